@@ -21,6 +21,8 @@ const CONNECTION: RecordedConnection = {
   directPort: 1234,
   localAddress: '10.0.0.3',
   localPort: 8080,
+  tls: false,
+  clientVerified: false,
   serverName: '',
   tlsVersion: '',
 };

@@ -9,11 +9,7 @@ export const MAX_HOLD_MS = 5_000;
 const CHECK_MS = 100;
 
 /** Delays new requests while an access log is behind. */
-export interface BackPressure {
-  readonly isBehind: boolean;
-  /** Calls `begin` when the access logs keep up again, or after five seconds. */
-  hold(begin: () => void): void;
-}
+export type BackPressure = ReturnType<typeof createBackPressure>;
 
 interface Held {
   readonly begin: () => void;
@@ -21,7 +17,7 @@ interface Held {
 }
 
 /** Creates the {@link BackPressure} of these sinks; `held` counts the delayed requests. */
-export function createBackPressure(sinks: Sinks, held: Counter): BackPressure {
+export function createBackPressure(sinks: Sinks, held: Counter) {
   const waiting: Held[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -43,7 +39,8 @@ export function createBackPressure(sinks: Sinks, held: Counter): BackPressure {
     get isBehind() {
       return sinks.isBehind;
     },
-    hold(begin) {
+    /** Calls `begin` when the access logs keep up again, or after five seconds. */
+    hold(begin: () => void): void {
       held.value++;
       waiting.push({ begin, until: performance.now() + MAX_HOLD_MS });
       timer ??= setInterval(check, CHECK_MS);

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { checkRequest } from './check-request.ts';
+import { checkRequest, type RequestRules } from './check-request.ts';
 import { checkUpgrade } from './check-upgrade.ts';
 import { refusal, type Refusal } from './refusal.ts';
-import type { ListenLimits } from '../listen/limits.ts';
 
 export interface HeadRules {
-  readonly limits: ListenLimits;
+  readonly limits: RequestRules;
   readonly isUpgrade: boolean;
   /** Returns why a host must not be served on the connection of a request. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;

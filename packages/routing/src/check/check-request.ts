@@ -1,7 +1,6 @@
 import { isHost } from '@edge-gateway/core';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { refusal, type Refusal } from './refusal.ts';
-import { scanHeaders, type HeaderScan } from './scan-headers.ts';
 
 /** The head of a request as `node:http` gives it. */
 export interface RequestHead {
@@ -29,6 +28,35 @@ export interface RequestRules {
   readonly refuseUnderscores: boolean;
   /** Largest body in bytes; 0 is no limit, the default. */
   readonly maxBodyBytes: number;
+}
+
+/** Headers that may appear once, and no two of them equally long. Cookie and Via may be repeated; unknown ones too. */
+const SINGLE = ['host', 'expect', 'content-type', 'authorization', 'content-length', 'transfer-encoding'] as const;
+type SingleHeader = (typeof SINGLE)[number];
+const BY_LENGTH = Array.from({ length: 18 }, (_, length) => SINGLE.find((name) => name.length === length));
+
+/** The values of headers that may appear once, and what else the checks need of a head. */
+interface HeaderScan extends Partial<Record<SingleHeader, string>> {
+  /** Bytes of all header lines, with their separators and ends. */
+  bytes: number;
+  duplicate?: SingleHeader;
+  /** A name with an underscore. */
+  underscore?: string;
+}
+
+function scanHeaders(raw: readonly string[]): HeaderScan {
+  const scan: HeaderScan = { bytes: 2 };
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!;
+    const value = raw[i + 1]!;
+    scan.bytes += name.length + value.length + 4;
+    if (name.includes('_')) scan.underscore = name;
+    const single = BY_LENGTH[name.length];
+    if (single === undefined || name.toLowerCase() !== single) continue;
+    if (scan[single] !== undefined) scan.duplicate ??= single;
+    else scan[single] = value;
+  }
+  return scan;
 }
 
 type Rule = (head: RequestHead, scan: HeaderScan, rules: RequestRules) => Refusal | undefined;

@@ -7,7 +7,7 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import type { DomainEntry } from '../route/match/domain.ts';
 import { routeRequest, type RouteDecision, type RouteTable, type RoutingMode } from '../route/route-request.ts';
-import { ConnectionRecord } from '../serve/connection-record.ts';
+import { ConnectionRecord } from '../format/connection-record.ts';
 import { appliedOptions } from './applied-options.ts';
 import { chooseListener } from './choose-listener.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';

@@ -7,7 +7,7 @@ import { checkHead, type HeadRules } from '../check/check-head.ts';
 import { asksForWebSocket } from '../check/check-upgrade.ts';
 import { refusalOf } from '../listen/refuse/client-error.ts';
 import type { Refusal } from '../check/refusal.ts';
-import { createServerNameIndex } from '../listen/tls/server-names.ts';
+import { createServerNameIndex } from '../listen/tls/tls-table.ts';
 import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';
 
@@ -69,10 +69,9 @@ export function rejectionOf(message: IncomingMessage, listener: Listener, secret
 
 /** Checks the connection by the configurations alone, because an explanation has no certificates. */
 function connectionCheck({ sslConfigurations }: Listener, secrets: Secrets): HeadRules['checkConnection'] {
-  const values = sslConfigurations.map((value) => ({ sniDomains: value.sniDomains, value }));
   const requiresClient = (value: TlsConfiguration): boolean =>
     requiresClientCertificate(value, hasRootCa(value, secrets));
-  const rules = { select: createServerNameIndex(values), requiresClient };
+  const rules = { select: createServerNameIndex(sslConfigurations, (value) => value), requiresClient };
   return (req) => checkConnection(req, rules);
 }
 

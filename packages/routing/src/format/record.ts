@@ -1,19 +1,10 @@
+import type { ConnectionRecord } from './connection-record.ts';
+
 /** Details of a response that came from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';
 
 /** The connection of a request, as formats show it. */
-export interface RecordedConnection {
-  /** `HTTP/1.1`. */
-  readonly protocol: string;
-  /** The other end of the connection. */
-  readonly directAddress: string;
-  readonly directPort: number;
-  readonly localAddress: string;
-  readonly localPort: number;
-  /** The server name of the TLS handshake; empty without one. */
-  readonly serverName: string;
-  readonly tlsVersion: string;
-}
+export type RecordedConnection = Readonly<Pick<ConnectionRecord, keyof ConnectionRecord>>;
 
 /** A request as matching sees it: canonical, cleaned of what belongs to one connection only. */
 export interface RequestView {

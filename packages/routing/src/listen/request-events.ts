@@ -11,14 +11,8 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { createRunHandler } from './run-handler.ts';
 
-export interface Serve {
-  request(req: IncomingMessage, res: ServerResponse): void;
-  expecting(req: IncomingMessage, res: ServerResponse): void;
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
-  connect(req: IncomingMessage, socket: Duplex): void;
-  clientError(error: ClientError, socket: Duplex): void;
-  timeout(socket: Socket): void;
-}
+/** What an HTTP server does at its events. */
+export type Serve = ReturnType<typeof createServe>;
 
 export interface ServeParts {
   readonly handler: Handler;
@@ -29,7 +23,7 @@ export interface ServeParts {
 }
 
 /** Checks what comes in and hands the rest to the handler. Nothing that is refused reaches it. */
-export function createServe({ handler, context, refuse, checkConnection }: ServeParts): Serve {
+export function createServe({ handler, context, refuse, checkConnection }: ServeParts) {
   const run = createRunHandler(handler, context);
 
   const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
@@ -71,9 +65,10 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
   }
 
   return {
-    request: (req, res) => take(req, res),
-    expecting: (req, res) => take(req, res, continueWhenRead),
-    upgrade(req, socket, head) {
+    request: (req: IncomingMessage, res: ServerResponse) => take(req, res),
+    /** A request with `Expect: 100-continue`. */
+    expecting: (req: IncomingMessage, res: ServerResponse) => take(req, res, continueWhenRead),
+    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);
       if (!connection || !takesRequests(connection) || !handler.upgrade) {
@@ -85,14 +80,14 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
       if (refused) refuse.socket(socket, refused, req);
       else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
     },
-    connect(req, socket) {
+    connect(req: IncomingMessage, socket: Duplex) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);
       const refused = connection && check(req, connection);
       if (refused) refuse.socket(socket, refused, req);
       else socket.destroy();
     },
-    clientError(error, socket) {
+    clientError(error: ClientError, socket: Duplex) {
       const connection = connectionOf(socket);
       if (!connection || connection.refused) return;
       const refused = refusalOf(error);
@@ -100,7 +95,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
       else if (connection.req?.complete) refuse.unanswered(connection, refused);
       else refuse.bytes(connection, refused);
     },
-    timeout(socket) {
+    timeout(socket: Socket) {
       const connection = connectionOf(socket);
       const { req } = connection ?? {};
       if (connection && req) {

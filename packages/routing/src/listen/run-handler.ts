@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Handler } from '@edge-gateway/core';
-import { replyTo } from '../serve/reply.ts';
+import { replyTo, sendReply } from '../serve/reply.ts';
 
 /** Runs a handler for a request so that whatever it does wrong costs that request only. */
 export type RunHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -13,13 +13,13 @@ export type RunHandler = (req: IncomingMessage, res: ServerResponse) => void;
 export function createRunHandler(handler: Handler, context: Context): RunHandler {
   const log = context.log.get('http');
 
-  function fail(error: unknown, res: ServerResponse): void {
+  function fail(error: unknown, req: IncomingMessage, res: ServerResponse): void {
     const requestId = randomUUID();
     const reason = error instanceof Error ? error.message : String(error);
     log.error({ requestId, errorCode: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
     if (res.writableEnded) return;
     if (res.headersSent) res.destroy();
-    else answerError(error, res, requestId);
+    else sendReply({ req, res }, replyTo(error, requestId));
   }
 
   return (req, res) => {
@@ -27,7 +27,7 @@ export function createRunHandler(handler: Handler, context: Context): RunHandler
     const next = (error?: unknown): void => {
       if (passed) return;
       passed = true;
-      if (error !== undefined) fail(error, res);
+      if (error !== undefined) fail(error, req, res);
       else if (!res.headersSent) res.writeHead(404, ['content-length', '0']).end();
     };
     try {
@@ -37,10 +37,4 @@ export function createRunHandler(handler: Handler, context: Context): RunHandler
       next(error ?? new Error('thrown'));
     }
   };
-}
-
-function answerError(error: unknown, res: ServerResponse, requestId: string): void {
-  const { status, headers, contentType, body } = replyTo(error, requestId);
-  const type = contentType === '' ? [] : ['content-type', contentType];
-  res.writeHead(status, [...headers, ...type, 'content-length', String(Buffer.byteLength(body))]).end(body);
 }

@@ -1,24 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { FORWARDED_HEADERS, isHost, plainAddress, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
-import type { RecordedHead } from '../format/record.ts';
+import type { RecordedConnection, RecordedHead } from '../format/record.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
-/** What a request head says about the connection it came on. */
-export interface ConnectionFacts {
-  readonly directAddress: string;
-  readonly localPort: number;
-  readonly tls: boolean;
-  /** True when the client showed a certificate that was verified. */
-  readonly clientVerified: boolean;
-}
-
 /** What arrived: the parts of an `IncomingMessage` that routing reads. */
-export interface IncomingHead {
-  readonly method?: string;
-  readonly url?: string;
+export interface IncomingHead extends Pick<IncomingMessage, 'method' | 'url'> {
   readonly rawHeaders: readonly string[];
 }
 
@@ -85,7 +75,7 @@ interface Found {
  */
 export function sanitizeRequestHead(
   incoming: IncomingHead,
-  connection: ConnectionFacts,
+  connection: RecordedConnection,
   settings: ManagerSettings,
   newRequestId: () => string,
 ): DownstreamHead {
@@ -174,7 +164,7 @@ interface ForwardedHeaders {
   readonly forwarded: ReadonlyMap<string, string> | undefined;
   /** The same if proxies in front are trusted. */
   readonly given: ReadonlyMap<string, string> | undefined;
-  readonly connection: ConnectionFacts;
+  readonly connection: RecordedConnection;
   readonly settings: ManagerSettings;
 }
 
@@ -219,21 +209,21 @@ function clientAddress(peer: string, forwardedFor: string | undefined, settings:
   return isIP(entry) === 0 ? peer : plainAddress(entry);
 }
 
-function schemeOf(given: string | undefined, connection: ConnectionFacts): 'http' | 'https' {
+function schemeOf(given: string | undefined, connection: RecordedConnection): 'http' | 'https' {
   if (given === 'http' || given === 'https') return given;
   return connection.tls ? 'https' : 'http';
 }
 
 function forwardedChain(
   given: string | undefined,
-  connection: ConnectionFacts,
+  connection: RecordedConnection,
   settings: ManagerSettings,
 ): string | undefined {
   if (!settings.useRemoteAddress || settings.skipXffAppend || connection.directAddress === '') return given;
   return given === undefined || given.trim() === '' ? connection.directAddress : `${given},${connection.directAddress}`;
 }
 
-function mayPassCertificate(connection: ConnectionFacts, settings: ManagerSettings): boolean {
+function mayPassCertificate(connection: RecordedConnection, settings: ManagerSettings): boolean {
   if (settings.clientCertificate === 'alwaysForward') return true;
   return settings.clientCertificate === 'forwardOnly' && connection.clientVerified;
 }

@@ -3,12 +3,7 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import type { MatchedRoute } from './compile/route.ts';
 import type { CompiledHost } from './compile/virtual-host.ts';
-import {
-  sanitizeRequestHead,
-  type ConnectionFacts,
-  type DownstreamHead,
-  type IncomingHead,
-} from './downstream-head.ts';
+import { sanitizeRequestHead, type DownstreamHead, type IncomingHead } from './downstream-head.ts';
 import { canonicalPath } from './match/canonical-path.ts';
 import type { DomainEntry } from './match/domain.ts';
 import { findRoute, type RouteEntry } from './match/route-index.ts';
@@ -26,7 +21,7 @@ export interface RouteTable {
 /** A request before anything is decided. */
 export interface IncomingRequest {
   readonly req: IncomingHead;
-  readonly connection: ConnectionFacts & RecordedConnection;
+  readonly connection: RecordedConnection;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }

@@ -1,4 +1,4 @@
-import type { ActionKind, Concern, Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
+import type { Context, Listener, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
@@ -6,7 +6,7 @@ import { compileManagerSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import { isStale } from '../route/compile/secret-use.ts';
-import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
+import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
 
 export interface CompiledListener extends RouteTable {
   readonly source: Listener;
@@ -18,25 +18,16 @@ export interface CompiledListener extends RouteTable {
   readonly responses: ResponseStats;
 }
 
-export interface ListenerEnvironment {
-  /** In order. */
-  readonly concerns: readonly Concern[];
-  readonly actions: readonly ActionKind[];
-  readonly context: Context;
+export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 'actions' | 'context'> {
   readonly sinks: Sinks;
   /** Logs where a listener names no log. */
   readonly defaultLogs: readonly AccessLog[];
 }
 
-/** A listener and what it shares with the others of its snapshot. */
-export interface ListenerParts {
-  readonly source: Listener;
-  readonly settings: SnapshotSettings;
-}
-
 /** Compiles a listener, taking over from `before` what did not change. Never throws. */
 export function compileListener(
-  { source, settings: written }: ListenerParts,
+  source: Listener,
+  written: SnapshotSettings,
   environment: ListenerEnvironment,
   before?: CompiledListener,
 ): CompiledListener {
@@ -48,9 +39,7 @@ export function compileListener(
   const shared = same ? before.shared : withOwn(written, source);
   const hosts = new Map<VirtualHost, CompiledHost>();
   const hostEnvironment = {
-    concerns: environment.concerns,
-    actions: environment.actions,
-    context: environment.context,
+    ...environment,
     settings,
     shared,
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,

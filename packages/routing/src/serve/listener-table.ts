@@ -3,26 +3,17 @@ import { compileListener, type CompiledListener, type ListenerEnvironment } from
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 
 /** The listeners of the newest snapshot. */
-export interface ListenerTable {
-  get(name: string): CompiledListener | undefined;
-  /** Compiles what changed and swaps. Handlers of replaced virtual hosts are closed when their last request is over. */
-  apply(snapshot: Pick<Snapshot, 'listeners' | 'settings'>): void;
-  /** Told when the last request of a replaced virtual host is over. */
-  hostIdle(host: CompiledHost): void;
-  /** Ends what has no end of its own, also of replaced virtual hosts. */
-  drain(): void;
-  /** Forgets every listener and resolves when all handlers are closed. */
-  close(): Promise<void>;
-}
+export type ListenerTable = ReturnType<typeof createListenerTable>;
 
 type Listeners = ReadonlyMap<string, CompiledListener>;
 
-export function createListenerTable(environment: ListenerEnvironment): ListenerTable {
+export function createListenerTable(environment: ListenerEnvironment) {
   const closing = new Set<Promise<void>>();
   /** Replaced, with requests under way. */
   const replaced = new Set<CompiledHost>();
   let listeners: Listeners = new Map();
 
+  /** Called when the last request of a replaced virtual host is over. */
   function hostIdle(host: CompiledHost): void {
     replaced.delete(host);
     for (const handler of host.handlers) {
@@ -43,21 +34,24 @@ export function createListenerTable(environment: ListenerEnvironment): ListenerT
   }
 
   return {
-    get: (name) => listeners.get(name),
-    apply: ({ listeners: next, settings }) =>
+    get: (name: string) => listeners.get(name),
+    /** Compiles what changed and swaps. Handlers of replaced virtual hosts are closed when their last request is over. */
+    apply: ({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>) =>
       swap(
         new Map(
           next.map((source) => {
             const before = listeners.get(source.name);
-            return [source.name, compileListener({ source, settings }, environment, before)];
+            return [source.name, compileListener(source, settings, environment, before)];
           }),
         ),
       ),
     hostIdle,
+    /** Ends what has no end of its own, also of replaced virtual hosts. */
     drain() {
       const hosts = [...listeners.values()].flatMap((listener) => [...listener.hosts.values()]);
       for (const { handlers } of [...hosts, ...replaced]) for (const handler of handlers) handler.drain?.();
     },
+    /** Forgets every listener and resolves when all handlers are closed. */
     async close() {
       swap(new Map());
       await Promise.all(closing);

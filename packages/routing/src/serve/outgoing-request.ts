@@ -19,7 +19,7 @@ import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import { hostOfEndpoint, type HostRewrite } from '../route/options/rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { rewritePrefix } from '../route/options/rewrite.ts';
-import { ClientView } from './connection-record.ts';
+import { ClientView } from '../format/connection-record.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
 export class RequestRoute implements RecordedRoute {

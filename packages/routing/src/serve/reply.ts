@@ -34,7 +34,7 @@ export function replyTo(error: unknown, requestId: string): LocalReply {
   return errorResponse(error, requestId, UNKNOWN);
 }
 
-/** Headers of a reply with its length. Its type comes last, see {@link describeBody}. */
+/** Headers of a reply with its length. Its type comes last, see {@link setContentType}. */
 export function headersOf(reply: LocalReply): string[] {
   const headers = [...reply.headers];
   if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
@@ -42,7 +42,7 @@ export function headersOf(reply: LocalReply): string[] {
 }
 
 /** Adds the type of the body, unless the changes of the route have brought one. */
-export function describeBody(headers: string[], { contentType, status }: LocalReply): void {
+export function setContentType(headers: string[], { contentType, status }: LocalReply): void {
   if (contentType === '' || isBodiless(status) || hasHeader(headers, 'content-type')) return;
   headers.push('content-type', contentType);
 }
@@ -72,7 +72,14 @@ export function writeReply({ req, res }: Exchange, status: number, flat: string[
   return Buffer.byteLength(body);
 }
 
-/** Statuses whose answers have no body (RFC 9110 §6.4.1). */
+/** Sends a reply as it is. */
+export function sendReply(exchange: Exchange, reply: LocalReply): void {
+  const headers = headersOf(reply);
+  setContentType(headers, reply);
+  writeReply(exchange, reply.status, headers, reply.body);
+}
+
+/** Statuses whose responses have no body (RFC 9110 §6.4.1). */
 function isBodiless(status: number): boolean {
   return status < 200 || status === 204 || status === 304;
 }

@@ -3,30 +3,24 @@ import type { Next, Responder } from '@edge-gateway/core';
 import { hasBody } from '../http1/request-body.ts';
 import type { RespondAction } from '../route/compile/route.ts';
 import { prepareResponder } from './outgoing-request.ts';
-import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
-
-export interface RespondExits {
-  readonly upgrade?: UpgradeSocket;
-  fail(request: RoutedRequest, error: unknown): void;
-  closed(request: RoutedRequest): void;
-}
+import type { RequestExits, RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
 /** Hands a request to what responds to it, changed as it would be on its way upstream. */
-export function respond(request: RoutedRequest, exits: RespondExits, action: RespondAction): void {
+export function respond(request: RoutedRequest, exits: RequestExits, action: RespondAction): void {
   const { req, res } = request;
   const { responder, retries } = action;
   const rejected = prepareResponder(request, action, exits.upgrade !== undefined);
   if (rejected !== undefined) return request.refuse(rejected);
   request.facts!.path = request.head.path;
   if (exits.upgrade) return respondUpgrade(request, exits.upgrade, responder);
-  res.once('close', () => exits.closed(request));
+  res.once('close', () => request.closed());
   countBody(request);
   const writeHead = (status: number, headers: readonly string[]): void => request.writeHead(status, headers);
   let called = false;
   const next: Next = (error) => {
     if (called || request.finished) return;
     called = true;
-    exits.fail(request, error ?? new Error('the action did not respond'));
+    request.fail(exits, error ?? new Error('the action did not respond'));
   };
   responder({ req, res, writeHead, retries }, next);
 }

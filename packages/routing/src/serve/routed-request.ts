@@ -17,14 +17,14 @@ import type { CompiledListener } from './compiled-listener.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
-import { ConnectionRecord } from './connection-record.ts';
+import { ConnectionRecord } from '../format/connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardOutcome } from '../forward/forward.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import type { RouteDecision } from '../route/route-request.ts';
 import {
-  describeBody,
+  setContentType,
   errorReply,
   headersOf,
   replyTo,
@@ -197,7 +197,7 @@ export class RoutedRequest implements OutgoingRequest {
     this.result.status = reply.status;
     this.result.responseHeaders = headers;
     this.#changeResponse(headers);
-    describeBody(headers, reply);
+    setContentType(headers, reply);
     this.result.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
   }
@@ -220,6 +220,34 @@ export class RoutedRequest implements OutgoingRequest {
       else if (change.op === 'set' && change.where !== 'present') this.res.setHeader(change.name, change.value);
     }
     releaseSocket(this.res, socket);
+  }
+
+  /** 503: the cluster of a route does not exist, or no share of it is more than 0. */
+  noCluster(): void {
+    this.environment.stats.noCluster.value++;
+    this.result.flags = 'NC';
+    this.result.details = 'cluster_not_found';
+    this.reply(failureReply(503, ''));
+  }
+
+  /** Ends the request with an error: passes it on in a user's own server, responds otherwise. */
+  fail({ passOn }: RequestExits, error: unknown): void {
+    const { result } = this;
+    const reply = error instanceof GatewayError ? error.reply : undefined;
+    result.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
+    result.flags ||= reply?.flags ?? '';
+    if (!passOn) return this.reply(replyTo(error, this.head.requestId));
+    result.status = 500;
+    this.finish();
+    passOn(error);
+  }
+
+  /** Ends a request whose response somebody else has written, or whose client has left. */
+  closed(): void {
+    if (this.finished || this.sent) return;
+    this.result.status = this.res.headersSent ? this.res.statusCode : 0;
+    if (!this.res.writableFinished) this.result.flags ||= 'DC';
+    this.finish();
   }
 
   /** The request is over: counts and logs it, once. */

@@ -10,7 +10,6 @@ import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { prepareUpstream, type SendProblem } from './outgoing-request.ts';
 import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
-import { noCluster } from './serve-request.ts';
 
 export interface SendTarget {
   readonly destination: CompiledDestination;
@@ -100,7 +99,7 @@ function prepare(
 }
 
 function answerProblem(request: RoutedRequest, problem: SendProblem): void {
-  if (problem.type === 'noCluster') return noCluster(request);
+  if (problem.type === 'noCluster') return request.noCluster();
   if (problem.type === 'rejected') return request.refuse(problem.code);
   request.result.flags = 'NC';
   request.result.details = problem.by.reason;

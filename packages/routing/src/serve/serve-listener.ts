@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { createUpgradeResponse, type Next } from '@edge-gateway/core';
+import { createUpgradeResponse } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
 import type { ListenerTable } from './listener-table.ts';
-import { headersOf, textReply, writeReply } from './reply.ts';
+import { sendReply, textReply } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
 import { sendUpgrade, sendUpstream } from './send.ts';
 import { serve } from './serve-request.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 
-export interface Exchange {
+interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }
@@ -21,11 +21,7 @@ export interface ServeListener {
 }
 
 /** The environment of the handler. */
-export interface Mount {
-  /** Handles requests that no route matches; without it they get 404. */
-  readonly passOn: Next | undefined;
-  readonly embedded: boolean;
-}
+export type Mount = Pick<RequestExits, 'passOn' | 'embedded'>;
 
 export interface Handshake extends UpgradeSocket {
   readonly req: IncomingMessage;
@@ -50,13 +46,13 @@ export function createServeListener(
     if (listener)
       serve(new RoutedRequest(exchange, listener, environment), embedded ? { send, passOn, embedded } : exits);
     else if (passOn) passOn();
-    else answerNotFound(exchange);
+    else sendReply(exchange, textReply(404, ''));
   }
 
   function beginUpgrade(name: string | undefined, { req, ...upgrade }: Handshake, { embedded }: Mount): void {
     const res = createUpgradeResponse(req, upgrade.socket as Socket);
     const listener = name === undefined ? undefined : table.get(name);
-    if (!listener) return answerNotFound({ req, res });
+    if (!listener) return sendReply({ req, res }, textReply(404, ''));
     const hand: RequestExits['send'] = (request, destination, action) =>
       sendUpgrade(request, { destination, action, upstreams }, upgrade);
     serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });
@@ -72,9 +68,4 @@ export function createServeListener(
       else beginUpgrade(name, handshake, mount);
     },
   };
-}
-
-function answerNotFound({ req, res }: Exchange): void {
-  const reply = textReply(404, '');
-  writeReply({ req, res }, reply.status, headersOf(reply), reply.body);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { GatewayError, type Next } from '@edge-gateway/core';
+import type { Next } from '@edge-gateway/core';
 import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
-import { failureReply, redirectReply, replyTo, textReply } from './reply.ts';
+import { failureReply, redirectReply, textReply } from './reply.ts';
 import { respond } from './respond.ts';
 import type { RequestExits, RoutedRequest } from './routed-request.ts';
 import { shareFacts, takeRecorded } from './outgoing-request.ts';
@@ -20,7 +20,7 @@ export function serve(request: RoutedRequest, exits: RequestExits): void {
     if (decision.entry) enter(request, exits);
     else answer(request, decision);
   } catch (error) {
-    fail(request, exits, error);
+    request.fail(exits, error);
   }
 }
 
@@ -50,7 +50,7 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
   if (request.route.plan.chain.length === 0) return act(request, exits);
   request.hold();
   // A concern may respond by itself; then the end of the response is the end of the request.
-  request.res.once('close', () => closed(request));
+  request.res.once('close', () => request.closed());
   step(request, exits, 0);
 }
 
@@ -65,7 +65,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   if (action.type === 'forward') {
     route.destination = destinationAt(action.destinations, Math.random() * action.total);
     if (!route.destination) {
-      noCluster(request);
+      request.noCluster();
       return false;
     }
     route.plan = route.destination;
@@ -124,11 +124,11 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
   const next: Next = (error) => {
     if (called) return;
     called = true;
-    if (error !== undefined) return fail(request, exits, error);
+    if (error !== undefined) return request.fail(exits, error);
     try {
       if (!request.finished) onward(request, exits, i);
     } catch (failure) {
-      fail(request, exits, failure);
+      request.fail(exits, failure);
     }
   };
   try {
@@ -149,10 +149,10 @@ function act(request: RoutedRequest, exits: RequestExits): void {
       request.result.details = action.details;
       request.reply(textReply(action.status, action.body));
     } else if (action.type === 'respond') {
-      respond(request, { upgrade: exits.upgrade, closed, fail: (failed, error) => fail(failed, exits, error) }, action);
+      respond(request, exits, action);
     }
   } catch (error) {
-    fail(request, exits, error);
+    request.fail(exits, error);
   }
 }
 
@@ -163,30 +163,4 @@ function redirect(
   request.environment.stats.redirect.value++;
   request.result.details = 'direct_response';
   request.reply(redirectReply(status, location));
-}
-
-/** 503: the cluster of a route does not exist, or no share of it is more than 0. */
-export function noCluster(request: RoutedRequest): void {
-  request.environment.stats.noCluster.value++;
-  request.result.flags = 'NC';
-  request.result.details = 'cluster_not_found';
-  request.reply(failureReply(503, ''));
-}
-
-function fail(request: RoutedRequest, exits: RequestExits, error: unknown): void {
-  const { result } = request;
-  const reply = error instanceof GatewayError ? error.reply : undefined;
-  result.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
-  result.flags ||= reply?.flags ?? '';
-  if (!exits.passOn) return request.reply(replyTo(error, request.head.requestId));
-  result.status = 500;
-  request.finish();
-  exits.passOn(error);
-}
-
-function closed(request: RoutedRequest): void {
-  if (request.finished || request.sent) return;
-  request.result.status = request.res.headersSent ? request.res.statusCode : 0;
-  if (!request.res.writableFinished) request.result.flags ||= 'DC';
-  request.finish();
 }

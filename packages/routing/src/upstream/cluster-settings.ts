@@ -9,20 +9,13 @@ const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 
 /** Bounds of the connections to one endpoint. */
-export interface ConnectionSettings {
-  readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly maxConnections: number;
-  readonly maxPending: number;
-  /** 0 is no limit. */
-  readonly maxRequestsPerConnection: number;
-}
+export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
 
 /**
  * Reads the bounds from the spec of an upstream. An idle timeout of `0s` is none. One connection is always allowed, as Envoy
  * does: with none all requests would wait for nothing.
  */
-export function connectionSettings({ spec }: SnapshotUpstream): ConnectionSettings {
+export function connectionSettings({ spec }: SnapshotUpstream) {
   const connection = spec.connectionConfig;
   const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
   return {
@@ -30,6 +23,7 @@ export function connectionSettings({ spec }: SnapshotUpstream): ConnectionSettin
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
     maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULTS.maxConnections, 1),
     maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULTS.maxPendingRequests,
+    /** 0 is no limit. */
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
   };
 }

@@ -2,7 +2,7 @@ import type { Endpoint } from '@edge-gateway/core';
 import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { RequestBody } from '../http1/request-body.ts';
-import { requestHead } from '../http1/request-head.ts';
+import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
 import type { Connection, ConnectionUser } from './upstream-connection.ts';
@@ -11,10 +11,7 @@ import { hostOf } from './host-of.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A request to an endpoint, and how long its response may take. */
-export interface UpstreamRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: readonly string[];
+export interface UpstreamRequest extends RequestLine {
   readonly body: Buffer | RequestBody | undefined;
   /** 0 is no limit. */
   readonly timeoutMs: number;

@@ -6,18 +6,11 @@ interface Generation {
   waiting: number;
 }
 
-/** The upstreams of the newest snapshot, and those of older ones that a request may still go to. */
-export interface Generations {
-  apply(upstreams: readonly SnapshotUpstream[]): void;
-  /** Keeps the upstreams of now until the function it gives is called; later calls of that do nothing. */
-  hold(): () => void;
-}
-
 /**
  * Puts off the removal of upstreams. A request whose route is chosen but that waits for a concern is on its way to an
  * upstream that knows nothing of it yet.
  */
-export function createGenerations(upstreams: Upstreams): Generations {
+export function createGenerations(upstreams: Upstreams) {
   const older = new Set<Generation>();
   let current: Generation = { upstreams: [], waiting: 0 };
 
@@ -30,11 +23,12 @@ export function createGenerations(upstreams: Upstreams): Generations {
   }
 
   return {
-    apply(next) {
+    apply(next: readonly SnapshotUpstream[]) {
       if (current.waiting > 0) older.add(current);
       current = { upstreams: next, waiting: 0 };
       settle();
     },
+    /** Keeps the current upstreams until the returned function is called; later calls of that do nothing. */
     hold() {
       const held = current;
       let released = false;

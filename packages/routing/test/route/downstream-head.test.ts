@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
 import { applyHeaderOps } from '../../src/route/options/header-manipulation.ts';
 import { compileManagerSettings, type ManagerSettings } from '../../src/route/options/manager-settings.ts';
-import { sanitizeRequestHead, type ConnectionFacts, type DownstreamHead } from '../../src/route/downstream-head.ts';
+import type { RecordedConnection } from '../../src/format/record.ts';
+import { sanitizeRequestHead, type DownstreamHead } from '../../src/route/downstream-head.ts';
 import { recordOf } from '../records.ts';
 
 type Written = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
-const CONNECTION: ConnectionFacts = { directAddress: '10.0.0.9', localPort: 8080, tls: false, clientVerified: false };
+const CONNECTION: RecordedConnection = { ...recordOf().connection, directAddress: '10.0.0.9' };
 
 function settingsOf(written: Written = {}): ManagerSettings {
   return compileManagerSettings({ httpConnectionManagerSettings: written });
@@ -16,7 +17,7 @@ function settingsOf(written: Written = {}): ManagerSettings {
 
 function sanitize(
   rawHeaders: readonly string[],
-  connection: ConnectionFacts,
+  connection: RecordedConnection,
   settings: ManagerSettings,
 ): DownstreamHead {
   return sanitizeRequestHead({ method: 'GET', url: '/', rawHeaders }, connection, settings, () => randomUUID());
@@ -25,7 +26,7 @@ function sanitize(
 function take(
   raw: readonly string[],
   written: Written = {},
-  connection: Partial<ConnectionFacts> = {},
+  connection: Partial<RecordedConnection> = {},
 ): DownstreamHead {
   return sanitize(['Host', 'a.example', ...raw], { ...CONNECTION, ...connection }, settingsOf(written));
 }
@@ -216,7 +217,7 @@ describe('request head', () => {
 
   it('drops the client certificate header unless told otherwise', () => {
     const given = ['X-Forwarded-Client-Cert', 'Hash=1'];
-    const passed = (written: Written, connection: Partial<ConnectionFacts> = {}): string | undefined =>
+    const passed = (written: Written, connection: Partial<RecordedConnection> = {}): string | undefined =>
       value(take(given, written, connection), 'x-forwarded-client-cert');
     expect(passed({})).to.equal(undefined);
     expect(passed({ forwardClientCertDetails: 'SANITIZE_SET' })).to.equal(undefined);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { ConnectionRecord } from '../../serve/connection-record.ts';
+import { ConnectionRecord } from '../../format/connection-record.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
 import { NO_METADATA, NO_RESULT, NO_ROUTE, type RequestRecord } from '../../format/record.ts';
 import type { Refusal } from '../../check/refusal.ts';

@@ -9,29 +9,26 @@ import type { ListenLimits } from '../limits.ts';
 import type { TlsEntry } from './tls-entry.ts';
 import type { TlsTable } from './tls-table.ts';
 
-export interface TlsFront {
-  readonly options: TlsOptions;
-  /** After the handshake: false when the connection must be closed. */
-  admit(socket: TLSSocket, stats: ListenStats): boolean;
-  /** Refuses a host whose certificate asks more of the client than the one this connection was made with. */
-  checkConnection(req: IncomingMessage): Refusal | undefined;
-}
+export type TlsFront = ReturnType<typeof createTlsFront>;
 
 /** Makes the TLS side of a front from the certificates of a listener. There is at least one. */
-export function createTlsFront(table: TlsTable, limits: ListenLimits): TlsFront {
+export function createTlsFront(table: TlsTable, limits: ListenLimits) {
   const { entries, select } = table;
   const rules = { select, requiresClient: ({ clientRequired }: TlsEntry): boolean => clientRequired };
   const verifies = entries.some(({ clientRequired }) => clientRequired);
   return {
     options: tlsOptions(table, limits, verifies),
-    admit(socket, stats) {
+    /** After the handshake: false when the connection must be closed. */
+    admit(socket: TLSSocket, stats: ListenStats): boolean {
       const entry = select(socket.servername || undefined);
       if (!entry || !speaksAllowedVersion(socket, entry)) return false;
       stats.handshake.value++;
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
     },
-    checkConnection: (req) => (verifies ? checkConnection(req, rules) : undefined),
+    /** Rejects a host whose certificate requires more of the client than the one this connection was made with. */
+    checkConnection: (req: IncomingMessage): Refusal | undefined =>
+      verifies ? checkConnection(req, rules) : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Secrets, TlsConfiguration } from '@edge-gateway/core';
-import { createServerNameIndex } from './server-names.ts';
+import { createDomainIndex } from '../../route/match/domain.ts';
 import { buildTlsEntry, type TlsEntry } from './tls-entry.ts';
 
 /** The certificates of a listener by server name. */
@@ -29,14 +29,26 @@ export function buildTlsTable(
       if (last) entries.push(last);
     }
   }
-  return { entries, problems, select: selectorOf(entries) };
+  return { entries, problems, select: createServerNameIndex(entries, ({ configuration }) => configuration) };
 }
 
 /** What two versions of one configuration have in common: no two of a listener are for the same names. */
 const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
 
-const selectorOf = (entries: readonly TlsEntry[]): TlsTable['select'] =>
-  createServerNameIndex(entries.map((value) => ({ sniDomains: value.configuration.sniDomains, value })));
+/** Returns a look-up by server name: exact, else the longest wildcard `*.b`, else the first value without names. */
+export function createServerNameIndex<T>(
+  values: readonly T[],
+  configurationOf: (value: T) => TlsConfiguration,
+): (serverName: string | undefined) => T | undefined {
+  const find = createDomainIndex(
+    values.flatMap((value) => {
+      const { sniDomains } = configurationOf(value);
+      const domains = sniDomains.length === 0 ? ['*'] : sniDomains.filter((name) => /^(?:\*$|\*\.|[^*]+$)/.test(name));
+      return domains.map((domain) => ({ domain, value }));
+    }),
+  );
+  return (serverName) => find(serverName ?? '')?.value;
+}
 
 /** True when two tables have the same entries in the same order: no handshake would go differently. */
 export function isSameTable(one: TlsTable | undefined, other: TlsTable | undefined): boolean {

@@ -8,24 +8,13 @@ export function orderConcerns(concerns: readonly Concern[]): Concern[] {
   return [...concerns].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
 }
 
-/** Compiles the concerns of the routes of one virtual host; the same block is compiled once. */
-export interface ChainCompiler {
-  /** Throws what a concern throws. */
-  compile(levels: OptionLevels): readonly Handler[];
-  readonly handlers: ReadonlySet<Handler>;
-}
-
 const EMPTY: readonly Handler[] = [];
 
-export interface ChainEnvironment {
-  /** In order. */
-  readonly concerns: readonly Concern[];
-  readonly context: Context;
-  readonly scope: Scope;
-}
-
-/** Makes a compiler. Where a concern does not pick its block itself, the most specific one replaces the others. */
-export function createChainCompiler({ concerns, context, scope }: ChainEnvironment): ChainCompiler {
+/**
+ * Compiles the concerns of the routes of one virtual host; the same block is compiled once. Where a concern does not pick its
+ * block itself, the most specific one replaces the others.
+ */
+export function createChainCompiler(concerns: readonly Concern[], context: Context, scope: Scope) {
   const handlers = new Set<Handler>();
   const compiled = new Map<Concern, Map<unknown, Handler | undefined>>();
 
@@ -41,7 +30,8 @@ export function createChainCompiler({ concerns, context, scope }: ChainEnvironme
 
   return {
     handlers,
-    compile(levels) {
+    /** Throws what a concern throws. */
+    compile(levels: OptionLevels): readonly Handler[] {
       if (concerns.length === 0) return EMPTY;
       const chain: Handler[] = [];
       for (const concern of concerns) {

@@ -43,8 +43,8 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   const { context } = environment;
   const hold = context.holdStates?.();
   const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
-  const shared = { context: secrets.context, scope: { virtualHost: source, settings: environment.shared } };
-  const chains = createChainCompiler({ concerns: environment.concerns, ...shared });
+  const scope = { virtualHost: source, settings: environment.shared };
+  const chains = createChainCompiler(environment.concerns, secrets.context, scope);
   const responders = new Set<Responder>();
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
@@ -60,7 +60,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     respond(route) {
       const kind = environment.actions.find(({ action }) => action === route.action.type);
       if (!kind) throw new Error(`no handler for route action ${route.action.type}`);
-      const responder = kind.compile(route.action, shared.context, { ...shared.scope, route });
+      const responder = kind.compile(route.action, secrets.context, { ...scope, route });
       responders.add(responder);
       return responder;
     },

@@ -5,29 +5,7 @@ import { addition, removal, type HeaderOp } from './header-manipulation.ts';
 type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
 /** What a listener does with every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
-export interface ManagerSettings {
-  readonly path: PathSettings;
-  /** The same for a user's own server, where handlers in front of the router have seen the written path. */
-  readonly embeddedPath: PathSettings;
-  readonly stripAnyHostPort: boolean;
-  /** True where clients connect directly: the peer is the client, and what it says of itself is not believed. */
-  readonly useRemoteAddress: boolean;
-  /** Proxies in front whose entries in `x-forwarded-for` are believed. */
-  readonly trustedHops: number;
-  readonly skipXffAppend: boolean;
-  readonly appendXForwardedPort: boolean;
-  readonly via: string;
-  readonly generateRequestId: boolean;
-  readonly preserveExternalRequestId: boolean;
-  readonly underscores: 'allow' | 'reject' | 'drop';
-  readonly clientCertificate: 'sanitize' | 'forwardOnly' | 'alwaysForward';
-  readonly earlyHeaders: readonly HeaderOp[];
-  readonly serverName: string;
-  readonly serverHeader: 'overwrite' | 'appendIfAbsent' | 'passThrough';
-  readonly suppressEnvoyHeaders: boolean;
-  /** Whether routes that say nothing upgrade to WebSocket. */
-  readonly websocket: boolean;
-}
+export type ManagerSettings = Readonly<ReturnType<typeof compileManagerSettings>>;
 
 const ESCAPED_SLASHES = {
   IMPLEMENTATION_SPECIFIC_DEFAULT: 'keep',
@@ -55,14 +33,17 @@ const CLIENT_CERTIFICATE = {
 } as const;
 
 /** Compiles the settings of a listener with their defaults. Throws `ERR_ROUTING_OPTION` for header changes that cannot be made. */
-export function compileManagerSettings(options: Listener['httpOptions']): ManagerSettings {
+export function compileManagerSettings(options: Listener['httpOptions']) {
   const written: Manager = options.httpConnectionManagerSettings ?? {};
   const path = pathSettings(written);
   return {
     path,
+    /** The same for a user's own server, where handlers in front of the router have seen the written path. */
     embeddedPath: { ...path, asWritten: true },
     stripAnyHostPort: written.stripAnyHostPort === true,
+    /** True if clients connect directly: the peer is the client, and its forwarding headers are not trusted. */
     useRemoteAddress: written.useRemoteAddress !== false,
+    /** Proxies in front whose entries in `x-forwarded-for` are trusted. */
     trustedHops: written.xffNumTrustedHops ?? 0,
     skipXffAppend: written.skipXffAppend === true,
     appendXForwardedPort: written.appendXForwardedPort === true,
@@ -71,10 +52,11 @@ export function compileManagerSettings(options: Listener['httpOptions']): Manage
     preserveExternalRequestId: written.preserveExternalRequestId === true,
     underscores: UNDERSCORES[written.headersWithUnderscoresAction ?? 'ALLOW'],
     clientCertificate: CLIENT_CERTIFICATE[written.forwardClientCertDetails ?? 'SANITIZE'],
-    earlyHeaders: earlyHeaders(written),
+    earlyHeaders: earlyHeaders(written) as readonly HeaderOp[],
     serverName: written.serverName || 'envoy',
     serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
+    /** Whether routes that say nothing upgrade to WebSocket. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
   };
 }

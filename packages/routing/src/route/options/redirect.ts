@@ -1,4 +1,4 @@
-import { compileRegex, type Regex, type RouteAction } from '@edge-gateway/core';
+import { compileRegex, type RouteAction } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { breaksLine } from '../../http1/flat-headers.ts';
 import { pathReference } from '../match/canonical-path.ts';
@@ -14,17 +14,7 @@ const STATUS = {
   PERMANENT_REDIRECT: 308,
 } as const;
 
-/** A redirect taken apart once. */
-export interface CompiledRedirect {
-  readonly status: number;
-  readonly https: boolean;
-  readonly host: string | undefined;
-  readonly port: number | undefined;
-  readonly path: string | undefined;
-  readonly prefix: string | undefined;
-  readonly regex: { readonly pattern: Regex; readonly substitution: string } | undefined;
-  readonly stripQuery: boolean;
-}
+export type CompiledRedirect = Readonly<ReturnType<typeof compileRedirect>>;
 
 export interface RedirectInput {
   readonly scheme: 'http' | 'https';
@@ -36,7 +26,7 @@ export interface RedirectInput {
 }
 
 /** Compiles a `redirectAction`. Throws `ERR_ROUTING_OPTION` where a part cannot stand in a `Location`. */
-export function compileRedirect(action: RedirectAction): CompiledRedirect {
+export function compileRedirect(action: RedirectAction) {
   for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
     if (value && breaksLine(value)) throw routingError('ERR_ROUTING_OPTION', 'a redirect contains a line break');
   }

@@ -4,24 +4,20 @@ import { routingError } from '../../error-codes.ts';
 import { hidesDotSegment } from '../match/canonical-path.ts';
 
 /** What the upstream gets as host. */
-export interface HostRewrite {
-  /** The host itself; `undefined` keeps that of the client, unless `auto`. */
-  readonly literal: string | undefined;
-  /** Takes the DNS name of the endpoint. */
-  readonly auto: boolean;
-  /** Keeps the client's host in `x-forwarded-host` when it is replaced. */
-  readonly appendForwardedHost: boolean;
-}
+export type HostRewrite = Readonly<ReturnType<typeof compileHostRewrite>>;
 
 /** Compiles `hostRewrite`, `autoHostRewrite` and `appendXForwardedHost`. */
-export function compileHostRewrite(options: Route['options']): HostRewrite {
+export function compileHostRewrite(options: Route['options']) {
   const literal = options.hostRewrite || undefined;
   if (literal !== undefined && !isHost(literal)) {
     throw routingError('ERR_ROUTING_OPTION', 'hostRewrite is not a host');
   }
   return {
+    /** The host itself; `undefined` keeps that of the client, unless `auto`. */
     literal,
+    /** Takes the DNS name of the endpoint. */
     auto: literal === undefined && options.autoHostRewrite === true,
+    /** Keeps the client's host in `x-forwarded-host` when it is replaced. */
     appendForwardedHost: options.appendXForwardedHost !== false,
   };
 }

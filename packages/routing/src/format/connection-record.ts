@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress, type ClientConnection } from '@edge-gateway/core';
-import type { RecordedConnection } from '../format/record.ts';
-import type { ConnectionFacts, DownstreamHead } from '../route/downstream-head.ts';
 
 /** The part of an `IncomingMessage` that says something of its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
@@ -27,7 +25,7 @@ export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEn
 }
 
 /** The connection of a request, read from its socket when it is needed. */
-export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
+export class ConnectionRecord {
   readonly #req: OnConnection;
 
   constructor(req: OnConnection) {
@@ -40,6 +38,7 @@ export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
     return `HTTP/${this.#req.httpVersion}`;
   }
 
+  /** The other end of the connection. */
   get directAddress(): string {
     return plainAddress(this.#req.socket.remoteAddress);
   }
@@ -65,6 +64,7 @@ export class ConnectionRecord implements RecordedConnection, ConnectionFacts {
     return this.tls && (this.#req.socket as TLSSocket).authorized;
   }
 
+  /** The server name of the TLS handshake; empty without one. */
   get serverName(): string {
     const name = (this.#req.socket as Partial<TLSSocket>).servername;
     return typeof name === 'string' ? name : '';
@@ -80,7 +80,7 @@ export class ClientView extends ConnectionRecord implements ClientConnection {
   readonly clientAddress: string;
   readonly scheme: 'http' | 'https';
 
-  constructor(req: OnConnection, { clientAddress, scheme }: DownstreamHead) {
+  constructor(req: OnConnection, { clientAddress, scheme }: Pick<ClientConnection, 'clientAddress' | 'scheme'>) {
     super(req);
     this.clientAddress = clientAddress;
     this.scheme = scheme;
