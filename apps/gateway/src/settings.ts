@@ -17,28 +17,12 @@ const FLAGS_NOT_YET = [
 
 /** The ports that flags set, and what listens there. */
 export const PORT_FLAGS = {
-  httpPort: {
-    flag: '--http-port',
-    env: 'GATEWAY_HTTP_PORT',
-    fallback: 8080,
-    what: 'plain port of the default gateway',
-  },
-  httpsPort: {
-    flag: '--https-port',
-    env: 'GATEWAY_HTTPS_PORT',
-    fallback: 8443,
-    what: 'TLS port of the default gateway',
-  },
-  adminPort: { flag: '--admin-port', env: 'GATEWAY_ADMIN_PORT', fallback: 19_000, what: 'proxy admin' },
-  statsPort: { flag: '--stats-port', env: 'GATEWAY_STATS_PORT', fallback: 9091, what: 'control-plane diagnostics' },
-  devAdminPort: {
-    flag: '--dev-admin-port',
-    env: 'GATEWAY_DEV_ADMIN_PORT',
-    fallback: 10_010,
-    what: 'deprecated developer API (Settings devMode)',
-  },
+  httpPort: { flag: '--http-port', fallback: 8080, what: 'plain port of the default gateway' },
+  httpsPort: { flag: '--https-port', fallback: 8443, what: 'TLS port of the default gateway' },
+  adminPort: { flag: '--admin-port', fallback: 19_000, what: 'proxy admin' },
+  statsPort: { flag: '--stats-port', fallback: 9091, what: 'control-plane diagnostics' },
+  devAdminPort: { flag: '--dev-admin-port', fallback: 10_010, what: 'deprecated developer API (Settings devMode)' },
 } as const;
-export type PortFlag = (typeof PORT_FLAGS)[keyof typeof PORT_FLAGS];
 
 /** The settings from flags and environment. Port 0 is any free one. */
 export interface GatewaySettings {
@@ -103,18 +87,6 @@ function notYet(program: Command, what: string): never {
   return program.error(`error: ${what} is not supported yet: one process runs everything. Leave it out.`);
 }
 
-function flagNotYet(program: Command, flag: string): Option {
-  return new Option(`${flag} [value]`)
-    .hideHelp()
-    .preset('')
-    .argParser(() => notYet(program, flag));
-}
-
-function oneWorker(program: Command): Option {
-  const parse = (text: string): number => (text === '1' ? 1 : notYet(program, `--workers ${text}`));
-  return new Option('--workers <n>').hideHelp().env('GATEWAY_WORKERS').default(1).argParser(parse);
-}
-
 /** The only role may be given or left out. */
 function checkRole(program: Command, text: string): string {
   if (ROLES_NOT_YET.has(text)) notYet(program, `the role ${text}`);
@@ -130,13 +102,52 @@ function errorText(text: string): string {
     .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n');
 }
 
+/** Returns an option with the variable that it wins over: `GATEWAY_` and its name, unless `variable` is set. */
+function option(flags: string, description: string, variable?: string): Option {
+  const name = /^--([a-z-]+)/.exec(flags)![1]!;
+  return new Option(flags, description).env(variable ?? `GATEWAY_${name.replaceAll('-', '_').toUpperCase()}`);
+}
+
+/** Returns the options in the order of the help, then the hidden ones. */
+function optionsOf(program: Command): Option[] {
+  return [
+    option('--config <dir>', 'directory of the resources'),
+    ...Object.values(PORT_FLAGS).map(({ flag, fallback, what }) =>
+      option(`${flag} <port>`, what).default(fallback).argParser(port),
+    ),
+    option('--admin-address <address>', 'where the admin ports listen').default('127.0.0.1'),
+    option('--proxy-name <name>', 'the proxy to serve as').default('gateway-proxy'),
+    option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info'),
+    option('--drain-seconds <s>', 'time for requests under way after SIGTERM').default(30).argParser(seconds),
+    option(
+      '--access-log-overflow <what>',
+      'when the reader of the access log is too slow: drop lines, or block requests',
+    )
+      .choices(['drop', 'block'])
+      .default('drop'),
+    option('--template-env <names>', 'variables that templates may read, with commas between them').argParser(names),
+    option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
+    option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port').argParser(
+      redisUrl,
+    ),
+    option('--workers <n>', '')
+      .hideHelp()
+      .default(1)
+      .argParser((text) => (text === '1' ? 1 : notYet(program, `--workers ${text}`))),
+    ...FLAGS_NOT_YET.map((flag) =>
+      new Option(`${flag} [value]`)
+        .hideHelp()
+        .preset('')
+        .argParser(() => notYet(program, flag)),
+    ),
+  ];
+}
+
 /**
  * Returns the command line of `edge-gateway`. Each flag has a variable, which it wins over. `run` gets the settings; commander
  * prints help and errors, and ends the process: with status 2 if the arguments are invalid.
  */
 export function createProgram(version: string, run: (settings: GatewaySettings) => Promise<void>): Command {
-  const portOption = ({ flag, env, fallback, what }: PortFlag): Option =>
-    new Option(`${flag} <port>`, what).env(env).default(fallback).argParser(port);
   const program = new Command('edge-gateway');
   program
     .description('Serves what the resources in a directory declare: control plane and data plane in one process.')
@@ -146,57 +157,6 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
     .configureOutput({ outputError: (text, write) => write(errorText(text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .argument('[role]', 'all', (text) => checkRole(program, text), 'all')
-    .addOption(new Option('--config <dir>', 'directory of the resources').env('GATEWAY_CONFIG'))
-    .addOption(portOption(PORT_FLAGS.httpPort))
-    .addOption(portOption(PORT_FLAGS.httpsPort))
-    .addOption(portOption(PORT_FLAGS.adminPort))
-    .addOption(portOption(PORT_FLAGS.statsPort))
-    .addOption(portOption(PORT_FLAGS.devAdminPort))
-    .addOption(
-      new Option('--admin-address <address>', 'where the admin ports listen')
-        .env('GATEWAY_ADMIN_ADDRESS')
-        .default('127.0.0.1'),
-    )
-    .addOption(oneWorker(program))
-    .addOption(
-      new Option('--proxy-name <name>', 'the proxy to serve as').env('GATEWAY_PROXY_NAME').default('gateway-proxy'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'least severe level that is logged')
-        .env('LOG_LEVEL')
-        .choices(LOG_LEVELS)
-        .default('info'),
-    )
-    .addOption(
-      new Option('--drain-seconds <s>', 'time for requests under way after SIGTERM')
-        .env('GATEWAY_DRAIN_SECONDS')
-        .default(30)
-        .argParser(seconds),
-    )
-    .addOption(
-      new Option(
-        '--access-log-overflow <what>',
-        'when the reader of the access log is too slow: drop lines, or block requests',
-      )
-        .env('GATEWAY_ACCESS_LOG_OVERFLOW')
-        .choices(['drop', 'block'])
-        .default('drop'),
-    )
-    .addOption(
-      new Option('--template-env <names>', 'variables that templates may read, with commas between them')
-        .env('GATEWAY_TEMPLATE_ENV')
-        .argParser(names),
-    )
-    .addOption(
-      new Option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html').env(
-        'GATEWAY_ERROR_PAGES',
-      ),
-    )
-    .addOption(
-      new Option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port')
-        .env('GATEWAY_GRAPHQL_CACHE')
-        .argParser(redisUrl),
-    )
     .action(async (_role: string, options: Partial<GatewaySettings>, command: Command) => {
       // Checked here, after commander has rejected unknown flags, which a mandatory option would precede.
       if (options.config === undefined) command.error("error: required option '--config <dir>' not specified");
@@ -204,6 +164,6 @@ export function createProgram(version: string, run: (settings: GatewaySettings) 
       if (clash) command.error(`error: ${clash}`);
       await run(options as GatewaySettings);
     });
-  for (const flag of FLAGS_NOT_YET) program.addOption(flagNotYet(program, flag));
+  for (const each of optionsOf(program)) program.addOption(each);
   return program;
 }

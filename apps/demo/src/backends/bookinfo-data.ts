@@ -7,23 +7,6 @@ export interface Product {
   readonly descriptionHtml: string;
 }
 
-export interface Details {
-  readonly id: string;
-  readonly author: string;
-  readonly year: number;
-  readonly type: string;
-  readonly pages: number;
-  readonly publisher: string;
-  readonly language: string;
-  readonly 'ISBN-10': string;
-  readonly 'ISBN-13': string;
-}
-
-export interface Review {
-  readonly reviewer: string;
-  readonly text: string;
-}
-
 /** The books of the sample: the first is the one everybody knows. */
 export const PRODUCTS: readonly Product[] = [
   {
@@ -44,13 +27,13 @@ export const PRODUCTS: readonly Product[] = [
   },
 ];
 
-export function detailsOf(product: Product): Details {
+export function detailsOf({ id, author, year, pages }: Product): object {
   return {
-    id: product.id,
-    author: product.author,
-    year: product.year,
+    id,
+    author,
+    year,
     type: 'paperback',
-    pages: product.pages,
+    pages,
     publisher: 'PublisherA',
     language: 'English',
     'ISBN-10': '1234567890',
@@ -58,7 +41,7 @@ export function detailsOf(product: Product): Details {
   };
 }
 
-export const REVIEWS: readonly Review[] = [
+export const REVIEWS = [
   { reviewer: 'Reviewer1', text: 'An extremely entertaining play by Shakespeare. The slapstick humour is refreshing!' },
   {
     reviewer: 'Reviewer2',

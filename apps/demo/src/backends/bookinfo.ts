@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PRODUCTS, RATINGS, REVIEWS, detailsOf, type Product } from './bookinfo-data.ts';
-import { startService, type Service } from './http-service.ts';
+import { sendJson, startService, type Service } from './http-service.ts';
 
 /** The response of each path of the bookinfo API for one book. */
 const BY_BOOK: Readonly<Record<string, (product: Product) => unknown>> = {
@@ -17,17 +17,11 @@ export function startBookinfo(address: { host?: string; port?: number } = {}): P
 
 function serveBookinfo(req: IncomingMessage, res: ServerResponse): void {
   req.resume();
-  if (req.method !== 'GET' && req.method !== 'HEAD') return answer(res, 405, { error: 'only GET' });
+  if (req.method !== 'GET' && req.method !== 'HEAD') return sendJson(res, 405, { error: 'only GET' });
   const path = (req.url ?? '/').split('?', 1)[0]!;
-  if (path === '/api/v1/products') return answer(res, 200, PRODUCTS);
+  if (path === '/api/v1/products') return sendJson(res, 200, PRODUCTS);
   const prefix = Object.keys(BY_BOOK).find((each) => path.startsWith(each));
   const product = prefix && PRODUCTS.find((each) => each.id === path.slice(prefix.length));
-  if (!prefix || !product) return answer(res, 404, { error: 'no such book' });
-  return answer(res, 200, BY_BOOK[prefix]!(product));
-}
-
-function answer(res: ServerResponse, status: number, body: unknown): void {
-  const text = `${JSON.stringify(body)}\n`;
-  res.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  res.end(text);
+  if (!prefix || !product) return sendJson(res, 404, { error: 'no such book' });
+  return sendJson(res, 200, BY_BOOK[prefix]!(product));
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { startService, type Service } from './http-service.ts';
 
 /**
@@ -12,13 +13,8 @@ export function startEcho(address: { host?: string; port?: number; name?: string
 }
 
 async function echo(service: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of req) chunks.push(chunk as Buffer);
-  } catch {
-    res.destroy();
-    return;
-  }
+  const body = await buffer(req).catch(() => undefined);
+  if (body === undefined) return void res.destroy();
   const asked = new URLSearchParams(/\?(.*)$/.exec(req.url ?? '')?.[1]);
   const status = Number(asked.get('status'));
   const delay = Math.min(Number(asked.get('delay')) || 0, 60_000);
@@ -29,7 +25,7 @@ async function echo(service: string, req: IncomingMessage, res: ServerResponse):
     path: req.url,
     headers: req.headers,
     rawHeaders: req.rawHeaders,
-    body: Buffer.concat(chunks).toString('utf8'),
+    body: body.toString('utf8'),
   };
   res.writeHead(status >= 200 && status <= 599 ? status : 200, { 'content-type': 'application/json' });
   res.end(`${JSON.stringify(answer, null, 2)}\n`);

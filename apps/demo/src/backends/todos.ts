@@ -1,6 +1,7 @@
+import { EventEmitter, on } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buildSchema, graphql, subscribe, parse, validate, type ExecutionResult } from 'graphql';
-import { startService, type Service } from './http-service.ts';
+import { sendJson, startService, type Service } from './http-service.ts';
 
 const SCHEMA = buildSchema(`
   type Todo { id: ID! text: String! done: Boolean! }
@@ -26,7 +27,7 @@ type Todos = ReturnType<typeof createTodos>;
 
 function createTodos() {
   const todos = new Map<string, Todo>();
-  const waiting = new Set<(todo: Todo) => void>();
+  const added = new EventEmitter().setMaxListeners(0);
   const put = (todo: Todo): Todo => {
     todos.set(todo.id, todo);
     return todo;
@@ -42,7 +43,7 @@ function createTodos() {
     todoList: () => [...todos.values()],
     createTodo({ text }: { text: string }): Todo {
       const todo = put({ id: `todo-${todos.size + 1}`, text, done: false });
-      for (const tell of waiting) tell(todo);
+      added.emit('todo', todo);
       return todo;
     },
     updateTodo({ id, done }: { id: string; done: boolean }): Todo | undefined {
@@ -50,34 +51,20 @@ function createTodos() {
       return todo && put({ ...todo, done });
     },
     async *todoAdded(): AsyncGenerator<{ todoAdded: Todo }> {
-      const added: Todo[] = [];
-      let wake = (): void => {};
-      const tell = (todo: Todo): void => {
-        added.push(todo);
-        wake();
-      };
-      waiting.add(tell);
-      try {
-        for (;;) {
-          while (added.length > 0) yield { todoAdded: added.shift()! };
-          await new Promise<void>((resolve) => (wake = resolve));
-        }
-      } finally {
-        waiting.delete(tell);
-      }
+      for await (const [todoAdded] of on(added, 'todo')) yield { todoAdded: todoAdded as Todo };
     },
   };
 }
 
 async function serve(todos: Todos, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const path = (req.url ?? '/').split('?', 1)[0];
-  if (path !== '/graphql') return answer(res, 404, { errors: [{ message: 'not found' }] });
-  if (req.method !== 'POST') return answer(res, 405, { errors: [{ message: 'only POST' }] });
+  if (path !== '/graphql') return sendJson(res, 404, { errors: [{ message: 'not found' }] });
+  if (req.method !== 'POST') return sendJson(res, 405, { errors: [{ message: 'only POST' }] });
   const request = await readRequest(req);
-  if (!request) return answer(res, 400, { errors: [{ message: 'not a GraphQL request' }] });
+  if (!request) return sendJson(res, 400, { errors: [{ message: 'not a GraphQL request' }] });
   const { query: source, variables: variableValues, operationName } = request;
   if (req.headers.accept?.includes('text/event-stream')) return stream(todos, request, res);
-  answer(res, 200, await graphql({ schema: SCHEMA, source, rootValue: todos, variableValues, operationName }));
+  sendJson(res, 200, await graphql({ schema: SCHEMA, source, rootValue: todos, variableValues, operationName }));
 }
 
 interface TodosRequest {
@@ -105,7 +92,7 @@ async function readRequest(req: IncomingMessage): Promise<TodosRequest | undefin
 /** Sends results as events `next`, and `complete` at their end. */
 async function stream(todos: Todos, { query, variables }: TodosRequest, res: ServerResponse): Promise<void> {
   const results = await subscribed(todos, query, variables);
-  if (!(Symbol.asyncIterator in results)) return answer(res, 200, results);
+  if (!(Symbol.asyncIterator in results)) return sendJson(res, 200, results);
   res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   res.write(': ready\n\n');
   const iterator = results[Symbol.asyncIterator]();
@@ -129,10 +116,4 @@ async function subscribed(
   } catch (error) {
     return { errors: [error as never] };
   }
-}
-
-function answer(res: ServerResponse, status: number, body: unknown): void {
-  const text = `${JSON.stringify(body)}\n`;
-  res.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
-  res.end(text);
 }
