@@ -1,10 +1,11 @@
+import type { FieldProblem } from '../resource/problem.ts';
 import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { StoredResource } from '../control/store.ts';
 import { dotted } from './names.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
-import { missingFault, type Fault } from './reference/missing.ts';
+import { missingFault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamTable } from './reference/tables.ts';
 
@@ -41,7 +42,7 @@ export class Reader {
   }
 
   /** Returns the fault of a reference to a missing resource. */
-  missing(text: string, kind: Kind, ref: ResourceRef): Fault {
+  missing(text: string, kind: Kind, ref: ResourceRef): FieldProblem {
     this.dependencies.names.add(kind);
     return missingFault(text, kind, ref, this.input);
   }
@@ -64,7 +65,7 @@ export class Reader {
   }
 
   /** Returns why an upstream cannot be used, or a warning about it. */
-  upstream(ref: ResourceRef): { readonly fault?: Fault; readonly warning?: string } {
+  upstream(ref: ResourceRef): { readonly fault?: FieldProblem; readonly warning?: string } {
     const key = keyOf('Upstream', ref);
     this.dependencies.keys.add(key);
     const entry = this.input.upstreams.get(key);

@@ -25,7 +25,7 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
   const changed: ResourceKey[] = [];
   for (const [key, entry] of now) {
     const old = before.get(key);
-    if (old !== entry && (!old || old.fault?.reason !== entry.fault?.reason || old.warning !== entry.warning))
+    if (old !== entry && (!old || old.fault?.message !== entry.fault?.message || old.warning !== entry.warning))
       changed.push(key);
   }
   for (const key of before.keys()) if (!now.has(key)) changed.push(key);
@@ -36,7 +36,7 @@ function changedUpstreams(now: UpstreamTable, before: UpstreamTable | undefined)
 function changedAuthConfigs(now: AuthConfigTable, before: AuthConfigTable | undefined): ResourceKey[] {
   if (!before || before === now) return [];
   const isSame = (a: AuthConfigEntry, b: AuthConfigEntry | undefined) =>
-    a.config === b?.config && a.fault?.reason === b?.fault?.reason && a.warning === b?.warning;
+    a.config === b?.config && a.fault?.message === b?.fault?.message && a.warning === b?.warning;
   const changed = [...now].flatMap(([key, entry]) => (isSame(entry, before.get(key)) ? [] : [key]));
   return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }

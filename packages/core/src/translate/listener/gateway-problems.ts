@@ -1,8 +1,9 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import { keyOf } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
-import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
+import { faultOf, missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -17,8 +18,8 @@ export function unsupportedType(spec: GatewaySpec): string | undefined {
 }
 
 /** Returns warnings of a gateway besides those of its virtual services. */
-export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: TranslationInput): readonly Fault[] {
-  const warnings: Fault[] = [];
+export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: TranslationInput): readonly FieldProblem[] {
+  const warnings: FieldProblem[] = [];
   const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
   if (spec.ssl && (input.settings.isolateVirtualHosts || annotation === 'true')) {
     warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));

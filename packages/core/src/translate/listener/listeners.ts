@@ -60,7 +60,7 @@ const NO_OPTIONS = Object.freeze({});
 export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
   const { input, proxy, contested, previous } = context;
   const report = new Report();
-  for (const fault of gatewayWarnings(gateway, input)) report.warn(fault.reason, undefined, fault);
+  for (const fault of gatewayWarnings(gateway, input)) report.warn(fault, undefined);
   const unsupported = unsupportedType(gateway.spec);
   if (unsupported) {
     report.warn(unsupported);

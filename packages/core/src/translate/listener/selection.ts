@@ -60,7 +60,7 @@ function referenced(
     const stored = input.stored.get(keyOf('VirtualService', ref));
     if (!stored) {
       const fault = missingFault(`virtual service ${dotted(ref)} not found`, 'VirtualService', ref, input);
-      report.error(fault.reason, at, fault);
+      report.error(fault, at);
     } else if (!stored.resource) report.warn(`virtual service ${dotted(ref)} is rejected: ${causeOf(stored)}`, at);
     else chosen.add(stored);
   }

@@ -68,7 +68,8 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
   }
   const problems = report.problems();
   const error = problems.find(({ severity }) => severity === 'error');
-  if (error) return { stored, problems, fault: { ...error, reason: `${name} cannot be used: ${error.message}` } };
+  if (error)
+    return { stored, problems, fault: { ...error, path: [], message: `${name} cannot be used: ${error.message}` } };
   const config = Object.freeze({ ref: Object.freeze(refOf(stored)), spec });
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   return { stored, config, problems, ...(warning !== undefined && { warning }) };
@@ -94,7 +95,7 @@ function resolve(
     eachRef(step, SECRET_FIELDS, ({ name: secret = '', namespace = '' }, field) => {
       const fault = authSecretProblem(sources, { name: secret, namespace }, field);
       const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
-      if (fault) report.error(`${name}: ${fault.reason}`, ['spec', 'configs', i, ...place], fault);
+      if (fault) report.error({ ...fault, message: `${name}: ${fault.message}` }, ['spec', 'configs', i, ...place]);
     });
     return step;
   });

@@ -1,8 +1,9 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
 import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/secret.ts';
 import type { RefFields } from './fill-refs.ts';
-import { faultOf, missingFault, type Fault } from './missing.ts';
+import { faultOf, missingFault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { find, type Resources } from './find.ts';
@@ -24,7 +25,7 @@ export const SECRET_FIELDS: RefFields = {
 };
 
 /** Returns the fault of a secret that an AuthConfig refers to in `field`, without its content. */
-export function authSecretProblem(resources: Resources, ref: ResourceRef, field: string): Fault | undefined {
+export function authSecretProblem(resources: Resources, ref: ResourceRef, field: string): FieldProblem | undefined {
   const found = find<SecretSpec>(resources.stored, 'Secret', ref);
   if (field === 'secretRef') {
     const secret = readTlsSecret(ref, resources);

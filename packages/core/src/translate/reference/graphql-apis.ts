@@ -1,10 +1,11 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import { keyOf, type Resource, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { Ref } from '../../schema/field.ts';
 import type { GraphQLApiSpec } from '../../schema/kind/graphql-api.ts';
 import type { Route, SnapshotGraphQLApi } from '../../contract/snapshot.ts';
 import { contentOf } from '../snapshot/content.ts';
 import type { Derived } from '../derived.ts';
-import { faultOf, type Fault } from './missing.ts';
+import { faultOf } from './missing.ts';
 import { dotted } from '../names.ts';
 import type { Reader } from '../input.ts';
 
@@ -13,7 +14,7 @@ const MAX_DEPTH = 8;
 const NO_APIS: readonly SnapshotGraphQLApi[] = Object.freeze([]);
 
 /** A fault, and the target of the broken reference, if any. */
-export interface KeyedFault extends Fault {
+export interface KeyedFault extends FieldProblem {
   readonly key: ResourceKey | undefined;
 }
 
@@ -47,9 +48,8 @@ function resolve(ref: ResourceRef, reading: Reading, above: readonly string[]): 
   const { reader, refs, warnings } = reading;
   const name = `GraphQLApi ${dotted(ref)}`;
   const key = keyOf('GraphQLApi', ref);
-  const fail = (fault: Fault, at?: ResourceKey): undefined => {
-    const reason = [...above, fault.reason].join(': ');
-    reading.faults.push({ ...fault, reason, key: at });
+  const fail = (fault: FieldProblem, at?: ResourceKey): undefined => {
+    reading.faults.push({ ...fault, message: [...above, fault.message].join(': '), key: at });
   };
   refs.add(key);
   if (above.includes(name)) return fail(faultOf(`${name} joins itself: ${[...above, name].join(', ')}`));
@@ -135,7 +135,7 @@ function descriptorSets(
     const found = reader.find<{ readonly data?: Readonly<Record<string, string>> }>('ConfigMap', ref);
     if (found.state !== 'usable') {
       const fault = reader.missing(`ConfigMap ${dotted(ref)} not found`, 'ConfigMap', ref);
-      faults.push({ ...fault, reason: [...path, fault.reason].join(': '), key });
+      faults.push({ ...fault, message: [...path, fault.message].join(': '), key });
       return undefined;
     }
     sets.push(...Object.values(found.resource.spec.data ?? {}));
@@ -145,7 +145,7 @@ function descriptorSets(
   if (descriptorSet !== undefined) sets.push(descriptorSet);
   else if (filesRevision !== undefined && spec.executableSchema?.grpcDescriptorRegistry?.protoDescriptor) {
     const fault = faultOf(`its descriptor file cannot be used: ${problems?.[0]?.message}`);
-    faults.push({ ...fault, reason: [...path, fault.reason].join(': '), key: undefined });
+    faults.push({ ...fault, message: [...path, fault.message].join(': '), key: undefined });
     return undefined;
   }
   return Object.freeze(sets);

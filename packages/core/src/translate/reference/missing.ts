@@ -1,26 +1,21 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { Resources } from './find.ts';
 import { identityOfKey, keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { StoreState } from '../../control/store.ts';
 import { nearest } from '../../syntax/did-you-mean.ts';
 import { dotted } from '../names.ts';
-import type { ProblemClass } from '../status/report.ts';
-
-/** The reason why something cannot be used. */
-export interface Fault extends ProblemClass {
-  readonly reason: string;
-}
 
 type Stored = StoreState['stored'];
 
 /** Returns the fault of a reference to a missing resource: `text`, and a suggested name. */
-export function missingFault(text: string, kind: Kind, ref: ResourceRef, resources: Resources): Fault {
-  const reason = text + hintFor(resources, kind, ref);
-  return { reason, code: 'MISSING_REFERENCE', cause: `${keyOf(kind, ref)} not found` };
+export function missingFault(text: string, kind: Kind, ref: ResourceRef, resources: Resources): FieldProblem {
+  const message = text + hintFor(resources, kind, ref);
+  return { code: 'MISSING_REFERENCE', path: [], message, cause: `${keyOf(kind, ref)} not found` };
 }
 
 /** Returns the fault of an existing resource that cannot be used. */
-export function faultOf(reason: string): Fault {
-  return { reason, cause: reason };
+export function faultOf(message: string): FieldProblem {
+  return { code: 'STATUS', path: [], message, cause: message };
 }
 
 function hintFor({ stored, derived }: Resources, kind: Kind, ref: ResourceRef): string {

@@ -1,9 +1,9 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { SnapshotAuthConfig, SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../control/store.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { Problems } from '../status/report.ts';
-import type { Fault } from './missing.ts';
 
 /** The translation of one AuthConfig. */
 export interface AuthConfigEntry {
@@ -12,7 +12,7 @@ export interface AuthConfigEntry {
   readonly config?: SnapshotAuthConfig;
   readonly problems: Problems;
   /** Why references to it are rejected. */
-  readonly fault?: Fault;
+  readonly fault?: FieldProblem;
   /** Warning for references to it. */
   readonly warning?: string;
 }
@@ -26,7 +26,7 @@ export interface UpstreamEntry {
   readonly upstream?: SnapshotUpstream;
   readonly problems: Problems;
   /** Why references to it are broken. */
-  readonly fault?: Fault;
+  readonly fault?: FieldProblem;
   /** Warning for references to it. */
   readonly warning?: string;
   /** The `sslConfig` that was last served, if it needs a secret. */

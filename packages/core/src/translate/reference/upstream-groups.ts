@@ -18,9 +18,8 @@ export function groupProblems({ resource }: StoredResource, input: TranslationIn
     const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
     const entry = input.upstreams.get(keyOf('Upstream', ref));
     const text = `*v1.Upstream { ${dotted(ref)} } not found`;
-    const fault = entry ? entry.fault : missingFault(text, 'Upstream', ref, input);
-    if (!entry) report.error(fault!.reason, at, fault);
-    else if (fault) report.warn(fault.reason, at, fault);
+    if (!entry) report.error(missingFault(text, 'Upstream', ref, input), at);
+    else if (entry.fault) report.warn(entry.fault, at);
   }
   const problems = report.problems();
   return problems === NO_PROBLEMS ? [] : [problems];

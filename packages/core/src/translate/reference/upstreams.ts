@@ -2,13 +2,13 @@ import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
 import { sameList } from '../tls/listener-tls.ts';
 import type { Derived } from '../derived.ts';
-import type { FieldPath } from '../../resource/problem.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { identityOfKey, clusterName, type Resource } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { contentOf } from '../snapshot/content.ts';
-import { faultOf, type Fault } from './missing.ts';
+import { faultOf } from './missing.ts';
 import type { SslConfig, UpstreamEntry, UpstreamTable } from './tables.ts';
 import { dotted } from '../names.ts';
 import { Report } from '../status/report.ts';
@@ -51,7 +51,7 @@ function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): bo
   return (
     before.stored === now.stored &&
     before.upstream === now.upstream &&
-    before.fault?.reason === now.fault?.reason &&
+    before.fault?.message === now.fault?.message &&
     before.warning === now.warning &&
     contentOf(before.problems, derived) === contentOf(now.problems, derived)
   );
@@ -66,14 +66,14 @@ function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | un
   const problem = tlsProblem(resource, all);
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
-    report.warn(problem.reason + KEEPS_SSL_CONFIG, TLS_SECRET, { ...problem, effect: 'keeps-last-good' });
+    report.warn({ ...problem, message: problem.message + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' }, TLS_SECRET);
     const upstream = upstreamOf(withSsl(resource, goodSsl, all), all);
     return { stored, upstream, problems: report.problems(), warning, goodSsl };
   }
   if (problem) {
     // Without its secret the connection would be unencrypted or unverified, so the upstream is not served.
-    report.warn(problem.reason, TLS_SECRET, problem);
-    const fault = faultOf(`${name} cannot be served: ${problem.reason}`);
+    report.warn(problem, TLS_SECRET);
+    const fault = faultOf(`${name} cannot be served: ${problem.message}`);
     return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
   }
   const upstream = upstreamOf(resource, all);
@@ -102,7 +102,7 @@ function refOf({ key }: StoredResource) {
   return { namespace, name };
 }
 
-function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources): Fault | undefined {
+function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources): FieldProblem | undefined {
   const written = spec.sslConfig?.secretRef;
   if (!written) return undefined;
   const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };

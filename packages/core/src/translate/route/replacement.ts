@@ -1,5 +1,5 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
-import type { Fault } from '../reference/missing.ts';
 import type { InvalidRoutes } from '../settings.ts';
 
 /** The response instead of a destination. */
@@ -16,16 +16,16 @@ export function replacement({ status, body }: Replacement, reason: string): Rout
 /** Returns the action with its broken destinations replaced; the whole action is replaced if none is left. */
 export function withBroken(
   { destinations }: Extract<RouteAction, { type: 'forward' }>,
-  faults: readonly (Fault | undefined)[],
+  faults: readonly (FieldProblem | undefined)[],
   { status, body }: Replacement,
 ): RouteAction {
   const shares = destinations.map((share, i) => {
-    const reason = faults[i]?.reason;
+    const reason = faults[i]?.message;
     return reason === undefined ? share : Object.freeze({ ...share, broken: Object.freeze({ status, body, reason }) });
   });
   const [first] = shares;
   const isUsable = shares.some((share) => !('broken' in share) && share.weight > 0);
-  if (!isUsable && first && 'broken' in first) return replacement({ status, body }, faults[0]!.reason);
+  if (!isUsable && first && 'broken' in first) return replacement({ status, body }, faults[0]!.message);
   return Object.freeze({ type: 'forward', destinations: Object.freeze(shares) });
 }
 

@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/problem.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import type { Ref } from '../../schema/field.ts';
@@ -10,7 +10,7 @@ import type { Leaf } from './delegation.ts';
 import { findGraphQLApi, type KeyedFault } from '../reference/graphql-apis.ts';
 import { accessOf, type GoodAction, type IntendedAction, type LastGood } from '../virtual-host/last-good.ts';
 import { routeMessage } from '../status/messages.ts';
-import { faultOf, type Fault } from '../reference/missing.ts';
+import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
@@ -25,17 +25,13 @@ const SINGLE: FieldPath = ['routeAction', 'single'];
 const MULTI: FieldPath = ['routeAction', 'multi', 'destinations'];
 const GROUP: FieldPath = ['routeAction', 'upstreamGroup'];
 
-/** A fault of a route, and its field. */
-interface RouteFault extends KeyedFault {
-  readonly at: FieldPath;
-}
-
 /** The action of a route with the problems of its references. */
 interface WrittenAction {
   /** The action as if every reference were valid; missing if a broken reference leaves no action. */
   readonly intended?: IntendedAction;
-  readonly faults: readonly RouteFault[];
-  readonly warnings?: readonly { readonly message: string; readonly at: FieldPath }[];
+  /** Paths in the route. */
+  readonly faults: readonly KeyedFault[];
+  readonly warnings?: readonly FieldProblem[];
 }
 
 /**
@@ -54,11 +50,10 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   const access = accessOf(hostOptions, leaf.options);
   const isNew = good !== undefined && written.faults.some(({ key }) => key === undefined || !good.refs.includes(key));
   const isKept = isNew && good.access === access;
-  for (const { message, at } of written.warnings ?? NONE) warn(leaf, { reason: message }, at);
+  for (const warning of written.warnings ?? NONE) warn(leaf, warning);
   for (const fault of written.faults) {
     const outcome = isKept ? KEPT : isNew ? NOT_KEPT : '';
-    const reason = fault.reason + outcome;
-    warn(leaf, { ...fault, reason, ...(isKept && { effect: 'keeps-last-good' }) }, fault.at);
+    warn(leaf, { ...fault, message: fault.message + outcome, ...(isKept && { effect: 'keeps-last-good' }) });
   }
   if (isKept) {
     actions.keep(keys, good);
@@ -68,7 +63,7 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, { ...intended, access });
   else if (good) actions.keep(keys, good);
   const broken = good ? GONE : reader.input.settings.invalidRoutes;
-  return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.reason);
+  return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.message);
 }
 
 const KEPT = '; the route keeps its last good destination';
@@ -119,8 +114,8 @@ function graphqlAction(written: Ref, leaf: Leaf, reader: Reader): WrittenAction 
   const action = api && Object.freeze({ type: 'graphql' as const, api: api.ref });
   return {
     ...(action && { intended: { action, refs, upstreams: NONE, api } }),
-    faults: faults.map((fault) => ({ ...fault, at: GRAPHQL })),
-    warnings: warnings.map((message) => ({ message, at: GRAPHQL })),
+    faults: faults.map((fault) => ({ ...fault, path: GRAPHQL })),
+    warnings: warnings.map((message) => ({ code: 'STATUS', path: GRAPHQL, message })),
   };
 }
 
@@ -129,8 +124,7 @@ function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): Writt
   if (action.single) return forward([{ destination: action.single, weight: 1 }], { namespace, reader, at: SINGLE });
   if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
   if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
-  const { reason } = faultOf('this destination type is not supported yet');
-  return plain(replacement(reader.input.settings.invalidRoutes, reason));
+  return plain(replacement(reader.input.settings.invalidRoutes, 'this destination type is not supported yet'));
 }
 
 function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
@@ -139,17 +133,20 @@ function group(written: Ref, leaf: Leaf, reader: Reader): WrittenAction {
   const key = keyOf('UpstreamGroup', ref);
   const found = reader.find<UpstreamGroupSpec>('UpstreamGroup', ref);
   if (found.state === 'missing') {
-    return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, at: GROUP }] };
+    return { faults: [{ ...reader.missing(`${label} not found`, 'UpstreamGroup', ref), key, path: GROUP }] };
   }
   if (found.state === 'refused') {
-    return { faults: [{ ...faultOf(`${label} is rejected: ${found.cause}`), key, at: GROUP }] };
+    return { faults: [{ ...faultOf(`${label} is rejected: ${found.cause}`), key, path: GROUP }] };
   }
   const context = { namespace: ref.namespace, reader, at: GROUP, group: key };
   const made = forward(found.resource.spec.destinations ?? [], context);
   if (!found.stale) return made;
   return {
     ...made,
-    warnings: [{ message: `${label} serves its last valid version: ${found.stale}`, at: GROUP }, ...made.warnings!],
+    warnings: [
+      { code: 'STATUS', path: GROUP, message: `${label} serves its last valid version: ${found.stale}` },
+      ...made.warnings!,
+    ],
   };
 }
 
@@ -164,16 +161,16 @@ interface DestinationContext {
 
 function forward(written: readonly WeightedDestination[], context: DestinationContext): WrittenAction {
   const { namespace, reader, at, group } = context;
-  const faults: RouteFault[] = [];
-  const warnings: { message: string; at: FieldPath }[] = [];
+  const faults: KeyedFault[] = [];
+  const warnings: FieldProblem[] = [];
   const upstreams = written.map(({ destination }) => Object.freeze(upstreamOf(destination ?? {}, namespace)));
   const keys = upstreams.map((ref) => keyOf('Upstream', ref));
   for (const [i, ref] of upstreams.entries()) {
     const field = at === MULTI ? [...MULTI, i, 'destination'] : at;
-    const place = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
+    const path = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
     const { fault, warning } = reader.upstream(ref);
-    if (fault) faults.push({ ...fault, key: keys[i]!, at: place });
-    else if (warning) warnings.push({ message: warning, at: place });
+    if (fault) faults.push({ ...fault, key: keys[i]!, path });
+    else if (warning) warnings.push({ code: 'STATUS', path, message: warning });
   }
   const destinations = written.map((one, i) => shareOf(one, upstreams[i]!, context));
   const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze(destinations) });
@@ -201,6 +198,7 @@ function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: stri
   return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };
 }
 
-function warn({ holder, label, at: route }: Leaf, fault: Fault, at: FieldPath): void {
-  holder.report.warn(routeMessage('InvalidDestinationWarning', fault.reason, label), [...route, ...at], fault);
+function warn({ holder, label, at }: Leaf, fault: FieldProblem): void {
+  const message = routeMessage('InvalidDestinationWarning', fault.message, label);
+  holder.report.warn({ ...fault, message }, [...at, ...fault.path]);
 }

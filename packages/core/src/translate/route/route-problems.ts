@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
 import type { Matcher } from '../../schema/route/matcher.ts';
@@ -5,7 +6,7 @@ import type { RouteOptions } from '../../schema/route/route-options.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
-import { faultOf, type Fault } from '../reference/missing.ts';
+import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
@@ -23,7 +24,7 @@ export interface JudgedRoute {
 }
 
 /** Returns problems of a merged route that its resource alone does not show. */
-export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fault[] {
+export function routeProblems(route: JudgedRoute, reader: Reader): readonly FieldProblem[] {
   const { matchers, options, action } = route;
   const destinations = action.type === 'forward' ? action.destinations.map((one) => one.options) : [];
   const levels = [options, ...destinations];
@@ -39,14 +40,14 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Faul
 }
 
 /** Returns problems of the secrets whose entries become headers. */
-export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): readonly Fault[] {
+export function headerProblems(block: HeaderManipulation | undefined, reader: Reader): readonly FieldProblem[] {
   return (block?.requestHeadersToAdd ?? []).flatMap(({ headerSecretRef: ref }) => {
     if (!ref) return [];
     return secretProblem({ name: ref.name ?? '', namespace: ref.namespace ?? '' }, reader);
   });
 }
 
-function secretProblem(ref: ResourceRef, reader: Reader): readonly Fault[] {
+function secretProblem(ref: ResourceRef, reader: Reader): readonly FieldProblem[] {
   const found = reader.find<{ type?: string }>('Secret', ref);
   if (found.state === 'missing') return [reader.missing(`header secret ${dotted(ref)} not found`, 'Secret', ref)];
   if (found.state === 'refused') return [faultOf(`header secret ${dotted(ref)} is rejected: ${found.cause}`)];

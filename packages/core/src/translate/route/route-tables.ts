@@ -1,10 +1,10 @@
-import type { FieldPath } from '../../resource/problem.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { DelegateAction, RouteTableSelector } from '../../schema/route/route.ts';
 import type { RouteTableSpec } from '../../schema/kind/route-table.ts';
 import { expressionProblem, hasLabels, satisfies, type Labels } from '../../syntax/label-expression.ts';
 import { dotted } from '../names.ts';
-import type { Report } from '../status/report.ts';
+import { statusProblem, type Report } from '../status/report.ts';
 import type { Reader } from '../input.ts';
 import { causeOf } from '../reference/find.ts';
 
@@ -13,9 +13,6 @@ export interface SelectedTable {
   readonly ref: ResourceRef;
   readonly spec: RouteTableSpec;
 }
-
-/** The effect of a problem that leaves a delegating route without routes. */
-const LACKS_ROUTES = { effect: 'lacks-routes' } as const;
 
 /** The delegating route: default namespace, report, and path of the action. */
 export interface Delegator {
@@ -34,7 +31,7 @@ export function selectTables(action: DelegateAction, from: Delegator, reader: Re
     return referenced(ref, { ...from, at: [...from.at, ...(action.name ? ['name'] : ['ref'])] }, reader);
   }
   if (action.selector) return selected(action.selector, { ...from, at: [...from.at, 'selector'] }, reader);
-  from.report.warn('a delegating route names neither a route table nor a selector', from.at, LACKS_ROUTES);
+  warnOfLack(from, 'a delegating route names neither a route table nor a selector');
   return [];
 }
 
@@ -45,11 +42,11 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
     const kept = from.kept && reader.find<RouteTableSpec>('RouteTable', from.kept);
     if (kept?.state === 'usable') {
       const tail = `the last good route table ${dotted(from.kept!)} stays in use`;
-      from.report.warn(`${fault.reason}; ${tail}`, from.at, { ...fault, effect: 'keeps-last-good' });
+      from.report.warn({ ...fault, message: `${fault.message}; ${tail}`, effect: 'keeps-last-good' }, from.at);
       return [{ ref: from.kept!, spec: kept.resource.spec }];
     }
-    from.report.warn(fault.reason, from.at, { ...fault, ...LACKS_ROUTES });
-  } else if (found.state === 'refused') from.report.warn(refusedMessage(ref, found.cause), from.at, LACKS_ROUTES);
+    warnOfLack(from, fault);
+  } else if (found.state === 'refused') warnOfLack(from, refusedMessage(ref, found.cause));
   else if (found.stale) from.report.warn(staleMessage(ref, found.stale), from.at);
   return found.state === 'usable' ? [{ ref, spec: found.resource.spec }] : [];
 }
@@ -57,7 +54,7 @@ function referenced(ref: ResourceRef, from: Delegator, reader: Reader): readonly
 function selected(selector: RouteTableSelector, from: Delegator, reader: Reader): readonly SelectedTable[] {
   const problem = selectorProblem(selector);
   if (problem) {
-    from.report.warn(problem, from.at, LACKS_ROUTES);
+    warnOfLack(from, problem);
     return [];
   }
   const tables: SelectedTable[] = [];
@@ -68,9 +65,13 @@ function selected(selector: RouteTableSelector, from: Delegator, reader: Reader)
     if (stored.stale) from.report.warn(staleMessage({ name, namespace }, causeOf(stored)), from.at);
     tables.push({ ref: { name, namespace }, spec: resource.spec });
   }
-  if (tables.length === 0)
-    from.report.warn(`the selector ${selectorText(selector)} finds no route table`, from.at, LACKS_ROUTES);
+  if (tables.length === 0) warnOfLack(from, `the selector ${selectorText(selector)} finds no route table`);
   return tables;
+}
+
+/** Warns about a problem that leaves a delegating route without routes. */
+function warnOfLack({ report, at }: Delegator, problem: string | FieldProblem): void {
+  report.warn({ ...statusProblem('warning', problem, at), effect: 'lacks-routes' });
 }
 
 function selectorProblem({ labels, expressions }: RouteTableSelector): string | undefined {

@@ -8,9 +8,6 @@ export interface FoundProblem extends FieldProblem {
   readonly repeated?: true;
 }
 
-/** The class of a problem: its code, by default `STATUS`, its cause, and its effect. */
-export type ProblemClass = Partial<Pick<FieldProblem, 'code' | 'cause' | 'effect'>>;
-
 /** A problem of translation, and its resource. */
 export interface LocatedProblem {
   readonly key: ResourceKey;
@@ -32,13 +29,13 @@ export class Report {
     return this.#hasErrors;
   }
 
-  /** `path` is the field with the problem, if any. */
-  error(message: string, path?: FieldPath, about?: ProblemClass): void {
-    this.#add(statusProblem('error', message, path, about));
+  /** `path` is the field with the problem; default: that of the problem. */
+  error(problem: string | FieldProblem, path?: FieldPath): void {
+    this.#add(statusProblem('error', problem, path));
   }
 
-  warn(message: string, path?: FieldPath, about?: ProblemClass): void {
-    this.#add(statusProblem('warning', message, path, about));
+  warn(problem: string | FieldProblem, path?: FieldPath): void {
+    this.#add(statusProblem('warning', problem, path));
   }
 
   add(problems: Problems): void {
@@ -66,15 +63,16 @@ export class Report {
   }
 }
 
-/** Returns a problem in the words of the status. */
+/** Returns a problem for the status, from its words or from another problem. */
 export function statusProblem(
   severity: FoundProblem['severity'],
-  message: string,
-  path: FieldPath = [],
-  { code = 'STATUS', cause, effect }: ProblemClass = {},
+  problem: string | FieldProblem,
+  path?: FieldPath,
 ): FoundProblem {
+  if (typeof problem === 'string') return { code: 'STATUS', severity, path: path ?? [], message: problem };
+  const { code, message, cause, effect } = problem;
   const about = { ...(cause !== undefined && { cause }), ...(effect && { effect }) };
-  return { code, severity, path, message, ...about };
+  return { code, severity, path: path ?? problem.path, message, ...about };
 }
 
 export function hasErrors(problems: Problems): boolean {

@@ -6,7 +6,7 @@ import { contentOf } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
 import { Report, statusProblem, type FoundProblem, type LocatedProblem, type Problems } from '../status/report.ts';
 import type { TranslationSettings } from '../settings.ts';
-import { checkTlsSource, sourceProblem, verifiesAlike, warnOfTlsSource } from './tls-source.ts';
+import { keptProblem, listenerProblem, sourceProblem, verifiesAlike } from './tls-source.ts';
 import type { TranslationInput } from '../input.ts';
 
 /** The TLS claim of one virtual service. */
@@ -107,9 +107,7 @@ function withLastGood(claims: readonly TlsClaim[], { before, served, findings }:
     const good = before?.good.get(claim.host);
     const problem = good && problemOf(configOf(claim));
     if (!problem || problemOf(configOf(good)) || !verifiesAlike(configOf(claim), configOf(good))) return claim;
-    const own = new Report();
-    warnOfTlsSource(problem, own);
-    blame(own.problems(), { sslConfig: claim.sslConfig, claims: [claim] }, findings);
+    blame(keptProblem(problem), { sslConfig: claim.sslConfig, claims: [claim] }, findings);
     return good;
   });
 }
@@ -134,21 +132,20 @@ interface Findings {
 }
 
 function isUsable(candidate: Candidate, findings: Findings): boolean {
-  const own = new Report();
-  const usable = checkTlsSource(candidate.sslConfig, findings.input, own);
-  blame(own.problems(), candidate, findings);
-  return usable;
+  const problem = sourceProblem(candidate.sslConfig, findings.input);
+  if (problem) blame(listenerProblem(problem), candidate, findings);
+  return !problem;
 }
 
-/** Reports problems of a configuration, and locates them at its virtual services. */
+/** Reports a problem of a configuration, and locates it at its virtual services. */
 function blame(
-  problems: Problems,
+  problem: FoundProblem,
   { sslConfig, claims }: Pick<Candidate, 'sslConfig' | 'claims'>,
   { report, located }: Findings,
 ): void {
-  report.add(problems);
+  report.add([problem]);
   const path = ['spec', 'sslConfig', ...(sslConfig.secretRef ? ['secretRef'] : [])];
-  for (const problem of problems) located.push(...claims.map((claim) => locate(claim, { ...problem, path })));
+  located.push(...claims.map((claim) => locate(claim, { ...problem, path })));
 }
 
 function locate({ host, namespace }: TlsClaim, problem: FoundProblem): LocatedProblem {

@@ -1,7 +1,8 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
 import { tlsTextProblem } from '../../security/tls-material.ts';
-import { faultOf, missingFault, type Fault } from '../reference/missing.ts';
+import { faultOf, missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { find, type Resources } from '../reference/find.ts';
 
@@ -16,7 +17,7 @@ export interface TlsSecret {
 }
 
 /** Reads and checks a TLS secret: types, PEM, and that the key belongs to the certificate. */
-export function readTlsSecret(ref: ResourceRef, resources: Resources): TlsSecret | Fault {
+export function readTlsSecret(ref: ResourceRef, resources: Resources): TlsSecret | FieldProblem {
   const found = find<SecretSpec>(resources.stored, 'Secret', ref);
   if (found.state === 'missing') {
     return missingFault(`SSL secret not found: no secret ${dotted(ref)}`, 'Secret', ref, resources);
@@ -26,8 +27,8 @@ export function readTlsSecret(ref: ResourceRef, resources: Resources): TlsSecret
   return secret.problem ? faultOf(`SSL secret ${dotted(ref)}: ${secret.problem}`) : secret;
 }
 
-export function isFault(secret: TlsSecret | Fault): secret is Fault {
-  return 'reason' in secret;
+export function isFault(secret: TlsSecret | FieldProblem): secret is FieldProblem {
+  return 'message' in secret;
 }
 
 function check(spec: SecretSpec): TlsSecret {

@@ -1,21 +1,13 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import { contentText } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
-import type { Fault } from '../reference/missing.ts';
-import type { Report } from '../status/report.ts';
+import { statusProblem, type FoundProblem } from '../status/report.ts';
 import { isFault, readTlsSecret } from './tls-secret.ts';
 import type { TranslationInput } from '../input.ts';
 
 /** Suffix of a problem whose configuration is replaced by the last good one. */
 export const KEEPS_SSL_CONFIG = '; the last good sslConfig stays in use';
-
-/** Reports problems of the certificate source of a configuration; returns false if there are any. */
-export function checkTlsSource(config: SslConfig, input: TranslationInput, report: Report): boolean {
-  const problem = sourceProblem(config, input);
-  if (!problem) return true;
-  reportTlsSource(problem, report);
-  return false;
-}
 
 /** Returns false if they verify the peer differently, so that neither may replace the other. */
 export function verifiesAlike(one: SslConfig, other: SslConfig): boolean {
@@ -24,30 +16,31 @@ export function verifiesAlike(one: SslConfig, other: SslConfig): boolean {
   return rules(one) === rules(other);
 }
 
-/** Warns about a configuration that is replaced by the last good one. */
-export function warnOfTlsSource(problem: SourceProblem, report: Report): void {
-  reportTlsSource(
-    { ...problem, mild: true, reason: problem.reason + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' },
-    report,
-  );
+/** Returns a problem of a certificate source as a problem of its listener. */
+export function listenerProblem(problem: FieldProblem): FoundProblem {
+  const { severity = 'error', message } = problem;
+  const kind = severity === 'warning' ? 'SSLConfigWarning' : 'SSLConfigError';
+  return statusProblem(severity, { ...problem, message: listenerMessage(kind, message) });
 }
 
-function reportTlsSource(problem: SourceProblem, report: Report): void {
-  if (problem.mild) report.warn(listenerMessage('SSLConfigWarning', problem.reason), undefined, problem);
-  else report.error(listenerMessage('SSLConfigError', problem.reason), undefined, problem);
-}
-
-interface SourceProblem extends Fault {
-  /** True for a warning. */
-  readonly mild?: boolean;
+/** Returns the warning about a configuration that is replaced by the last good one. */
+export function keptProblem(problem: FieldProblem): FoundProblem {
+  const message = problem.message + KEEPS_SSL_CONFIG;
+  return listenerProblem({ ...problem, severity: 'warning', message, effect: 'keeps-last-good' });
 }
 
 /** A problem of the certificate source of a configuration. */
-export function sourceProblem(config: SslConfig, input: TranslationInput): SourceProblem | undefined {
-  if (config.sds) return { mild: true, reason: 'certificates from a secret discovery server are not served yet' };
+export function sourceProblem(config: SslConfig, input: TranslationInput): FieldProblem | undefined {
+  if (config.sds) {
+    return { ...textProblem('certificates from a secret discovery server are not served yet'), severity: 'warning' };
+  }
   if (config.sslFiles) return filesProblem(config, config.sslFiles);
   if (config.secretRef) return secretProblem(config, config.secretRef, input);
-  return { reason: 'no certificate information found: sslConfig names no source' };
+  return textProblem('no certificate information found: sslConfig names no source');
+}
+
+function textProblem(message: string): FieldProblem {
+  return { code: 'STATUS', path: [], message };
 }
 
 function needsRootCa({ verifySubjectAltName }: SslConfig): boolean {
@@ -56,22 +49,23 @@ function needsRootCa({ verifySubjectAltName }: SslConfig): boolean {
 
 type Files = NonNullable<SslConfig['sslFiles']>;
 
-function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): SourceProblem | undefined {
-  if (!tlsCert || !tlsKey) return { reason: 'sslFiles needs tlsCert and tlsKey' };
-  return needsRootCa(config) && !rootCa ? { reason: 'verifySubjectAltName needs a root CA' } : undefined;
+function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): FieldProblem | undefined {
+  if (!tlsCert || !tlsKey) return textProblem('sslFiles needs tlsCert and tlsKey');
+  return needsRootCa(config) && !rootCa ? textProblem('verifySubjectAltName needs a root CA') : undefined;
 }
 
 type SecretRef = NonNullable<SslConfig['secretRef']>;
 
-function secretProblem(config: SslConfig, written: SecretRef, input: TranslationInput): SourceProblem | undefined {
+function secretProblem(config: SslConfig, written: SecretRef, input: TranslationInput): FieldProblem | undefined {
   const ref = { name: written.name ?? '', namespace: written.namespace ?? '' };
   const secret = readTlsSecret(ref, input);
   if (isFault(secret)) {
-    return { ...secret, mild: secret.code === 'MISSING_REFERENCE' && input.settings.warnMissingTlsSecret };
+    const isWarning = secret.code === 'MISSING_REFERENCE' && input.settings.warnMissingTlsSecret;
+    return { ...secret, severity: isWarning ? 'warning' : 'error' };
   }
   const name = `SSL secret ${ref.namespace}.${ref.name}`;
-  if (!secret.hasCertificate) return { reason: `${name}: no certificate information found` };
+  if (!secret.hasCertificate) return textProblem(`${name}: no certificate information found`);
   return needsRootCa(config) && !secret.hasRootCa
-    ? { reason: `verifySubjectAltName needs a root CA, ${name} has none` }
+    ? textProblem(`verifySubjectAltName needs a root CA, ${name} has none`)
     : undefined;
 }

@@ -1,6 +1,6 @@
+import type { FieldProblem } from '../../resource/problem.ts';
 import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
 import type { Route, SnapshotAuthConfig } from '../../contract/snapshot.ts';
-import type { Fault } from '../reference/missing.ts';
 import type { Report } from '../status/report.ts';
 import type { Reader } from '../input.ts';
 
@@ -10,7 +10,7 @@ export interface HasExtAuth {
 }
 
 /** Returns why the AuthConfig of a block cannot be used; empty if it can, or if there is none. */
-export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly Fault[] {
+export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly FieldProblem[] {
   if (!block?.configRef) return [];
   const { fault } = reader.authConfig(block.configRef);
   return fault ? [fault] : [];

@@ -1,6 +1,5 @@
-import type { FieldPath } from '../../resource/problem.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { JwtProviders } from '../../schema/auth/jwt.ts';
-import type { Fault } from '../reference/missing.ts';
 import type { Reader } from '../input.ts';
 
 /** Options that may name the upstreams of JWT key sets. */
@@ -10,14 +9,8 @@ export interface HasProviders {
   readonly jwtProvidersStaged?: object;
 }
 
-/** A reference to an unusable upstream, and its path. */
-export interface MissingUpstream {
-  readonly fault: Fault;
-  readonly at: FieldPath;
-}
-
 /** Returns the unusable upstreams of key sets; tokens of these providers are rejected until they are usable. */
-export function missingKeyUpstreams(options: HasProviders, reader: Reader, above: FieldPath): MissingUpstream[] {
+export function missingKeyUpstreams(options: HasProviders, reader: Reader, above: FieldPath): FieldProblem[] {
   const at = [...above, 'options'];
   const blocks: [FieldPath, object][] = options.jwt ? [[[...at, 'jwt'], options.jwt]] : [];
   for (const name of ['jwtStaged', 'jwtProvidersStaged'] as const) {
@@ -29,8 +22,8 @@ export function missingKeyUpstreams(options: HasProviders, reader: Reader, above
       const { name, namespace = '' } = jwks?.remote?.upstreamRef ?? {};
       const { fault: why } = name === undefined ? {} : reader.upstream({ name, namespace });
       if (!why) return [];
-      const fault = { ...why, reason: `the keys of JWT provider ${provider} cannot be fetched: ${why.reason}` };
-      return [{ fault, at: [...path, 'providers', provider, 'jwks', 'remote', 'upstreamRef'] }];
+      const message = `the keys of JWT provider ${provider} cannot be fetched: ${why.message}`;
+      return [{ ...why, message, path: [...path, 'providers', provider, 'jwks', 'remote', 'upstreamRef'] }];
     }),
   );
 }

@@ -139,8 +139,11 @@ function referenced(
   if (found.state === 'missing') {
     const fault = reader.missing(`${name} not found`, kind, ref);
     if (isKept)
-      report.warn(`${fault.reason}; its last good options stay in force`, at, { ...fault, effect: 'keeps-last-good' });
-    else report.warn(fault.reason, at, fault);
+      report.warn(
+        { ...fault, message: `${fault.message}; its last good options stay in force`, effect: 'keeps-last-good' },
+        at,
+      );
+    else report.warn(fault, at);
     return 'missing';
   }
   if (found.state === 'refused') {

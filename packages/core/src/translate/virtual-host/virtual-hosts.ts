@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../resource/problem.ts';
+import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
@@ -10,7 +10,7 @@ import { effectiveDomains } from '../listener/domains.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
 import { LastGood, type GoodParts } from './last-good.ts';
-import { faultOf, type Fault } from '../reference/missing.ts';
+import { faultOf } from '../reference/missing.ts';
 import { routeMessage, virtualHostMessage } from '../status/messages.ts';
 import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
@@ -100,12 +100,12 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const written = spec.virtualHost ?? {};
   const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS };
   const options = virtualHostOptions(written, optionContext);
-  const fail = (at: FieldPath) => (fault: Fault) =>
-    report.error(virtualHostMessage('ProcessingError', fault.reason), at, fault);
+  const fail = (at: FieldPath) => (fault: FieldProblem) =>
+    report.error({ ...fault, message: virtualHostMessage('ProcessingError', fault.message) }, at);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
   transformationProblems(options, reader.input.settings).map(faultOf).forEach(fail(HOST));
-  for (const { fault, at } of missingKeyUpstreams(options, reader, HOST)) report.warn(fault.reason, at, fault);
+  for (const fault of missingKeyUpstreams(options, reader, HOST)) report.warn(fault);
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
@@ -143,15 +143,14 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   let action = routeAction(leaf, context);
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
   for (const fault of problem === undefined ? [] : [problem, ...more]) {
-    const message = routeMessage('ProcessingError', fault.reason, label);
-    const isAuth = authProblems(options.extauth, reader).some(({ reason }) => reason === fault.reason);
+    const isAuth = authProblems(options.extauth, reader).some(({ message }) => message === fault.message);
     const at = isAuth ? authField(spec, leaf.at) : leaf.at;
-    if (settings.invalidRoutes.demoteErrors) holder.report.warn(message, at, fault);
-    else holder.report.error(message, at, fault);
+    const found = { ...fault, message: routeMessage('ProcessingError', fault.message, label) };
+    if (settings.invalidRoutes.demoteErrors) holder.report.warn(found, at);
+    else holder.report.error(found, at);
   }
-  for (const { fault, at } of missingKeyUpstreams(options, reader, leaf.at))
-    holder.report.warn(fault.reason, at, fault);
-  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.reason);
+  for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
+  if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.message);
   return Object.freeze({
     name: routeName(name, index, spec.name),
     logName: logName(logOwner, leaf.steps),
