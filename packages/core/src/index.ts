@@ -175,13 +175,12 @@ export type {
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
 export { printable } from './security/printable.ts';
-export { TLS_VERSIONS, parseRoots } from './security/tls-material.ts';
+export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './security/tls-material.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {
   resolveCertificateFiles,
   createUpstreamTls,
   readTlsMaterial,
-  type TlsMaterial,
   type UpstreamTls,
 } from './upstream/upstream-tls.ts';
 export type {

@@ -6,31 +6,23 @@ import { configError } from './error-codes.ts';
 /** Default timeout of a step that calls a server, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.authTimeout);
 
-/** How external auth behaves, with all defaults filled in. */
-export interface AuthSettings {
-  readonly timeoutMs: number;
-  /** Allows requests if there is no decision because a server failed. */
-  readonly failureModeAllow: boolean;
-  readonly statusOnError: number;
-  /** Lower case. */
-  readonly userIdHeader: string;
-  readonly clearRouteCache: boolean;
-  /** Unset: the body is not read. */
-  readonly body: { readonly maxBytes: number; readonly partial: boolean; readonly asBytes: boolean } | undefined;
-}
+export type AuthSettings = Readonly<ReturnType<typeof settingsOf>>;
 
-/** Throws `ERR_EXTAUTH_CONFIG` for a status that does not exist. */
-export function settingsOf(written: ExtAuthServer = {}): AuthSettings {
+/** Returns how external auth behaves, with all defaults filled in. Throws `ERR_EXTAUTH_CONFIG` for a status that does not exist. */
+export function settingsOf(written: ExtAuthServer = {}) {
   const { requestTimeout, requestBody, statusOnError = DEFAULTS.authStatusOnError } = written;
   if (statusOnError < 200 || !STATUS_CODES[statusOnError]) {
     throw configError(`statusOnError: ${statusOnError} is not a valid final status`);
   }
   return {
     timeoutMs: delayMs(requestTimeout) ?? DEFAULT_TIMEOUT_MS,
+    /** Allows requests if there is no decision because a server failed. */
     failureModeAllow: written.failureModeAllow ?? false,
     statusOnError,
+    /** Lower case. */
     userIdHeader: (written.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
     clearRouteCache: written.clearRouteCache ?? false,
+    /** Unset: the body is not read. */
     body: requestBody && {
       maxBytes: requestBody.maxRequestBytes || DEFAULTS.authBodyBytes,
       partial: requestBody.allowPartialMessage ?? false,

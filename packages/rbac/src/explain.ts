@@ -152,7 +152,7 @@ function explainProviders(block: JwtProviders, request: AccessToExplain): Explai
   const { facts } = request;
   const judged = Object.entries(block.providers ?? {}).map(([name, spec]): Verdict => {
     const provider = createProvider(name, spec);
-    const found = provider.find({ rawHeaders: [] }, facts);
+    const found = provider.find([], facts);
     return { provider, found, outcome: judge(spec, found.tokens, request) };
   });
   const providers = judged.map(({ provider: { name, source }, outcome }) => ({

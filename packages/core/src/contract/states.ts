@@ -4,15 +4,6 @@ const KEPT_MS = 600_000;
 /** Maximum number of unheld states. */
 const MAX_KEPT = 256;
 
-/** Values by key, each created once while it is kept. */
-export interface States {
-  /** Returns the value of a key, created at the first call and never released. */
-  state<T>(key: string, create: () => T): T;
-  hold(): StateHold;
-  /** Number of states. */
-  readonly size: number;
-}
-
 /** A holder of states: one compiled part of a configuration. */
 export interface StateHold {
   /** Returns the value of a key, created at the first call, and holds it. */
@@ -26,8 +17,8 @@ interface Entry {
   holders: number;
 }
 
-/** Creates an empty set of states with a clock. */
-export function createStates(now: () => number): States {
+/** Creates an empty set of values by key, each created once while it is kept. */
+export function createStates(now: () => number) {
   const entries = new Map<string, Entry>();
   /** Keys without a holder and the time of their release; the oldest first. */
   const left = new Map<string, number>();
@@ -81,9 +72,11 @@ export function createStates(now: () => number): States {
 
   const forever = hold();
   return {
-    state: (key, create) => forever.state(key, create),
+    /** Returns the value of a key, created at the first call and never released. */
+    state: forever.state,
     hold,
-    get size() {
+    /** Returns the number of states. */
+    get size(): number {
       return entries.size;
     },
   };

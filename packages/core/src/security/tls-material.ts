@@ -4,10 +4,10 @@ import { parseCertificates } from './certificates.ts';
 
 /** PEM texts for one side of a TLS connection. */
 export interface TlsTexts {
-  readonly cert?: string;
-  readonly key?: string;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   /** Root certificates that verify the peer. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
 }
 
 /** Names of the texts in messages, e.g. `tls.crt` or the path of a file. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls';
 import type { ResourceRef } from '../resource/resource.ts';
 import { alternativeNames } from '../security/certificates.ts';
-import { parseRoots, TLS_VERSIONS } from '../security/tls-material.ts';
+import { parseRoots, TLS_VERSIONS, type TlsTexts } from '../security/tls-material.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
@@ -21,13 +21,6 @@ export interface UpstreamTls {
   checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined;
 }
 
-/** The PEM texts of an upstream's TLS. */
-export interface TlsMaterial {
-  readonly ca: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-}
-
 type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
 
 /** Returns the secret reference of an upstream's TLS, if any. The default namespace is the upstream's own. */
@@ -43,7 +36,7 @@ function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined 
  * @example
  * const tls = createUpstreamTls(upstream, readTlsMaterial(upstream, context.secrets));
  */
-export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): TlsMaterial {
+export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): TlsTexts {
   const ref = tlsSecretRef(upstream);
   if (ref) {
     const secret = secrets.get(ref);
@@ -51,13 +44,13 @@ export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): T
     return materialOf(secret);
   }
   const files = upstream.spec.sslConfig?.sslFiles;
-  if (!files) return { ca: undefined, cert: undefined, key: undefined };
+  if (!files) return {};
   const content = resolveCertificateFiles(files, secrets);
   if (content instanceof Error) throw content;
   return materialOf(content);
 }
 
-function materialOf(secret: SecretValue): TlsMaterial {
+function materialOf(secret: SecretValue): TlsTexts {
   return {
     ca: secretText(secret, 'ca.crt'),
     cert: secretText(secret, 'tls.crt'),
@@ -82,7 +75,7 @@ export function resolveCertificateFiles(files: SslFiles, { files: find }: Secret
  * const { secureContext, checkServerIdentity } = createUpstreamTls(upstream, material);
  * connect({ host, port, secureContext, checkServerIdentity, servername: serverName(endpoint) });
  */
-export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsMaterial): UpstreamTls {
+export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsTexts): UpstreamTls {
   const ssl = upstream.spec.sslConfig;
   const names = ssl?.verifySubjectAltName ?? [];
   const rewrite = upstream.spec.static?.autoSniRewrite ?? true;
@@ -97,7 +90,7 @@ export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsMater
 
 const trusted = new Map<string, SecureContext>();
 
-function secureContext({ ca, cert, key }: TlsMaterial, ssl: SslConfig | undefined): SecureContext {
+function secureContext({ ca, cert, key }: TlsTexts, ssl: SslConfig | undefined): SecureContext {
   const minVersion = TLS_VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
   const maxVersion = TLS_VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
   if ((cert === undefined) !== (key === undefined))

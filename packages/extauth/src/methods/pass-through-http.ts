@@ -29,14 +29,6 @@ const BYPASSED = {
 
 type HttpSpec = NonNullable<PassThroughAuth['http']>;
 
-/** The request to an auth server. */
-interface Question {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  /** Bytes of the headers that the client sent. */
-  readonly clientBytes: number;
-}
-
 /** Response of an auth server. */
 interface Answer {
   readonly status: number;
@@ -71,7 +63,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
       const dispatcher = agentOf(http, isTls ? { secureContext: serverTls({ ...tls, moreRoots }) } : {});
       const bypassed = context.metrics.counter(BYPASSED);
 
-      async function ask(request: AuthRequest, question: Question): Promise<Answer> {
+      async function ask(request: AuthRequest, question: ReturnType<typeof questionOf>): Promise<Answer> {
         const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
         const response = await send(url, {
           method: 'POST',
@@ -136,7 +128,8 @@ function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
   });
 }
 
-function questionOf(spec: PassThroughAuth, request: AuthRequest): Question {
+/** Returns the request to an auth server. `clientBytes` is the size of the headers that the client sent. */
+function questionOf(spec: PassThroughAuth, request: AuthRequest) {
   const { request: wanted = {} } = spec.http ?? {};
   const headers: Record<string, string> = {};
   let clientBytes = 0;

@@ -2,28 +2,25 @@ import { isIPv6, SocketAddress } from 'node:net';
 import { plainAddress } from '@edge-gateway/core';
 
 /** A bounded number of slots that clients share. */
-export interface ClientSlots {
-  /** Takes a slot. Returns false if the client has as many as are left for all others. */
-  acquire(client: string): boolean;
-  release(client: string): void;
-}
+export type ClientSlots = ReturnType<typeof createClientSlots>;
 
 /**
  * Creates `max` slots. A client takes at most half of those that the others leave, so that one client cannot lock the others out and
  * each further one takes less. Pass the {@link networkOf} a client's address.
  */
-export function createClientSlots(max: number): ClientSlots {
+export function createClientSlots(max: number) {
   const byClient = new Map<string, number>();
   let used = 0;
   return {
-    acquire(client) {
+    /** Takes a slot. Returns false if the client has as many as are left for all others. */
+    acquire(client: string): boolean {
       const own = byClient.get(client) ?? 0;
       if (own >= max - used) return false;
       used++;
       byClient.set(client, own + 1);
       return true;
     },
-    release(client) {
+    release(client: string): void {
       const left = byClient.get(client)! - 1;
       used--;
       if (left > 0) byClient.set(client, left);

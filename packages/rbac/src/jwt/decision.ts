@@ -17,20 +17,12 @@ export type JwtDecision =
   | { readonly passes: true; readonly accepted: Verdict; readonly failure?: undefined }
   | { readonly passes: boolean; readonly failure: JwtFailure };
 
-/** What a block says about all of its providers. */
-export interface JwtRules {
-  /** What happens to requests without a valid token. */
-  readonly policy: NonNullable<JwtProviders['validationPolicy']>;
-  /** The headers that only tokens may set. */
-  readonly claimHeaders: ReadonlySet<string>;
-}
-
-/** Prepares the rules of a block for {@link decideJwt}. */
-export function jwtRulesOf(block: JwtProviders, providers: readonly Provider[]): JwtRules {
+/** Prepares the rules of a block for {@link decideJwt}: what happens without a valid token, and the headers that only tokens may set. */
+export function jwtRulesOf(block: JwtProviders, providers: readonly Provider[]) {
   return {
     policy: block.allowMissingOrFailedJwt ? 'ALLOW_MISSING_OR_FAILED' : (block.validationPolicy ?? 'REQUIRE_VALID'),
     claimHeaders: new Set(providers.flatMap(({ claimHeaders }) => claimHeaders)),
-  };
+  } as const;
 }
 
 /**
@@ -39,7 +31,7 @@ export function jwtRulesOf(block: JwtProviders, providers: readonly Provider[]):
  */
 export function decideJwt(
   verdicts: readonly Verdict[],
-  { policy, claimHeaders }: JwtRules,
+  { policy, claimHeaders }: ReturnType<typeof jwtRulesOf>,
   facts: Facts,
   rawHeaders: readonly string[],
 ): JwtDecision {

@@ -61,7 +61,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
   return function jwt(req, _res, next) {
     const facts = factsOf(req);
     const judged = verifying.map(({ provider, verifier }): Pending => {
-      const found = provider.find(req, facts);
+      const found = provider.find(req.rawHeaders, facts);
       return { provider, verifier, found, outcome: judgeAll(found.tokens, verifier.known) };
     });
     if (judged.every((verdict): verdict is Pending & Verdict => verdict.outcome !== undefined))

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { httpStat, parseDuration, type Context, type Counter, type Facts } from '@edge-gateway/core';
 import {
   createTokenCache,
@@ -16,34 +15,27 @@ import type { JwtProvider } from '@edge-gateway/core/schema';
 import { rbacError } from '../error-codes.ts';
 import { claimCopiesOf, claimHeadersOf, copyClaims } from './claim-headers.ts';
 import { fetchKeysOf } from './fetch-keys.ts';
-import { findTokens, removeTokens, tokenSourceOf, type FoundTokens, type TokenSource } from './token-source.ts';
+import { findTokens, removeTokens, tokenSourceOf, type FoundTokens } from './token-source.ts';
 
 const DEFAULT_CACHE_MS = 300_000;
 
 /** A compiled provider: where its tokens are, and what it does with a valid one. */
-export interface Provider {
-  readonly name: string;
-  readonly source: TokenSource;
-  /** Claim headers, lower case with `_` as `-`; those of the client are always removed. */
-  readonly claimHeaders: readonly string[];
-  find(req: Pick<IncomingMessage, 'rawHeaders'>, facts: Facts): FoundTokens;
-  /** Records claims, claim headers and the removal of the tokens that were found. */
-  accept(claims: Claims, found: FoundTokens, facts: Facts): void;
-  /** Key under which a failure is put into the metadata; empty: nowhere. */
-  readonly failureKey: string;
-}
+export type Provider = Readonly<ReturnType<typeof createProvider>>;
 
 /** Compiles what a provider does apart from verifying. Throws `ERR_RBAC_PROVIDER` for an invalid `claimsToHeaders`. */
-export function createProvider(name: string, spec: JwtProvider): Provider {
+export function createProvider(name: string, spec: JwtProvider) {
   const source = tokenSourceOf(spec);
   const copies = claimCopiesOf(name, spec);
   return {
     name,
     source,
+    /** Lower case with `_` as `-`; those of the client are always removed. */
     claimHeaders: claimHeadersOf(copies),
+    /** Key under which a failure is put into the metadata; empty: nowhere. */
     failureKey: spec.attachFailedStatusToMetadata ?? '',
-    find: ({ rawHeaders }, facts) => findTokens(source, { facts, rawHeaders }),
-    accept(claims, found, facts) {
+    find: (rawHeaders: readonly string[], facts: Facts) => findTokens(source, facts, rawHeaders),
+    /** Records claims, claim headers and the removal of the tokens that were found. */
+    accept(claims: Claims, found: FoundTokens, facts: Facts): void {
       facts.claims.set(name, claims);
       copyClaims(copies, claims, facts);
       if (!spec.keepToken) removeTokens(found, source, facts);

@@ -22,12 +22,7 @@ export function tokenSourceOf(provider: JwtProvider): TokenSource {
   };
 }
 
-/** What of a request tells where its tokens are. */
-export interface TokenCarrier {
-  readonly facts: Pick<Facts, 'headers' | 'path' | 'requestChanges'>;
-  /** Counts where `facts.headers` is missing. */
-  readonly rawHeaders: readonly string[];
-}
+type RequestFacts = Pick<Facts, 'headers' | 'path' | 'requestChanges'>;
 
 /** Tokens of a request, and the headers they were in. */
 export interface FoundTokens {
@@ -37,14 +32,13 @@ export interface FoundTokens {
 
 /**
  * Every token that a request carries in the places of a source, as the request is by now: what an earlier concern put
- * there counts, what it took away does not. All of them have to be good.
+ * there counts, what it took away does not. All of them have to be good. `rawHeaders` count where the facts have none.
  */
-export function findTokens(source: TokenSource, carrier: TokenCarrier): FoundTokens {
-  const { facts } = carrier;
+export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders: readonly string[]): FoundTokens {
   const tokens: string[] = [];
   const headers: string[] = [];
   for (const { header, prefix } of source.headers) {
-    for (const value of valuesOf(header, carrier)) {
+    for (const value of valuesOf(header, facts, rawHeaders)) {
       if (!value.startsWith(prefix)) continue;
       const token = value.slice(prefix.length).trim();
       if (token === '') continue;
@@ -66,7 +60,7 @@ export function removeTokens({ headers }: FoundTokens, { queryParams }: TokenSou
 }
 
 /** The values of a header one by one, with the recorded changes. */
-function valuesOf(header: string, { facts, rawHeaders }: TokenCarrier): readonly string[] {
+function valuesOf(header: string, facts: RequestFacts, rawHeaders: readonly string[]): readonly string[] {
   const flat = facts.headers ?? rawHeaders;
   let values: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {

@@ -25,7 +25,7 @@ describe('where tokens are', () => {
       'o',
     ]);
     const facts = factsOf(req);
-    const found = findTokens(source, { facts, rawHeaders: req.rawHeaders });
+    const found = findTokens(source, facts, req.rawHeaders);
     expect(found.tokens).to.have.members(['h1', 'h2', 'h3', 'q1', 'q2', 'q3']);
     removeTokens(found, source, facts);
     expect(applyHeaderChanges(req.rawHeaders, facts.requestChanges)).to.deep.equal(['x-other', 'o']);
@@ -34,6 +34,6 @@ describe('where tokens are', () => {
 
   it('finds none where the prefix is missing, or nothing is behind it', () => {
     const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 't h2']);
-    expect(findTokens(source, { facts: factsOf(req), rawHeaders: req.rawHeaders }).tokens).to.deep.equal([]);
+    expect(findTokens(source, factsOf(req), req.rawHeaders).tokens).to.deep.equal([]);
   });
 });
