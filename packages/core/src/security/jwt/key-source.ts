@@ -192,32 +192,21 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
   };
 }
 
-interface Document {
-  readonly keys: KeySet | undefined;
-  readonly version: number;
-  readonly fetchedAt: number;
-  /** Number of the fetch that returned the keys. */
-  readonly fetchedBy: number;
-  readonly failedAt: number;
-  /** Why there are no keys. */
-  readonly failure: JwtFailure;
-  readonly error: unknown;
-  /** Returns true if usable keys arrived. Never rejects. */
-  fetch(number: number): Promise<boolean>;
-}
-
 /** Stores the newest usable document. An identical text is the same set, so that tokens stay verified. */
-function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKeysOptions): Document {
+function createDocument({ fetchText, now, log, from, stats, ...rules }: RemoteKeysOptions) {
   let text = '';
   let warned = { message: '', at: -Infinity };
   const document = {
     keys: undefined as KeySet | undefined,
     version: ++versions,
     fetchedAt: -Infinity,
+    /** Number of the fetch that returned the keys. */
     fetchedBy: 0,
     failedAt: -Infinity,
+    /** Why there are no keys. */
     failure: 'keysUnreachable' as JwtFailure,
     error: undefined as unknown,
+    /** Returns true if usable keys arrived. Never rejects. */
     async fetch(number: number): Promise<boolean> {
       try {
         return take(await fetchText(), number);

@@ -74,7 +74,7 @@ export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailu
   if (payloadFailure) return payloadFailure;
   // Cached and shared by every concern.
   freezeDeep(payload);
-  if (!isCanonical(sections[2]!)) return 'signatureBase64';
+  if (!decodeBytes(sections[2]!)) return 'signatureBase64';
   const aud = payload['aud'] as string | string[] | undefined;
   return {
     text,
@@ -89,30 +89,16 @@ export function parseToken(text: string, form: TokenForm = {}): Token | JwtFailu
   };
 }
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const BASE64URL = /^[A-Za-z0-9_-]+$/;
-
 /** Returns the text of canonical base64url, empty if the bytes are not UTF-8 (RFC 7519 §7.2); `undefined` for any other form. */
 function decode(section: string): string | undefined {
-  if (!isCanonical(section)) return undefined;
-  const bytes = Buffer.from(section, 'base64url');
-  return isUtf8(bytes) ? bytes.toString('utf8') : '';
+  const bytes = decodeBytes(section);
+  return bytes && (isUtf8(bytes) ? bytes.toString('utf8') : '');
 }
 
-/** Base64url without padding, and with zeros where its last character has more bits than the bytes need (RFC 4648 §3.5). */
-function isCanonical(section: string): boolean {
-  if (!BASE64URL.test(section)) return false;
-  const last = ALPHABET.indexOf(section.at(-1)!);
-  switch (section.length % 4) {
-    case 0:
-      return true;
-    case 1:
-      return false;
-    case 2:
-      return last % 16 === 0;
-    default:
-      return last % 4 === 0;
-  }
+/** Decodes base64url without padding, and with zeros where its last character has more bits than the bytes need (RFC 4648 §3.5). */
+function decodeBytes(section: string): Buffer | undefined {
+  const bytes = Buffer.from(section, 'base64url');
+  return bytes.toString('base64url') === section ? bytes : undefined;
 }
 
 function checkHeader(header: Readonly<Record<string, unknown>>, form: TokenForm): JwtFailure | undefined {

@@ -47,15 +47,8 @@ function claimCheck(rules: ClaimRules): CheckClaims {
 
 /** Checks everything of a token except its signature. */
 export function readToken(text: string, rules: TokenRules, now: number): Token | JwtFailure {
-  return readWith(claimCheck(rules), { text, rules, now });
-}
-
-function readWith(
-  checkClaims: CheckClaims,
-  { text, rules, now }: { readonly text: string; readonly rules: TokenForm; readonly now: number },
-): Token | JwtFailure {
   const token = parseToken(text, rules);
-  return typeof token === 'string' ? token : (checkClaims(token, now) ?? token);
+  return typeof token === 'string' ? token : (claimCheck(rules)(token, now) ?? token);
 }
 
 function withoutScheme(audience: string): string {
@@ -103,9 +96,9 @@ export function createVerifier({ rules, keys, cache, now, stats }: VerifierParts
       }
       if (stats) stats.misses.value++;
       const { version } = keys;
-      const token = readWith(checkClaims, { text, rules, now: now() });
+      const token = parseToken(text, rules);
       if (typeof token === 'string') return token;
-      const failure = await checkSignature(token, keys, { fetches });
+      const failure = checkClaims(token, now()) ?? (await checkSignature(token, keys, { fetches }));
       if (failure) return failure;
       // If keys arrived meanwhile, it is unclear which ones verified the token: the entry of the old version is never used.
       cache.set(text, token, version);
