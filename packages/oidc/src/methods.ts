@@ -2,7 +2,7 @@ import type { AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
 import { failure } from './failure.ts';
-import { grantedHeaders } from './http/granted-headers.ts';
+import { grantedHeaders } from './http/login-headers.ts';
 import { ownCookies } from './session/cookie-names.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { failure } from '../failure.ts';
-import type { Ask } from './microsoft.ts';
+import { createAsk } from './microsoft.ts';
 
 /** A token is renewed this many seconds before it expires. */
 const EARLY_SECONDS = 60;
@@ -13,25 +13,29 @@ export interface AppToken {
   forget(token: string): void;
 }
 
-export interface AppTokenParts {
-  readonly url: string;
+/** An application of a tenant, and the origins of Microsoft's services. */
+export interface Application {
   readonly clientId: string;
+  readonly tenantId: string;
   readonly clientSecret: string;
-  readonly scope: string;
-  readonly ask: Ask;
-  readonly now: () => number;
+  readonly login: string;
+  readonly graph: string;
 }
 
-/** Creates an {@link AppToken}; it is kept until shortly before it expires. */
-export function createAppToken({ url, clientId, clientSecret, scope, ask, now }: AppTokenParts): AppToken {
+/** Creates an {@link AppToken} for Graph; it is kept until shortly before it expires. */
+export function createAppToken(application: Application, now: () => number): AppToken {
+  const { clientId, tenantId, clientSecret, login, graph } = application;
+  const ask = createAsk(now);
+  const url = `${login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`;
+  const client = { client_id: clientId, client_secret: clientSecret, scope: `${graph}/.default` };
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
   let stored: { readonly token: string; readonly until: number } | undefined;
   let flight: Promise<string> | undefined;
 
   async function fetchToken(): Promise<string> {
-    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const asked = now();
-    const answer = await ask(url, { method: 'POST', headers, body: new URLSearchParams(form).toString() });
+    const answer = await ask(url, { method: 'POST', headers, body });
     const { access_token: token, expires_in: seconds } = answer.body;
     if (answer.status !== 200)
       throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `cannot get a token to read groups, ${answer.said}`);

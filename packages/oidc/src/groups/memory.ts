@@ -1,26 +1,38 @@
 import { LRUCache } from 'lru-cache';
+import { createExpiringMap } from '../session/expiring.ts';
+import type { Subject } from './overage.ts';
 
 /** Maximum number of ids in total, about 64 bytes each. */
 const MAX_IDS = 500_000;
+const FAILED_MS = 1000;
 
-/** Groups by user, bounded by their total number. */
-export interface GroupMemory {
-  get(key: string): readonly string[] | undefined;
-  /** `until` in milliseconds since the epoch. */
-  set(key: string, groups: readonly string[], until: number): void;
-}
+type ReadSubject = (subject: Subject) => Promise<readonly string[]>;
 
-/** Creates a {@link GroupMemory}: the least recently used entry is evicted first. */
+/**
+ * Returns the groups of a user: read once for all concurrent requests, and kept until they expire. Rejects with the failure of
+ * the last read for a second.
+ */
+export type GroupMemory = (subject: Subject, read: ReadSubject) => Promise<readonly string[]>;
+
+/** Creates a {@link GroupMemory}, bounded by the total number of ids: the least recently used entry is evicted first. */
 export function createGroupMemory(now: () => number, maxIds = MAX_IDS): GroupMemory {
-  const entries = new LRUCache<string, readonly string[]>({
+  const failed = createExpiringMap<Error>({ max: 10_000, ttlMs: FAILED_MS, now });
+  const entries = new LRUCache<string, readonly string[], { readonly subject: Subject; readonly read: ReadSubject }>({
     maxSize: maxIds,
     // A user without groups takes space too.
     sizeCalculation: (groups) => groups.length + 1,
     ttlResolution: 0,
     perf: { now },
+    async fetchMethod(key, _stale, { options, context: { subject, read } }) {
+      const error = failed.get(key);
+      if (error) throw error;
+      const groups = await read(subject).catch((reason: Error) => {
+        failed.set(key, reason);
+        throw reason;
+      });
+      options.ttl = Math.max(1, Math.ceil(subject.until - now()));
+      return groups;
+    },
   });
-  return {
-    get: (key) => entries.get(key),
-    set: (key, groups, until) => void entries.set(key, groups, { ttl: Math.max(1, Math.ceil(until - now())) }),
-  };
+  return (subject, read) => entries.forceFetch(subject.key, { context: { subject, read } });
 }

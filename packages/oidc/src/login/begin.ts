@@ -3,7 +3,7 @@ import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { beginAttempt } from './attempt.ts';
 import { unsupportedOf } from '../provider/unsupported.ts';
 import type { Login } from './login.ts';
-import { cookieHeaders, page, redirectTo, pageTemplates } from './page.ts';
+import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
 import { cannotFollowLogin, loginRequired } from './error-response.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
@@ -63,7 +63,6 @@ async function warnAboutUnsupported(login: Login): Promise<void> {
 
 function loopPage(target: string, cookie: string): AuthDenied {
   return page({
-    templates: pageTemplates(403),
     status: 403,
     title: 'Your login could not be kept',
     message: 'You logged in, but your browser does not keep the session. Cookies may be blocked, or clocks differ.',

@@ -8,7 +8,7 @@ import { knownClaims } from './known-claims.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, sessionHeaderOf } from './parameters.ts';
-import { errorPage, invalidTokenPage, errorResponse } from './error-response.ts';
+import { clockPage, errorPage, errorResponse } from './error-response.ts';
 import { rememberRound } from './rounds.ts';
 
 const ONCE = ['code', 'state', 'iss', 'error'] as const;
@@ -102,8 +102,8 @@ function unfinished(
   { request, attempt }: { readonly request: AuthRequest; readonly attempt: Attempt },
 ): AuthDenied {
   const code = codeOf(error);
-  const clock = isClockProblem(error) && { reason: 'clock' };
-  login.log.warn({ requestId: request.requestId, ...clock, err: error }, 'login failed');
+  const isClock = isClockProblem(error);
+  login.log.warn({ requestId: request.requestId, ...(isClock && { reason: 'clock' }), err: error }, 'login failed');
   const endCookie = endAttempt(login.settings, attempt);
   const ended = cookieHeaders([endCookie]);
   const again = attempt.target;
@@ -111,8 +111,8 @@ function unfinished(
   if (!login.used.get(attempt.cookieName)) return errorResponse(request, error);
   switch (code) {
     case 'ERR_OIDC_TOKEN_INVALID':
-      return withHeaders(invalidTokenPage(error, again), ended);
     case 'ERR_OIDC_LOGIN_FAILED':
+      if (isClock) return clockPage(reason, again, ended);
       return errorPage({ code, reason, again, status: 403, headers: ended });
     case 'ERR_OIDC_GRANT_REFUSED':
       // The code was used up by the call that timed out. A user who is logged in at the provider gets a new one without a click.
@@ -124,8 +124,4 @@ function unfinished(
     default:
       return errorPage({ code, reason, again, headers: ended });
   }
-}
-
-function withHeaders(denied: AuthDenied, headers: readonly string[]): AuthDenied {
-  return { ...denied, headers: [...(denied.headers ?? []), ...headers] };
 }

@@ -1,8 +1,7 @@
 import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
 import { claimHeaders, claimMetadata } from '@edge-gateway/core/jwt';
-import { removeForged } from '../http/forged-headers.ts';
 import { codeOf } from '../failure.ts';
-import { loginHeaders } from '../http/granted-headers.ts';
+import { loginHeaders, removeForged } from '../http/login-headers.ts';
 import { begin } from './begin.ts';
 import { callback } from './callback.ts';
 import { knownClaims } from './known-claims.ts';

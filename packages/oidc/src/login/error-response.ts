@@ -1,8 +1,7 @@
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { ERROR_CODES } from '../error-codes.ts';
 import { codeOf, type ErrorCode } from '../failure.ts';
-import { isClockProblem } from '../provider/verify.ts';
-import { page, pageTemplates } from './page.ts';
+import { page } from './page.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -49,7 +48,6 @@ export function errorPage(parts: {
   const text = isBusy ? 'Try again' : 'Start again';
   const denied = page({
     status: parts.status ?? status,
-    templates: pageTemplates(parts.status ?? status),
     title: isBusy ? 'Login is temporarily unavailable' : 'You are not logged in',
     message: parts.message ?? message,
     code: parts.code,
@@ -60,18 +58,15 @@ export function errorPage(parts: {
   return { ...denied, code: parts.code };
 }
 
-/** Returns the page for an invalid token of the provider. It names a clock difference, which needs an operator. */
-export function invalidTokenPage(error: unknown, again: string): AuthDenied {
-  if (!isClockProblem(error))
-    return errorPage({ code: 'ERR_OIDC_TOKEN_INVALID', reason: (error as Error).message, again, status: 403 });
+/** Returns the page for a clock difference, which needs an operator. */
+export function clockPage(reason: string, again: string, headers: readonly string[]): AuthDenied {
   return page({
-    templates: pageTemplates(401),
     status: 401,
     title: 'You are not logged in',
     message: 'The clocks of this server and of the identity provider differ too much. (clock)',
     links: [{ href: again, text: 'Start again' }],
-    reason: `clock: ${(error as Error).message}`,
-    headers: ['www-authenticate', 'Bearer error="invalid_token", error_description="clock"'],
+    reason: `clock: ${reason}`,
+    headers: ['www-authenticate', 'Bearer error="invalid_token", error_description="clock"', ...headers],
   });
 }
 

@@ -1,7 +1,9 @@
 import type { AuthDenied, PageContent } from '@edge-gateway/core';
 
 /** Content and headers of a login page. */
-export interface Page extends PageContent {
+export interface Page extends Omit<PageContent, 'templates'> {
+  /** Default: those of an error of a login. */
+  readonly templates?: readonly string[];
   /** For the log. */
   readonly reason: string;
   readonly headers?: readonly string[];
@@ -11,19 +13,16 @@ export interface Page extends PageContent {
 
 /** Returns a page. It is never cached, loads nothing, and reveals no internals. */
 export function page({ reason, headers = [], formAction, ...content }: Page): AuthDenied {
+  const { status } = content;
+  const templates = ['login', String(status), status >= 500 ? '5xx' : '4xx', 'error'];
   return {
     allowed: false,
-    status: content.status,
+    status,
     headers,
-    page: content,
+    page: { templates, ...content },
     ...(formAction !== undefined && { formAction }),
     reason,
   };
-}
-
-/** Returns the names of the templates for a login page, the most specific first. */
-export function pageTemplates(status: number): readonly string[] {
-  return ['login', String(status), status >= 500 ? '5xx' : '4xx', 'error'];
 }
 
 /** Returns `set-cookie` headers. */

@@ -5,7 +5,7 @@ import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';
 import { claimsOf, indexKeys } from '../session/session.ts';
-import { isFromOtherSite } from './other-site.ts';
+import { isFromOtherSite } from './logout.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** A logout token is accepted for this long after it was issued. */

@@ -5,7 +5,6 @@ import { cannotFollowLogin } from '../login/error-response.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';
 import type { Login } from '../login/login.ts';
 import { forgetRounds } from '../login/rounds.ts';
-import { isFromOtherSite } from './other-site.ts';
 import type { StoredSession, Session } from '../session/session.ts';
 
 /** Servers reject longer URLs; a form replaces them. */
@@ -35,6 +34,12 @@ export async function logout(login: Login, request: AuthRequest): Promise<AuthDe
 async function switchOf(login: Login, request: AuthRequest): Promise<AuthDenied | undefined> {
   const path = new URLSearchParams(request.path.split('?', 2)[1] ?? '').get(SWITCH_ACCOUNT);
   return path === null || cannotFollowLogin(request) ? undefined : beginSwitch(login, request, path);
+}
+
+/** Returns true for a request caused by another site or a sibling host: a link or an image must not log users out. */
+export function isFromOtherSite(request: AuthRequest): boolean {
+  const site = request.header('sec-fetch-site');
+  return site === 'cross-site' || site === 'same-site';
 }
 
 function confirm(request: AuthRequest): AuthDenied {

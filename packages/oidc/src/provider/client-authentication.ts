@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import { parseDuration, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
-import { findSecret, nameOf, type Ref } from './secret.ts';
+import { clientSecretOf, findSecret, nameOf, type Ref } from './secret.ts';
 
 /** Authenticates a client at the token endpoint, with a method that the provider supports. */
 export type ClientAuthentication = (metadata: client.ServerMetadata) => client.ClientAuth | Promise<client.ClientAuth>;
@@ -38,12 +38,6 @@ export function bySecret(secret: string): ClientCredentials {
       return onlyBody ? client.ClientSecretPost(secret) : client.ClientSecretBasic(secret);
     },
   };
-}
-
-function clientSecretOf(ref: Ref, secrets: Secrets): string {
-  const text = secretText(findSecret(secrets, ref), 'client-secret');
-  if (!text) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret`);
-  return text;
 }
 
 type KeyBlock = NonNullable<NonNullable<Block['clientAuthentication']>['privateKeyJwt']>;

@@ -70,19 +70,15 @@ export function createProviderClient(parts: ClientParts): ProviderClient {
         idTokenExpected: openid,
       };
       if (!openid) url.searchParams.delete('iss');
-      return client
-        .authorizationCodeGrant(await configuration(headers), url, checks, parameters)
-        .catch((error: unknown) => Promise.reject(asFailure(error)));
+      return client.authorizationCodeGrant(await configuration(headers), url, checks, parameters).catch(rethrow);
     },
     async refresh(refreshToken, { parameters, headers }) {
-      return client
-        .refreshTokenGrant(await configuration(headers), refreshToken, parameters)
-        .catch((error: unknown) => Promise.reject(asFailure(error)));
+      return client.refreshTokenGrant(await configuration(headers), refreshToken, parameters).catch(rethrow);
     },
     async revoke(token) {
       const made = await configuration();
       if (!made.serverMetadata().revocation_endpoint) return;
-      await client.tokenRevocation(made, token).catch((error: unknown) => Promise.reject(asFailure(error)));
+      await client.tokenRevocation(made, token).catch(rethrow);
     },
   };
 }
@@ -99,6 +95,10 @@ async function withoutIdToken(response: Response): Promise<Response> {
     status: response.status,
     headers: { 'content-type': 'application/json' },
   });
+}
+
+function rethrow(error: unknown): never {
+  throw asFailure(error);
 }
 
 function asFailure(error: unknown): GatewayError {

@@ -1,4 +1,5 @@
-import { DEFAULT_NAMESPACE, type Secrets, type SecretValue } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
+import { failure } from '../failure.ts';
 
 /** A reference to a Secret in options. */
 export interface Ref {
@@ -17,4 +18,11 @@ export function findSecret(
 /** Returns the name of a Secret for messages. */
 export function nameOf({ name = '', namespace = DEFAULT_NAMESPACE }: Ref): string {
   return `${namespace}.${name}`;
+}
+
+/** Returns the `client-secret` of a Secret. Throws `ERR_OIDC_SECRET` if there is none. */
+export function clientSecretOf(ref: Ref, secrets: Secrets): string {
+  const text = secretText(findSecret(secrets, ref), 'client-secret');
+  if (!text) throw failure('ERR_OIDC_SECRET', `secret ${nameOf(ref)} has no client-secret`);
+  return text;
 }

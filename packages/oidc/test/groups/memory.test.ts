@@ -2,22 +2,33 @@ import { expect } from 'chai';
 import { createGroupMemory } from '../../src/groups/memory.ts';
 
 describe('the memory of groups', () => {
-  it('is bounded by the total number of ids: the least recently used entry is evicted first', () => {
+  it('is bounded by the total number of ids: the least recently used entry is evicted first', async () => {
     let now = 1;
+    let reads: string[] = [];
     const memory = createGroupMemory(() => now, 10);
-    memory.set('a', ['1', '2', '3'], 100);
-    memory.set('b', ['1', '2'], 100);
-    memory.get('a');
-    memory.set('c', ['1', '2', '3', '4'], 50);
-    expect(['a', 'b', 'c'].map((key) => memory.get(key)?.length)).to.deep.equal([3, undefined, 4]);
-    memory.set('c', [], 50);
-    expect(memory.get('c')).to.deep.equal([]);
-    now = 51;
-    expect(memory.get('c')).to.equal(undefined);
-    memory.set('d', ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'], 100);
-    expect(memory.get('d'), 'larger than the memory').to.equal(undefined);
-    expect(memory.get('a')).to.have.length(3);
+    /** Asks for the groups of a user, and returns whether they were read. */
+    const isRead = async (key: string, count: number, until = 100): Promise<boolean> => {
+      reads = [];
+      const groups = await memory({ oid: key, key, until }, async ({ oid }) => {
+        reads.push(oid);
+        return Array.from({ length: count }, (_, i) => `${i}`);
+      });
+      expect(groups).to.have.length(count);
+      return reads.length === 1;
+    };
+    expect([await isRead('a', 3), await isRead('b', 2), await isRead('a', 3)]).to.deep.equal([true, true, false]);
+    expect([await isRead('c', 4, 50), await isRead('a', 3), await isRead('c', 4, 50)]).to.deep.equal([
+      true,
+      false,
+      false,
+    ]);
+    expect(await isRead('b', 0, 51), 'evicted').to.equal(true);
+    expect(await isRead('b', 0, 51), 'no groups').to.equal(false);
+    now = 52;
+    expect([await isRead('b', 0), await isRead('c', 4)], 'expired').to.deep.equal([true, true]);
+    expect([await isRead('d', 10), await isRead('d', 10)], 'larger than the memory').to.deep.equal([true, true]);
+    expect(await isRead('c', 4)).to.equal(false);
     now = 102;
-    expect(memory.get('a')).to.equal(undefined);
+    expect(await isRead('c', 4)).to.equal(true);
   });
 });
