@@ -19,27 +19,19 @@ export function parseExpression(text: string, names: ReadonlySet<string>): Expre
   let depth = 0;
 
   function fail(why: string): never {
-    const place = tokens[at]?.at ?? text.length;
-    throw new GatewayError(`booleanExpr, character ${place + 1}: ${why}`, { code: 'ERR_CORE_EXPRESSION' });
+    throw syntaxError(tokens[at]?.at ?? text.length, why);
   }
 
-  function either(): Expression {
-    let left = both();
-    while (tokens[at]?.text === '||') {
+  function chain(operator: string, type: 'and' | 'or', next: () => Expression): Expression {
+    let left = next();
+    while (tokens[at]?.text === operator) {
       at++;
-      left = { type: 'or', left, right: both() };
+      left = { type, left, right: next() };
     }
     return left;
   }
-
-  function both(): Expression {
-    let left = operand();
-    while (tokens[at]?.text === '&&') {
-      at++;
-      left = { type: 'and', left, right: operand() };
-    }
-    return left;
-  }
+  const both = () => chain('&&', 'and', operand);
+  const either = () => chain('||', 'or', both);
 
   function operand(): Expression {
     if (++depth > MAX_DEPTH) fail(`more than ${MAX_DEPTH} levels`);
@@ -81,16 +73,17 @@ export function mixesOperators(text: string): boolean {
   return false;
 }
 
+function syntaxError(at: number, why: string): GatewayError {
+  return new GatewayError(`booleanExpr, character ${at + 1}: ${why}`, { code: 'ERR_CORE_EXPRESSION' });
+}
+
 function tokenize(text: string): { readonly text: string; readonly at: number }[] {
   const tokens: { text: string; at: number }[] = [];
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < text.trimEnd().length) {
     const start = TOKEN.lastIndex;
     const found = TOKEN.exec(text);
-    if (!found)
-      throw new GatewayError(`booleanExpr, character ${start + 1}: unexpected text`, {
-        code: 'ERR_CORE_EXPRESSION',
-      });
+    if (!found) throw syntaxError(start, 'unexpected text');
     tokens.push({ text: found[1]!, at: start + found[0].length - found[1]!.length });
   }
   return tokens;

@@ -115,7 +115,7 @@ class CompiledRegex implements Regex {
   }
 }
 
-const substitutions = new Map<string, readonly (string | number)[]>();
+const substitutions = new LRUCache<string, readonly (string | number)[]>({ max: CACHE_SIZE });
 
 /** Literal text and group numbers of a substitution such as `/v2/\1`. */
 export function readSubstitution(text: string): readonly (string | number)[] {
@@ -125,7 +125,6 @@ export function readSubstitution(text: string): readonly (string | number)[] {
     if (!/^\\[\d\\]$/.test(part)) return part;
     return part === '\\\\' ? '\\' : Number(part[1]);
   });
-  if (substitutions.size >= CACHE_SIZE) substitutions.clear();
   substitutions.set(text, parts);
   return parts;
 }

@@ -10,13 +10,6 @@ export interface WrittenProblem extends Pick<FieldProblem, 'path' | 'message' | 
   readonly on?: 'value';
 }
 
-/** The resource with the problems, as far as known. */
-export interface Subject {
-  readonly kind?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-}
-
 /** Maximum number of reported errors, and of warnings, per document. */
 const MOST_ISSUES = 1000;
 
@@ -37,7 +30,8 @@ const SHAPE_KEEPING: ReadonlySet<string> = new Set([
 export class DocumentReport {
   readonly #issues: Problem[];
   readonly #counts = { error: 0, warning: 0 };
-  subject: Subject = {};
+  /** The resource with the problems, as far as known. */
+  subject: Pick<Problem, 'kind' | 'namespace' | 'name'> = {};
   failed: boolean;
   readonly #written: WrittenResource;
 
@@ -80,17 +74,7 @@ export class DocumentReport {
   add({ code, path, message, hint, on, severity = 'error' }: WrittenProblem): void {
     if (severity === 'error') this.failed = true;
     if (this.#counts[severity]++ >= MOST_ISSUES) return;
-    const { kind, namespace, name } = this.subject;
-    this.#issues.push({
-      code,
-      severity,
-      origin: this.#written.locate(path, on),
-      ...(kind !== undefined && { kind }),
-      ...(namespace !== undefined && { namespace }),
-      ...(name !== undefined && { name }),
-      path,
-      message,
-      ...(hint !== undefined && { hint }),
-    });
+    const origin = this.#written.locate(path, on);
+    this.#issues.push({ code, severity, origin, ...this.subject, path, message, ...(hint !== undefined && { hint }) });
   }
 }

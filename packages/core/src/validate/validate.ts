@@ -1,6 +1,13 @@
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
-import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
+import {
+  DEFAULT_NAMESPACE,
+  keyOf,
+  type Kind,
+  type Origin,
+  type Resource,
+  type ResourceKey,
+} from '../resource/resource.ts';
 import type { SecretSpec } from '../schema/kind/secret.ts';
 import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
@@ -48,7 +55,6 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   const info = readKind(value, report);
   const metadata = readMetadata(value, report);
   if (!info) return { resource: undefined, issues: report.issues };
-  report.subject = { kind: info.kind, ...report.subject };
   const content = readContent(info, value, report);
   if (!metadata) return { resource: undefined, issues: report.issues };
   const key = keyOf(info.kind, metadata);
@@ -102,9 +108,10 @@ function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, re
 }
 
 function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): DocumentReport['subject'] {
-  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+  const text = (key: string, value: unknown) => (typeof value === 'string' && value !== '' ? { [key]: value } : {});
   const { name, namespace } = isObject(metadata) ? metadata : {};
-  return { kind: text(kind), name: text(name), namespace: text(namespace) ?? 'gw-system' };
+  const identity = { namespace: DEFAULT_NAMESPACE, ...text('namespace', namespace), ...text('name', name) };
+  return { ...text('kind', kind), ...identity };
 }
 
 /** Returns the identity of an unreadable document, if it is recognizable. */

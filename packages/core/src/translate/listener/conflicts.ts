@@ -1,5 +1,4 @@
 import type { FieldPath } from '../../resource/problem.ts';
-import { domainConflicts } from './domains.ts';
 import { virtualHostMessage } from '../status/messages.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import type { VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
@@ -69,4 +68,26 @@ function domainField(written: readonly string[] | undefined, domain: string): Fi
   const at = written?.findIndex((one) => one.toLowerCase() === domain) ?? -1;
   const host = ['spec', 'virtualHost'];
   return at < 0 ? host : [...host, 'domains', at];
+}
+
+/** The claim of one virtual service to its domains. */
+interface DomainClaim {
+  readonly name: string;
+  readonly domains: readonly string[];
+}
+
+/** Returns the domains with several claims, with the names of their claimants, both sorted. Independent of the input order. */
+function domainConflicts(claims: readonly DomainClaim[]): ReadonlyMap<string, readonly string[]> {
+  const owners = new Map<string, string>();
+  const conflicts = new Map<string, string[]>();
+  for (const { name, domains } of claims) {
+    for (const domain of domains) {
+      const owner = owners.get(domain);
+      if (owner === undefined) owners.set(domain, name);
+      else if (conflicts.has(domain)) conflicts.get(domain)!.push(name);
+      else conflicts.set(domain, [owner, name]);
+    }
+  }
+  for (const names of conflicts.values()) names.sort();
+  return new Map([...conflicts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,6 +4,7 @@ import type { HeaderManipulation } from '../../schema/route/header-manipulation.
 import type { Matcher } from '../../schema/route/matcher.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import { compileRegex } from '../../syntax/regex.ts';
+import { thrownBy } from '../../validate/check.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf } from '../reference/missing.ts';
@@ -97,11 +98,7 @@ function regexesOf(matchers: readonly Matcher[], options: RouteOptions, action: 
 
 function regexProblems(regexes: readonly SizedRegex[], limit: number): string[] {
   return regexes.flatMap(({ pattern, maxProgramSize = limit }) => {
-    try {
-      compileRegex(pattern, { maxProgramSize });
-      return [];
-    } catch (error) {
-      return [`regex '${pattern}': ${error instanceof Error ? error.message : String(error)}`];
-    }
+    const problem = thrownBy(() => compileRegex(pattern, { maxProgramSize }));
+    return problem === undefined ? [] : [`regex '${pattern}': ${problem}`];
   });
 }

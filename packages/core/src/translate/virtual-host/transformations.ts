@@ -1,5 +1,6 @@
 import { formatPath } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
+import { thrownBy } from '../../validate/check.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
 import { requestTemplates, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';
 import { templateProblems } from '../../validate/transformation/template-problems.ts';
@@ -44,11 +45,7 @@ export function transformationProblems(options: HasTransformations, settings: Tr
 
 function sizeProblems({ extractors = {} }: TransformationTemplate, maxProgramSize: number): string[] {
   return Object.entries(extractors).flatMap(([name, { regex = '' }]) => {
-    try {
-      compileRegex(regex, { maxProgramSize });
-      return [];
-    } catch (error) {
-      return [`extractor ${name}: regex '${regex}': ${error instanceof Error ? error.message : String(error)}`];
-    }
+    const problem = thrownBy(() => compileRegex(regex, { maxProgramSize }));
+    return problem === undefined ? [] : [`extractor ${name}: regex '${regex}': ${problem}`];
   });
 }

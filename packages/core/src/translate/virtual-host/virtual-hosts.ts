@@ -6,7 +6,6 @@ import type { Route, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../control/store.ts';
 import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
-import { effectiveDomains } from '../listener/domains.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
 import { LastGood, type GoodParts } from './last-good.ts';
@@ -186,3 +185,11 @@ function keepSame(now: VirtualHost, before: VirtualHost | undefined, derived: De
 function sameRoute(now: Route, before: Route | undefined, derived: Derived): Route {
   return before && contentOf(now, derived) === contentOf(before, derived) ? before : now;
 }
+
+/** Returns the served domains of a virtual host: lower case, unique; an empty list means every domain. */
+function effectiveDomains(written: readonly string[] | undefined): readonly string[] {
+  if (!written || written.length === 0 || (written.length === 1 && written[0] === '')) return EVERY_DOMAIN;
+  return Object.freeze([...new Set(written.map((domain) => domain.toLowerCase()))]);
+}
+
+const EVERY_DOMAIN: readonly string[] = Object.freeze(['*']);

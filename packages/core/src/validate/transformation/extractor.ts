@@ -1,5 +1,6 @@
 import { isHeaderName } from '../../http/header-name.ts';
 import { compileRegex } from '../../syntax/regex.ts';
+import { thrownBy } from '../check.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 
 /** Returns why an extractor is invalid; `undefined` if it is valid. */
@@ -9,8 +10,9 @@ export function extractorProblem(spec: NonNullable<TransformationTemplate['extra
   if (header !== undefined && !PSEUDO_HEADER.test(header) && !isHeaderName(header))
     return `'${header.slice(0, 60)}' is not a header name`;
   if (!regex) return 'it needs a regex';
-  const groups = groupsOf(regex);
-  if (typeof groups === 'string') return `not a valid RE2 expression: ${groups}`;
+  let groups = 0;
+  const invalid = thrownBy(() => (groups = compileRegex(regex).groupCount));
+  if (invalid !== undefined) return `not a valid RE2 expression: ${invalid}`;
   if (subgroup > groups) return `subgroup ${subgroup} is more than the ${groups} groups of its regex`;
   if (mode === 'EXTRACT' && replacementText !== undefined) return 'replacementText needs a replacing mode';
   if (mode !== 'EXTRACT' && replacementText === undefined) return `mode ${mode} needs a replacementText`;
@@ -20,11 +22,3 @@ export function extractorProblem(spec: NonNullable<TransformationTemplate['extra
 
 /** The pseudo headers of a request. */
 const PSEUDO_HEADER = /^:(?:path|method|authority|scheme)$/i;
-
-function groupsOf(regex: string): number | string {
-  try {
-    return compileRegex(regex).groupCount;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
