@@ -1,5 +1,7 @@
 import { GatewayError } from '@edge-gateway/core';
+import type { GraphQLError } from 'graphql';
 import type { ApiResult, ResultError } from './executable-api.ts';
+import { inputMessage } from './field-failure.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 
 /** A rejected request: it is answered with errors and without data. */
@@ -28,4 +30,10 @@ export function refusedResult({ errors }: Refusal): ApiResult {
 export function graphqlError(code: GraphQLErrorCode, detail = '', cause?: unknown): GatewayError {
   const { status, message } = ERROR_CODES[code];
   return new GatewayError(detail === '' ? message : `${message} ${detail}`, { code, status, cause });
+}
+
+/** Returns an error of GraphQL.js about a document or a variable, as sent to clients. */
+export function inputError(error: GraphQLError, code: GraphQLErrorCode): ResultError {
+  const { locations } = error;
+  return { message: inputMessage(error), ...(locations && { locations }), extensions: { code } };
 }

@@ -51,11 +51,7 @@ function anyField(selection: Selection, test: (field: FieldPlan) => boolean): bo
   return found(selection);
 }
 
-/**
- * The policy of a whole operation: the shortest time and the narrowest scope of all its fields. Fields of the operation itself and
- * fields that return objects have 0 by default; others inherit time and scope of their parent. If the time is 0, the
- * scope is irrelevant.
- */
+/** Returns the shortest time and narrowest scope of all fields. Root fields and objects have 0 by default, others inherit. */
 function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';

@@ -11,11 +11,7 @@ import { graphqlError } from '../api/refusal.ts';
 
 const USE = 'graphql results';
 
-/**
- * Creates a getter of the encryption key of cached results: from `given`, or else from `signing-key` in the Secret that logins use too, which may change
- * while the process runs, or else a random one: then only this process can read its results, until it restarts. Throws
- * `ERR_GRAPHQL_API` where `given` is shorter than `MIN_SIGNING_KEY_BYTES`.
- */
+/** Creates a getter of the encryption key of results: from `given`, else from the Secret of logins, which may change, else random. */
 export function createResultsKey(given: string | undefined, context: Context): () => Uint8Array {
   const problem = given === undefined ? undefined : signingKeyProblem(given);
   if (problem) throw graphqlError('ERR_GRAPHQL_API', `cacheKey ${problem}.`);

@@ -9,10 +9,7 @@ import { toGraphQLName, toSnakeCase } from './names.ts';
 /** Matches names of methods that only read; others become mutations. */
 const READS = /^(get|list|find|search|read|fetch|query|lookup|look|count|describe|check|watch|show|batchget|resolve)/i;
 
-/**
- * Creates an API with a field per method of the services: named as the method, with one argument named as the message it
- * takes (`GetUser(user_search: …)`). Streaming methods are skipped.
- */
+/** Creates an API with a field per unary method, whose argument is named as its message: `GetUser(user_search: …)`. */
 export function discoverGrpc(
   upstream: ResourceRef,
   { descriptorSet, services }: Extract<Probe, { type: 'grpc' }>,

@@ -17,10 +17,7 @@ const SCALARS: Partial<Record<ScalarType, string>> = {
 /** Messages whose JSON is not an object of their fields. */
 const WELL_KNOWN = /^google\.protobuf\.(Any|Struct|Value|ListValue|Timestamp|Duration|FieldMask|\w+Value|Empty)$/;
 
-/**
- * Creates a converter of messages to GraphQL types of a draft, each message once per side. Fields are named as in ProtoJSON:
- * `full_name` is `fullName`.
- */
+/** Creates a converter of messages to types of a draft, once per side. Fields are named as in ProtoJSON: `fullName`. */
 export function createMessageTypes(draft: ApiDraft): (message: DescMessage, side: Side) => string {
   const names = { output: new Map<DescMessage, string>(), input: new Map<DescMessage, string>() };
   const enums = new Map<DescEnum, string>();

@@ -24,6 +24,7 @@ import {
   tellChanges,
   type Judgement,
 } from '../remote/judge-schema.ts';
+import { createPoll } from '../remote/poll.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
 import { probeUpstream } from './probe.ts';
@@ -51,10 +52,8 @@ export interface RunningDiscovery {
   close(): void;
 }
 
-export const DEFAULT_INTERVAL_MS = 15_000;
 /** Upstreams without a description are probed only in every fourth round. */
 const QUIET_ROUNDS = 4;
-const AT_ONCE = 8;
 
 interface Found {
   /** Hash of its source. */
@@ -80,25 +79,13 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
   let settings: SettingsSpec = {};
   let grantedHeaders: ReadonlySet<string> = new Set();
-  let looking: Promise<void> | undefined;
-  let again = false;
-  let closed = false;
+  const poll = createPoll(ask, () => upstreams.keys(), options.intervalMs);
 
-  async function round(): Promise<void> {
-    const waiting = [...upstreams];
-    const worker = async (): Promise<void> => {
-      for (let next = waiting.pop(); next; next = waiting.pop()) {
-        const [unit, upstream] = next;
-        if (closed || upstreams.get(unit) !== upstream) continue;
-        const rest = quiet.get(unit) ?? 0;
-        if (rest > 0) quiet.set(unit, rest - 1);
-        else await ask(unit, upstream);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  }
-
-  async function ask(unit: string, upstream: Resource<UpstreamSpec>): Promise<void> {
+  async function ask(unit: string): Promise<void> {
+    const upstream = upstreams.get(unit);
+    if (!upstream || poll.closed) return;
+    const rest = quiet.get(unit) ?? 0;
+    if (rest > 0) return void quiet.set(unit, rest - 1);
     const before = found.get(unit);
     const tell = (path: string, reason: string): void => {
       const what = `${unit} ${path} ${reason}`;
@@ -106,16 +93,14 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
       told.set(what, true);
     };
     const probe = await probeUpstream(upstream, { ...options, tell }, before?.type);
-    if (closed || !upstreams.has(unit)) return;
+    if (poll.closed || !upstreams.has(unit)) return;
     if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
     try {
       await take(unit, upstream, probe);
     } catch (error) {
       quiet.set(unit, QUIET_ROUNDS - 1);
-      log.warn(
-        { upstream: upstream.metadata.name, reason: (error as Error).message },
-        'nothing can be made of an upstream',
-      );
+      const reason = (error as Error).message;
+      log.warn({ upstream: upstream.metadata.name, reason }, 'no GraphQLApi can be created from upstream');
     }
   }
 
@@ -123,15 +108,12 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const granted = grantedHeaders;
     const rules = rulesOf(granted);
     const digest = digestOf(probe, rules);
-    const known = found.get(unit);
+    const before = found.get(unit);
     // The same source gives the same API; a rejected one may be accepted after a change of the Settings.
-    if (known?.digest === digest && !known.refused) return;
-    const discovery = discover({ name: metadata.name, namespace: metadata.namespace }, probe, {
-      grantedHeaders: granted,
-    });
+    if (before?.digest === digest && !before.refused) return;
+    const discovery = discover(metadata, probe, { grantedHeaders: granted });
     const schema = discovery.spec.executableSchema?.schemaDefinition ?? '';
     const text = JSON.stringify(discovery.spec);
-    const before = known;
     if (before?.text === text && !before.refused) return void found.set(unit, { ...before, digest, rules });
     // An argument that is no longer allowed is removed immediately, whatever the Settings say about breaking changes.
     const judgement = await judge(before?.rules === rules ? before.schema : undefined, schema, settings);
@@ -167,19 +149,6 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     options.observe(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
   }
 
-  async function look(): Promise<void> {
-    again = true;
-    looking ??= (async () => {
-      while (again) {
-        again = false;
-        await round();
-      }
-    })().finally(() => (looking = undefined));
-    await looking;
-  }
-
-  const timer = setInterval(() => void look(), options.intervalMs ?? DEFAULT_INTERVAL_MS);
-  timer.unref();
   return {
     update(resources) {
       settings = settingsOf(resources);
@@ -191,13 +160,10 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
       const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
       for (const [unit] of changed) quiet.delete(unit);
       upstreams = eligible;
-      if (changed.length > 0 || (!isSame && upstreams.size > 0)) void look();
+      if (changed.length > 0 || (!isSame && upstreams.size > 0)) void poll.start(upstreams.keys());
     },
-    look,
-    close() {
-      closed = true;
-      clearInterval(timer);
-    },
+    look: () => poll.start(upstreams.keys()),
+    close: poll.close,
   };
 }
 
@@ -219,10 +185,7 @@ function eligibleOf(
 /** The label on an Upstream: `enabled` or `disabled`. */
 const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
 
-/**
- * Returns true if an upstream is discovered. With `BLACKLIST` all are without the label `disabled`, with
- * `WHITELIST` only those with the label `enabled`. Settings without `discovery` mean `WHITELIST`.
- */
+/** `BLACKLIST` means all without the label `disabled`, `WHITELIST` those with `enabled`; the default is `WHITELIST`. */
 function isEligible({ metadata, spec }: Resource<UpstreamSpec>, discovery: SettingsSpec['discovery']): boolean {
   const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';
   if (mode === 'DISABLED' || discovery?.fdsOptions?.graphqlEnabled === false || !spec.static) return false;

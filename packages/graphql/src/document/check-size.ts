@@ -18,10 +18,7 @@ class Written {
   repeats = 0;
 }
 
-/**
- * Returns which limit a document exceeds, or `undefined`. Each fragment is visited once, so that the cost is linear in the
- * document; cycles end where they close.
- */
+/** Returns which limit a document exceeds. Each fragment is visited once, so that the cost is linear. */
 export function sizeProblem(document: DocumentNode, limits: Limits): string | undefined {
   const written = new Written();
   const sizes = new FragmentSizes(document, written);

@@ -11,10 +11,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation, ResultError } from '../api/executable-api.ts';
-import { inputMessage } from '../api/input-message.ts';
+import type { Operation } from '../api/executable-api.ts';
 import type { Limits } from '../api/limits.ts';
-import { refusal, type Refusal } from '../api/refusal.ts';
+import { inputError, refusal, type Refusal } from '../api/refusal.ts';
 import { sizeProblem } from './check-size.ts';
 
 /** Maximum number of cached documents of one API, and of characters of all of them. */
@@ -22,17 +21,9 @@ export const MAX_DOCUMENTS = 1000;
 export const MAX_DOCUMENT_CHARACTERS = 4 * 1024 * 1024;
 const MAX_ERRORS = 5;
 
-export type DocumentProblem = 'parse' | 'invalid';
-
-export interface RefusedDocument extends Refusal {
-  readonly problem: DocumentProblem;
-}
-
-/** Parses and validates documents, each text once while it is cached. */
-export interface Documents {
-  /** Returns the operation to execute, or a refusal if the document is invalid or too large, or the operation is ambiguous. */
-  operation(text: string, name: string | undefined): Operation | Refusal | RefusedDocument;
-  readonly size: number;
+interface RefusedDocument extends Refusal {
+  /** For the statistics. */
+  readonly problem: 'parse' | 'invalid';
 }
 
 interface Read {
@@ -40,7 +31,7 @@ interface Read {
   readonly operations: Map<string | undefined, Operation | Refusal>;
 }
 
-export function createDocuments(api: { schema: GraphQLSchema; introspection: boolean }, limits: Limits): Documents {
+export function createDocuments(api: { schema: GraphQLSchema; introspection: boolean }, limits: Limits) {
   const known = new LRUCache<string, Read | RefusedDocument>({
     max: MAX_DOCUMENTS,
     maxSize: MAX_DOCUMENT_CHARACTERS,
@@ -58,12 +49,17 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
     if (problem !== undefined) return { ...refusal('ERR_GRAPHQL_LIMIT', problem), problem: 'invalid' };
     const errors = validate(api.schema, document, rules, { maxErrors: MAX_ERRORS, hideSuggestions: true });
     if (errors.length === 0) return { document, operations: new Map() };
-    return { code: 'ERR_GRAPHQL_DOCUMENT', errors: errors.map(documentError), problem: 'invalid' };
+    return {
+      code: 'ERR_GRAPHQL_DOCUMENT',
+      errors: errors.map((error) => inputError(error, 'ERR_GRAPHQL_DOCUMENT')),
+      problem: 'invalid',
+    };
   }
 
   let schema = api.schema;
   return {
-    operation(text, name) {
+    /** Returns the operation to execute, or a refusal if the document is invalid or too large, or the operation is ambiguous. */
+    operation(text: string, name: string | undefined): Operation | Refusal | RefusedDocument {
       if (schema !== api.schema) known.clear();
       schema = api.schema;
       let found = known.get(text);
@@ -94,18 +90,8 @@ function parsed(text: string, { maxTokens, maxDocumentLength }: Limits): Documen
       const message = `The document has more than ${maxTokens} tokens.`;
       return { ...refusal('ERR_GRAPHQL_LIMIT', message), problem: 'parse' };
     }
-    return { code: 'ERR_GRAPHQL_DOCUMENT', errors: [documentError(error)], problem: 'parse' };
+    return { code: 'ERR_GRAPHQL_DOCUMENT', errors: [inputError(error, 'ERR_GRAPHQL_DOCUMENT')], problem: 'parse' };
   }
-}
-
-/** Returns an error of a document as sent to clients. */
-export function documentError(error: GraphQLError): ResultError {
-  const { locations } = error;
-  return {
-    message: inputMessage(error),
-    ...(locations && { locations }),
-    extensions: { code: 'ERR_GRAPHQL_DOCUMENT' },
-  };
 }
 
 function operationOf(document: DocumentNode, text: string, name: string | undefined): Operation | Refusal {

@@ -6,10 +6,7 @@ const MAX_LEVELS = 100;
 /** Maximum number of fields visited. More than these overlap too often in any case. */
 const MAX_VISITS = 20_000;
 
-/**
- * Returns true if fields of the same name overlap in the same place too often. Validation compares each of them with each other, which
- * is the only part of it whose cost is quadratic in the document.
- */
+/** Returns true if fields of one name overlap too often: comparing them is the quadratic part of validation. */
 export function overlapsTooOften(document: DocumentNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const one of document.definitions) {

@@ -9,14 +9,8 @@ const DEFAULT_CACHE_SIZE = 1000;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-interface QueryText {
-  readonly text: string;
-  /** Stores the query by the hash of the client. Call it after the query was validated. */
-  readonly keep: () => void;
-}
-
-/** Returns the query of a request: its own, or the persisted one. */
-type FindQuery = (request: GraphQLRequest) => QueryText | Refusal;
+/** Returns the query of a request: its own, or the persisted one. `keep` stores it by its hash; call it after the query was validated. */
+type FindQuery = (request: GraphQLRequest) => { readonly text: string; readonly keep: () => void } | Refusal;
 
 const NOTHING = (): void => {};
 

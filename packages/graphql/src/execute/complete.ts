@@ -27,17 +27,12 @@ import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';
 import { infoOf, isThenable } from './resolve.ts';
 
-export interface Completion {
-  readonly complete: Complete;
-  readonly nullable: boolean;
-}
-
 interface CompletionContext extends Pick<PlanContext, 'schema' | 'values'> {
   readonly children: Children;
 }
 
 /** Compiles how values of a type are completed. */
-export function compileCompletion(type: GraphQLOutputType, context: CompletionContext): Completion {
+export function compileCompletion(type: GraphQLOutputType, context: CompletionContext) {
   const nullable = !isNonNullType(type);
   const inner = completionOf(getNullableType(type) as GraphQLOutputType, context);
   return { complete: inner, nullable };

@@ -2,10 +2,7 @@ import { getArgumentValues } from 'graphql';
 import { Located, note, nonNullViolation, pathTo } from './errors.ts';
 import type { FieldPlan, Place, Run, Selection } from './field-plan.ts';
 
-/**
- * The fields of one object, all at once. Gives the object, or a promise of it where a field has to wait. Throws or rejects with
- * `Located` where a field that must have a value has none.
- */
+/** Completes the fields of an object concurrently. Throws or rejects with `Located` if a non-null field has no value. */
 export function completeFields(selection: Selection, source: unknown, place: Place): unknown {
   const out: Record<string, unknown> = {};
   let unfinished: Unfinished | undefined;

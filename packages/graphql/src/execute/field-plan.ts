@@ -15,9 +15,7 @@ export interface PlanContext {
   resolverOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined;
   /** Fields deeper than this are errors; 0 is no limit. */
   readonly maxDepth: number;
-  /**
-   * `json`: values are plain JSON that has to fit the type. `any`: what resolvers of GraphQL.js may return, converted as it does.
-   */
+  /** `json`: plain JSON that must fit the type. `any`: what resolvers of GraphQL.js may return, converted as it does. */
   readonly values: 'json' | 'any';
 }
 
@@ -67,10 +65,7 @@ export interface Children {
   all(): readonly Selection[];
 }
 
-/**
- * Makes of what a resolver gave what the result has. Throws, or rejects, where it does not fit the type. The place is that of the
- * value; leaves get that of their parent and do without.
- */
+/** Converts the value of a resolver to that of the result. `place` is that of the value; leaves get that of their parent. */
 export type Complete = (value: unknown, field: FieldPlan, place: Place) => unknown;
 
 /** A place in a result, from the inside out. */

@@ -13,10 +13,7 @@ interface Planned {
   readonly variants: Map<string, Plan>;
 }
 
-/**
- * Gives the plan of an operation: made once, and again where conditions turn out differently. A condition that is null, as one
- * with a default may be, decides nothing: then it gives the refusal.
- */
+/** Returns the plan of an operation for these conditions, or a refusal if a condition is null. */
 export function createPlans(
   context: PlanContext,
 ): (operation: Operation, variables?: VariableValues) => Plan | Refusal {

@@ -15,10 +15,7 @@ export function isGuarded({ virtualHost, route }: Pick<Scope, 'virtualHost' | 'r
   });
 }
 
-/**
- * Returns true for a request that identifies its client: by credentials, by a client certificate, or by a header that an earlier policy has
- * set. Headers of custom schemes are not recognised.
- */
+/** Returns true for a request with credentials, a client certificate, or an identity header of an earlier policy. */
 export function carriesIdentity(req: IncomingMessage, facts: Facts): boolean {
   if (facts.header('authorization') !== undefined || facts.header('cookie') !== undefined) return true;
   if (facts.claims.size > 0 || (req.socket as TLSSocket).authorized === true) return true;

@@ -9,17 +9,11 @@ export type ResponseType = (typeof RESPONSE_TYPES)[number];
 /** The wanted form of a result. */
 export interface Wanted {
   readonly type: ResponseType;
-  /**
-   * True if the client accepts `application/json` by name. Then a request that reached the schema gets 200 even if it is invalid,
-   * as clients of that type expect (GraphQL over HTTP, section 6.4.1).
-   */
+  /** True if `application/json` is accepted by name: invalid documents then get 200 (GraphQL over HTTP, section 6.4.1). */
   readonly lenient: boolean;
 }
 
-/**
- * Chooses the media type by `Accept`: the first acceptable one with the highest quality. Without the header, and for
- * wildcards, `application/json`. `undefined` when nothing fits.
- */
+/** Chooses the first acceptable media type of the highest quality; `application/json` for wildcards and by default. */
 export function wantedType(accept: string | undefined): Wanted | undefined {
   if (accept === undefined || accept.trim() === '') return { type: 'application/json', lenient: false };
   let best: Wanted | undefined;

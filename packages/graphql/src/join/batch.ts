@@ -54,18 +54,12 @@ export function createBatch(context: BatchContext): Batch {
   };
 }
 
-/**
- * Returns the same text for fields that are asked once: those with the same key and place. In another place a selection without a
- * value may make the whole object null. Root fields of the client are never joined.
- */
+/** Returns the same text for fields with the same key and place, which are asked once; root fields of clients are not joined. */
 function keyOf({ field, args }: AskedField, position: number): string {
   return 'values' in args ? `${field.name} ${args.place} ${JSON.stringify(args.values)}` : `#${position}`;
 }
 
-/**
- * Returns the objects that are missing only because a non-null field of another object failed: each is asked for again on its own. Returns
- * none if no error names an object, e.g. if the server is unavailable.
- */
+/** Returns the objects that are missing only because another one failed: each is requested again on its own. */
 function collateral(entries: readonly Entry[], { data, errors = [] }: ApiResult): readonly Entry[] {
   if (data !== null || !entries.every(({ asked }) => 'values' in asked.args)) return [];
   const failedAliases = new Set(errors.map(({ path }) => path?.[0]));

@@ -1,10 +1,7 @@
 import type { ApiResult } from '../api/executable-api.ts';
 import { cacheControl } from '../cache/cache-policy.ts';
 
-/**
- * Returns how long a joined result may be cached: the shortest time and the narrowest scope of all parts. Not at all if a part
- * has no `Cache-Control`, or errors.
- */
+/** Returns the shortest time and narrowest scope of all parts; nothing if a part has errors or no `Cache-Control`. */
 export function joinedCaching(
   parts: readonly ApiResult[],
 ): Pick<ApiResult, 'cacheControl' | 'sharedForSeconds' | 'declaredPublic'> {

@@ -46,13 +46,12 @@ export function compileJoins(subschemas: readonly DeclaredSubschema[]): Joins {
 }
 
 /** Returns the join that completes an object with a field, other than `not`; `undefined` if there is none. */
-export function joinFor(joins: Joins, { type, field }: TypeField, not?: Join): Join | undefined {
+export function joinFor(
+  joins: Joins,
+  { type, field }: { readonly type: string; readonly field: string },
+  not?: Join,
+): Join | undefined {
   return (joins.get(type) ?? []).find((each) => each !== not && each.gives(field));
-}
-
-interface TypeField {
-  readonly type: string;
-  readonly field: string;
 }
 
 function keysOf(selectionSet: string, place: string): string[] {

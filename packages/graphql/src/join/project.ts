@@ -24,10 +24,7 @@ export interface Projection {
   readonly keyPrefix: string;
 }
 
-/**
- * Returns the part of a selection that one schema has, with the keys that are needed for the rest. Fragments are expanded, and each
- * object gets its `__typename`.
- */
+/** Returns the part of a selection that one schema has, with `__typename` and the keys for the rest; fragments are expanded. */
 export function project(set: SelectionSetNode, type: GraphQLCompositeType, projection: Projection): SelectionSetNode {
   const keys = new Map<string, Set<string>>();
   const selections: SelectionNode[] = [field('__typename')];

@@ -87,10 +87,7 @@ export class Projections {
     return node;
   }
 
-  /**
-   * Returns the same with an alias that is unique for the API in this operation: fields of the same object that the client
-   * selects in several places are requested together.
-   */
+  /** Returns the same with an alias that is unique for the API, so that one object is requested once for several places. */
   named(info: GraphQLResolveInfo, owner: number): FieldNode {
     const written = this.of(info, owner);
     const key = keyOf(written);

@@ -24,10 +24,7 @@ export class SubschemaError extends Error {
   }
 }
 
-/**
- * Returns the data with each error in place of the value that it made null; without data, an error for each root field. `onElsewhere`
- * receives errors that made no value null.
- */
+/** Returns the data with each error in place of its null value, or for each root field; others go to `onElsewhere`. */
 export function withErrors(
   { data, errors = [] }: ApiResult,
   onElsewhere: (error: ResultError) => void,

@@ -12,22 +12,11 @@ interface FollowOptions {
   readonly changes?: ChangePolicy;
 }
 
-/** The schema of a server, read at the first request and again when it is stale. */
-interface FollowedSchema {
-  /** `undefined` until `ready` resolved once. */
-  readonly schema: GraphQLSchema | undefined;
-  /**
-   * Resolves when there is a schema; a stale one is refreshed in the background. Rejects with `ERR_GRAPHQL_UPSTREAM` if there is
-   * none, and again without a request during the next second.
-   */
-  ready(facts: Facts): Promise<void> | undefined;
-}
-
 /** Age from which a schema is stale, in milliseconds. */
 export const SCHEMA_AGE_MS = 60_000;
 const COOL_DOWN_MS = 1000;
 
-export function followSchema(options: FollowOptions): FollowedSchema {
+export function followSchema(options: FollowOptions) {
   let schema: GraphQLSchema | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
   let failed = false;
@@ -49,10 +38,12 @@ export function followSchema(options: FollowOptions): FollowedSchema {
   }
 
   return {
+    /** `undefined` until `ready` resolved once. */
     get schema() {
       return schema;
     },
-    ready(facts) {
+    /** Resolves when there is a schema, and refreshes a stale one. Rejects with `ERR_GRAPHQL_UPSTREAM` if there is none. */
+    ready(facts: Facts): Promise<void> | undefined {
       const age = options.now() - askedAt;
       if (age > (failed ? COOL_DOWN_MS : SCHEMA_AGE_MS)) asking ??= renew(facts);
       if (schema) return undefined;

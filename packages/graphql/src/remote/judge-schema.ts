@@ -37,10 +37,7 @@ export async function judgeSchemas(
   return { refused: rejectBreakingChanges && changes.some(({ level }) => level === 'breaking'), changes };
 }
 
-/**
- * Returns the problems and notes of a status, a line for each change that clients may notice. Breaking ones are errors if the schema is rejected
- * for them, otherwise warnings, as are dangerous ones. `head` is the line before them.
- */
+/** Returns a problem per noticeable change, after the line `head`: errors for what rejects the schema, else warnings. */
 export function tellChanges({ refused, changes }: Judgement, head: string): ObservedProblem[] {
   const noticed = changes.filter(({ level }) => level !== 'safe');
   if (noticed.length === 0) return [];

@@ -3,10 +3,7 @@ import type { ApiResult, ResultError } from '../api/executable-api.ts';
 import { FieldFailure } from '../api/field-failure.ts';
 import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
 
-/**
- * Reads the response of a GraphQL server. A result with `data` or `errors` is accepted with any status. Throws a `FieldFailure` for
- * everything else: no JSON, other types, redirects.
- */
+/** Reads a response with `data` or `errors`, of any status. Throws a `FieldFailure` for everything else. */
 export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {
   const parsed = parse(body);
   if (isResult(parsed)) return resultOf(parsed);

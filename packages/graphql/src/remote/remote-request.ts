@@ -16,10 +16,7 @@ export interface RemoteHead {
 
 /** Characters of a template that a path must not have; values are already escaped. */
 const NOT_IN_PATH = /[^\x21-\x7e]|#/gu;
-/**
- * Compiles the templates of `headers` and `queryParams`: text, `{$headers.…}` and `{$metadata.…}`. Headers without a value are left
- * out. Throws an `Error` that says what is wrong.
- */
+/** Compiles the templates of `headers` and `queryParams`. Headers without a value are omitted. Throws an `Error`. */
 export function compileRemoteHead(parts: RemoteParts): (path: string, facts: Facts) => RemoteHead {
   const headers = Object.entries(parts.headers ?? {}).map(([name, text]) => {
     if (!isHeaderName(name) || isReserved(name.toLowerCase())) throw new Error(`the header '${name}' cannot be set`);

@@ -17,10 +17,7 @@ interface SubscriptionServer extends StreamServer {
 /** How long the transport that a server accepted is remembered, in milliseconds. */
 const REMEMBERED_MS = 5 * 60_000;
 
-/**
- * Creates the subscriptions at one server: by server-sent events, or over WebSocket if the server does not accept those. The transport that it
- * accepted last is tried first for some time.
- */
+/** Creates the subscriptions at a server, over SSE or WebSocket: the transport that it accepted last is tried first. */
 export function createRemoteSubscriptions(server: SubscriptionServer) {
   const { callUpstream, limits, now, shown, failed } = server;
   const transports = {

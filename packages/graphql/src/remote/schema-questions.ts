@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import type { ApiResult, Operation, OperationRequest, ResultError } from '../api/executable-api.ts';
 import { isRecord } from '../api/json.ts';
-import { documentError } from '../document/documents.ts';
+import { inputError } from '../api/refusal.ts';
 
 /** An operation split into introspection and the rest. */
 interface Split {
@@ -25,10 +25,7 @@ interface Split {
 
 const QUESTION = /^__(schema|type)$/;
 
-/**
- * Creates a resolver of `__schema` and `__type` from the schema that clients may see; the rest is sent to the server: a server
- * would reveal fields that are not in the declared schema.
- */
+/** Answers `__schema` and `__type` from the declared schema; a server would reveal hidden fields. The rest is forwarded. */
 export function createSchemaQuestions(
   schemaOf: () => GraphQLSchema,
   ask: (request: OperationRequest) => Promise<ApiResult>,
@@ -50,7 +47,7 @@ export function createSchemaQuestions(
       variableValues: request.variables,
       hideSuggestions: true,
     });
-    if (own.errors) return { errors: own.errors.map(documentError) };
+    if (own.errors) return { errors: own.errors.map((error) => inputError(error, 'ERR_GRAPHQL_DOCUMENT')) };
     if (!split.rest) return { data: own.data };
     const { errors, ...result } = await ask({ ...request, operation: split.rest });
     const data = isRecord(result.data) ? { ...result.data, ...own.data } : result.data;
@@ -69,51 +66,43 @@ function splitOperation({ document, definition, text }: Operation): Split | unde
   const fragments = new Map(
     document.definitions.flatMap((each) => (isFragment(each) ? [[each.name.value, each]] : [])),
   );
-  const found = { questions: false, others: false };
-  const own = questionsOf(definition.selectionSet, fragments, found);
-  if (!found.questions) return undefined;
-  const selectionSet = found.others ? withoutTypename(own) : own;
+  const names = new Set(Array.from(rootFields(definition.selectionSet, fragments), ({ name }) => name.value));
+  if (![...names].some((name) => QUESTION.test(name))) return undefined;
+  const hasOthers = [...names].some((name) => !QUESTION.test(name) && name !== '__typename');
+  // The server returns `__typename`, so that it keeps its place among the other fields.
+  const isOwn = ({ name: { value } }: FieldNode): boolean =>
+    QUESTION.test(value) || (!hasOthers && value === '__typename');
+  const selectionSet = onlyOwn(definition.selectionSet, fragments, isOwn);
   return {
     own: { kind: Kind.DOCUMENT, definitions: [{ ...definition, selectionSet }, ...fragments.values()] },
-    rest: found.others ? restOf(definition, fragments) : undefined,
+    rest: hasOthers ? restOf(definition, fragments) : undefined,
   };
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Returns the root fields that begin with `__`, with fragments expanded. */
-function questionsOf(
-  set: SelectionSetNode,
-  fragments: Fragments,
-  found: { questions: boolean; others: boolean },
-): SelectionSetNode {
-  const selections = set.selections.flatMap((selection): SelectionNode[] => {
-    if (selection.kind === Kind.FIELD) {
-      const isQuestion = QUESTION.test(selection.name.value);
-      if (isQuestion) found.questions = true;
-      else if (selection.name.value !== '__typename') found.others = true;
-      return isQuestion || selection.name.value === '__typename' ? [selection] : [];
-    }
-    const opened: Pick<InlineFragmentNode, 'typeCondition' | 'directives' | 'selectionSet'> =
-      selection.kind === Kind.INLINE_FRAGMENT
-        ? selection
-        : { ...fragments.get(selection.name.value)!, directives: selection.directives };
-    const { typeCondition, directives } = opened;
-    const selectionSet = questionsOf(opened.selectionSet, fragments, found);
-    return selectionSet.selections.length === 0
-      ? []
-      : [{ kind: Kind.INLINE_FRAGMENT, typeCondition, directives, selectionSet }];
-  });
-  return { kind: Kind.SELECTION_SET, selections };
+/** Returns the root fields of an operation, with fragments expanded. */
+function* rootFields(set: SelectionSetNode, fragments: Fragments): Generator<FieldNode> {
+  for (const selection of set.selections) {
+    if (selection.kind === Kind.FIELD) yield selection;
+    else yield* rootFields(opened(selection, fragments).selectionSet, fragments);
+  }
 }
 
-/** Returns the same without `__typename` of the operation, which the server returns. */
-function withoutTypename(set: SelectionSetNode): SelectionSetNode {
-  const selections = set.selections.flatMap((each): SelectionNode[] => {
-    if (each.kind === Kind.FIELD) return each.name.value === '__typename' ? [] : [each];
-    if (each.kind === Kind.FRAGMENT_SPREAD) return [each];
-    const selectionSet = withoutTypename(each.selectionSet);
-    return selectionSet.selections.length === 0 ? [] : [{ ...each, selectionSet }];
+/** Returns a fragment as an inline one. */
+function opened(spread: Exclude<SelectionNode, FieldNode>, fragments: Fragments): InlineFragmentNode {
+  if (spread.kind === Kind.INLINE_FRAGMENT) return spread;
+  const { typeCondition, selectionSet } = fragments.get(spread.name.value)!;
+  return { kind: Kind.INLINE_FRAGMENT, typeCondition, directives: spread.directives, selectionSet };
+}
+
+/** Returns a selection with only some root fields, with fragments expanded. */
+function onlyOwn(set: SelectionSetNode, fragments: Fragments, isOwn: (field: FieldNode) => boolean): SelectionSetNode {
+  const selections = set.selections.flatMap((selection): SelectionNode[] => {
+    if (selection.kind === Kind.FIELD) return isOwn(selection) ? [selection] : [];
+    const fragment = opened(selection, fragments);
+    const selectionSet = onlyOwn(fragment.selectionSet, fragments, isOwn);
+    return selectionSet.selections.length === 0 ? [] : [{ ...fragment, selectionSet }];
   });
   return { kind: Kind.SELECTION_SET, selections };
 }

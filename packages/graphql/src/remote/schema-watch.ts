@@ -13,8 +13,9 @@ import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { isDeepStrictEqual } from 'node:util';
 import { changePolicyOf, settingsOf } from './judge-schema.ts';
 import type { SchemaChange } from '../schema/schema-changes.ts';
+import { createPoll } from './poll.ts';
 import { namedPath, routedPaths, SERVER_PATH } from './server-path.ts';
-import { createWatchedServer, serverOf, type WatchedApi, type WatchedServer } from './watched-server.ts';
+import { createWatchedServer, serverOf, type WatchedApi } from './watched-server.ts';
 
 export interface SchemaWatchOptions {
   readonly callUpstream: CallUpstream;
@@ -35,7 +36,6 @@ export interface SchemaWatch {
   close(): void;
 }
 
-const DEFAULT_INTERVAL_MS = 15_000;
 const MOST_LINES = 100;
 
 /**
@@ -47,39 +47,24 @@ const MOST_LINES = 100;
  * controlPlane.subscribe((state) => watch.update(state));
  */
 export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
-  const servers = new Map<ResourceKey, WatchedServer>();
+  const servers = new Map<ResourceKey, ReturnType<typeof createWatchedServer>>();
   const told = new Map<ResourceKey, Observed>();
   let apis = new Map<ResourceKey, WatchedApi>();
-  const due = new Set<ResourceKey>();
-  let looking: Promise<void> | undefined;
-  let closed = false;
+  const poll = createPoll(ask, () => apis.keys(), options.intervalMs);
 
   async function ask(key: ResourceKey): Promise<void> {
-    due.delete(key);
     const api = apis.get(key);
-    if (!api || closed) return;
+    if (!api || poll.closed) return;
     const server = servers.get(key) ?? createWatchedServer(options.callUpstream);
     servers.set(key, server);
     const { observed, changes } = await server.look(api);
-    if (closed || !apis.has(key)) return;
+    if (poll.closed || !apis.has(key)) return;
     report(api, changes, options);
     if (isDeepStrictEqual(told.get(key), observed)) return;
     told.set(key, observed);
     options.observe(key, observed);
   }
 
-  async function work(): Promise<void> {
-    while (due.size > 0) await Promise.all([...due].map(ask));
-  }
-
-  function start(keys: Iterable<ResourceKey>): Promise<void> {
-    for (const key of keys) due.add(key);
-    looking ??= work().finally(() => (looking = undefined));
-    return looking;
-  }
-
-  const timer = setInterval(() => void start(apis.keys()), options.intervalMs ?? DEFAULT_INTERVAL_MS);
-  timer.unref();
   return {
     update(state) {
       const before = apis;
@@ -90,13 +75,10 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
         if (told.delete(key)) queueMicrotask(() => options.observe(key, undefined));
       }
       const changed = [...apis].filter(([key, api]) => !isDeepStrictEqual(before.get(key), api));
-      if (changed.length > 0) void start(changed.map(([key]) => key));
+      if (changed.length > 0) void poll.start(changed.map(([key]) => key));
     },
-    look: () => start(apis.keys()),
-    close() {
-      closed = true;
-      clearInterval(timer);
-    },
+    look: () => poll.start(apis.keys()),
+    close: poll.close,
   };
 }
 

@@ -3,10 +3,7 @@ import type { UpstreamSpec } from '@edge-gateway/core/schema';
 
 export const SERVER_PATH = '/graphql';
 
-/**
- * Returns the paths for introspection, by the cluster name of the API: the path of requests to the API according to the
- * first route to it.
- */
+/** Returns the path for introspection by cluster name of the API: that of the first route to it. */
 export function routedPaths({ snapshots }: Pick<ControlPlaneState, 'snapshots'>): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const { listeners } of snapshots.values()) {

@@ -1,13 +1,5 @@
 import type { ApiResult, ResultError } from '../api/executable-api.ts';
 
-/** Which `extensions` of a server are returned to clients. */
-export interface ShownExtensions {
-  /** Keys of the extensions of errors. Default: `code`. */
-  readonly errorExtensions?: readonly string[];
-  /** Keys of the extensions of results. Default: none. */
-  readonly resultExtensions?: readonly string[];
-}
-
 const DEFAULT_ERROR_EXTENSIONS: readonly string[] = ['code'];
 /** Matches suggestions of names, which may not be in the declared schema. */
 const SUGGESTION = /\s*Did you mean [a-z ]*["'`][^]*$/;
@@ -16,7 +8,10 @@ const SUGGESTION = /\s*Did you mean [a-z ]*["'`][^]*$/;
 export function createResultFilter({
   errorExtensions = DEFAULT_ERROR_EXTENSIONS,
   resultExtensions = [],
-}: ShownExtensions): (result: ApiResult) => ApiResult {
+}: {
+  readonly errorExtensions?: readonly string[];
+  readonly resultExtensions?: readonly string[];
+}): (result: ApiResult) => ApiResult {
   const shown = (error: ResultError): ResultError => {
     const { extensions, message, ...rest } = error;
     return { message: message.replace(SUGGESTION, ''), ...rest, ...picked(extensions, errorExtensions) };

@@ -13,10 +13,7 @@ import { TransportRejected, type Stream, type StreamServer, type SubscribeAt } f
 /** How long a server may take to acknowledge the closing of the connection, in milliseconds; missing in the types. */
 const CLOSING = { closeTimeout: 500 };
 
-/**
- * Subscribes over WebSocket by `graphql-transport-ws`, each subscription over a connection of its own. `connection_init` carries
- * no payload: the headers of the upgrade contain what the server may know of the client.
- */
+/** Subscribes by `graphql-transport-ws`, each over its own connection, without a payload in `connection_init`. */
 export function subscribeBySocket(server: StreamServer): SubscribeAt {
   const { upstream, limits, targetOf } = server;
   const connect = server.callUpstream.connect!;

@@ -20,17 +20,7 @@ export interface WatchedApi {
   readonly policy: ChangePolicy;
 }
 
-interface Look {
-  readonly observed: Observed;
-  readonly changes: readonly SchemaChange[];
-}
-
-export interface WatchedServer {
-  /** Polls the server. Never rejects: a failure is a note. */
-  look(api: WatchedApi): Promise<Look>;
-}
-
-export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
+export function createWatchedServer(callUpstream: CallUpstream) {
   let seen: ServerSchema | undefined;
   /** The schema in use of an API that declares none, and the report of its last change. */
   let taken: { readonly schema: ServerSchema; readonly observed: Observed } | undefined;
@@ -60,7 +50,8 @@ export function createWatchedServer(callUpstream: CallUpstream): WatchedServer {
   }
 
   return {
-    async look(api) {
+    /** Polls the server. Never rejects: a failure is a note. */
+    async look(api: WatchedApi): Promise<{ readonly observed: Observed; readonly changes: readonly SchemaChange[] }> {
       try {
         const { remote } = api.resource.spec.executableSchema!.executor!;
         const head = compileRemoteHead(remote!)(api.path, NOBODY);

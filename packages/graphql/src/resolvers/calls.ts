@@ -71,10 +71,7 @@ export class Calls {
     return this.#budget.run(make, this.signal);
   }
 
-  /**
-   * Makes a request, or returns the result of an equal one: equal requests of one operation are made once. `where` is what
-   * many of them have in common, `what` the rest.
-   */
+  /** Makes equal requests of one operation once. `where` is what many of them have in common, `what` the rest. */
   once<T>(where: string, what: string, make: () => Promise<T>): Promise<T> {
     this.#known ??= new Map();
     let there = this.#known.get(where);

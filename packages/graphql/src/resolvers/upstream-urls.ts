@@ -13,14 +13,6 @@ import { graphqlError } from '../api/refusal.ts';
 /** Base URLs of upstreams, by `name` or `namespace/name`, e.g. `{ books: 'http://127.0.0.1:9080' }`. */
 export type UpstreamUrls = Readonly<Record<string, string>>;
 
-/** Sends requests to upstreams by their URLs, over its own connections. */
-export interface UrlCaller {
-  readonly call: CallUpstream;
-  /** Returns an upstream by its URL, for callers with their own connections. */
-  find(ref: ResourceRef): SnapshotUpstream | undefined;
-  close(): Promise<void>;
-}
-
 /** A base URL in two parts; the path does not end with a slash. */
 interface Base {
   readonly origin: string;
@@ -33,7 +25,7 @@ const connector = buildConnector({ allowH2: false, timeout: 10_000 });
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Creates a caller. Throws `ERR_GRAPHQL_API` for invalid URLs. Does not follow redirects. */
-export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
+export function createUrlCaller(urls: UpstreamUrls) {
   const bases = new Map(Object.entries(urls).map(([name, url]) => [name, baseOf(name, url)] as const));
   const agent = new Agent();
   const baseFor = (ref: ResourceRef): Base => {
@@ -73,7 +65,8 @@ export function createUrlCaller(urls: UpstreamUrls): UrlCaller {
   };
   call.connect = (ref) => connectTo(baseFor(ref));
   return {
-    find: ({ namespace, name }) => upstreams.get(`${namespace}/${name}`) ?? upstreams.get(name),
+    /** Returns an upstream by its URL, for callers with their own connections. */
+    find: ({ namespace, name }: ResourceRef) => upstreams.get(`${namespace}/${name}`) ?? upstreams.get(name),
     call,
     close: () => agent.close(),
   };

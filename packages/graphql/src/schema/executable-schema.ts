@@ -33,10 +33,7 @@ export interface ResolverParts {
 
 type Standard = GraphQLFieldResolver<unknown, unknown>;
 
-/**
- * Adds resolvers to a schema, in place, so that any server can execute it with the results that the API itself gives: a value that
- * does not fit its type is an error, and the message of an error reveals no internals.
- */
+/** Adds resolvers in place, so that any server can execute the schema with the same results and errors as the API. */
 export function addResolvers(schema: GraphQLSchema, parts: ResolverParts): GraphQLSchema {
   const resolvers: Record<string, Record<string, Standard | TypeResolver>> = {};
   const runOf = createForeignRuns(parts.limits);

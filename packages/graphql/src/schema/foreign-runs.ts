@@ -14,10 +14,7 @@ interface Operation {
   readonly runs: Map<string, ResolverRun>;
 }
 
-/**
- * Keeps the runs of operations that other servers execute, by what is new for each operation: its variable values. Each field of a
- * mutation has a run of its own, so that it reads nothing that was there before another field changed it.
- */
+/** Keeps the runs of operations by their variable values, which are new for each. Fields of mutations have their own run. */
 export function createForeignRuns(limits: Limits): RunOf {
   const operations = new WeakMap<object, Operation>();
 

@@ -35,10 +35,7 @@ export interface LocalSchema {
 
 const OWN = new Set(['resolve', 'cacheControl']);
 
-/**
- * Reads a schema definition. `@resolve` and `@cacheControl` need no declaration and are not part of the schema that clients see.
- * Throws a `GraphQLError` that says what is wrong, with its place.
- */
+/** Reads a definition; `@resolve` and `@cacheControl` are removed. Throws a `GraphQLError` with a location. */
 export function readSchema(schemaDefinition: string): LocalSchema {
   const resolutions = new Map<string, string>();
   const cacheHints = new Map<string, CacheHint>();

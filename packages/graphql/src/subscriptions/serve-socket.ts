@@ -127,10 +127,7 @@ class RequestErrors extends Error {
   }
 }
 
-/**
- * Returns the same results, but throws for one without data, which the library sends as the message `error`. `end` is called when
- * the stream ends or is abandoned.
- */
+/** Throws for a result without data, which the library sends as the message `error`. `end` is called once it is over. */
 function untilError(results: AsyncIterable<ApiResult>, end: () => void): AsyncIterableIterator<ApiResult> {
   const iterator = results[Symbol.asyncIterator]();
   const taken: AsyncIterableIterator<ApiResult> = {

@@ -7,12 +7,6 @@ import { refusal, type Refusal } from '../api/refusal.ts';
 import type { Slots } from './slots.ts';
 import { serveSocket, type SocketParts } from './serve-socket.ts';
 
-interface SocketServer {
-  /** Returns the status of a rejected upgrade. */
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined;
-  close(): void;
-}
-
 interface SocketServerOptions extends SocketParts {
   /** Origins whose pages may open WebSockets, in addition to the own one. */
   readonly allowedOrigins: readonly string[];
@@ -23,7 +17,7 @@ interface SocketServerOptions extends SocketParts {
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Creates the server of `graphql-transport-ws`. Rejects what is not allowed before the upgrade. */
-export function createSocketServer(given: SocketServerOptions): SocketServer {
+export function createSocketServer(given: SocketServerOptions) {
   const { answerer, limits, allowedOrigins, slots, drain } = given;
   const options = {
     noServer: true,
@@ -49,7 +43,8 @@ export function createSocketServer(given: SocketServerOptions): SocketServer {
   }
 
   return {
-    upgrade(req, socket, head) {
+    /** Returns the status of a rejected upgrade. */
+    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): number | undefined {
       if (isForeign(req, allowedOrigins)) return refuse(socket, refusal('ERR_GRAPHQL_ORIGIN'));
       if (!offersProtocol(req)) return refuse(socket, refusal('ERR_GRAPHQL_PROTOCOL'));
       if (!slots.acquire()) return refuse(socket, refusal('ERR_GRAPHQL_CONNECTIONS'));

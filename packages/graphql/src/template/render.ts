@@ -1,10 +1,7 @@
 import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
 import { FieldFailure } from '../api/field-failure.ts';
 
-/**
- * Renders a template as a JSON value: a single expression keeps its type, everything else is text. `undefined` becomes
- * null.
- */
+/** Renders a template as a JSON value: a single expression keeps its type, everything else is text. */
 export function renderValue(template: Template, roots: Roots): unknown {
   const [first] = template;
   if (template.length === 1 && typeof first === 'object') return first.evaluate(roots) ?? null;
@@ -110,29 +107,21 @@ function leavesOut(template: Template, roots: Roots): boolean {
   return false;
 }
 
+/** Characters that Node does not send in a header. */
+const NOT_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** Renders a header value. Throws a `FieldFailure` if it contains characters that headers must not have. */
 export function renderHeader(template: Template, roots: Roots): string {
   return renderText(template, roots, (text, { text: expression }) => {
-    if (!isHeaderText(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
+    if (NOT_IN_HEADER.test(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
     return text;
   });
 }
 
-/**
- * Parses the template of a header value without surrounding white space, e.g. of a YAML block. Throws an `Error` for
- * characters that headers must not have.
- */
+/** Parses the template of a header value, trimmed. Throws an `Error` for characters that headers must not have. */
 export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
   const template = parse(text.trim());
-  const isText = template.every((part) => typeof part !== 'string' || isHeaderText(part));
-  if (!isText) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
+  const isInvalid = template.some((part) => typeof part === 'string' && NOT_IN_HEADER.test(part));
+  if (isInvalid) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
   return template;
-}
-
-function isHeaderText(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 127 || (code < 32 && code !== 9) || code > 255) return false;
-  }
-  return true;
 }

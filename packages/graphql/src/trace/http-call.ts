@@ -7,10 +7,7 @@ export interface CallPlace {
   readonly find: ((ref: ResourceRef) => SnapshotUpstream | undefined) | undefined;
 }
 
-/**
- * Returns a call with the headers that carry its trace, and records its target without the query, which may contain a secret. Without a
- * trace it returns the same call.
- */
+/** Records the target without its query, which may contain a secret, and adds the headers that carry the trace. */
 export function recorded(call: UpstreamCall, trace: TracedCall | undefined, place: CallPlace): UpstreamCall {
   if (!trace) return call;
   const { method, path, headers = [] } = call;

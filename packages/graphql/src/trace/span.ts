@@ -35,10 +35,7 @@ export function callKind(name: string, attributes: Attributes = {}): CallKind {
   return { name, options: { kind: SpanKind.CLIENT, attributes } };
 }
 
-/**
- * Returns the parent of the calls of a request: the active span, or the trace in the client's headers. `undefined`
- * without tracing, so that calls have no overhead.
- */
+/** Returns the active span, or the trace in the client's headers; `undefined` without tracing, which then costs nothing. */
 export function traceOf(facts: Facts): Context | undefined {
   const active = context.active();
   const within = trace.getSpanContext(active) ? active : propagation.extract(active, facts, GETTER);

@@ -11,10 +11,7 @@ interface OpenApiOptions extends DiscoveryBounds {
   readonly grantedHeaders?: ReadonlySet<string>;
 }
 
-/**
- * Creates an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`.
- * Unsupported operations are skipped. Throws if the document is not OpenAPI 3, or no operation is left.
- */
+/** Creates an API with a field per operation of an OpenAPI 3 document: `get` under `Query`, the others under `Mutation`. */
 export function discoverOpenApi(upstream: ResourceRef, source: unknown, options: OpenApiOptions): Discovery {
   const document = openDocument(source);
   const draft = new ApiDraft(upstream, options);

@@ -15,10 +15,7 @@ interface Making {
   readonly depth: number;
 }
 
-/**
- * Creates a converter of JSON schemas to GraphQL types of a draft, each schema once per side. What GraphQL cannot express is
- * reported, and is `JSON` or left out.
- */
+/** Creates a converter of JSON schemas to types of a draft, once per side. Unsupported parts are reported, and are `JSON`. */
 export function createTypes(document: Document, draft: ApiDraft): TypeOf {
   const names = { output: new Map<string, string>(), input: new Map<string, string>() };
 

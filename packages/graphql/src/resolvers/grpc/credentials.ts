@@ -22,10 +22,7 @@ const PLAIN: GrpcSecurity = {
   material: undefined,
 };
 
-/**
- * Creates the security of an upstream, or returns `known` if its certificates did not change. Throws an `Error` if
- * anything that its TLS refers to is missing or invalid: nothing is sent unverified.
- */
+/** Returns `known` if its certificates did not change. Throws an `Error` for missing or invalid TLS material. */
 export function grpcSecurity(
   upstream: SnapshotUpstream,
   secrets: Secrets,

@@ -55,10 +55,7 @@ function fileOf({ executableSchema }: GraphQLApiSpec): DescriptorFile | undefine
 /** Largest descriptor set in a file, in bytes. */
 export const MAX_DESCRIPTOR_BYTES = 10 * 1024 * 1024;
 
-/**
- * Reads a file below a directory; a relative path starts there. Throws an `Error` for a path outside the directory, by `..`,
- * an absolute path or a symbolic link, and if it is not a file of at most 10 MiB.
- */
+/** Reads a file of at most 10 MiB below a directory. Throws an `Error` for a path that leaves it, also by a symbolic link. */
 export function readDescriptorFile(path: string, root: string): Buffer {
   const base = realpathSync(root);
   const wanted = resolve(root, path);

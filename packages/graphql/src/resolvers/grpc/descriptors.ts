@@ -11,10 +11,7 @@ export interface MethodTypes {
   readonly types: Types;
 }
 
-/**
- * Reads the descriptor sets of a registry, and others as base64, among them that of its file. Returns `undefined` when there are
- * none. Throws an `Error`.
- */
+/** Reads the descriptor sets of a registry, and others as base64. Returns `undefined` if there are none. Throws an `Error`. */
 export function readDescriptors(registry: Registry, others: readonly string[]): readonly Types[] | undefined {
   const { protoDescriptorBin, protoDescriptor } = registry ?? {};
   const sets = protoDescriptorBin ? [...others, protoDescriptorBin] : others;

@@ -15,10 +15,7 @@ import { lenient } from './message-registry.ts';
 
 const MAX_DEPTH = 64;
 
-/**
- * Encodes JSON as a message (ProtoJSON). Fields are named as in the definition or in camel case; unknown keys are ignored.
- * Numbers and booleans are accepted as text. Throws an `Error` for invalid values.
- */
+/** Encodes JSON as a message (ProtoJSON), leniently: unknown keys are ignored, numbers and booleans accepted as text. */
 export function encodeJson(type: DescMessage, json: unknown, registry: Registry): Uint8Array {
   const fields = fieldsOf(type, json, 0);
   return toBinary(type, fromJson(type, fields as JsonValue, { registry }));

@@ -13,10 +13,7 @@ interface Waiting {
   readonly keys: Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
 }
 
-/**
- * Compiles a resolver whose service accepts many keys at once: the fields of a list are requested together in
- * one request, equal keys once. Throws an `Error` that says what is wrong.
- */
+/** Compiles a resolver whose service accepts many keys: the fields of a list share one request, equal keys once. */
 export function compileBatched(rest: RestResolver, name: string, context: ResolverContext): Resolver {
   const { key: written = '', keyField, maxKeys = DEFAULT_MAX_KEYS } = rest.batch!;
   const keyTemplate = parseTemplate(written);

@@ -5,17 +5,8 @@ import { renderValue } from '../../template/render.ts';
 
 type Response = NonNullable<Resolution['restResolver']>['response'];
 
-export interface ReadResponse {
-  (body: unknown, roots: Roots): unknown;
-  /** True if a value depends on the client's headers or metadata. */
-  readonly usesClient: boolean;
-}
-
-/**
- * Compiles `resultRoot` and `setters`. In setters `$body` is the value at `resultRoot`; if that is a list, each of its
- * elements. Throws an `Error` that says what is wrong.
- */
-export function compileResponse(response: Response): ReadResponse {
+/** Compiles `resultRoot` and `setters`, in which `$body` is the value at `resultRoot`, or each element of that list. */
+export function compileResponse(response: Response) {
   const root = response?.resultRoot ? parseResultPath(response.resultRoot) : undefined;
   const setters = Object.entries(response?.setters ?? {}).map(([field, text]) => [field, parseTemplate(text)] as const);
   const one = (body: unknown, roots: Roots): unknown => {

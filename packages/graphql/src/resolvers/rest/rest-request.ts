@@ -27,16 +27,8 @@ export interface RestRequest {
   readonly body: string | undefined;
 }
 
-/** Renders the request of a resolver. Throws a `FieldFailure` if a value is not allowed in its place. */
-export interface RestTemplate {
-  readonly method: string;
-  render(roots: Roots): RestRequest;
-  /** True if a value depends on the client's headers or metadata. */
-  readonly usesClient: boolean;
-}
-
 /** Compiles the templates of a request. Throws an `Error` that says what is wrong. */
-export function compileRestTemplate({ request }: RestResolver): RestTemplate {
+export function compileRestTemplate({ request }: RestResolver) {
   const templates = new Templates();
   const byName = headersByName(request);
   const method = methodOf(byName.get(':method'), request?.body !== undefined);
@@ -55,7 +47,7 @@ export function compileRestTemplate({ request }: RestResolver): RestTemplate {
     get usesClient() {
       return templates.usesClient;
     },
-    render: (roots) => ({
+    render: (roots: Roots): RestRequest => ({
       method,
       path: withQuery(plainPath ?? renderPath(path, roots), query, roots),
       headers: plainHeaders ?? renderHeaders(headers, roots),
