@@ -1,4 +1,5 @@
 import type { Snapshot } from '@edge-gateway/core';
+import { hostOf } from '../http1/authority.ts';
 import {
   resolveAction,
   type CompiledDestination,
@@ -82,6 +83,5 @@ function replyOf(problem: SendProblem | undefined, endpoints: number): Explained
 
 function urlOf(endpoint: ExplainedDestination['endpoints'][number] | undefined, tls: boolean, path: string): string {
   if (!endpoint) return '';
-  const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
-  return `${tls ? 'https' : 'http'}://${host}:${endpoint.port}${path}`;
+  return `${tls ? 'https' : 'http'}://${hostOf(endpoint)}${path}`;
 }

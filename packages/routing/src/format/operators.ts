@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
+import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { RequestRecord } from './record.ts';
-import { longFlags } from './long-flags.ts';
 import {
   LOG_OPERATORS,
   REDACTED_IN_LOG,
@@ -20,7 +20,7 @@ export type Operator = (record: RequestRecord) => string | number | undefined;
 
 const HOSTNAME = hostname();
 const text = (value: string): string | undefined => (value === '' ? undefined : value);
-const address = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+const address = (host: string, port: number): string => hostOf({ address: host, port });
 
 /** What resources are validated against: an operator without a value here does not compile. */
 type PlainOperator = Exclude<(typeof PLAIN_OPERATORS)[number], 'START_TIME'> | (typeof RESPONSE_OPERATORS)[number];
@@ -138,4 +138,42 @@ function metadataOperator(argument: string): Operator {
     if (value === undefined || value === null) return undefined;
     return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
   };
+}
+
+/** Response flags in full. */
+const LONG: Readonly<Record<string, string>> = {
+  DC: 'DownstreamConnectionTermination',
+  DI: 'DelayInjected',
+  DPE: 'DownstreamProtocolError',
+  DT: 'DurationTimeout',
+  FI: 'FaultInjected',
+  IH: 'InvalidEnvoyRequestHeaders',
+  LH: 'FailedLocalHealthCheck',
+  LR: 'LocalReset',
+  NC: 'NoClusterFound',
+  NFCF: 'NoFilterConfigFound',
+  NR: 'NoRouteFound',
+  OM: 'OverloadManagerTerminated',
+  RFCF: 'ResponseFromCacheFilter',
+  RL: 'RateLimited',
+  RLSE: 'RateLimitServiceError',
+  SI: 'StreamIdleTimeout',
+  UAEX: 'UnauthorizedExternalService',
+  UC: 'UpstreamConnectionTermination',
+  UF: 'UpstreamConnectionFailure',
+  UH: 'NoHealthyUpstream',
+  UMSDR: 'UpstreamMaxStreamDurationReached',
+  UO: 'UpstreamOverflow',
+  UPE: 'UpstreamProtocolError',
+  UR: 'UpstreamRemoteReset',
+  URX: 'UpstreamRetryLimitExceeded',
+  UT: 'UpstreamRequestTimeout',
+};
+
+/** Flags with commas between them, each in full. */
+function longFlags(flags: string): string {
+  return flags
+    .split(',')
+    .map((flag) => LONG[flag] ?? flag)
+    .join(',');
 }

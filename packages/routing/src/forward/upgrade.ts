@@ -1,14 +1,21 @@
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger, type Endpoint } from '@edge-gateway/core';
-import { Cluster } from '../upstream/cluster.ts';
-import { hostOf } from '../upstream/host-of.ts';
-import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
-import { explain, failureOf } from '../upstream/failure.ts';
-import type { ForwardFailure } from '../upstream/failure.ts';
+import { hostOf } from '../http1/authority.ts';
+import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
-import { sendUpgrade, type Upgrade } from './upgrade-proxy.ts';
+import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
+import { Cluster } from '../upstream/cluster.ts';
+import { explain, failureOf, type FailureReason, type ForwardFailure } from '../upstream/failure.ts';
+import type { ConnectionPool } from '../upstream/pool.ts';
+import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
+
+/** How long an upstream may still send to a client that has finished sending, in milliseconds. */
+const HALF_CLOSED_MS = 1000;
+/** http-proxy-middleware asks a request for its server and does nothing without one. */
+const SERVER = {};
 
 /**
  * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
@@ -21,67 +28,149 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const socket = duplex as Socket;
   socket.on('error', () => {});
   const endpoint = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick()) : undefined;
-  const upgrade = createUpgrade({ req, socket, to, upstream, endpoint });
-  if (!endpoint) return upgrade.fail(failureOf('ERR_ROUTING_NO_ENDPOINT'), 'UH', upstream.unusable);
-  try {
-    // What cannot be written is no fault of the upstream.
-    requestHead({ method: 'GET', path: to.path, headers: to.headers }, hostOf(endpoint), undefined);
-    const headers = collect(to.headers);
-    sendUpgrade(upgrade, { pool: upstream.pool(endpoint), endpoint, path: to.path, headers, head });
-  } catch (error) {
-    const { failure, flags, details } = explain(error as Error, 'connecting');
-    upgrade.fail(failure, flags, details);
-  }
+  const upgrade = new Upgrade(socket, to, upstream, endpoint);
+  if (endpoint) return upgrade.send(endpoint, req.headers.upgrade ?? 'websocket', head);
+  upgrade.fail({ failure: failureOf('ERR_ROUTING_NO_ENDPOINT'), flags: 'UH', details: upstream.unusable });
 };
 
-interface UpgradeParts {
-  readonly req: IncomingMessage;
-  readonly socket: Socket;
-  readonly to: UpgradeTarget;
-  readonly upstream: Cluster;
-  readonly endpoint: Endpoint | undefined;
-}
+/** One upgrade, from the request to the end of its connection. */
+class Upgrade {
+  readonly #socket: Socket;
+  readonly #to: UpgradeTarget;
+  readonly #cluster: Cluster;
+  readonly #endpoint: Endpoint | undefined;
+  readonly #before: { readonly read: number; readonly written: number };
+  #status = 0;
+  #reason: { readonly flags: string; readonly details?: string } = { flags: '' };
+  #connected = false;
 
-function createUpgrade({ req, socket, to, upstream, endpoint }: UpgradeParts): Upgrade {
-  const before = { read: socket.bytesRead, written: socket.bytesWritten };
-  const { stats } = upstream;
-  let status = 0;
-  let flags = '';
-  let details: string | undefined;
-  stats.rqTotal.value++;
-  stats.rqActive.value++;
-  const upgrade: Upgrade = {
-    socket,
-    protocol: req.headers.upgrade ?? 'websocket',
-    connected: false,
-    fail(failure, flag, why) {
-      if (status !== 0) return;
-      upgrade.onResponse(failure.status);
-      flags = flag;
-      details = why;
-      refuse(socket, failure);
-    },
-    onResponse(sent) {
-      status = sent;
-      stats.responded(sent);
-    },
-  };
-  const done = (): void => {
+  constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, endpoint: Endpoint | undefined) {
+    this.#socket = socket;
+    this.#to = to;
+    this.#cluster = cluster;
+    this.#endpoint = endpoint;
+    this.#before = { read: socket.bytesRead, written: socket.bytesWritten };
+    cluster.stats.rqTotal.value++;
+    cluster.stats.rqActive.value++;
+    if (socket.destroyed) process.nextTick(this.#done);
+    else socket.once('close', this.#done);
+  }
+
+  /** Sends the handshake over a connection of its own, and joins the two connections when the upstream agrees. */
+  send(endpoint: Endpoint, protocol: string, head: Buffer): void {
+    const { path, headers } = this.#to;
+    try {
+      // What cannot be written is no fault of the upstream.
+      requestHead({ method: 'GET', path, headers }, hostOf(endpoint), undefined);
+      const proxied = {
+        method: 'GET',
+        url: path,
+        headers: { ...headersByName(headers), connection: 'Upgrade', upgrade: 'websocket' },
+        httpVersionMajor: 1,
+        socket: { server: SERVER },
+      };
+      const proxy = createProxyMiddleware({
+        // The agent speaks TLS where the upstream does, so that a target is always a plain one.
+        target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
+        agent: createAgent(this.#cluster.pool(endpoint)),
+        ejectPlugins: true,
+        plugins: [
+          (server) => {
+            server.on('proxyReqWs', (proxyReq) => this.#watch(proxyReq.setHeader('upgrade', protocol)));
+            server.on('error', this.#failed);
+          },
+        ],
+      });
+      proxy.upgrade(proxied as unknown as IncomingMessage, this.#socket, head);
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+  }
+
+  /** Ends it before there is a tunnel, with a response of the gateway. */
+  fail({ failure, flags, details }: Omit<FailureReason, 'details'> & { readonly details: string | undefined }): void {
+    if (this.#status !== 0) return;
+    this.#responded(failure.status);
+    this.#reason = { flags, details };
+    refuse(this.#socket, failure);
+  }
+
+  #watch(proxyReq: ClientRequest): void {
+    const socket = this.#socket;
+    const giveUp = (): void => {
+      proxyReq.destroy();
+      socket.destroy();
+    };
+    const timer = setTimeout(() => {
+      settle();
+      const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
+      this.fail({ failure, flags: 'UT', details: 'no response to the upgrade' });
+      proxyReq.destroy();
+    }, DEFAULT_TIMEOUT_MS);
+    // A connection that nobody reads does not tell that its other side has left.
+    const peek = (): void => void socket.read(0);
+    const settle = (): void => {
+      clearTimeout(timer);
+      socket.off('readable', peek).off('end', giveUp).off('close', giveUp);
+    };
+    socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
+    proxyReq.once('socket', () => (this.#connected = true));
+    // Before the failure is answered: a socket that is peeked at does not flow, and would not tell that the client has left.
+    proxyReq.once('error', settle).once('close', settle);
+    proxyReq.once('response', ({ statusCode: status = 0 }) => {
+      settle();
+      if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
+      this.#responded(status);
+      socket.once('finish', () => linger(socket));
+    });
+    proxyReq.once('upgrade', (_response, tunnel: Socket) => {
+      settle();
+      this.#join(tunnel);
+    });
+  }
+
+  #join(tunnel: Socket): void {
+    const socket = this.#socket;
+    this.#responded(101);
+    socket.once('close', () => tunnel.destroy());
+    // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
+    socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
+    // What the upstream sent before it closed is still written; a client that never closes is not waited for.
+    tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
+    if (socket.destroyed) tunnel.destroy();
+  }
+
+  #responded(status: number): void {
+    this.#status = status;
+    this.#cluster.stats.responded(status);
+  }
+
+  readonly #failed = (error: Error): void => this.fail(explain(error, this.#connected ? 'sent' : 'connecting'));
+
+  readonly #done = (): void => {
+    const { stats } = this.#cluster;
+    const status = this.#status;
     stats.rqActive.value--;
     stats.rqCompleted.value++;
     if (status === 0) stats.rqCancelled.value++;
-    to.onDone?.({
+    this.#to.onDone?.({
+      ...this.#reason,
+      ...(status === 0 && { flags: 'DC' }),
       status,
-      flags: status === 0 ? 'DC' : flags,
-      details,
-      endpoint: endpoint && hostOf(endpoint),
-      bytesSent: socket.bytesWritten - before.written,
-      bytesReceived: socket.bytesRead - before.read,
+      endpoint: this.#endpoint && hostOf(this.#endpoint),
+      bytesSent: this.#socket.bytesWritten - this.#before.written,
+      bytesReceived: this.#socket.bytesRead - this.#before.read,
     });
   };
-  if (socket.destroyed) process.nextTick(done);
-  else socket.once('close', done);
-  return upgrade;
+}
+
+/** Connections for upgrades: never shared or kept. */
+function createAgent(pool: ConnectionPool): Agent {
+  const createConnection: Agent['createConnection'] = (_options, callback) => {
+    pool.connectUnpooled((error, socket) => callback?.(error, socket as Socket));
+    return undefined;
+  };
+  return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
 }
 
 function refuse(socket: Socket, { status, message }: ForwardFailure): void {
@@ -96,7 +185,7 @@ function refuse(socket: Socket, { status, message }: ForwardFailure): void {
   linger(socket);
 }
 
-function collect(flat: readonly string[]): Record<string, string | string[]> {
+function headersByName(flat: readonly string[]): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!.toLowerCase();

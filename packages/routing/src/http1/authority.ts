@@ -15,3 +15,8 @@ export function parseAbsoluteTarget(target: string): AbsoluteTarget | undefined 
   const rest = match[2]!;
   return { authority: match[1]!, path: rest.startsWith('/') ? rest : `/${rest}` };
 }
+
+/** `address:port`, IPv6 in brackets: the `Host` of an endpoint where nothing else is set, and its name in the log. */
+export function hostOf({ address, port }: { readonly address: string; readonly port: number }): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

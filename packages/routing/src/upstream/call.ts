@@ -6,10 +6,10 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
-import { errorOf, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
+import { errorOf, explain, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
+import { hostOf } from '../http1/authority.ts';
 import { Cluster } from './cluster.ts';
-import { createUpstreamConnector } from './connect.ts';
 import { UpstreamExchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
 import type { Upstreams } from './upstream.ts';
@@ -45,6 +45,37 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
       else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
     });
   return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
+}
+
+/**
+ * Makes what opens single connections to upstreams, for what is more than an exchange: the next endpoint, the TLS, the connect
+ * timeout and the statistics are those of the upstream. Rejects with a `GatewayError` of 503, or 504 after the connect timeout.
+ *
+ * @example
+ * const { socket, host } = await createUpstreamConnector(upstreams)({ name: 'todos', namespace: 'gw-system' });
+ */
+function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream['connect']> {
+  return (ref) =>
+    new Promise((resolve, reject) => {
+      const name = clusterName(ref);
+      const cluster = upstreams.get(name);
+      const endpoint = cluster?.pick();
+      if (!(cluster instanceof Cluster) || !endpoint) {
+        return reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
+      }
+      const failed = (error: Error): void => {
+        const { failure, details } = explain(error, 'connecting');
+        reject(errorOf(failure, `${name}: ${details}`));
+      };
+      try {
+        cluster.pool(endpoint).connectUnpooled((error, socket) => {
+          if (socket) resolve({ socket, host: hostOf(endpoint), basePath: '' });
+          else failed(error!);
+        });
+      } catch (error) {
+        failed(error as Error);
+      }
+    });
 }
 
 /** Calls by their signals. Many calls share one: they are kept in a set behind one listener, which costs a fraction of a listener each. */

@@ -7,7 +7,7 @@ import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
 import type { Connection, ConnectionUser } from './upstream-connection.ts';
 import type { Deadline, Limited } from './deadlines.ts';
-import { hostOf } from './host-of.ts';
+import { hostOf } from '../http1/authority.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A request to an endpoint, and how long its response may take. */

@@ -29,6 +29,7 @@ export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, kn
   }
 }
 
-function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+/** Returns true if two certificates have the same texts. */
+export function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
   return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 }

@@ -1,4 +1,4 @@
-import { createSecureContext, type SecureContext, type SecureContextOptions, type SecureVersion } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import {
   TLS_VERSIONS,
   resolveCertificateFiles,
@@ -8,34 +8,15 @@ import {
   type GatewayError,
   type Secrets,
   type SecretValue,
+  type TlsMaterial,
   type TlsConfiguration,
 } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
-import { requiresClientCertificate } from '../../check/check-connection.ts';
+import { sameMaterial } from '../../upstream/tls.ts';
+import { requiresClientCertificate } from '../../check/check-head.ts';
 
-export interface TlsEntry {
-  readonly configuration: TlsConfiguration;
-  /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
-  readonly material: TlsMaterial;
-  readonly secret: SecretValue;
-  readonly context: SecureContext;
-  readonly options: SecureContextOptions;
-  readonly minVersion: SecureVersion;
-  readonly maxVersion: SecureVersion;
-  /** A client has to show a certificate that `ca` vouches for. */
-  readonly clientRequired: boolean;
-  /** Names of which the client's certificate has to carry one; empty is any. */
-  readonly clientNames: readonly string[];
-  /** Milliseconds; `undefined` leaves it to the listener. */
-  readonly handshakeTimeoutMs?: number;
-}
-
-/** PEM texts of a certificate, its key, and the authorities of client certificates. */
-export interface TlsMaterial {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca?: string;
-}
+/** One certificate of a listener, ready for handshakes. */
+export type TlsEntry = Readonly<ReturnType<typeof createEntry>>;
 
 type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
 
@@ -47,31 +28,35 @@ const invalid = (message: string, cause?: unknown): GatewayError =>
  * Throws `ERR_ROUTING_CERTIFICATE` when certificate or key is missing, malformed, or they do not belong together.
  */
 export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets, previous?: TlsEntry): TlsEntry {
-  const { sslConfig } = configuration;
   const secret = secretOf(configuration, secrets);
   const known = previous?.configuration === configuration ? previous : undefined;
   if (known && known.secret === secret) return known;
-  const material = fromSecret(secret, configuration);
-  if (known && sameMaterial(known.material, material)) return { ...known, secret };
-  const clientNames = sslConfig.verifySubjectAltName ?? [];
+  const material = materialOf(secret, configuration);
+  const isSame = known && sameMaterial(known.material, material);
+  return isSame ? { ...known, secret } : createEntry(configuration, secret, material);
+}
+
+function createEntry(configuration: TlsConfiguration, secret: SecretValue, material: TlsMaterial) {
+  const { verifySubjectAltName: clientNames = [], transportSocketConnectTimeout: limit } = configuration.sslConfig;
   const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
   if (clientNames.length > 0 && !clientRequired) throw invalid('verifySubjectAltName needs a root CA');
-  const limit = sslConfig.transportSocketConnectTimeout;
   const { minVersion, maxVersion, ...options } = contextOptions(configuration, material);
   try {
-    const context = createSecureContext({ ...options, minVersion, maxVersion });
-    const handshakeTimeoutMs = limit === undefined ? undefined : parseDuration(limit);
-    const versions = { minVersion, maxVersion };
     return {
       configuration,
+      /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
       material,
       secret,
-      context,
-      options,
-      ...versions,
+      context: createSecureContext({ ...options, minVersion, maxVersion }),
+      options: options as SecureContextOptions,
+      minVersion,
+      maxVersion,
+      /** True if a client must present a certificate that `ca` vouches for. */
       clientRequired,
+      /** Names of which the client's certificate must have one; empty is any. */
       clientNames,
-      handshakeTimeoutMs,
+      /** Milliseconds; `undefined` leaves it to the listener. */
+      handshakeTimeoutMs: limit === undefined ? undefined : parseDuration(limit),
     };
   } catch (error) {
     throw invalid(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
@@ -85,10 +70,6 @@ function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) 
   if (minVersion > maxVersion) throw invalid(`no TLS version between ${minVersion} and ${maxVersion}`);
   const ciphers = cipherSuites?.length ? { ciphers: cipherSuites.join(':'), honorCipherOrder: true } : {};
   return { ...material, ...ciphers, minVersion, maxVersion };
-}
-
-function sameMaterial(one: TlsMaterial, other: TlsMaterial): boolean {
-  return one.cert === other.cert && one.key === other.key && one.ca === other.ca;
 }
 
 /** Returns the secret of a configuration, or the content of its files in the same form. */
@@ -108,12 +89,11 @@ function contentOfFiles(files: SslFiles, secrets: Secrets): SecretValue {
   return content;
 }
 
-function fromSecret(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
+function materialOf(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
   const cert = secretText(secret, 'tls.crt');
   const key = secretText(secret, 'tls.key');
   if (!cert || !key) throw invalid(`${sourceOf(configuration)} needs tls.crt and tls.key`);
-  const ca = secretText(secret, 'ca.crt');
-  return { cert, key, ...(ca && { ca }) };
+  return { cert, key, ca: secretText(secret, 'ca.crt') || undefined };
 }
 
 function sourceOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration): string {

@@ -2,7 +2,7 @@ import { constants } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { SecureContext, TLSSocket, TlsOptions } from 'node:tls';
 import { alternativeNames } from '@edge-gateway/core';
-import { checkConnection } from '../../check/check-connection.ts';
+import { checkConnection } from '../../check/check-head.ts';
 import type { Refusal } from '../../check/refusal.ts';
 import type { ListenStats } from '../listen-stats.ts';
 import type { ListenLimits } from '../limits.ts';

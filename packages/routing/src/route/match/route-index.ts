@@ -1,6 +1,5 @@
 import { allHold } from './conditions.ts';
 import { literalPrefix, type CompiledMatcher } from './matcher.ts';
-import { addPrefix, createPrefixTree, type PrefixNode } from './prefix-tree.ts';
 import type { RequestView } from '../../format/record.ts';
 
 export interface RouteEntry<R> {
@@ -21,11 +20,11 @@ export interface RouteIndex<R> {
 /** Builds the index; `entries` come in order. */
 export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteIndex<R> {
   const exact = new Map<string, RouteEntry<R>[]>();
-  const prefixes = createPrefixTree<RouteEntry<R>>();
+  const prefixes: PrefixNode<RouteEntry<R>> = { label: '', entries: [], children: undefined };
   let folded: PrefixNode<RouteEntry<R>> | undefined;
   for (const entry of entries) {
     const { kind, text, ignoreCase } = entry.matcher;
-    if (ignoreCase) addPrefix((folded ??= createPrefixTree()), text, entry);
+    if (ignoreCase) addPrefix((folded ??= { label: '', entries: [], children: undefined }), text, entry);
     else if (kind === 'regex') addPrefix(prefixes, literalPrefix(text), entry);
     else if (kind === 'exact') exact.set(text, [...(exact.get(text) ?? []), entry]);
     else addPrefix(prefixes, text, entry);
@@ -79,4 +78,48 @@ function fits(matcher: CompiledMatcher, view: RequestView): boolean {
   if (matcher.kind === 'exact' && matcher.text.length !== view.pathname.length) return false;
   if (!allHold(matcher.conditions, view)) return false;
   return matcher.regex === undefined || matcher.regex.fullMatch(view.pathname);
+}
+
+/** A node of a radix tree: texts that share a beginning share the way to it. */
+interface PrefixNode<T> {
+  /** What the way to this node adds to its parent's. */
+  label: string;
+  /** In the order in which they were added. */
+  entries: T[];
+  /** By first character code of their label. */
+  children: Map<number, PrefixNode<T>> | undefined;
+}
+
+/** Adds a value under a text; the empty text is at the root. */
+function addPrefix<T>(root: PrefixNode<T>, text: string, value: T): void {
+  let node = root;
+  let at = 0;
+  while (at < text.length) {
+    node.children ??= new Map();
+    const code = text.charCodeAt(at);
+    const child = node.children.get(code);
+    if (!child) {
+      const leaf: PrefixNode<T> = { label: text.slice(at), entries: [value], children: undefined };
+      node.children.set(code, leaf);
+      return;
+    }
+    const shared = sharedLength(child.label, text, at);
+    node = shared === child.label.length ? child : split(node.children, child, shared);
+    at += shared;
+  }
+  node.entries.push(value);
+}
+
+function sharedLength(label: string, text: string, at: number): number {
+  let shared = 0;
+  while (shared < label.length && label.charCodeAt(shared) === text.charCodeAt(at + shared)) shared++;
+  return shared;
+}
+
+function split<T>(siblings: Map<number, PrefixNode<T>>, child: PrefixNode<T>, at: number): PrefixNode<T> {
+  const upper: PrefixNode<T> = { label: child.label.slice(0, at), entries: [], children: new Map() };
+  siblings.set(upper.label.charCodeAt(0), upper);
+  child.label = child.label.slice(at);
+  upper.children!.set(child.label.charCodeAt(0), child);
+  return upper;
 }
