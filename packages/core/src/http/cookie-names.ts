@@ -3,11 +3,7 @@ import { isHeaderName } from './header-name.ts';
 export type CookieTest = (name: string) => boolean;
 
 /** Attributes that the prefixes of cookie names depend on (RFC 6265bis, section 4.1.3). */
-export interface PrefixAttributes {
-  readonly secure: boolean;
-  readonly path: string;
-  readonly domain: string | undefined;
-}
+type PrefixAttributes = { readonly secure: boolean; readonly path: string; readonly domain: string | undefined };
 
 /** Returns `__Host-` if a cookie with these attributes may have this prefix, so that sibling hosts cannot set it; otherwise an empty text. */
 export function hostPrefix({ secure, path, domain }: PrefixAttributes): '' | '__Host-' {

@@ -14,19 +14,17 @@ export interface ErrorResponse {
 }
 
 /** Code and message for clients of an error that is not a `GatewayError`. */
-export interface UnknownError {
-  readonly code: string;
-  readonly status: number;
-  readonly message: string;
-}
-
-const UNKNOWN: UnknownError = { code: 'ERR_CORE_HANDLER', ...ERROR_CODES.ERR_CORE_HANDLER };
+const UNKNOWN = { code: 'ERR_CORE_HANDLER', ...ERROR_CODES.ERR_CORE_HANDLER };
 
 /**
  * Returns the response to an error: its own response, otherwise code, message and request id as JSON. From status 500 on, and
  * for unknown errors, the client receives the message of `unknown`, so that the cause is not exposed.
  */
-export function errorResponse(error: unknown, requestId: string, unknown: UnknownError = UNKNOWN): ErrorResponse {
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  unknown: { readonly code: string; readonly status: number; readonly message: string } = UNKNOWN,
+): ErrorResponse {
   if (!(error instanceof GatewayError)) {
     const { code, status, message } = unknown;
     return jsonResponse(status, { code, message, requestId }, []);
@@ -39,23 +37,15 @@ export function errorResponse(error: unknown, requestId: string, unknown: Unknow
 
 function ownResponse({ code, status, headers }: GatewayError, { body, isFinal }: ErrorReply): ErrorResponse {
   const { 'content-type': contentType = 'text/plain', ...others } = headers;
-  const response = {
-    status,
-    body,
-    contentType: body === '' ? '' : contentType,
-    headers: Object.entries(others).flat(),
-  };
+  const response = { status, body, contentType: body && contentType, headers: Object.entries(others).flat() };
   return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
 }
 
-/** Code, message and request id: the JSON of every error. */
-export interface ErrorBody {
-  readonly code: string;
-  readonly message: string;
-  readonly requestId: string;
-}
-
-/** Returns a response to an error as JSON. */
-export function jsonResponse(status: number, error: ErrorBody, headers: readonly string[]): ErrorResponse {
+/** Returns a response to an error as JSON: code, message and request id. */
+export function jsonResponse(
+  status: number,
+  error: { readonly code: string; readonly message: string; readonly requestId: string },
+  headers: readonly string[],
+): ErrorResponse {
   return { status, body: JSON.stringify(error), contentType: 'application/json', headers, error };
 }

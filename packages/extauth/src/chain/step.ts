@@ -11,17 +11,12 @@ export interface Failed {
 /** Decision of a step; `failed` if it made none. */
 export type StepOutcome = AuthAllowed | (AuthDenied & Failed);
 
-export interface StepLimits {
-  /** Milliseconds; methods that call no server have no limit. */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-  readonly config: string;
-  readonly step: string;
-}
+/** Limit and names of a step. `timeoutMs` does not apply to methods that call no server. */
+type StepParts = { readonly timeoutMs: number; readonly log: Logger; readonly config: string; readonly step: string };
 
 /** Runs one step. Never rejects: a step that throws or takes too long has failed, which never allows the request by itself. */
-export async function runStep(method: AuthMethod, request: AuthRequest, limits: StepLimits): Promise<StepOutcome> {
-  const { timeoutMs, log, config, step } = limits;
+export async function runStep(method: AuthMethod, request: AuthRequest, parts: StepParts): Promise<StepOutcome> {
+  const { timeoutMs, log, config, step } = parts;
   const { requestId } = request;
   try {
     if (method.local) return await method.authorize(request);

@@ -1,11 +1,8 @@
 import { isIPv6, SocketAddress } from 'node:net';
 import { plainAddress } from '@edge-gateway/core';
 
-/** A bounded number of slots that clients share. */
-export type ClientSlots = ReturnType<typeof createClientSlots>;
-
 /**
- * Creates `max` slots. A client takes at most half of those that the others leave, so that one client cannot lock the others out and
+ * Creates `max` slots that clients share. A client takes at most half of those that the others leave, so that one client cannot lock the others out and
  * each further one takes less. Pass the {@link networkOf} a client's address.
  */
 export function createClientSlots(max: number) {

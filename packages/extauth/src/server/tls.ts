@@ -5,8 +5,7 @@ import { configError } from '../error-codes.ts';
 
 type TlsConfig = NonNullable<NonNullable<PassThroughAuth['http']>['tlsConfig']>;
 
-/** TLS towards an own auth server. */
-export interface ServerTls {
+interface ServerTls {
   readonly config: TlsConfig | undefined;
   readonly id: string;
   readonly context: Context;

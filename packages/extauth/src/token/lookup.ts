@@ -3,7 +3,7 @@ import type { Claims } from '@edge-gateway/core/jwt';
 import type { AccessTokenValidation } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { askJson } from '../server/ask.ts';
-import { createClientSlots, networkOf, type ClientSlots } from '../request/client-slots.ts';
+import { createClientSlots, networkOf } from '../request/client-slots.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
 import { createRemembered } from './remembered.ts';
 import { jwtChecker } from './jwt-check.ts';
@@ -42,14 +42,6 @@ type Introspect = (token: string, signal: AbortSignal) => Promise<Claims | undef
  */
 export type LookUp = (token: string, client: string) => Promise<Known | string>;
 
-/** Results of calls, and the calls in progress, of all compiled versions of one step. */
-interface Memory {
-  readonly known: ReturnType<typeof createRemembered<Known>>;
-  readonly refused: ReturnType<typeof createRemembered<Refused>>;
-  readonly running: Map<string, Promise<Known | Refused>>;
-  readonly slots: ClientSlots;
-}
-
 /**
  * Creates a token lookup that caches the results of calls. Signatures are verified again when keys change. Concurrent requests
  * with the same token share the calls. Throws `ERR_EXTAUTH_CONFIG` for an invalid block.
@@ -60,15 +52,13 @@ export function createLookUp(spec: AccessTokenValidation, id: string, context: C
   const introspect = introspectorOf(spec, id, context);
   const cacheMs = spec.cacheTimeout === undefined ? DEFAULT_CACHE_MS : parseDuration(spec.cacheTimeout);
   const { now } = context;
-  const { known, refused, running, slots }: Memory = context.state(
-    `extauth.tokens:${id}:${JSON.stringify(spec)}`,
-    () => ({
-      known: createRemembered<Known>(now),
-      refused: createRemembered<Refused>(now),
-      running: new Map(),
-      slots: createClientSlots(MAX_CALLS),
-    }),
-  );
+  // Results of calls, and the calls in progress, of all compiled versions of one step.
+  const { known, refused, running, slots } = context.state(`extauth.tokens:${id}:${JSON.stringify(spec)}`, () => ({
+    known: createRemembered<Known>(now),
+    refused: createRemembered<Refused>(now),
+    running: new Map<string, Promise<Known | Refused>>(),
+    slots: createClientSlots(MAX_CALLS),
+  }));
 
   async function call(token: string, checked: Claims | undefined): Promise<Known | Refused> {
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);

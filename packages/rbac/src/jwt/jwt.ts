@@ -15,26 +15,24 @@ import type { JwtProviders } from '@edge-gateway/core/schema';
 import { rbacError } from '../error-codes.ts';
 import { decideJwt, judgeAll, jwtRulesOf, type Verdict } from './decision.ts';
 import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
-import { createProvider, jwtCounter, verifierOf, type Provider } from './provider.ts';
+import { createProvider, jwtCounter, verifierOf } from './provider.ts';
 import { withoutTokens } from './token-source.ts';
 
 /** Namespace of the dynamic metadata with verified payloads. */
 export const JWT_METADATA = 'envoy.filters.http.jwt_authn';
 
-interface Verifying {
-  readonly provider: Provider;
-  readonly verifier: TokenVerifier;
-}
-
 /** A verdict that may have to be waited for. */
-type Pending = Omit<Verdict, 'outcome'> & Verifying & { readonly outcome: Verdict['outcome'] | undefined };
+type Pending = Pick<Verdict, 'provider' | 'found'> & {
+  readonly verifier: TokenVerifier;
+  readonly outcome: Verdict['outcome'] | undefined;
+};
 
 /**
  * Verifies tokens. One of several providers must accept; all tokens that a request carries for that
  * provider must be valid. A verified token is cached, so that the next request with it costs a lookup.
  */
 function compileJwt(block: JwtProviders, context: Context): Handler | undefined {
-  const verifying = Object.entries(block.providers ?? {}).map(([name, spec]): Verifying => ({
+  const verifying = Object.entries(block.providers ?? {}).map(([name, spec]) => ({
     provider: createProvider(name, spec),
     verifier: verifierOf(name, spec, context),
   }));
