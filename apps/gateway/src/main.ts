@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { accessSync, constants, statSync } from 'node:fs';
 import { createLoggers, GatewayError } from '@edge-gateway/core';
+import { gatewayError } from './error-codes.ts';
 import { createLogDestination } from './process/log-destination.ts';
 import { startAll, type RunningGateway } from './roles/all.ts';
 import { createProgram, type GatewaySettings } from './settings.ts';
@@ -38,8 +39,7 @@ function fail(error: unknown): never {
 }
 
 function requireDirectory(dir: string): void {
-  const refuse = (what: string): GatewayError =>
-    new GatewayError(`--config ${dir}: ${what}.`, { code: 'ERR_GATEWAY_CONFIG' });
+  const refuse = (what: string): GatewayError => gatewayError('ERR_GATEWAY_CONFIG', `--config ${dir}: ${what}.`);
   const stat = statSync(dir, { throwIfNoEntry: false });
   if (!stat) throw refuse('directory does not exist');
   if (!stat.isDirectory()) throw refuse('is a file: pass the directory that contains the resources');

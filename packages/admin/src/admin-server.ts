@@ -29,7 +29,7 @@ export function createAdminServer(handler: RequestListener, name: string): Admin
     listen: (port, host = '127.0.0.1') =>
       new Promise((resolve, reject) => {
         const refuse = (cause: NodeJS.ErrnoException): void =>
-          reject(adminError('ERR_ADMIN_LISTEN', { message: `${name}: ${host}:${port} ${reasonOf(cause)}`, cause }));
+          reject(adminError('ERR_ADMIN_LISTEN', `${name}: ${host}:${port} ${reasonOf(cause)}`, { cause }));
         server.once('error', refuse);
         server.listen(port, host, () => {
           server.off('error', refuse);

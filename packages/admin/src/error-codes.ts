@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { errorsOf } from '@edge-gateway/core';
 
 /** Every error that the admin ports respond with or throw: code → status and message. Codes are never renamed or reused. */
 export const ERROR_CODES = {
@@ -8,10 +8,7 @@ export const ERROR_CODES = {
   ERR_ADMIN_BAD_REQUEST: { status: 400, message: 'The request cannot be read.' },
   ERR_ADMIN_BODY_TOO_LARGE: { status: 413, message: 'The body exceeds the limit of the admin port.' },
   ERR_ADMIN_BUSY: { status: 409, message: 'Another profile is in progress.' },
-  ERR_ADMIN_ENCODING_REFUSED: {
-    status: 415,
-    message: 'Compressed bodies are not supported.',
-  },
+  ERR_ADMIN_ENCODING_REFUSED: { status: 415, message: 'Compressed bodies are not supported.' },
   ERR_ADMIN_HOST_REFUSED: { status: 403, message: 'The Host header names neither this machine nor an allowed host.' },
   ERR_ADMIN_INTERNAL: { status: 500, message: 'The response could not be created.' },
   ERR_ADMIN_LISTEN: { status: 500, message: 'The admin port cannot be opened.' },
@@ -23,11 +20,5 @@ export const ERROR_CODES = {
 /** A code of {@link ERROR_CODES}. */
 export type AdminErrorCode = keyof typeof ERROR_CODES;
 
-/** Creates the error of a code; `message` replaces the one in the table. */
-export function adminError(
-  code: AdminErrorCode,
-  more: { message?: string; headers?: Record<string, string>; cause?: unknown } = {},
-): GatewayError {
-  const { message = ERROR_CODES[code].message, headers, cause } = more;
-  return new GatewayError(message, { code, status: ERROR_CODES[code].status, headers, cause });
-}
+/** Creates the error of a code. */
+export const adminError = errorsOf(ERROR_CODES);

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createPages, GatewayError, type Pages } from '@edge-gateway/core';
+import { createPages, type GatewayError, type Pages } from '@edge-gateway/core';
+import { gatewayError } from '../error-codes.ts';
 
 /** Largest template, in bytes. */
 const MAX_BYTES = 262_144;
@@ -39,5 +40,5 @@ function filesOf(directory: string): string[] {
 }
 
 function invalid(message: string): GatewayError {
-  return new GatewayError(`--error-pages: ${message}`, { code: 'ERR_GATEWAY_ERROR_PAGES' });
+  return gatewayError('ERR_GATEWAY_ERROR_PAGES', `--error-pages: ${message}`);
 }

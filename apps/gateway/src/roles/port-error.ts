@@ -1,5 +1,5 @@
-import { GatewayError } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
+import type { GatewayError } from '@edge-gateway/core';
+import { gatewayError } from '../error-codes.ts';
 
 /** A port that cannot be listened on, and how to choose another one. */
 export interface PortTrouble {
@@ -16,8 +16,7 @@ export interface PortTrouble {
 
 /** Returns an error with the reason why a port cannot be opened, and a remedy. */
 export function portError(trouble: PortTrouble): GatewayError {
-  const code = 'ERR_GATEWAY_PORT';
-  return new GatewayError(describe(trouble), { code, ...ERROR_CODES[code], cause: trouble.cause });
+  return gatewayError('ERR_GATEWAY_PORT', describe(trouble), { cause: trouble.cause });
 }
 
 function describe({ port, address, what, remedy, addressRemedy, cause }: PortTrouble): string {

@@ -68,9 +68,8 @@ function levelIn(body: unknown): LogLevel {
   const { level, ...others } = typeof body === 'object' && body !== null ? (body as { level?: unknown }) : {};
   const known = LOG_LEVELS.find((each) => each === level);
   if (known && Object.keys(others).length === 0) return known;
-  throw adminError('ERR_ADMIN_BAD_LEVEL', {
-    message: `The body has to be {"level": "<level>"} with one of ${LOG_LEVELS.join(', ')}.`,
-  });
+  const levels = LOG_LEVELS.join(', ');
+  throw adminError('ERR_ADMIN_BAD_LEVEL', `The body has to be {"level": "<level>"} with one of ${levels}.`);
 }
 
 /** `/`: links to all other pages. */

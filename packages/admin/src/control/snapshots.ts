@@ -1,4 +1,5 @@
 import {
+  DEFAULT_NAMESPACE,
   formatIssue,
   keyOf,
   redact,
@@ -12,7 +13,6 @@ import { compactJson } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
 import { kubernetesObject, listObjects, showObject, type KubernetesObject } from './kubernetes-object.ts';
-import { nodeKey } from './node-key.ts';
 
 /** One page: its path, its help text, its data, and what is missing from the data. */
 type Page = readonly [
@@ -77,7 +77,12 @@ function proxySnapshot({ proxies, statuses }: ControlPlaneState): KubernetesObje
   return proxies.map((proxy) => kubernetesObject(proxy, statuses.get(keyOf('Proxy', proxy.metadata))));
 }
 
-/** Returns the snapshot of each data plane by node key (`gw-system~<proxy>`), with credentials redacted. */
+/** Returns the key of a proxy's snapshot: `gw-system~<proxy>`. */
+export function nodeKey(proxy: string): string {
+  return `${DEFAULT_NAMESPACE}~${proxy}`;
+}
+
+/** Returns the snapshot of each data plane by node key, with credentials redacted. */
 export function xdsSnapshots({ snapshots }: ControlPlaneState): Record<string, object> {
   return Object.fromEntries([...snapshots].map(([proxy, snapshot]) => [nodeKey(proxy), redacted(snapshot)]));
 }

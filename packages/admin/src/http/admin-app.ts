@@ -83,7 +83,7 @@ function parseJson(text: unknown): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw adminError('ERR_ADMIN_BAD_BODY', { cause });
+    throw adminError('ERR_ADMIN_BAD_BODY', undefined, { cause });
   }
 }
 
@@ -97,10 +97,10 @@ const CLOSE = { headers: { connection: 'close' } };
 function bodyReader(maxBytes: number): RequestHandler {
   return async function adminReadBody(req, _res, next) {
     const { 'content-encoding': encoding = 'identity' } = req.headers;
-    if (encoding.toLowerCase() !== 'identity') throw adminError('ERR_ADMIN_ENCODING_REFUSED', CLOSE);
+    if (encoding.toLowerCase() !== 'identity') throw adminError('ERR_ADMIN_ENCODING_REFUSED', undefined, CLOSE);
     const bytes = await readBody(req, maxBytes).catch(() => 'aborted' as const);
     if (bytes === 'aborted') return;
-    if (!bytes) throw adminError('ERR_ADMIN_BODY_TOO_LARGE', CLOSE);
+    if (!bytes) throw adminError('ERR_ADMIN_BODY_TOO_LARGE', undefined, CLOSE);
     req.body = bytes.toString('utf8');
     next();
   };
@@ -122,5 +122,5 @@ function errorHandler(log: Logger, render: (error: GatewayError) => EndpointResp
 function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const { status = 500 } = (error ?? {}) as { status?: number };
-  return adminError(status < 500 ? 'ERR_ADMIN_BAD_REQUEST' : 'ERR_ADMIN_INTERNAL', { cause: error });
+  return adminError(status < 500 ? 'ERR_ADMIN_BAD_REQUEST' : 'ERR_ADMIN_INTERNAL', undefined, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import { redact } from '@edge-gateway/core';
-import { nodeKey } from '../control/node-key.ts';
+import { nodeKey } from '../control/snapshots.ts';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ProxyAdminOptions } from './options.ts';

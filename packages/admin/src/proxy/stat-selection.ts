@@ -56,7 +56,7 @@ export function readRegex(pattern: string): ReturnType<typeof compileRegex> {
     return compileRegex(pattern, { maxProgramSize: MAX_PROGRAM_SIZE });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'it cannot be compiled';
-    throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `Invalid re2 regex: ${reason}`, cause });
+    throw adminError('ERR_ADMIN_BAD_PARAMETER', `Invalid re2 regex: ${reason}`, { cause });
   }
 }
 
@@ -64,7 +64,7 @@ function typeOf(name: string | null): string | undefined {
   if (!name) return undefined;
   const known = Object.entries(TYPES).find(([type]) => type.toLowerCase() === name.toLowerCase());
   if (known) return known[1];
-  throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `invalid type, one of ${Object.keys(TYPES).join(', ')}` });
+  throw adminError('ERR_ADMIN_BAD_PARAMETER', `invalid type, one of ${Object.keys(TYPES).join(', ')}`);
 }
 
 function isUsed({ type, stat }: Stat): boolean {

@@ -55,7 +55,7 @@ export function statsEndpoints(options: ProxyAdminOptions): Endpoint[] {
 function oneOf<const T extends readonly string[]>(values: T, value: string | null, name: string): T[number] {
   if (!value) return values[0]!;
   if (values.includes(value)) return value;
-  throw adminError('ERR_ADMIN_BAD_PARAMETER', { message: `usage: /stats?${name}=(${values.join('|')})` });
+  throw adminError('ERR_ADMIN_BAD_PARAMETER', `usage: /stats?${name}=(${values.join('|')})`);
 }
 
 function* textLines(

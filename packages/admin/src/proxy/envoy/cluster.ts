@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import { DEFAULTS, inEffect, secretText, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
-import { upstreamSecretRef } from '../certificates.ts';
+import { DEFAULTS, inEffect, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
 import { message, protoDuration, renamed, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
 
@@ -22,7 +21,7 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
     circuit_breakers: limits && { thresholds: [message({ priority: 'DEFAULT', ...renamed(limits, LIMITS) })] },
     dns_lookup_family: byName ? 'V4_PREFERRED' : undefined,
     typed_extension_protocol_options: protocolOptions(spec),
-    transport_socket: upstreamTls({ ...upstream, spec }, hasCa(upstream, secrets)),
+    transport_socket: upstreamTls({ ...upstream, spec }, secrets),
   });
 }
 
@@ -60,10 +59,4 @@ function protocolOptions({ connectionConfig }: SnapshotUpstream['spec']): Messag
   if (Object.keys(common).length === 0) return undefined;
   const explicit = { explicit_http_config: { http_protocol_options: {} } };
   return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, { common_http_protocol_options: common, ...explicit }) };
-}
-
-function hasCa(upstream: SnapshotUpstream, secrets: Secrets): boolean {
-  if (upstream.spec.sslConfig?.sslFiles?.rootCa) return true;
-  const ref = upstreamSecretRef(upstream);
-  return Boolean(ref && secretText(secrets.get(ref), 'ca.crt'));
 }

@@ -1,14 +1,7 @@
-import {
-  inEffect,
-  secretText,
-  type Listener,
-  type ResourceRef,
-  type Secrets,
-  type TlsConfiguration,
-} from '@edge-gateway/core';
+import { inEffect, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import { httpManager } from './http-manager.ts';
-import type { DumpContext } from './dump-context.ts';
 import { message, socketAddress, typed, type Message } from './json.ts';
+import type { DumpContext } from './route-config.ts';
 import { downstreamTls } from './tls.ts';
 
 const TLS_INSPECTOR = 'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector';
@@ -28,16 +21,10 @@ export function listenerMessage(listener: Listener, { secrets, settings }: DumpC
   });
 }
 
-function tlsChain({ sslConfig: written, sniDomains }: TlsConfiguration, filters: Message[], secrets: Secrets): Message {
-  const sslConfig = inEffect('SslConfig', written);
+function tlsChain({ sslConfig, sniDomains }: TlsConfiguration, filters: Message[], secrets: Secrets): Message {
   return message({
     filter_chain_match: sniDomains.length > 0 ? { server_names: sniDomains } : undefined,
     filters,
-    transport_socket: downstreamTls(sslConfig, hasCa(sslConfig, secrets)),
+    transport_socket: downstreamTls(inEffect('SslConfig', sslConfig), secrets),
   });
-}
-
-function hasCa({ secretRef, sslFiles }: TlsConfiguration['sslConfig'], secrets: Secrets): boolean {
-  if (sslFiles?.rootCa) return true;
-  return Boolean(secretRef && secretText(secrets.get(secretRef as ResourceRef), 'ca.crt'));
 }

@@ -1,5 +1,11 @@
-import { inEffect, type Listener, type Route, type Secrets, type VirtualHost } from '@edge-gateway/core';
-import type { DumpContext } from './dump-context.ts';
+import {
+  inEffect,
+  type Listener,
+  type Route,
+  type Secrets,
+  type SnapshotSettings,
+  type VirtualHost,
+} from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
 import { filtersOfHost, filtersOfRoute } from './http-filters.ts';
 import { lazyList, message, typed, type Message } from './json.ts';
@@ -8,6 +14,12 @@ import { routeAction } from './route-action.ts';
 
 /** Namespace of the metadata with the origin of a route and its problems. */
 const METADATA = 'io.edge-gateway';
+
+/** What parts of the dump are created with. */
+export interface DumpContext {
+  readonly secrets: Secrets;
+  readonly settings: SnapshotSettings;
+}
 
 /** `<listener>-routes`. */
 export function routeConfigName(listener: Listener): string {

@@ -1,4 +1,11 @@
-import type { ResourceRef, SnapshotUpstream, TlsConfiguration } from '@edge-gateway/core';
+import {
+  secretText,
+  type ResourceRef,
+  type Secrets,
+  type SnapshotUpstream,
+  type TlsConfiguration,
+} from '@edge-gateway/core';
+import { upstreamSecretRef } from '../certificates.ts';
 import { message, typed, type Message } from './json.ts';
 
 const TLS = 'envoy.extensions.transport_sockets.tls.v3';
@@ -12,22 +19,29 @@ export function secretName({ namespace, name }: ResourceRef): string {
 }
 
 /** TLS towards clients. */
-export function downstreamTls(config: DownstreamConfig, hasCa: boolean): Message {
+export function downstreamTls(config: DownstreamConfig, secrets: Secrets): Message {
+  const asksForCertificate = !config.oneWayTls && hasRoots(config, secrets);
   return socket('DownstreamTlsContext', {
-    common_tls_context: message({ ...common(config), ...validation(config, hasCa && !config.oneWayTls) }),
-    require_client_certificate: (hasCa && !config.oneWayTls) || undefined,
+    common_tls_context: message({ ...common(config), ...(asksForCertificate && validation(config)) }),
+    require_client_certificate: asksForCertificate || undefined,
   });
 }
 
 /** TLS towards an upstream; `undefined` for a plain one. */
-export function upstreamTls({ spec, ref, tls, endpoints }: SnapshotUpstream, hasCa: boolean): Message | undefined {
-  if (!tls) return undefined;
-  const config = inNamespace(spec.sslConfig ?? {}, ref.namespace);
+export function upstreamTls(upstream: SnapshotUpstream, secrets: Secrets): Message | undefined {
+  if (!upstream.tls) return undefined;
+  const { sslConfig = {} } = upstream.spec;
+  const config = { ...sslConfig, secretRef: upstreamSecretRef(upstream) };
+  const roots = hasRoots(config, secrets) ? validation(config) : systemRoots(config);
   return socket('UpstreamTlsContext', {
-    common_tls_context: message({ ...common(config), ...(hasCa ? validation(config, hasCa) : systemRoots(config)) }),
-    sni: config.sni ?? endpoints.find(({ sni }) => sni)?.sni,
+    common_tls_context: message({ ...common(config), ...roots }),
+    sni: config.sni ?? upstream.endpoints.find(({ sni }) => sni)?.sni,
     allow_renegotiation: config.allowRenegotiation,
   });
+}
+
+function hasRoots({ sslFiles, secretRef }: DownstreamConfig & UpstreamConfig, secrets: Secrets): boolean {
+  return Boolean(sslFiles?.rootCa || (secretRef && secretText(secrets.get(secretRef as ResourceRef), 'ca.crt')));
 }
 
 function socket(context: string, fields: Message): Message {
@@ -50,15 +64,13 @@ function common({ secretRef, sslFiles, parameters, alpnProtocols }: DownstreamCo
   };
 }
 
-function validation(config: DownstreamConfig & UpstreamConfig, wanted: boolean): Message {
-  if (!wanted) return {};
+function validation(config: DownstreamConfig & UpstreamConfig): Message {
   const own = message({
     trusted_ca: config.sslFiles?.rootCa ? { filename: config.sslFiles.rootCa } : undefined,
     ...nameMatchers(config),
   });
   if (!config.secretRef) return { validation_context: own };
-  const name = secretName(config.secretRef as ResourceRef);
-  const sds = { name: `${name}.ca` };
+  const sds = { name: `${secretName(config.secretRef as ResourceRef)}.ca` };
   return {
     combined_validation_context: { default_validation_context: own, validation_context_sds_secret_config: sds },
   };
@@ -72,8 +84,4 @@ function systemRoots(config: UpstreamConfig): Message {
 function nameMatchers({ verifySubjectAltName = [] }: UpstreamConfig): Message {
   const matchers = verifySubjectAltName.map((exact) => ({ san_type: 'DNS', matcher: { exact } }));
   return message({ match_typed_subject_alt_names: matchers });
-}
-
-function inNamespace(config: UpstreamConfig, namespace: string): UpstreamConfig {
-  return config.secretRef ? { ...config, secretRef: { namespace, ...config.secretRef } } : config;
 }
