@@ -60,7 +60,7 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
   return { services, close };
 }
 
-/** What the identity provider knows of the gateway that serves the demo's protected pages at `appUrl`. */
+/** Returns the client of the gateway that serves the demo's protected pages at `appUrl`. */
 export function demoClient(clientSecret: string, appUrl: string): DemoClient {
   return {
     clientId: 'demo',

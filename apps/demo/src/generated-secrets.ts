@@ -10,7 +10,7 @@ const LEAST_MS = 7 * DAY_MS;
 
 const SECRETS_FILE = 'secrets.yaml';
 
-/** What the demo's resources refer to and nobody may commit. */
+/** The secrets that the demo's resources refer to. They are not in the repository. */
 export interface GeneratedSecrets {
   readonly file: string;
   readonly clientSecret: string;

@@ -39,14 +39,14 @@ function fail(error: unknown): never {
 }
 
 function requireDirectory(dir: string): void {
-  const refuse = (what: string): GatewayError => gatewayError('ERR_GATEWAY_CONFIG', `--config ${dir}: ${what}.`);
+  const configError = (what: string): GatewayError => gatewayError('ERR_GATEWAY_CONFIG', `--config ${dir}: ${what}.`);
   const stat = statSync(dir, { throwIfNoEntry: false });
-  if (!stat) throw refuse('directory does not exist');
-  if (!stat.isDirectory()) throw refuse('is a file: pass the directory that contains the resources');
+  if (!stat) throw configError('directory does not exist');
+  if (!stat.isDirectory()) throw configError('is a file: pass the directory that contains the resources');
   try {
     accessSync(dir, constants.R_OK | constants.X_OK);
   } catch {
-    throw refuse('permission denied');
+    throw configError('permission denied');
   }
 }
 

@@ -28,11 +28,11 @@ export function createAdminServer(handler: RequestListener, name: string): Admin
     handler,
     listen: (port, host = '127.0.0.1') =>
       new Promise((resolve, reject) => {
-        const refuse = (cause: NodeJS.ErrnoException): void =>
+        const onError = (cause: NodeJS.ErrnoException): void =>
           reject(adminError('ERR_ADMIN_LISTEN', `${name}: ${host}:${port} ${reasonOf(cause)}`, { cause }));
-        server.once('error', refuse);
+        server.once('error', onError);
         server.listen(port, host, () => {
-          server.off('error', refuse);
+          server.off('error', onError);
           resolve({ port: (server.address() as AddressInfo).port, host });
         });
       }),

@@ -19,10 +19,10 @@ describe('addresses in resources', () => {
   }
 
   for (const text of ['https://shop.example/@scope/x', 'redis:6379', 'unix:///run/x@1', 'me@shop.example', 'a//b@c']) {
-    it(`are shown as they are where there is none: ${text}`, () => expect(redact(text)).to.equal(text));
+    it(`are shown unchanged without a password: ${text}`, () => expect(redact(text)).to.equal(text));
   }
 
-  it('show no password at any port of the control plane', async () => {
+  it('show no password on any control-plane port', async () => {
     const configs = Object.keys(ADDRESSES).map((host) => ({
       oauth2: { oidcAuthorizationCode: { clientId: 'shop', session: { redis: { options: { host } } } } },
     }));
@@ -36,7 +36,7 @@ describe('addresses in resources', () => {
     ] as const;
     let all = '';
     for (const [port, each] of paths) {
-      for (const path of each) all += (await port.ask(path)).text;
+      for (const path of each) all += (await port.request(path)).text;
       await port.close();
     }
     expect(all).to.contain('<redacted>@redis');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createControlAdmin, createDeveloperAdmin, createProxyAdmin } from '../src/index.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
 import { controlOptions } from './control/control-sample.ts';
-import { listen, sampleOptions, type Asked } from './sample.ts';
+import { listen, sampleOptions, type TestPort } from './sample.ts';
 
 const indented = (pem: string): string => pem.trim().replaceAll('\n', '\n    ');
 const MARKED = Buffer.from('MARKER-base64').toString('base64');
@@ -92,7 +92,7 @@ describe('the ports over a control plane', () => {
   const source = memorySource({ all: RESOURCES });
   const metrics = createMetrics();
   let controlPlane: ControlPlane;
-  let ports: Record<keyof typeof paths, Asked>;
+  let ports: Record<keyof typeof paths, TestPort>;
   before(async () => {
     controlPlane = createControlPlane({ source, metrics });
     await controlPlane.start();
@@ -109,11 +109,11 @@ describe('the ports over a control plane', () => {
     await Promise.all(Object.values(ports).map((port) => port.close()));
     await controlPlane.close();
   });
-  const ask = async (port: keyof typeof paths, path: string): Promise<any> =>
-    JSON.parse((await ports[port].ask(path)).text);
+  const request = async (port: keyof typeof paths, path: string): Promise<any> =>
+    JSON.parse((await ports[port].request(path)).text);
 
-  it('shows the configuration that was translated', async () => {
-    const { configs } = await ask('proxy', '/config_dump');
+  it('shows the translated configuration', async () => {
+    const { configs } = await request('proxy', '/config_dump');
     const [, clusters, listeners, , routes, secrets] = configs;
     expect(clusters.dynamic_active_clusters.map((each: any) => each.cluster.name)).to.deep.equal(['pets_gw-system']);
     expect(listeners.dynamic_listeners.map((each: any) => each.name)).to.deep.equal([
@@ -130,34 +130,34 @@ describe('the ports over a control plane', () => {
   });
 
   it('shows the certificate in use', async () => {
-    const { certificates } = await ask('proxy', '/certs');
+    const { certificates } = await request('proxy', '/certs');
     expect(certificates[0].cert_chain[0].serial_number).to.equal('7b2f');
   });
 
   it('shows every resource with its status', async () => {
-    const { data } = await ask('control', '/snapshots/input');
+    const { data } = await request('control', '/snapshots/input');
     const shop = data.find(({ kind, metadata }: any) => kind === 'VirtualService' && metadata.name === 'shop');
     const report = shop.status.statuses['gw-system'];
     expect(report.state).to.equal('Warning');
     expect(report.reason).to.contain('gone');
-    expect((await ask('control', '/snapshots/proxies')).data[0].metadata.name).to.equal('gateway-proxy');
+    expect((await request('control', '/snapshots/proxies')).data[0].metadata.name).to.equal('gateway-proxy');
   });
 
-  it('shows a document that is no resource as an error, until it is gone', async () => {
+  it('shows an invalid document as an error until it is removed', async () => {
     source.set('notes', 'just: a note\n');
-    const { status, error, data } = await ask('control', '/snapshots/input');
+    const { status, error, data } = await request('control', '/snapshots/input');
     source.delete('notes');
     expect(status).to.equal('error');
     expect(error).to.contain('memory:notes:1:1');
     expect(data).to.have.length.greaterThan(4);
-    expect((await ask('control', '/snapshots/input')).status).to.equal('ok');
+    expect((await request('control', '/snapshots/input')).status).to.equal('ok');
   });
 
   async function expectNothingMarked(): Promise<void> {
     const keyLine = PRIVATE_KEY.split('\n')[1]!;
     for (const [port, list] of Object.entries(paths)) {
       for (const path of list) {
-        const { text } = await ports[port as keyof typeof paths].ask(path);
+        const { text } = await ports[port as keyof typeof paths].request(path);
         for (const value of ['MARKER', MARKED, keyLine, Buffer.from(keyLine).toString('base64').slice(4, 40)]) {
           expect(text.includes(value), `${path} shows ${value}`).to.equal(false);
         }
@@ -168,7 +168,7 @@ describe('the ports over a control plane', () => {
   it('shows no value of a secret', expectNothingMarked);
 
   for (const [what, body] of Object.entries(BROKEN)) {
-    it(`does not repeat a secret that is refused for ${what}`, async () => {
+    it(`does not repeat a secret that is rejected for ${what}`, async () => {
       source.set('broken', `apiVersion: v1\nkind: Secret\nmetadata: {name: broken, namespace: gw-system}\n${body}\n`);
       await expectNothingMarked();
       source.delete('broken');

@@ -18,7 +18,7 @@ function hasPromtool(): boolean {
   return works();
 }
 
-describe('Prometheus itself', () => {
+describe('promtool', () => {
   before(function () {
     if (hasPromtool()) return;
     console.log('skipped: promtool (package prometheus) is not there and cannot be installed');
@@ -37,9 +37,9 @@ describe('Prometheus itself', () => {
     '/metrics': () => createControlAdmin(controlOptions({ metrics })),
   };
   for (const [path, create] of Object.entries(PORTS)) {
-    it(`can read ${path}`, async () => {
+    it(`accepts ${path}`, async () => {
       const port = await listen(create());
-      const { text } = await port.ask(path);
+      const { text } = await port.request(path);
       await port.close();
       const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
       expect([0, ONLY_ADVICE], stderr).to.include(status);
@@ -47,7 +47,7 @@ describe('Prometheus itself', () => {
     });
   }
 
-  it('would refuse what it cannot read', () => {
+  it('rejects invalid metrics', () => {
     const { status } = spawnSync('promtool', ['check', 'metrics'], { input: 'a{b="c} 1\n' });
     expect(status).to.equal(1);
   });

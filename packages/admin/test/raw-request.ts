@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 export function rawRequest(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-    let answer = '';
+    let response = '';
     socket.setEncoding('utf8');
-    socket.on('data', (chunk: string) => (answer += chunk));
+    socket.on('data', (chunk: string) => (response += chunk));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ECONNRESET' ? resolve(answer) : reject(error),
+      error.code === 'ECONNRESET' ? resolve(response) : reject(error),
     );
-    socket.on('close', () => resolve(answer));
+    socket.on('close', () => resolve(response));
   });
 }

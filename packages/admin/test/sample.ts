@@ -34,7 +34,7 @@ export const secrets: Secrets = { get: ({ namespace, name }) => SECRETS[`${names
 
 const source = { kind: 'VirtualService', namespace: 'gw-system', name: 'shop' } as const;
 
-/** A plain and a TLS listener, a forwarding, a weighted, a redirecting and an answering route, two upstreams. */
+/** A plain and a TLS listener, a forwarding, a weighted, a redirecting and a direct-response route, two upstreams. */
 export const SNAPSHOT: Snapshot = {
   proxy: 'gateway-proxy',
   version: '8f2c',
@@ -212,21 +212,21 @@ export function sampleOptions(more: Partial<ProxyAdminOptions> = {}): ProxyAdmin
   };
 }
 
-/** A listening port with a short way to ask it. */
-export interface Asked {
+/** A listening admin port. */
+export interface TestPort {
   readonly port: number;
   /** Sends one request; `method` is GET unless given. */
-  ask(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string }>;
+  request(path: string, init?: RequestInit): Promise<{ status: number; headers: Headers; text: string }>;
   close(): Promise<void>;
 }
 
 /** Listens on a free port. */
-export async function listen(server: AdminServer): Promise<Asked> {
+export async function listen(server: AdminServer): Promise<TestPort> {
   const { port } = await server.listen(0);
   return {
     port,
     close: () => server.close(),
-    async ask(path, init) {
+    async request(path, init) {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
       return { status: response.status, headers: response.headers, text: await response.text() };
     },
@@ -234,6 +234,6 @@ export async function listen(server: AdminServer): Promise<Asked> {
 }
 
 /** A proxy admin of the sample, listening. */
-export function proxyAdmin(more: Partial<ProxyAdminOptions> = {}): Promise<Asked> {
+export function proxyAdmin(more: Partial<ProxyAdminOptions> = {}): Promise<TestPort> {
   return listen(createProxyAdmin(sampleOptions(more)));
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createControlAdmin, createDeveloperAdmin, createProxyAdmin } from '../src/index.ts';
 import { PRIVATE_KEY } from './certificate.ts';
 import { STATE, controlOptions } from './control/control-sample.ts';
-import { SECRETS, listen, sampleOptions, type Asked } from './sample.ts';
+import { SECRETS, listen, sampleOptions, type TestPort } from './sample.ts';
 
 /** What must not be seen: every value of a secret but certificates, as text, as base64, and each line of a key. */
 function forbidden(): string[] {
@@ -35,7 +35,7 @@ const CONTROL_PATHS = `
   .split(/\s+/);
 const DEVELOPER_PATHS = ['/', '/xds', '/xds/gw-system~gateway-proxy', '/api', '/nothing'];
 
-describe('no port shows a secret value', () => {
+describe('secrets on the admin ports', () => {
   const options = sampleOptions({
     quit() {},
     drain() {},
@@ -50,12 +50,12 @@ describe('no port shows a secret value', () => {
 
   for (const [name, [create, paths]] of Object.entries(PORTS)) {
     describe(`the ${name}`, () => {
-      let port: Asked;
+      let port: TestPort;
       before(async () => (port = await listen(create())));
       after(() => port.close());
       for (const path of paths) {
         it(`at ${path}`, async () => {
-          const { text, headers } = await port.ask(path);
+          const { text, headers } = await port.request(path);
           const seen = text + JSON.stringify([...headers]);
           for (const value of forbidden()) expect(seen.includes(value), `shows ${value.slice(0, 12)}…`).to.equal(false);
         });
@@ -63,15 +63,15 @@ describe('no port shows a secret value', () => {
     });
   }
 
-  it('and the paths tested are all there are', async () => {
+  it('covers every path', async () => {
     const port = await listen(createProxyAdmin(options));
-    const help = (await port.ask('/help')).text;
+    const help = (await port.request('/help')).text;
     await port.close();
     const listed = [...help.matchAll(/^ {2}(\/\S*?)(?: \(POST\))?:/gm)].map(([, path]) => path!);
     const posts = ['/drain_listeners', '/healthcheck/fail', '/healthcheck/ok', '/quitquitquit', '/reset_counters'];
     expect(listed.filter((path) => !PROXY_PATHS.includes(path))).to.deep.equal(posts);
     const control = await listen(createControlAdmin(controlOptions()));
-    const page = (await control.ask('/')).text;
+    const page = (await control.request('/')).text;
     await control.close();
     const linked = [...page.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!);
     const tested = new Set(CONTROL_PATHS.map((path) => path.split('?')[0]));

@@ -7,7 +7,7 @@ export interface Product {
   readonly descriptionHtml: string;
 }
 
-/** The books of the sample: the first is the one everybody knows. */
+/** The books of the sample. */
 export const PRODUCTS: readonly Product[] = [
   {
     id: '0',

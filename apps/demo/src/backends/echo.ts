@@ -5,7 +5,7 @@ import { startService, type Service } from './http-service.ts';
 /**
  * The echo service: responds to every request with its content as JSON
  * `{ service, method, path, headers, rawHeaders, body }`. `?status=418` chooses the status, `?delay=250` waits so many
- * milliseconds (at most 60,000) before the answer.
+ * milliseconds (at most 60,000) before the response.
  */
 export function startEcho(address: { host?: string; port?: number; name?: string } = {}): Promise<Service> {
   const name = address.name ?? 'echo';
@@ -15,11 +15,11 @@ export function startEcho(address: { host?: string; port?: number; name?: string
 async function echo(service: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const body = await buffer(req).catch(() => undefined);
   if (body === undefined) return void res.destroy();
-  const asked = new URLSearchParams(/\?(.*)$/.exec(req.url ?? '')?.[1]);
-  const status = Number(asked.get('status'));
-  const delay = Math.min(Number(asked.get('delay')) || 0, 60_000);
+  const parameters = new URLSearchParams(/\?(.*)$/.exec(req.url ?? '')?.[1]);
+  const status = Number(parameters.get('status'));
+  const delay = Math.min(Number(parameters.get('delay')) || 0, 60_000);
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-  const answer = {
+  const content = {
     service,
     method: req.method,
     path: req.url,
@@ -28,5 +28,5 @@ async function echo(service: string, req: IncomingMessage, res: ServerResponse):
     body: body.toString('utf8'),
   };
   res.writeHead(status >= 200 && status <= 599 ? status : 200, { 'content-type': 'application/json' });
-  res.end(`${JSON.stringify(answer, null, 2)}\n`);
+  res.end(`${JSON.stringify(content, null, 2)}\n`);
 }

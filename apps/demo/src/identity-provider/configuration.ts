@@ -76,7 +76,7 @@ export function configurationOf(client: DemoClient, { token, session }: Lifetime
       await grant.save();
       return grant;
     },
-    issueRefreshToken: async (_ctx, asking) => asking.grantTypeAllowed('refresh_token'),
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     ttl: {
       AccessToken: token,
@@ -107,7 +107,7 @@ function isFromClient(referer: string, { redirectUris }: DemoClient): boolean {
   return from !== undefined && redirectUris.some((uri) => new URL(uri).origin === from);
 }
 
-/** A client may ask for and revoke its own tokens. */
+/** A client may introspect and revoke its own tokens. */
 const ownToken = (_ctx: unknown, client: { clientId: string }, token: { clientId?: string }): boolean =>
   token.clientId === client.clientId;
 

@@ -19,7 +19,7 @@ const MAX_FORM_BYTES = 10_000;
 
 /**
  * Starts an OpenID Connect provider on loopback, whose issuer is its own address, with two users, a plain login form,
- * rotating refresh tokens, logout by the client and back-channel logout. What it knows is gone with it.
+ * rotating refresh tokens, logout by the client and back-channel logout. Its state is in memory.
  */
 export async function startIdentityProvider({ client, port, lifetimes }: IdentityProviderOptions): Promise<Service> {
   let serve: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) => void res.writeHead(503).end();
@@ -28,10 +28,10 @@ export async function startIdentityProvider({ client, port, lifetimes }: Identit
     `http://${service.host}:${service.port}`,
     configurationOf(client, { ...LIFETIMES, ...lifetimes }),
   );
-  const answer = provider.callback();
+  const serveProvider = provider.callback();
   serve = (req, res) => {
     const uid = INTERACTION.exec(req.url ?? '')?.[1];
-    if (uid === undefined) return void answer(req, res);
+    if (uid === undefined) return void serveProvider(req, res);
     interact(provider, { req, res, uid }).catch(() => {
       if (!res.headersSent) res.writeHead(400, PAGE_HEADERS);
       res.end(loginEndedPage(accountUrlOf(client)));

@@ -6,10 +6,10 @@ interface Held {
   readonly until: number;
 }
 
-/** Entries beyond this many drop the oldest. */
+/** Beyond this many entries the oldest is evicted. */
 const MAX_ENTRIES = 10_000;
 
-/** Makes the store of a provider: one `Map` for all its models, gone with the process. */
+/** Creates the store of a provider: one `Map` for all its models. */
 export function createMemoryAdapter(): (model: string) => Adapter {
   const held = new Map<string, Held>();
   return (model) => adapterOf(held, `${model}:`);

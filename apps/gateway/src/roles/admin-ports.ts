@@ -28,7 +28,7 @@ export interface AdminParts {
   readonly quit: () => void;
 }
 
-/** Opens the proxy admin and the control-plane port, and the developer port for as long as the Settings ask for it. */
+/** Opens the proxy admin and the control-plane port, and the developer port while the Settings enable it. */
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, controlPlane } = parts;
   const proxy = proxyAdmin(parts);
@@ -108,7 +108,7 @@ function components({ controlPlane, dataPlane }: AdminParts): Component[] {
   ];
 }
 
-function asksForDevMode(state: ControlPlaneState): boolean {
+function isDevMode(state: ControlPlaneState): boolean {
   const settings = state.resources.get(keyOf('Settings', { namespace: 'gw-system', name: 'default' }));
   return (settings?.spec as SettingsSpec | undefined)?.devMode === true;
 }
@@ -119,7 +119,7 @@ function followDevMode({ settings, context, controlPlane }: AdminParts): { close
   let server: AdminServer | undefined;
   let done: Promise<void> = Promise.resolve();
   const unsubscribe = controlPlane.subscribe((state) => {
-    const wanted = asksForDevMode(state);
+    const wanted = isDevMode(state);
     done = done.then(async () => {
       if (wanted === Boolean(server)) return;
       await server?.close();

@@ -30,9 +30,9 @@ export interface DataPlane {
    */
   apply(snapshot: Snapshot, missing?: readonly UnservedListener[]): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
-  /** The GraphQL APIs of the newest snapshot, for people to try. */
+  /** The GraphQL APIs of the newest snapshot, for the explorer. */
   readonly graphqlExplorer: Explorer;
-  /** Asks an upstream of the newest snapshot. */
+  /** Sends a request to an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
   components(): readonly Component[];
   /** Not ready any more, no new connections, until what is under way is done or the limit is over. */

@@ -7,13 +7,13 @@ export interface DiscoveryParts {
   readonly dataPlane: DataPlane;
   readonly log: Loggers;
   readonly metrics: Metrics;
-  /** What is found is put into it. */
+  /** Receives the discovered APIs. */
   readonly source: MemorySource;
 }
 
 /**
- * Makes GraphQLApis of the upstreams that Settings and labels name, and compares those that somebody wrote with their servers, for as
- * long as it is open.
+ * Makes GraphQLApis of the upstreams that Settings and labels name, and compares written ones with their servers, until it
+ * is closed.
  */
 export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {
   const { observe } = controlPlane;

@@ -14,7 +14,7 @@ const INDEX = `<ul>
 </ul>
 <p>Open the files in the developer tools of a browser (Performance and Memory). A full heap snapshot is not offered: it would contain every secret.</p>`;
 
-/** Takes a profile; `wait` resolves when its time is over, or early when nobody waits for it any more. */
+/** Takes a profile; `wait` resolves when its time is over, or early if the client disconnects. */
 type Profile = (session: Session, wait: () => Promise<void>) => Promise<object>;
 
 const cpu: Profile = async (session, wait) => {
@@ -69,7 +69,7 @@ function durationMs(parameters: URLSearchParams): number {
   throw adminError('ERR_ADMIN_BAD_PARAMETER', `seconds has to be a number up to ${MAX_SECONDS}.`);
 }
 
-/** Ends early when the client is gone. */
+/** Resolves after a time, or early if the client disconnects. */
 async function waitFor(ms: number, { res }: Request): Promise<void> {
   const controller = new AbortController();
   res!.once('close', () => controller.abort());

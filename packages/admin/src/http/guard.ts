@@ -5,8 +5,8 @@ import { adminError } from '../error-codes.ts';
 
 /**
  * The first handler of every admin port. Sets the headers of all responses, and rejects requests that a web page of
- * somebody else could send: a Host that is a foreign name (DNS rebinding needs a name, so addresses pass), an Origin
- * from elsewhere. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`.
+ * another site could send: with a foreign name in Host (DNS rebinding needs a name, so addresses pass), or with another
+ * Origin. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`.
  */
 export function guard(
   allowedHosts: readonly string[] = [],
@@ -23,7 +23,7 @@ export function guard(
   };
 }
 
-/** The name in a Host header, lower case, without port and brackets; `undefined` when it is not a host at all. */
+/** The name in a Host header, lower case, without port and brackets; `undefined` if it is invalid. */
 function hostName(host: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@\s]+))(?::\d{1,5})?$/i.exec(host);
   return (match?.[1] ?? match?.[2])?.toLowerCase();

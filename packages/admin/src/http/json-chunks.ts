@@ -1,6 +1,6 @@
 /**
- * Writes a value as JSON piece by piece. Arrays and what they hold are written at once; anything else that can be
- * iterated is a list whose elements are made and written one after the other. `indent` is spaces per level.
+ * Yields a value as JSON in chunks. An array with its content is one chunk; any other iterable is a list whose elements are created
+ * and yielded one after the other. `indent` is spaces per level.
  */
 export function* jsonChunks(value: unknown, indent = 0, depth = 0): Generator<string, void> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) yield leaf(value, indent, depth);
@@ -8,7 +8,7 @@ export function* jsonChunks(value: unknown, indent = 0, depth = 0): Generator<st
   else yield* object(value, indent, depth);
 }
 
-/** A list that is made while it is written. It can be gone through once or more, if `items` can. */
+/** Returns a list whose elements are created while it is iterated; it can be iterated as often as `items`. */
 export function lazily<T, U>(items: Iterable<T>, make: (item: T) => U): Iterable<U> {
   return {
     *[Symbol.iterator]() {
@@ -17,7 +17,7 @@ export function lazily<T, U>(items: Iterable<T>, make: (item: T) => U): Iterable
   };
 }
 
-/** True for lists that are made while they are written. */
+/** Returns true for lists whose elements are created while they are written. */
 export function isIterable(value: object): value is Iterable<unknown> {
   return Symbol.iterator in value;
 }

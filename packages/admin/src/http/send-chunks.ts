@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
-/** Longest time to go on without letting others run. */
+/** Longest time without a turn of the event loop. */
 const SLICE_MS = 5;
 /** Characters that are sent at once. */
 const CHUNK_LENGTH = 65_536;
 
 /**
- * Sends pieces while they are made: as fast as the client takes them, in short slices, and no longer than somebody is
- * there to read. Rejects with what making them throws; once something was sent the connection is cut.
+ * Sends chunks while they are created: as fast as the client reads, in short slices, until the client disconnects. Rejects with the
+ * error of the iterator; if something was sent, the connection is then closed.
  */
 export async function sendChunks(res: ServerResponse, chunks: Iterable<string>): Promise<void> {
   if (res.req.method === 'HEAD') return void res.end();
@@ -30,7 +30,7 @@ export async function sendChunks(res: ServerResponse, chunks: Iterable<string>):
   res.end(text);
 }
 
-/** Resolves when the client took enough, or is gone. */
+/** Resolves when the response can be written again, or the client has disconnected. */
 async function writable(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   const controller = new AbortController();

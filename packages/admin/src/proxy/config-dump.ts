@@ -31,7 +31,7 @@ interface DumpPart {
   readonly lists: Readonly<Record<string, readonly [type: string, elements?: readonly DumpElement[]]>>;
 }
 
-/** `/config_dump`: what is served, in the words of Envoy's v3 API; keys redacted. */
+/** `/config_dump`: what is served, as Envoy's v3 API describes it; keys redacted. */
 export function configDump(options: ProxyAdminOptions): Endpoint {
   return {
     paths: ['/config_dump'],

@@ -3,20 +3,20 @@ import { LOGGER_NAMES, LOG_LEVELS, type LoggerName, type LogLevel, type Loggers 
 /** A level that a logger can be set to. */
 export type SettableLevel = LogLevel | 'trace' | 'off';
 
-/** The levels in the words of the proxy admin, least to most severe. */
+/** The levels under their names in the proxy admin, least to most severe. */
 export const PROXY_LEVELS = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'] as const;
 
 /** Least to most severe. */
 const SETTABLE: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
 
-/** Reads a level in the words of either port: `warn` and `warning`, `fatal` and `critical` are the same. */
+/** Parses a level of either port: `warn` and `warning`, `fatal` and `critical` are the same. */
 export function parseLevel(word: string): SettableLevel | undefined {
   if (word === 'warning') return 'warn';
   if (word === 'critical') return 'fatal';
   return SETTABLE.find((level) => level === word);
 }
 
-/** Returns a level in the words of the proxy admin. */
+/** Returns the name of a level in the proxy admin. */
 export function proxyLevelName(level: SettableLevel): (typeof PROXY_LEVELS)[number] {
   if (level === 'warn') return 'warning';
   return level === 'panic' || level === 'fatal' ? 'critical' : level;

@@ -14,12 +14,12 @@ export interface ListeningAddress {
 /** Counters of one endpoint for `/clusters`, by name: `cx_active`, `rq_total`, …. */
 export type EndpointCounters = Readonly<Record<string, number>>;
 
-/** What the proxy admin shows and may change. What is left out (`quit`, `drain`, …) has no endpoint. */
+/** Options of the proxy admin. Without `quit`, `drain`, … their endpoints do not exist. */
 export interface ProxyAdminOptions {
   readonly context: Pick<Context, 'log' | 'metrics' | 'secrets' | 'now'>;
-  /** The snapshot served; `undefined` before the first. */
+  /** The current snapshot; `undefined` before the first. */
   snapshot(): Snapshot | undefined;
-  /** When the snapshot served came. */
+  /** When the current snapshot was applied. */
   lastUpdated(): Date;
   listeners(): readonly ListeningAddress[];
   readiness(): Readiness;
@@ -30,17 +30,17 @@ export interface ProxyAdminOptions {
     /** Shown by `/server_info`; keep secrets out. */
     readonly commandLineOptions: Readonly<Record<string, unknown>>;
   };
-  /** Ends the process gracefully: `/quitquitquit`. Called after the answer was sent. */
+  /** Ends the process gracefully: `/quitquitquit`. Called after the response was sent. */
   quit?(): void;
-  /** Stops taking connections: `/drain_listeners`; `graceful` lets those that are open finish their requests. */
+  /** Stops accepting connections: `/drain_listeners`; with `graceful`, open connections finish their requests. */
   drain?(how: { readonly graceful: boolean }): void | Promise<void>;
   /** `false` makes `readiness()` return DRAINING, `true` reverts that: `/healthcheck/fail` and `/healthcheck/ok`. */
   setHealthy?(healthy: boolean): void;
-  /** Opens log files again, after they were moved: `/reopen_logs`. */
+  /** Reopens log files after they were moved: `/reopen_logs`. */
   reopenLogs?(): void | Promise<void>;
   /** Counters of one endpoint of a cluster. Without it `/clusters` has counters only for clusters of one endpoint. */
   endpointCounters?(cluster: string, endpoint: UpstreamEndpoint): EndpointCounters | undefined;
-  /** The GraphQL APIs that people may try: `/graphql`. */
+  /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];

@@ -8,7 +8,7 @@ import {
   type ResourceKey,
 } from '@edge-gateway/core';
 import { createControlAdmin, type ControlAdminOptions } from '../../src/index.ts';
-import { SECRETS, SNAPSHOT, listen, secrets, type Asked } from '../sample.ts';
+import { SECRETS, SNAPSHOT, listen, secrets, type TestPort } from '../sample.ts';
 
 const API_VERSIONS: Partial<Record<Kind, string>> = {
   Secret: 'v1',
@@ -50,7 +50,7 @@ const RESOURCES: readonly Resource[] = [
 
 const key = (kind: Kind, name: string): ResourceKey => keyOf(kind, { name, namespace: 'gw-system' });
 
-/** A control plane that read a few resources: one accepted, one refused at once, one document that is none. */
+/** A control plane that read a few resources: one accepted, one rejected, one invalid document. */
 export const STATE: ControlPlaneState = {
   revision: 3,
   translationMs: 1,
@@ -103,6 +103,6 @@ export function controlOptions(more: Partial<ControlAdminOptions> = {}): Control
 }
 
 /** A control-plane port that shows {@link STATE}, listening. */
-export function controlAdmin(more: Partial<ControlAdminOptions> = {}): Promise<Asked> {
+export function controlAdmin(more: Partial<ControlAdminOptions> = {}): Promise<TestPort> {
   return listen(createControlAdmin(controlOptions(more)));
 }

@@ -1,13 +1,13 @@
 import { createLoggers, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { expositionProblems } from '../exposition.ts';
-import type { Asked } from '../sample.ts';
+import type { TestPort } from '../sample.ts';
 import { controlAdmin } from './control-sample.ts';
 
 describe('the control-plane port', () => {
   const loggers = createLoggers({ destination: { write() {} } });
   const metrics = createMetrics();
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => {
     metrics.counter({ path: 'a.total', metric: 'a_total', labels: { kind: 'x"y' } }).value = 1;
     metrics.histogram({ path: 'a.time', metric: 'a_time' }).observe(3);
@@ -24,42 +24,42 @@ describe('the control-plane port', () => {
   beforeEach(() => loggers.setLevel('info'));
   after(() => admin.close());
   const put = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
-    admin.ask('/logging', { method: 'PUT', body, headers });
+    admin.request('/logging', { method: 'PUT', body, headers });
 
-  it('links to everything on /', async () => {
-    const { text, headers } = await admin.ask('/');
+  it('links to every page on /', async () => {
+    const { text, headers } = await admin.request('/');
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
     for (const path of ['/snapshots/input', '/metrics', '/logging', '/debug/pprof', '/zpages', '/version']) {
       expect(text).to.contain(`<a href="${path}">`);
     }
   });
 
-  it('tells its version', async () => {
-    expect((await admin.ask('/version')).text).to.equal('{"version":"1.2.3"}\n');
+  it('returns its version', async () => {
+    expect((await admin.request('/version')).text).to.equal('{"version":"1.2.3"}\n');
   });
 
   it('lists the components with state and reason', async () => {
-    expect(JSON.parse((await admin.ask('/components')).text)).to.deep.equal([
+    expect(JSON.parse((await admin.request('/components')).text)).to.deep.equal([
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
       { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
     ]);
   });
 
-  it('gives metrics that Prometheus can read', async () => {
-    const { text, headers } = await admin.ask('/metrics');
+  it('returns valid Prometheus metrics', async () => {
+    const { text, headers } = await admin.request('/metrics');
     expect(headers.get('content-type')).to.contain('version=0.0.4');
     expect(expositionProblems(text)).to.deep.equal([]);
     expect(text).to.contain('a_total{kind="x\\"y"} 1');
   });
 
   it('shows and sets the log level', async () => {
-    expect((await admin.ask('/logging')).text).to.equal('{"level":"info"}\n');
+    expect((await admin.request('/logging')).text).to.equal('{"level":"info"}\n');
     expect(await put('{"level":"debug"}')).to.include({ status: 200, text: '{"level":"debug"}\n' });
     expect([loggers.level('main'), loggers.level('router')]).to.deep.equal(['debug', 'debug']);
-    expect((await admin.ask('/logging')).text).to.equal('{"level":"debug"}\n');
+    expect((await admin.request('/logging')).text).to.equal('{"level":"debug"}\n');
   });
 
-  it('takes the level whatever content type a client names', async () => {
+  it('accepts a level with any content type', async () => {
     expect((await put('{"level":"warn"}', { 'content-type': 'application/x-www-form-urlencoded' })).status).to.equal(
       200,
     );
@@ -67,7 +67,7 @@ describe('the control-plane port', () => {
   });
 
   for (const level of ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const) {
-    it(`takes the level ${level}`, async () => {
+    it(`accepts the level ${level}`, async () => {
       expect((await put(JSON.stringify({ level }))).status).to.equal(200);
       expect(loggers.level('main')).to.equal(level);
     });
@@ -85,7 +85,7 @@ describe('the control-plane port', () => {
     '{"level":"debug","x":1}',
   ];
   for (const body of BAD_LEVELS) {
-    it(`refuses ${body} as a level`, async () => {
+    it(`rejects ${body} as a level`, async () => {
       const { status, text } = await put(body);
       expect(status).to.equal(400);
       expect(JSON.parse(text)).to.include({ code: 'ERR_ADMIN_BAD_LEVEL' });
@@ -93,59 +93,59 @@ describe('the control-plane port', () => {
     });
   }
 
-  it('refuses an empty body as a level', async () => {
-    const { status, text } = await admin.ask('/logging', { method: 'PUT' });
+  it('rejects an empty body as a level', async () => {
+    const { status, text } = await admin.request('/logging', { method: 'PUT' });
     expect([status, JSON.parse(text).code]).to.deep.equal([400, 'ERR_ADMIN_BAD_LEVEL']);
   });
 
   it('shows the last translations as a page and as JSON', async () => {
-    const { text } = await admin.ask('/zpages');
+    const { text } = await admin.request('/zpages');
     expect(text).to.contain('color-scheme:light dark').and.contain('name="viewport"');
     expect(text).to.contain('<td>4</td><td><time>2026-01-02T00:00:00.000Z</time></td>');
-    const { translations } = JSON.parse((await admin.ask('/zpages?format=json')).text);
+    const { translations } = JSON.parse((await admin.request('/zpages?format=json')).text);
     expect(translations[0]).to.include({ revision: 4, problems: 1 });
   });
 
   it('offers profiles, but no full heap snapshot', async () => {
     for (const path of ['/debug/pprof', '/debug/pprof/']) {
-      const { status, text } = await admin.ask(path);
+      const { status, text } = await admin.request(path);
       expect(status).to.equal(200);
       expect(text).to.contain('/debug/pprof/profile').and.to.contain('/debug/pprof/heap');
     }
   });
 
-  it('takes a CPU profile', async () => {
-    const { headers, text } = await admin.ask('/debug/pprof/profile?seconds=0.05');
+  it('returns a CPU profile', async () => {
+    const { headers, text } = await admin.request('/debug/pprof/profile?seconds=0.05');
     expect(headers.get('content-disposition')).to.equal('attachment; filename="gateway.cpuprofile"');
     expect(JSON.parse(text)).to.include.keys('nodes', 'startTime', 'endTime', 'samples');
   });
 
-  it('takes a heap profile', async () => {
-    const { text } = await admin.ask('/debug/pprof/heap?seconds=0.05');
+  it('returns a heap profile', async () => {
+    const { text } = await admin.request('/debug/pprof/heap?seconds=0.05');
     expect(JSON.parse(text)).to.include.keys('head', 'samples');
   });
 
-  it('takes one profile at a time, and stops one that nobody waits for', async () => {
+  it('takes one profile at a time, and stops when the client disconnects', async () => {
     const controller = new AbortController();
-    const first = admin.ask('/debug/pprof/profile?seconds=60', { signal: controller.signal });
-    const second = async () => admin.ask('/debug/pprof/profile?seconds=0.01');
-    let answer = await second();
-    while (answer.status !== 409) answer = await second();
-    expect(JSON.parse(answer.text).code).to.equal('ERR_ADMIN_BUSY');
+    const first = admin.request('/debug/pprof/profile?seconds=60', { signal: controller.signal });
+    const second = async () => admin.request('/debug/pprof/profile?seconds=0.01');
+    let response = await second();
+    while (response.status !== 409) response = await second();
+    expect(JSON.parse(response.text).code).to.equal('ERR_ADMIN_BUSY');
     controller.abort();
     await first.catch(() => {});
-    while (answer.status === 409) answer = await second();
-    expect(answer.status).to.equal(200);
+    while (response.status === 409) response = await second();
+    expect(response.status).to.equal(200);
   });
 
-  it('takes an empty duration of a profile as the default', async () => {
+  it('uses the default for an empty duration of a profile', async () => {
     const controller = new AbortController();
     const outcome: { status?: number } = {};
-    const first = admin.ask('/debug/pprof/profile?seconds=', { signal: controller.signal }).then(
+    const first = admin.request('/debug/pprof/profile?seconds=', { signal: controller.signal }).then(
       (response) => (outcome.status = response.status),
       () => {},
     );
-    const isBusy = async () => (await admin.ask('/debug/pprof/profile?seconds=0.01')).status === 409;
+    const isBusy = async () => (await admin.request('/debug/pprof/profile?seconds=0.01')).status === 409;
     while (outcome.status === undefined && !(await isBusy()));
     controller.abort();
     await first;
@@ -154,8 +154,8 @@ describe('the control-plane port', () => {
   });
 
   for (const seconds of ['0', '-1', '61', 'x', 'NaN', '1e9']) {
-    it(`refuses a profile of ${seconds} seconds`, async () => {
-      const { status, text } = await admin.ask(`/debug/pprof/profile?seconds=${seconds}`);
+    it(`rejects a profile of ${seconds} seconds`, async () => {
+      const { status, text } = await admin.request(`/debug/pprof/profile?seconds=${seconds}`);
       expect([status, JSON.parse(text).code]).to.deep.equal([400, 'ERR_ADMIN_BAD_PARAMETER']);
     });
   }

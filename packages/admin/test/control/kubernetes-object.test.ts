@@ -9,12 +9,12 @@ describe('/snapshots/input: a ConfigMap', () => {
     const resources = new Map([[keyOf('ConfigMap', configMap.metadata), configMap]]);
     const state = { ...STATE, resources, statuses: new Map() };
     const admin = await controlAdmin({ state: () => state });
-    const { text } = await admin.ask('/snapshots/input');
+    const { text } = await admin.request('/snapshots/input');
     await admin.close();
     return JSON.parse(text).data[0];
   }
 
-  it('has its data at the top, as in Kubernetes', async () => {
+  it('has its data at the top level, as in Kubernetes', async () => {
     expect(await shown({ 'a.rego': 'allow = true' })).to.deep.equal({
       apiVersion: 'v1',
       kind: 'ConfigMap',

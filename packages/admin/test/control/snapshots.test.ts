@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import type { Asked } from '../sample.ts';
+import type { TestPort } from '../sample.ts';
 import { STATE, controlAdmin } from './control-sample.ts';
 
 describe('/snapshots', () => {
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => (admin = await controlAdmin()));
   after(() => admin.close());
   const snapshot = async (name: string, port = admin): Promise<any> =>
-    JSON.parse((await port.ask(`/snapshots/${name}`)).text);
+    JSON.parse((await port.request(`/snapshots/${name}`)).text);
 
   it('input lists resources sorted by version, kind, namespace and name', async () => {
     const { data } = await snapshot('input');
@@ -22,7 +22,7 @@ describe('/snapshots', () => {
     ]);
   });
 
-  it('input shows status, and a resource that was never good as it is written', async () => {
+  it('input shows the status, and a resource without a good version as it is written', async () => {
     const { data } = await snapshot('input');
     const [shop, broken] = data;
     expect(shop.status.statuses['gw-system'].state).to.equal('Accepted');
@@ -36,7 +36,7 @@ describe('/snapshots', () => {
     });
   });
 
-  it('input shows secrets in the shape of Kubernetes with values redacted', async () => {
+  it('input shows secrets in the form of Kubernetes with redacted values', async () => {
     const { data } = await snapshot('input');
     const secret = data.find(({ metadata }: any) => metadata.name === 'shop-tls');
     expect(secret.type).to.equal('kubernetes.io/tls');
@@ -45,15 +45,15 @@ describe('/snapshots', () => {
     expect(secret).not.to.have.property('spec');
   });
 
-  it('input tells as error only what no status tells: documents that are no resource', async () => {
+  it('input lists as errors only the problems that no status contains: invalid documents', async () => {
     const { status, error } = await snapshot('input');
     expect(status).to.equal('error');
     expect(error).to.equal('notes.yaml:2:1  the document has no kind');
     const clean = await controlAdmin({ state: () => ({ ...STATE, issues: [] }) });
-    const answer = await snapshot('input', clean);
+    const response = await snapshot('input', clean);
     await clean.close();
-    expect(answer.status).to.equal('ok');
-    expect(answer).not.to.have.property('error');
+    expect(response.status).to.equal('ok');
+    expect(response).not.to.have.property('error');
   });
 
   it('edge maps kinds to the resources in use, secrets with metadata only', async () => {
@@ -78,7 +78,7 @@ describe('/snapshots', () => {
     expect(data['gw-system~gateway-proxy']).to.deep.include({ proxy: 'gateway-proxy', version: '8f2c' });
   });
 
-  it('answers 200 with an error before the first resources are read', async () => {
+  it('returns 200 with an error before the first resources are read', async () => {
     const early = await controlAdmin({ state: () => undefined });
     for (const name of ['input', 'edge', 'proxies', 'xds']) {
       expect(await snapshot(name, early)).to.deep.equal({

@@ -11,7 +11,7 @@ const upstream = (name: string, spec: unknown): object => ({
 const VALID = { static: { hosts: [{ addr: '127.0.0.1', port: 80 }] } };
 
 describe('the log of translations', () => {
-  it('notes each with its duration, newest first, and no more than 50', async () => {
+  it('records each with its duration, newest first, at most 50', async () => {
     const source = memorySource({ a: upstream('a', VALID) });
     const controlPlane = createControlPlane({ source });
     const log = followTranslations(controlPlane, () => 7);

@@ -12,15 +12,15 @@ const VALUES: readonly unknown[] = [
   [{ a: 1 }, undefined],
 ];
 
-describe('JSON in pieces', () => {
+describe('jsonChunks', () => {
   for (const value of VALUES) {
-    it(`is the same as in one for ${JSON.stringify(value)}`, () => {
+    it(`equals JSON.stringify for ${JSON.stringify(value)}`, () => {
       expect([...jsonChunks(value)].join('')).to.equal(JSON.stringify(value));
       expect([...jsonChunks(value, 1)].join('')).to.equal(JSON.stringify(value, null, 1));
     });
   }
 
-  it('writes lists that are made on the way like arrays', () => {
+  it('writes lazy lists like arrays', () => {
     const make = (inner: (n: number) => unknown): unknown => ({ list: inner(3), none: inner(0) });
     const lazy = make((n) => lazily([0, 1, 2].slice(0, n), (i) => ({ i, deep: [i, { i }] })));
     const eager = make((n) => Array.from({ length: n }, (_, i) => ({ i, deep: [i, { i }] })));
@@ -29,7 +29,7 @@ describe('JSON in pieces', () => {
     }
   });
 
-  it('makes an element only when it is its turn', () => {
+  it('creates an element only when it is written', () => {
     let made = 0;
     const chunks = jsonChunks(lazily([1, 2, 3], () => made++));
     chunks.next();

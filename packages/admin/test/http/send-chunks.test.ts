@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { sendChunks } from '../../src/http/send-chunks.ts';
 
-describe('sending in pieces', () => {
+describe('sendChunks', () => {
   let server: Server;
   let made = 0;
   let ended = false;
@@ -48,7 +48,7 @@ describe('sending in pieces', () => {
     while (!holds()) await new Promise(setImmediate);
   };
 
-  it('sends everything', async () => {
+  it('sends all chunks', async () => {
     expect(await (await fetch(url('/'))).text()).to.equal('abc');
   });
 
@@ -56,7 +56,7 @@ describe('sending in pieces', () => {
     expect(await (await fetch(url('/'), { method: 'HEAD' })).text()).to.equal('');
   });
 
-  it('serves others meanwhile, and stops when the client leaves', async () => {
+  it('serves other requests meanwhile, and stops when the client disconnects', async () => {
     const request = get(url('/endless'));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
@@ -66,7 +66,7 @@ describe('sending in pieces', () => {
     await until(() => ended);
   });
 
-  it('waits for a client that does not read', async () => {
+  it('waits for a client that stops reading', async () => {
     const request = get(url('/endless'));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.pause();
@@ -82,7 +82,7 @@ describe('sending in pieces', () => {
     await until(() => ended);
   });
 
-  it('fails as making the pieces does, before anything is sent', async () => {
+  it('rejects with the error of an iterator, before anything is sent', async () => {
     expect(await (await fetch(url('/failing'))).text()).to.equal('Error: broken');
     expect(failure).to.be.an('error');
   });

@@ -1,11 +1,11 @@
 import { createMetrics, createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { proxyAdmin, secrets, type Asked } from '../sample.ts';
+import { proxyAdmin, secrets, type TestPort } from '../sample.ts';
 
-describe('what changes the proxy', () => {
+describe('endpoints that change the proxy', () => {
   const done: string[] = [];
   const metrics = createMetrics();
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => {
     admin = await proxyAdmin({
       context: createContext({ metrics, secrets }),
@@ -17,7 +17,7 @@ describe('what changes the proxy', () => {
   });
   beforeEach(() => (done.length = 0));
   after(() => admin.close());
-  const post = (path: string) => admin.ask(path, { method: 'POST' });
+  const post = (path: string) => admin.request(path, { method: 'POST' });
   const until = async (what: string): Promise<void> => {
     while (!done.includes(what)) await new Promise(setImmediate);
   };
@@ -31,40 +31,40 @@ describe('what changes the proxy', () => {
     '/reopen_logs',
   ];
   for (const path of PATHS) {
-    it(`refuses GET, HEAD and PUT of ${path} and does nothing`, async () => {
-      const get = await admin.ask(path);
+    it(`reject GET, HEAD and PUT of ${path} without effect`, async () => {
+      const get = await admin.request(path);
       expect(get).to.include({ status: 405, text: 'Method GET not allowed, POST required.' });
       expect(get.headers.get('allow')).to.equal('POST');
-      expect((await admin.ask(path, { method: 'HEAD' })).status).to.equal(405);
-      expect((await admin.ask(path, { method: 'PUT' })).text).to.equal('Method PUT not allowed, POST required.');
+      expect((await admin.request(path, { method: 'HEAD' })).status).to.equal(405);
+      expect((await admin.request(path, { method: 'PUT' })).text).to.equal('Method PUT not allowed, POST required.');
       expect(done).to.deep.equal([]);
     });
   }
 
-  it('fails and restores the health check', async () => {
+  it('fail and restore the health check', async () => {
     expect((await post('/healthcheck/fail')).text).to.equal('OK\n');
     expect((await post('/healthcheck/ok')).text).to.equal('OK\n');
     expect(done).to.deep.equal(['healthy=false', 'healthy=true']);
   });
 
-  it('drains listeners, gracefully when asked', async () => {
+  it('drain listeners, gracefully with the parameter', async () => {
     expect((await post('/drain_listeners')).text).to.equal('OK\n');
     await until('drain graceful=false');
     await post('/drain_listeners?graceful');
     await until('drain graceful=true');
   });
 
-  it('quits after it has answered', async () => {
+  it('quit after the response', async () => {
     expect((await post('/quitquitquit')).text).to.equal('OK\n');
     await until('quit');
   });
 
-  it('reopens logs', async () => {
+  it('reopen logs', async () => {
     expect((await post('/reopen_logs')).text).to.equal('OK\n');
     expect(done).to.deep.equal(['reopen']);
   });
 
-  it('sets counters to 0 and leaves gauges', async () => {
+  it('set counters to 0, and leave gauges', async () => {
     const counter = metrics.counter({ path: 'a.total', metric: 'a_total' });
     const gauge = metrics.gauge({ path: 'a.active', metric: 'a_active' });
     counter.value = 5;
@@ -73,12 +73,12 @@ describe('what changes the proxy', () => {
     expect([counter.value, gauge.value]).to.deep.equal([0, 6]);
   });
 
-  it('has no endpoint for what its options leave out', async () => {
+  it('do not exist without their option', async () => {
     const bare = await proxyAdmin();
-    const answer = await bare.ask('/quitquitquit', { method: 'POST' });
-    const help = await bare.ask('/help');
+    const response = await bare.request('/quitquitquit', { method: 'POST' });
+    const help = await bare.request('/help');
     await bare.close();
-    expect(answer.status).to.equal(404);
+    expect(response.status).to.equal(404);
     expect(help.text).not.to.contain('quitquitquit');
   });
 });

@@ -1,9 +1,9 @@
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { proxyAdmin, secrets, type Asked } from '../sample.ts';
+import { proxyAdmin, secrets, type TestPort } from '../sample.ts';
 
 describe('/clusters', () => {
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => {
     const metrics = createMetrics();
     const count = (stat: string, value: number): void => {
@@ -18,7 +18,7 @@ describe('/clusters', () => {
   after(() => admin.close());
 
   it('prints limits of each cluster, then each endpoint', async () => {
-    const { text } = await admin.ask('/clusters?filter=^pets');
+    const { text } = await admin.request('/clusters?filter=^pets');
     expect(text.split('\n')).to.deep.equal([
       'pets_gw-system::observability_name::pets_gw-system',
       'pets_gw-system::default_priority::max_connections::7',
@@ -55,19 +55,19 @@ describe('/clusters', () => {
     ]);
   });
 
-  it('gives no counters for one of several endpoints unless it is told them', async () => {
-    const { text } = await admin.ask('/clusters?filter=^secure');
+  it('shows counters of one of several endpoints only if they are provided', async () => {
+    const { text } = await admin.request('/clusters?filter=^secure');
     expect(text).to.contain('secure_gw-system::a.example:443::weight::2\n');
     expect(text).to.contain('secure_gw-system::[::1]:443::weight::1\n');
     expect(text).not.to.contain('rq_total');
     const told = await proxyAdmin({ endpointCounters: (_cluster, { weight }) => ({ rq_total: weight * 10 }) });
-    const answer = await told.ask('/clusters?filter=^secure');
+    const response = await told.request('/clusters?filter=^secure');
     await told.close();
-    expect(answer.text).to.contain('secure_gw-system::a.example:443::rq_total::20\n');
+    expect(response.text).to.contain('secure_gw-system::a.example:443::rq_total::20\n');
   });
 
   it('prints JSON with 64-bit numbers as strings', async () => {
-    const body = JSON.parse((await admin.ask('/clusters?format=json')).text);
+    const body = JSON.parse((await admin.request('/clusters?format=json')).text);
     const [pets, secure] = body.cluster_statuses;
     expect(pets).to.include({ name: 'pets_gw-system', added_via_api: true, observability_name: 'pets_gw-system' });
     expect(pets.circuit_breakers.thresholds[0].max_connections).to.equal(7);
@@ -81,8 +81,8 @@ describe('/clusters', () => {
 
   it('is empty before the first snapshot', async () => {
     const early = await proxyAdmin({ snapshot: () => undefined });
-    const answers = [await early.ask('/clusters'), await early.ask('/clusters?format=json')];
+    const responses = [await early.request('/clusters'), await early.request('/clusters?format=json')];
     await early.close();
-    expect(answers.map(({ text }) => text)).to.deep.equal(['', '{\n "cluster_statuses": []\n}\n']);
+    expect(responses.map(({ text }) => text)).to.deep.equal(['', '{\n "cluster_statuses": []\n}\n']);
   });
 });

@@ -87,7 +87,7 @@ describe('/config_dump of protected routes', () => {
   before(async () => {
     const snapshot = await translated();
     const admin = await proxyAdmin({ snapshot: () => snapshot });
-    ({ text } = await admin.ask('/config_dump'));
+    ({ text } = await admin.request('/config_dump'));
     await admin.close();
     dump = Object.fromEntries(
       JSON.parse(text).configs.map((part: any) => [part['@type'].replace(/^.*\.v3\./, ''), part]),
@@ -97,7 +97,7 @@ describe('/config_dump of protected routes', () => {
   const manager = () =>
     dump.ListenersConfigDump.dynamic_listeners[0].active_state.listener.filter_chains[0].filters[0].typed_config;
 
-  it('lists the filters in the order that requests pass them', () => {
+  it('lists the filters in the order in which they run', () => {
     expect(manager().http_filters.map(({ name }: any) => name)).to.deep.equal([
       'envoy.filters.http.ext_authz',
       'io.edge-gateway.transformation.early',
@@ -122,7 +122,7 @@ describe('/config_dump of protected routes', () => {
     expect(host().routes[1]).to.not.have.property('typed_per_filter_config');
   });
 
-  it('shows the providers of tokens without their secret keys, and where they are required', () => {
+  it('shows JWT providers without secret keys, and where they are required', () => {
     const name = 'envoy.filters.http.jwt_authn';
     const { providers, requirement_map } = manager().http_filters.find(
       (filter: any) => filter.name === name,
@@ -173,7 +173,7 @@ describe('/config_dump of protected routes', () => {
     expect(host().routes[0].typed_per_filter_config[name]).to.not.have.property('rbac');
   });
 
-  it('leaves out options that are accepted without effect', () => {
+  it('omits options that are accepted without effect', () => {
     const [open] = host().routes;
     expect(open.route).to.deep.include({ timeout: '2s' });
     expect(open.route).to.not.have.any.keys('idle_timeout', 'regex_rewrite');

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
-import { proxyAdmin, type Asked } from '../sample.ts';
+import { proxyAdmin, type TestPort } from '../sample.ts';
 
 const ADMIN = 'type.googleapis.com/envoy.admin.v3.';
 
 describe('/config_dump', () => {
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => (admin = await proxyAdmin()));
   after(() => admin.close());
-  const dump = async (query = ''): Promise<any> => JSON.parse((await admin.ask(`/config_dump${query}`)).text);
+  const dump = async (query = ''): Promise<any> => JSON.parse((await admin.request(`/config_dump${query}`)).text);
   const typesOf = (body: any): string[] => body.configs.map((each: any) => each['@type'].replace(ADMIN, ''));
   const part = async (type: string, query = ''): Promise<any> =>
     (await dump(query)).configs.find((each: any) => each['@type'] === `${ADMIN}${type}`);
 
-  it('lists its parts in the known order, by GET and by POST', async () => {
+  it("lists its parts in Envoy's order, by GET and by POST", async () => {
     const expected = [
       'BootstrapConfigDump',
       'ClustersConfigDump',
@@ -22,11 +22,11 @@ describe('/config_dump', () => {
       'SecretsConfigDump',
     ];
     expect(typesOf(await dump())).to.deep.equal(expected);
-    const posted = await admin.ask('/config_dump', { method: 'POST' });
+    const posted = await admin.request('/config_dump', { method: 'POST' });
     expect(typesOf(JSON.parse(posted.text))).to.deep.equal(expected);
   });
 
-  it('adds the endpoints after the clusters when include_eds is given', async () => {
+  it('adds the endpoints after the clusters with include_eds', async () => {
     const body = await dump('?include_eds');
     expect(typesOf(body).slice(1, 3)).to.deep.equal(['ClustersConfigDump', 'EndpointsConfigDump']);
     const [first, second] = body.configs[2].dynamic_endpoint_configs;
@@ -128,7 +128,7 @@ describe('/config_dump', () => {
     expect(host.routes[2].match).to.deep.equal({ safe_regex: { regex: '/v[0-9]+/.*' } });
   });
 
-  it('shows what each kind of route does', async () => {
+  it('shows the action of each kind of route', async () => {
     const { dynamic_route_configs: configurations } = await part('RoutesConfigDump');
     const [pets, , weighted, redirect, direct] = configurations[0].route_config.virtual_hosts[0].routes;
     expect(pets.route).to.deep.equal({
@@ -179,7 +179,7 @@ describe('/config_dump', () => {
     expect(chain).not.to.contain('PRIVATE KEY');
   });
 
-  it('flattens one list with resource, and trims it with mask', async () => {
+  it('flattens one list with resource, and filters its fields with mask', async () => {
     const { configs } = await dump('?resource=dynamic_active_clusters&mask=cluster.name,version_info');
     expect(configs[0]).to.deep.equal({
       '@type': `${ADMIN}ClustersConfigDump.DynamicCluster`,
@@ -188,23 +188,23 @@ describe('/config_dump', () => {
     });
   });
 
-  it('answers {} for a known list that is empty, and 404 for an unknown one', async () => {
+  it('returns {} for an empty list, and 404 for an unknown one', async () => {
     expect(await dump('?resource=static_clusters')).to.deep.equal({});
-    const unknown = await admin.ask('/config_dump?resource=toString');
+    const unknown = await admin.request('/config_dump?resource=toString');
     expect(unknown).to.include({ status: 404, text: 'toString not found in config dump' });
   });
 
-  it('filters by name, and refuses an expression that is not RE2', async () => {
+  it('filters by name, and rejects an invalid RE2 expression', async () => {
     const { configs } = await dump('?resource=dynamic_active_clusters&name_regex=secure_.*');
     expect(configs).to.have.length(1);
-    const bad = await admin.ask('/config_dump?name_regex=(?=a)');
+    const bad = await admin.request('/config_dump?name_regex=(?=a)');
     expect(bad.status).to.equal(400);
     expect(bad.text).to.match(/^Invalid re2 regex: /);
   });
 
   it('has the parts without lists before the first snapshot', async () => {
     const early = await proxyAdmin({ snapshot: () => undefined });
-    const body = JSON.parse((await early.ask('/config_dump')).text);
+    const body = JSON.parse((await early.request('/config_dump')).text);
     await early.close();
     expect(body.configs[1]).to.deep.equal({ '@type': `${ADMIN}ClustersConfigDump`, version_info: '' });
   });

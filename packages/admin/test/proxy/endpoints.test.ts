@@ -2,28 +2,28 @@ import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { Readiness } from '../../src/index.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
-import { SNAPSHOT, proxyAdmin, type Asked } from '../sample.ts';
+import { SNAPSHOT, proxyAdmin, type TestPort } from '../sample.ts';
 
 const QUIET = { quit() {}, drain() {}, setHealthy() {}, reopenLogs() {} };
 
 describe('the proxy admin', () => {
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => (admin = await proxyAdmin(QUIET)));
   after(() => admin.close());
-  const jsonOf = async (path: string): Promise<any> => JSON.parse((await admin.ask(path)).text);
+  const jsonOf = async (path: string): Promise<any> => JSON.parse((await admin.request(path)).text);
 
-  it('says LIVE with 200, and every other state with 503', async () => {
-    expect(await admin.ask('/ready')).to.include({ status: 200, text: 'LIVE\n' });
+  it('returns LIVE with 200, and every other state with 503', async () => {
+    expect(await admin.request('/ready')).to.include({ status: 200, text: 'LIVE\n' });
     for (const state of ['PRE_INITIALIZING', 'INITIALIZING', 'DRAINING'] satisfies Readiness[]) {
       const other = await proxyAdmin({ readiness: () => state });
-      expect(await other.ask('/ready')).to.include({ status: 503, text: `${state}\n` });
+      expect(await other.request('/ready')).to.include({ status: 503, text: `${state}\n` });
       await other.close();
     }
   });
 
-  it('forbids caching and sniffing on every answer, also on errors', async () => {
+  it('disables caching and sniffing on every response, errors included', async () => {
     for (const path of ['/', '/ready', '/nothing', '/quitquitquit', '/stats?filter=(']) {
-      const { headers } = await admin.ask(path);
+      const { headers } = await admin.request(path);
       expect(headers.get('cache-control'), path).to.equal('no-cache, max-age=0');
       expect(headers.get('x-content-type-options'), path).to.equal('nosniff');
       expect(headers.get('x-powered-by'), path).to.equal(null);
@@ -31,9 +31,9 @@ describe('the proxy admin', () => {
   });
 
   it('lists every endpoint in /help and as a form on /', async () => {
-    const help = await admin.ask('/help');
+    const help = await admin.request('/help');
     expect(help.text.split('\n')[0]).to.equal('admin commands are:');
-    const page = await admin.ask('/');
+    const page = await admin.request('/');
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).to.contain("default-src 'none'");
     for (const path of [
@@ -50,10 +50,10 @@ describe('the proxy admin', () => {
     }
   });
 
-  it('keeps forms that interrupt traffic apart, and has them confirmed', async () => {
+  it('separates forms that interrupt traffic, and requires confirmation', async () => {
     const more = { quit: () => {}, drain: () => {}, setHealthy: () => {} };
     const full = await proxyAdmin(more);
-    const page = (await full.ask('/')).text;
+    const page = (await full.request('/')).text;
     await full.close();
     const [safe = '', apart = ''] = page.split('<h2>Disruptive</h2>');
     for (const path of ['drain_listeners', 'healthcheck/fail', 'quitquitquit', 'reset_counters']) {
@@ -64,8 +64,8 @@ describe('the proxy admin', () => {
     expect(safe).to.not.contain('required');
   });
 
-  it('lists the addresses listened on', async () => {
-    expect((await admin.ask('/listeners')).text).to.equal('listener-::-8080::[::]:18080\n');
+  it('lists the addresses of the listeners', async () => {
+    expect((await admin.request('/listeners')).text).to.equal('listener-::-8080::[::]:18080\n');
     expect(await jsonOf('/listeners?format=json')).to.deep.equal({
       listener_statuses: [
         { name: 'listener-::-8080', local_address: { socket_address: { address: '::', port_value: 18_080 } } },
@@ -73,7 +73,7 @@ describe('the proxy admin', () => {
     });
   });
 
-  it('tells version, state, uptime, flags and node', async () => {
+  it('returns version, state, uptime, flags and node', async () => {
     expect(await jsonOf('/server_info')).to.deep.equal({
       version: '1.2.3',
       state: 'LIVE',
@@ -106,7 +106,7 @@ describe('the proxy admin', () => {
     expect(certificates[0].ca_cert[0].serial_number).to.equal('7b2f');
   });
 
-  it('shows the certificates from files that are served, and leaves out files without valid content', async () => {
+  it('shows served certificates from files, and omits files without valid content', async () => {
     const tlsCert = '/certs/tls.crt';
     const data = { 'tls.crt': Buffer.from(CERTIFICATE + PRIVATE_KEY).toString('base64') };
     const files = ({ tlsCert: path }: { tlsCert?: string }) =>
@@ -118,7 +118,7 @@ describe('the proxy admin', () => {
     const sslConfigurations = [sslConfig, missing].map((each) => ({ sslConfig: each, sniDomains: [] }));
     const listeners = [{ ...listener!, sslConfigurations }];
     const other = await proxyAdmin({ context, snapshot: () => ({ ...SNAPSHOT, listeners, upstreams: [] }) });
-    const { text } = await other.ask('/certs');
+    const { text } = await other.request('/certs');
     await other.close();
     const { certificates } = JSON.parse(text);
     expect(certificates).to.have.length(1);
@@ -127,7 +127,7 @@ describe('the proxy admin', () => {
     expect(text).not.to.contain('KEY');
   });
 
-  it('tells memory in bytes, as strings', async () => {
+  it('returns memory in bytes, as strings', async () => {
     const memory = await jsonOf('/memory');
     expect(memory).to.have.all.keys(
       'allocated',
@@ -140,27 +140,27 @@ describe('the proxy admin', () => {
     for (const bytes of Object.values(memory)) expect(bytes).to.match(/^\d+$/);
   });
 
-  it('tells that there is no runtime layer and no hot restart', async () => {
+  it('returns that there is no runtime layer and no hot restart', async () => {
     expect(await jsonOf('/runtime')).to.deep.equal({ entries: {}, layers: [] });
-    expect((await admin.ask('/hot_restart_version')).text).to.equal('disabled\n');
+    expect((await admin.request('/hot_restart_version')).text).to.equal('disabled\n');
   });
 
-  it('tells what the start waits for', async () => {
+  it('returns the targets that the start waits for', async () => {
     expect(await jsonOf('/init_dump')).to.deep.equal({});
     const early = await proxyAdmin({ readiness: () => 'INITIALIZING', snapshot: () => undefined });
-    const waiting = JSON.parse((await early.ask('/init_dump')).text);
+    const waiting = JSON.parse((await early.request('/init_dump')).text);
     await early.close();
     expect(waiting.unready_targets_dumps[0].target_names).to.deep.equal(['snapshot']);
   });
 
-  it('answers 404 with the list of commands at an unknown path', async () => {
-    const { status, text } = await admin.ask('/contention');
+  it('returns 404 with the list of commands for an unknown path', async () => {
+    const { status, text } = await admin.request('/contention');
     expect(status).to.equal(404);
     expect(text).to.match(/^invalid path\. admin commands are:\n/);
   });
 
-  it('answers HEAD without a body', async () => {
-    const { status, text } = await admin.ask('/ready', { method: 'HEAD' });
+  it('responds to HEAD without a body', async () => {
+    const { status, text } = await admin.request('/ready', { method: 'HEAD' });
     expect({ status, text }).to.deep.equal({ status: 200, text: '' });
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ResourceRef } from '@edge-gateway/core';
 import { rawRequest } from '../raw-request.ts';
-import { proxyAdmin, type Asked } from '../sample.ts';
+import { proxyAdmin, type TestPort } from '../sample.ts';
 
 /** Names that no resource may have; whatever brings them here, they stay text. */
 const HOSTILE: ResourceRef = { namespace: '"><img src=x onerror=alert(1)>', name: "'/><script>alert(2)</script>&amp;" };
@@ -11,7 +11,7 @@ const PAGES = ['/graphql', '/graphql/gw-system/books', PATH];
 const QUERY = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"{ a }"}' };
 
 describe('the GraphQL explorer of the proxy admin', () => {
-  let admin: Asked;
+  let admin: TestPort;
   const served: ResourceRef[] = [];
   before(async () => {
     admin = await proxyAdmin({
@@ -30,30 +30,32 @@ describe('the GraphQL explorer of the proxy admin', () => {
   beforeEach(() => void served.splice(0));
   after(() => admin.close());
 
-  it('is linked from the home page and listed by /help, where it is given', async () => {
+  it('is linked from the home page and listed by /help', async () => {
     const other = await proxyAdmin();
-    for (const [asked, isLinked] of [
+    for (const [port, isLinked] of [
       [admin, true],
       [other, false],
     ] as const) {
-      expect((await asked.ask('/')).text.includes('<form action="graphql" method="get">')).to.equal(isLinked);
-      expect((await asked.ask('/help')).text.includes('/graphql: GraphQL APIs, each with a page')).to.equal(isLinked);
+      expect((await port.request('/')).text.includes('<form action="graphql" method="get">')).to.equal(isLinked);
+      expect((await port.request('/help')).text.includes('/graphql: GraphQL APIs, each with a page')).to.equal(
+        isLinked,
+      );
     }
     await other.close();
-    const { text } = await admin.ask('/graphql');
+    const { text } = await admin.request('/graphql');
     expect(text).to.include('<a href="/graphql/gw-system/books">gw-system/books</a>');
   });
 
-  it('is not there unless it is given', async () => {
+  it('does not exist without the option', async () => {
     const other = await proxyAdmin();
-    expect((await other.ask('/graphql')).status).to.equal(404);
-    expect((await other.ask('/graphql/gw-system/books')).status).to.equal(404);
+    expect((await other.request('/graphql')).status).to.equal(404);
+    expect((await other.request('/graphql/gw-system/books')).status).to.equal(404);
     await other.close();
   });
 
   for (const page of PAGES) {
     it(`allows scripts of this port only on ${page.slice(0, 30)}`, async () => {
-      const { status, headers, text } = await admin.ask(page);
+      const { status, headers, text } = await admin.request(page);
       expect(status).to.equal(200);
       expect(headers.get('content-type')).to.match(/^text\/html/);
       const policy = headers.get('content-security-policy')!.split('; ');
@@ -63,19 +65,19 @@ describe('the GraphQL explorer of the proxy admin', () => {
       expect(text).to.not.match(/<script(?![^>]* src="\/graphql\/assets\/)/);
     });
 
-    it(`keeps names text on ${page.slice(0, 30)}`, async () => {
-      const { text } = await admin.ask(page);
+    it(`escapes names on ${page.slice(0, 30)}`, async () => {
+      const { text } = await admin.request(page);
       expect(text).to.not.include('<img').and.not.include('alert(2)</script>');
       if (page !== '/graphql/gw-system/books') expect(text).to.include('&#62;&#60;img src=x onerror=alert(1)&#62;');
     });
   }
 
-  it('serves its scripts and styles itself', async () => {
-    const { text } = await admin.ask('/graphql/gw-system/books');
+  it('serves its own scripts and styles', async () => {
+    const { text } = await admin.request('/graphql/gw-system/books');
     const assets = Array.from(text.matchAll(/(?:src|href)="(\/[^"]+)"/g), ([, path]) => path!);
     expect(assets).to.have.length(5);
     for (const asset of assets) {
-      const { status, headers, text: body } = await admin.ask(asset);
+      const { status, headers, text: body } = await admin.request(asset);
       expect(status, asset).to.equal(200);
       expect(headers.get('content-type')).to.match(asset.endsWith('.css') ? /^text\/css/ : /^text\/javascript/);
       expect(headers.get('x-content-type-options')).to.equal('nosniff');
@@ -92,23 +94,23 @@ describe('the GraphQL explorer of the proxy admin', () => {
     '/graphql/none/none',
     '/graphql/gw-system/books/other',
   ]) {
-    it(`has nothing at ${path}`, async () => {
-      expect((await admin.ask(path)).status).to.equal(404);
+    it(`returns 404 for ${path}`, async () => {
+      expect((await admin.request(path)).status).to.equal(404);
     });
   }
 
-  it('runs requests on the API that is named, and only with POST', async () => {
-    expect(await admin.ask('/graphql/gw-system/books/query', QUERY)).to.include({
+  it('runs requests on the named API, only with POST', async () => {
+    expect(await admin.request('/graphql/gw-system/books/query', QUERY)).to.include({
       status: 200,
       text: '{"data":{"a":1}}',
     });
-    expect((await admin.ask(`${PATH}/query`, QUERY)).status).to.equal(200);
-    expect((await admin.ask('/graphql/none/none/query', QUERY)).status).to.equal(404);
-    expect((await admin.ask('/graphql/gw-system/books/query?query={a}')).status).to.equal(404);
+    expect((await admin.request(`${PATH}/query`, QUERY)).status).to.equal(200);
+    expect((await admin.request('/graphql/none/none/query', QUERY)).status).to.equal(404);
+    expect((await admin.request('/graphql/gw-system/books/query?query={a}')).status).to.equal(404);
     expect(served).to.deep.equal(APIS);
   });
 
-  it('runs nothing for pages of somebody else, nor for foreign names (DNS rebinding)', async () => {
+  it('rejects requests from other origins and to foreign host names (DNS rebinding)', async () => {
     for (const header of ['Origin: http://evil.example', 'Sec-Fetch-Site: cross-site']) {
       const asked = await rawRequest(admin.port, post(`127.0.0.1:${admin.port}`, header));
       expect(asked, header).to.match(/^HTTP\/1\.1 403 /);
@@ -116,8 +118,8 @@ describe('the GraphQL explorer of the proxy admin', () => {
     for (const host of [`evil.example:${admin.port}`, 'localhost.evil.example']) {
       expect(await rawRequest(admin.port, post(host, 'X-Any: 1')), host).to.match(/^HTTP\/1\.1 (403|421) /);
       const page = `GET /graphql/gw-system/books HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-      const answer = await rawRequest(admin.port, page);
-      expect(answer, host)
+      const response = await rawRequest(admin.port, page);
+      expect(response, host)
         .to.match(/^HTTP\/1\.1 (403|421) /)
         .and.not.include('graphiql');
     }

@@ -1,20 +1,20 @@
 import { LOGGER_NAMES } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createProxyAdmin } from '../../src/index.ts';
-import { listen, sampleOptions, type Asked } from '../sample.ts';
+import { listen, sampleOptions, type TestPort } from '../sample.ts';
 
 describe('/logging', () => {
-  let admin: Asked;
+  let admin: TestPort;
   const options = sampleOptions();
   const { log } = options.context;
   before(async () => (admin = await listen(createProxyAdmin(options))));
   beforeEach(() => log.setLevel('info'));
   after(() => admin.close());
-  const post = (query: string, body?: URLSearchParams) => admin.ask(`/logging${query}`, { method: 'POST', body });
+  const post = (query: string, body?: URLSearchParams) => admin.request(`/logging${query}`, { method: 'POST', body });
 
   it('lists every logger with its level, by GET and by POST', async () => {
     const expected = `active loggers:\n${LOGGER_NAMES.map((name) => `  ${name}: info\n`).join('')}\n`;
-    expect((await admin.ask('/logging')).text).to.equal(expected);
+    expect((await admin.request('/logging')).text).to.equal(expected);
     expect((await post('')).text).to.equal(expected);
   });
 
@@ -35,15 +35,15 @@ describe('/logging', () => {
     expect([log.level('http'), log.level('jwt'), log.level('router')]).to.deep.equal(['warn', 'off', 'info']);
   });
 
-  it('takes the form of its own page, in which fields are left empty', async () => {
+  it('accepts the form of its page, in which fields are empty', async () => {
     await post('', new URLSearchParams({ level: '', paths: 'rbac:error' }));
     expect(log.level('rbac')).to.equal('error');
   });
 
   it('ignores empty parameters, by GET and by POST', async () => {
-    const listed = await admin.ask('/logging');
+    const listed = await admin.request('/logging');
     for (const query of ['?level=', '?paths=', '?level=&paths=']) {
-      expect(await admin.ask(`/logging${query}`), query).to.include({ status: 200, text: listed.text });
+      expect(await admin.request(`/logging${query}`), query).to.include({ status: 200, text: listed.text });
       expect(await post(query), query).to.include({ status: 200, text: listed.text });
     }
   });
@@ -57,7 +57,7 @@ describe('/logging', () => {
     off: 'off',
   };
   for (const [written, shown] of Object.entries(LEVELS)) {
-    it(`takes ${written} and shows ${shown}`, async () => {
+    it(`accepts ${written} and shows ${shown}`, async () => {
       expect((await post(`?http=${written}`)).text).to.contain(`  http: ${shown}\n`);
     });
   }
@@ -74,7 +74,7 @@ describe('/logging', () => {
     '?router=debug&jwt=loud': 'unknown logger level',
   };
   for (const [query, message] of Object.entries(WRONG)) {
-    it(`refuses ${query} and changes nothing`, async () => {
+    it(`rejects ${query} without effect`, async () => {
       const { status, text } = await post(query);
       expect(status).to.equal(400);
       expect(text).to.match(new RegExp(`^error: ${message}\n\nusage: /logging\\?level=<level>`));
@@ -82,12 +82,12 @@ describe('/logging', () => {
     });
   }
 
-  it('refuses to set levels by GET', async () => {
-    const answer = await admin.ask('/logging?level=debug');
-    expect(answer).to.include({ status: 405, text: 'Method GET not allowed, POST required.' });
+  it('rejects setting levels by GET', async () => {
+    const response = await admin.request('/logging?level=debug');
+    expect(response).to.include({ status: 405, text: 'Method GET not allowed, POST required.' });
     expect(log.level('router')).to.equal('info');
     for (const query of ['?router=debug', '?paths=router:debug', '?level=debug&router=off']) {
-      expect((await admin.ask(`/logging${query}`)).status, query).to.equal(405);
+      expect((await admin.request(`/logging${query}`)).status, query).to.equal(405);
       expect(log.level('router'), query).to.equal('info');
     }
   });

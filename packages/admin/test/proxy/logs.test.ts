@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createLoggers } from '@edge-gateway/core';
 import { createProxyAdmin } from '../../src/index.ts';
-import { listen, sampleOptions, type Asked } from '../sample.ts';
+import { listen, sampleOptions, type TestPort } from '../sample.ts';
 
 interface Followed {
   readonly response: IncomingMessage;
@@ -15,7 +15,7 @@ interface Followed {
 describe('/logs', () => {
   const log = createLoggers({ destination: { write: () => {} } });
   const options = sampleOptions();
-  let admin: Asked;
+  let admin: TestPort;
   const followed: Followed[] = [];
   before(async () => {
     admin = await listen(createProxyAdmin({ ...options, context: { ...options.context, log } }));
@@ -50,24 +50,24 @@ describe('/logs', () => {
 
   it('returns the newest lines and changes nothing', async () => {
     for (const n of [1, 2, 3]) log.get('router').info({ n }, 'said');
-    const all = (await admin.ask('/logs')).text.trim().split('\n');
+    const all = (await admin.request('/logs')).text.trim().split('\n');
     expect(all.slice(-3).map((line) => (JSON.parse(line) as { n: number }).n)).to.deep.equal([1, 2, 3]);
-    expect((await admin.ask('/logs?lines=1')).text).to.match(/^[^\n]*"n":3[^\n]*\n$/);
-    expect((await admin.ask('/logs?lines=0')).text).to.equal('');
+    expect((await admin.request('/logs?lines=1')).text).to.match(/^[^\n]*"n":3[^\n]*\n$/);
+    expect((await admin.request('/logs?lines=0')).text).to.equal('');
     expect(log.level('router')).to.equal('info');
   });
 
   it('ignores empty parameters, which its form sends', async () => {
-    const { text } = await admin.ask('/logs');
-    expect(await admin.ask('/logs?lines=&level=')).to.include({ status: 200, text });
-    const last = await admin.ask('/logs?lines=1&level=');
+    const { text } = await admin.request('/logs');
+    expect(await admin.request('/logs?lines=&level=')).to.include({ status: 200, text });
+    const last = await admin.request('/logs?lines=1&level=');
     expect(last).to.include({ status: 200, text: text.slice(text.lastIndexOf('\n', text.length - 2) + 1) });
-    expect((await admin.ask('/logs?follow&level=debug')).status).to.equal(405);
+    expect((await admin.request('/logs?follow&level=debug')).status).to.equal(405);
   });
 
-  it('has no secret', async () => {
+  it('contains no secret', async () => {
     log.get('main').info({ password: 'MARKER', upstream: { host: 'redis://user:MARKER@redis' } }, 'said');
-    expect((await admin.ask('/logs')).text)
+    expect((await admin.request('/logs')).text)
       .to.contain('redis')
       .and.not.contain('MARKER');
   });
@@ -97,7 +97,7 @@ describe('/logs', () => {
 
   it('keeps a level that was set in the meantime', async () => {
     const one = await follow('&level=debug');
-    await admin.ask('/logging?router=warning', { method: 'POST' });
+    await admin.request('/logging?router=warning', { method: 'POST' });
     await one.leave();
     expect([log.level('router'), log.level('http')]).to.deep.equal(['warn', 'info']);
   });
@@ -113,7 +113,7 @@ describe('/logs', () => {
     expect(log.level('router')).to.equal('info');
   });
 
-  it('drops lines for a reader that does not read, and says how many', async () => {
+  it('drops lines for a slow reader, and reports how many', async () => {
     const one = await follow();
     one.response.pause();
     const line = 'x'.repeat(10_000);
@@ -131,19 +131,19 @@ describe('/logs', () => {
 
   it('rejects more than eight followers', async () => {
     for (let i = 0; i < 8; i++) await follow();
-    expect(await admin.ask('/logs?follow')).to.include({ status: 503 });
-    expect(await admin.ask('/logs')).to.include({ status: 200 });
+    expect(await admin.request('/logs?follow')).to.include({ status: 503 });
+    expect(await admin.request('/logs')).to.include({ status: 200 });
   });
 
   for (const query of ['?lines=all', '?lines=-1', '?follow&level=loud', '?level=debug']) {
-    it(`refuses ${query}`, async () => {
-      expect(await admin.ask(`/logs${query}`, { method: 'POST' })).to.include({ status: 400 });
+    it(`rejects ${query}`, async () => {
+      expect(await admin.request(`/logs${query}`, { method: 'POST' })).to.include({ status: 400 });
       expect(log.level('router')).to.equal('info');
     });
   }
 
   it('rejects raising levels by GET', async () => {
-    expect(await admin.ask('/logs?follow&level=debug')).to.include({ status: 405 });
+    expect(await admin.request('/logs?follow&level=debug')).to.include({ status: 405 });
     expect(log.level('router')).to.equal('info');
   });
 });

@@ -1,11 +1,11 @@
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { expositionProblems } from '../exposition.ts';
-import { proxyAdmin, secrets, type Asked } from '../sample.ts';
+import { proxyAdmin, secrets, type TestPort } from '../sample.ts';
 
 describe('/stats', () => {
   const metrics = createMetrics();
-  let admin: Asked;
+  let admin: TestPort;
   before(async () => {
     const labels = { envoy_cluster_name: 'a"b\\c\nd' };
     metrics.counter({
@@ -33,7 +33,7 @@ describe('/stats', () => {
     admin = await proxyAdmin({ context: createContext({ metrics, secrets, now: () => Date.UTC(2026, 11, 1) }) });
   });
   after(() => admin.close());
-  const text = async (query: string): Promise<string> => (await admin.ask(`/stats${query}`)).text;
+  const text = async (query: string): Promise<string> => (await admin.request(`/stats${query}`)).text;
 
   it('prints counters and gauges sorted by name, then histograms', async () => {
     expect(await text('?filter=^cluster[.]')).to.equal(
@@ -49,7 +49,7 @@ describe('/stats', () => {
     );
   });
 
-  it('brings what is looked up and not counted up to date', async () => {
+  it('refreshes gauges of the process', async () => {
     const all = await text('');
     for (const line of [
       'server.live: 1',
@@ -64,7 +64,7 @@ describe('/stats', () => {
     }
   });
 
-  it('leaves out with usedonly what counted nothing', async () => {
+  it('omits unused statistics with usedonly', async () => {
     expect(await text('?usedonly&filter=^cluster[.]')).not.to.match(/timeout|connect_ms/);
   });
 
@@ -103,42 +103,42 @@ describe('/stats', () => {
     '?histogram_buckets=none': /^usage: /,
   };
   for (const [query, message] of Object.entries(WRONG)) {
-    it(`refuses ${query}`, async () => {
-      const answer = await admin.ask(`/stats${query}`);
-      expect(answer.status).to.equal(400);
-      expect(answer.text).to.match(message);
+    it(`rejects ${query}`, async () => {
+      const response = await admin.request(`/stats${query}`);
+      expect(response.status).to.equal(400);
+      expect(response.text).to.match(message);
     });
   }
 
-  it('takes an expression that would stall a backtracking engine', async () => {
+  it('evaluates an expression that would stall a backtracking engine', async () => {
     expect(await text(`?filter=${encodeURIComponent('(a+)+$')}`)).to.be.a('string');
   });
 
-  it('gives Prometheus valid text at both addresses, with labels escaped', async () => {
+  it('returns valid Prometheus text at both paths, with escaped labels', async () => {
     for (const path of ['/stats/prometheus', '/stats?format=prometheus']) {
-      const answer = await admin.ask(path);
-      expect(answer.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
-      expect(expositionProblems(answer.text)).to.deep.equal([]);
-      expect(answer.text).to.contain(
+      const response = await admin.request(path);
+      expect(response.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
+      expect(expositionProblems(response.text)).to.deep.equal([]);
+      expect(response.text).to.contain(
         '# HELP envoy_cluster_upstream_rq_total Requests to the cluster.\n# TYPE envoy_cluster_upstream_rq_total counter\n',
       );
-      expect(answer.text).to.contain(String.raw`envoy_cluster_upstream_rq_total{envoy_cluster_name="a\"b\\c\nd"} 7`);
-      expect(answer.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="5"\} 3\n/);
-      expect(answer.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="\+Inf"\} 4\n/);
-      expect(answer.text).to.match(/envoy_cluster_upstream_rq_time_sum\{.*\} 90009\n/);
+      expect(response.text).to.contain(String.raw`envoy_cluster_upstream_rq_total{envoy_cluster_name="a\"b\\c\nd"} 7`);
+      expect(response.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="5"\} 3\n/);
+      expect(response.text).to.match(/envoy_cluster_upstream_rq_time_bucket\{.*,le="\+Inf"\} 4\n/);
+      expect(response.text).to.match(/envoy_cluster_upstream_rq_time_sum\{.*\} 90009\n/);
     }
   });
 
-  it('gives Prometheus only what is selected', async () => {
-    const { text: body } = await admin.ask('/stats/prometheus?filter=upstream_rq_total$');
+  it('returns only selected statistics to Prometheus', async () => {
+    const { text: body } = await admin.request('/stats/prometheus?filter=upstream_rq_total$');
     expect(body.split('\n')).to.have.length(4);
   });
 
-  it('gives Prometheus what else the registry holds', async () => {
+  it('returns other metrics of the registry to Prometheus', async () => {
     const name = 'process_other_total';
     const get = async () => ({ name, help: 'Something else.', type: 'counter', values: [{ value: 3, labels: {} }] });
     metrics.registry.registerMetric({ name, get } as never);
-    const { text: body } = await admin.ask('/stats/prometheus');
+    const { text: body } = await admin.request('/stats/prometheus');
     metrics.registry.removeSingleMetric(name);
     expect(body).to.contain('process_other_total 3\n');
     expect(expositionProblems(body)).to.deep.equal([]);

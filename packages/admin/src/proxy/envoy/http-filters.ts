@@ -28,7 +28,7 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
   const transforms = (stage: 'early' | 'regular'): Message | undefined =>
     levels.some((level) => stagesOf(level)?.[stage]) ? typed(`${OWN}.Transformation`) : undefined;
   const usesRbac = settings.requireRbac || levels.some((level) => 'rbac' in level && level.rbac);
-  const answersGraphql = listener.virtualHosts.some(({ routes }) => routes.some(isGraphql));
+  const servesGraphql = listener.virtualHosts.some(({ routes }) => routes.some(isGraphql));
   const filters: readonly (readonly [name: string, config: Message | undefined])[] = [
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth')],
     [EXT_AUTHZ, levels.some(({ extauth }) => extauth) ? extAuthz(settings) : undefined],
@@ -36,7 +36,7 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
     [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth')],
     [RBAC, usesRbac ? rbacFilter() : undefined],
     [transformation('regular'), transforms('regular')],
-    [GRAPHQL, answersGraphql ? typed(`${OWN}.GraphQL`) : undefined],
+    [GRAPHQL, servesGraphql ? typed(`${OWN}.GraphQL`) : undefined],
     ['envoy.filters.http.router', typed(ROUTER)],
   ];
   return filters.flatMap(([name, typed_config]) => (typed_config ? [{ name, typed_config }] : []));
@@ -57,14 +57,14 @@ function isGraphql({ action }: Route): boolean {
 /** Returns `typed_per_filter_config` of a virtual host. Without a block external auth is disabled there. */
 export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Message {
   const { options } = host;
-  const asks = levelsOf(host).some(({ extauth }) => extauth);
+  const usesExtAuth = levelsOf(host).some(({ extauth }) => extauth);
   const rbac = options.rbac ?? (settings.requireRbac ? {} : undefined);
   return perFilter({
     [JWT_FILTERS.beforeExtAuth]: jwtOfHost(host, 'beforeExtAuth'),
     [JWT_FILTERS.afterExtAuth]: jwtOfHost(host, 'afterExtAuth'),
     [RBAC]: rbac && rbacPerRoute(rbac),
     ...transformationsOf(options),
-    [EXT_AUTHZ]: options.extauth || asks ? extAuthzPerRoute(options.extauth) : undefined,
+    [EXT_AUTHZ]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
   });
 }
 

@@ -26,7 +26,7 @@ function certificate(chain: string): Message {
   };
 }
 
-/** Only what lies between the marks of certificates: people put keys into the same file. */
+/** Returns only the certificates: the file may contain keys as well. */
 function certificatesIn(pem: string | undefined): string | undefined {
   const blocks = certificateBlocks(pem ?? '');
   return blocks.length > 0 ? `${blocks.join('\n')}\n` : undefined;

@@ -22,7 +22,7 @@ describe('a direct response in the dump', () => {
     });
   });
 
-  it('has no secrets', () => {
+  it('contains no secrets', () => {
     const key = { kty: 'oct', k: 'MARKER' };
     expect(JSON.stringify(shown(JSON.stringify({ password: 'MARKER', key })))).to.not.contain('MARKER');
     expect(JSON.stringify(shown('-----BEGIN PRIVATE KEY-----\nMARKER'))).to.not.contain('MARKER');
