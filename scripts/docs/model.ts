@@ -1,31 +1,11 @@
 import { KINDS, type KindInfo } from '../../packages/core/src/schema/kinds.ts';
-import type { OneOf, Support } from '../../packages/core/src/schema/field.ts';
-
-/** The parts of a schema that pages show. */
-export interface Schema {
-  readonly type?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly 'x-enum-names'?: readonly string[];
-  readonly 'x-format'?: string;
-  readonly 'x-support'?: Support;
-  readonly 'x-oneof'?: readonly OneOf[];
-  readonly 'x-required'?: readonly string[];
-  readonly 'x-beside'?: readonly string[];
-  readonly 'x-ref'?: string;
-}
+import type { SchemaNode, Support } from '../../packages/core/src/schema/field.ts';
 
 /** One row of a page. */
 export interface Field {
   /** From the block: `a.b[].c`. */
   readonly path: string;
-  readonly schema: Schema;
+  readonly schema: SchemaNode;
   /** Of the field within its block: the worst on the way to it. */
   readonly support: Support;
 }
@@ -53,12 +33,12 @@ export const worse = (a: Support, b: Support): Support => (RANK[a] >= RANK[b] ? 
 export const better = (a: Support, b: Support): Support => (RANK[a] <= RANK[b] ? a : b);
 
 /** The name a field's type has in tables; named blocks are links. */
-export function typeName(schema: Schema, link: (title: string) => string): string {
+export function typeName(schema: SchemaNode, link: (title: string) => string): string {
   const title = schema['x-ref'] ?? schema.title;
   if (title !== undefined) return link(title);
   if (schema.properties) return 'object';
   if (schema.items) return `list of ${typeName(schema.items, link)}`;
-  if (schema.type === 'object') return `map to ${typeName(schema.additionalProperties as Schema, link)}`;
+  if (schema.type === 'object') return `map to ${typeName(schema.additionalProperties as SchemaNode, link)}`;
   const names = schema['x-enum-names'];
   if (names) return names.map((name) => `\`${name}\``).join(', ');
   if (schema['x-format']) return schema['x-format'];
@@ -72,7 +52,7 @@ export function typeName(schema: Schema, link: (title: string) => string): strin
   return `${words[schema.type as keyof typeof words] ?? 'any'}${bounds(schema)}`;
 }
 
-function bounds({ minimum, maximum }: Schema): string {
+function bounds({ minimum, maximum }: SchemaNode): string {
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `, from ${minimum}`;
   return minimum === undefined ? `, up to ${maximum}` : `, ${minimum} to ${maximum}`;
@@ -81,7 +61,7 @@ function bounds({ minimum, maximum }: Schema): string {
 /** The blocks of a kind, by title; the first is the kind's own. */
 export function blocksOf(info: KindInfo): ReadonlyMap<string, Block> {
   const blocks = new Map<string, Block>();
-  const queue = [info.schema as unknown as Schema];
+  const queue = [info.schema as unknown as SchemaNode];
   for (let schema = queue.shift(); schema; schema = queue.shift()) {
     if (schema.title === undefined || blocks.has(schema.title)) continue;
     const { block, held } = readBlock(schema, schema.title);
@@ -91,12 +71,12 @@ export function blocksOf(info: KindInfo): ReadonlyMap<string, Block> {
   return blocks;
 }
 
-function readBlock(schema: Schema, title: string): { block: Block; held: Schema[] } {
+function readBlock(schema: SchemaNode, title: string): { block: Block; held: SchemaNode[] } {
   const fields: Field[] = [];
   const rules: Rule[] = [];
   const uses = new Map<string, Support>();
-  const held: Schema[] = [];
-  const read = (part: Schema, prefix: string, outer: Support): void => {
+  const held: SchemaNode[] = [];
+  const read = (part: SchemaNode, prefix: string, outer: Support): void => {
     rules.push(...rulesOf(part, prefix));
     for (const [key, field] of Object.entries(part.properties ?? {})) {
       const support = worse(outer, field['x-support'] ?? 'yes');
@@ -112,13 +92,13 @@ function readBlock(schema: Schema, title: string): { block: Block; held: Schema[
   return { block: { title, fields, rules, beside: schema['x-beside'] ?? [], uses }, held };
 }
 
-function innermost(schema: Schema, path: string): { inner: Schema; path: string } {
+function innermost(schema: SchemaNode, path: string): { inner: SchemaNode; path: string } {
   if (schema.items) return innermost(schema.items, `${path}[]`);
   if (typeof schema.additionalProperties === 'object') return innermost(schema.additionalProperties, `${path}.<key>`);
   return { inner: schema, path };
 }
 
-function rulesOf(schema: Schema, prefix: string): Rule[] {
+function rulesOf(schema: SchemaNode, prefix: string): Rule[] {
   const at = prefix === '' ? '' : prefix.slice(0, -1);
   const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
   const oneOf = (schema['x-oneof'] ?? []).map(({ members, required }) => ({

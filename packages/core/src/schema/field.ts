@@ -60,6 +60,21 @@ export const required = (...fields: readonly string[]): BlockRules => ({ 'x-requ
 /** Keys of the field `options` that may also be written beside it; normalization moves them there. */
 export const beside = (...fields: readonly string[]): BlockRules => ({ 'x-beside': fields });
 
+/** A schema as walks read it. */
+export interface SchemaNode extends FieldOptions, BlockRules, Bounds {
+  readonly type?: string | readonly string[];
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: false | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly enum?: readonly (string | number)[];
+  readonly 'x-enum-names'?: readonly string[];
+  readonly 'x-format'?: 'duration' | 'regex';
+  /** The title of an enclosing block. */
+  readonly 'x-ref'?: string;
+}
+
 /** Bounds of a number, both included. */
 export interface Bounds {
   readonly minimum?: number;

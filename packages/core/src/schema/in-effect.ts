@@ -1,5 +1,5 @@
 import type { TSchema, TUnsafe } from 'typebox';
-import type { Support } from './field.ts';
+import type { SchemaNode } from './field.ts';
 import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './listener/gateway-options.ts';
 import { Matcher } from './route/matcher.ts';
 import { RedirectAction } from './route/route.ts';
@@ -22,15 +22,6 @@ const BLOCKS = {
 } as const;
 type Blocks = { readonly [K in keyof typeof BLOCKS]: (typeof BLOCKS)[K] extends TUnsafe<infer T> ? T : never };
 
-interface Node {
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly additionalProperties?: Node | false;
-  readonly 'x-ref'?: string;
-  readonly 'x-support'?: Support;
-}
-
 /**
  * Returns a copy of a block without the fields that are accepted but have no effect yet, at any depth: the rest is
  * what the data plane does.
@@ -39,10 +30,10 @@ interface Node {
  * inEffect('RouteOptions', { timeout: '2s', idleTimeout: '5s' }); // { timeout: '2s' } while `idleTimeout` is not supported
  */
 export function inEffect<K extends keyof Blocks>(block: K, value: Blocks[K]): Blocks[K] {
-  return strip(BLOCKS[block] as TSchema & Node, value, []) as Blocks[K];
+  return strip(BLOCKS[block] as TSchema & SchemaNode, value, []) as Blocks[K];
 }
 
-function strip(written: Node, value: unknown, enclosing: readonly Node[]): unknown {
+function strip(written: SchemaNode, value: unknown, enclosing: readonly SchemaNode[]): unknown {
   const node = enclosing.find(({ title }) => title !== undefined && title === written['x-ref']) ?? written;
   const inside = node.title === undefined ? enclosing : [...enclosing, node];
   const { items, properties, additionalProperties: values } = node;

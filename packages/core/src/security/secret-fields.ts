@@ -1,17 +1,7 @@
 import type { TSchema } from 'typebox';
 import { KINDS } from '../schema/kinds.ts';
-import type { Secrecy } from '../schema/field.ts';
+import type { SchemaNode, Secrecy } from '../schema/field.ts';
 import { isSecretHeader } from './request-secrets.ts';
-
-/** The parts of a schema that the walk reads. */
-interface SchemaNode {
-  readonly type?: unknown;
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly items?: SchemaNode;
-  readonly additionalProperties?: SchemaNode | false;
-  readonly 'x-secret'?: Secrecy;
-}
 
 /** Names of secrets in free-form settings without a schema. */
 const SECRET_NAME = new RegExp(

@@ -3,7 +3,8 @@ import { parseDuration } from '../../syntax/duration.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { RegexError, compileRegex, readSubstitution } from '../../syntax/regex.ts';
 import { foldBeside } from './beside.ts';
-import { nodeOf, type FieldNode, type Node, type ObjectNode, type ScalarNode } from './node.ts';
+import type { SchemaNode } from '../../schema/field.ts';
+import { nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
 import { isObject } from '../resource-identity.ts';
 import type { DocumentReport, WrittenProblem } from '../document-report.ts';
 import { unknownKey } from './unknown-key.ts';
@@ -134,20 +135,21 @@ class Walk {
   }
 
   #field(
-    field: FieldNode,
+    field: SchemaNode,
     name: string,
     { key, value, beside }: { key: string; value: unknown; beside?: string | undefined },
   ): unknown {
     const outside = this.#unsupported;
     const written = beside === undefined ? [...this.#written, key] : [...this.#written.slice(0, -1), beside];
     if (beside !== undefined || name !== key) this.moves.push({ now: [...this.#now, name], written });
-    if (field.support !== 'yes' && !outside && !asksForDefault(field, value)) this.#support(name, field, written);
-    const result = this.#inside(name, field.node(), value, written);
+    const isSupported = (field['x-support'] ?? 'yes') === 'yes' || asksForDefault(field, value);
+    if (!isSupported && !outside) this.#support(name, field, written);
+    const result = this.#inside(name, nodeOf(field), value, written);
     this.#unsupported = outside;
     return result;
   }
 
-  #support(name: string, { support, instead: hint }: FieldNode, path: FieldPath): void {
+  #support(name: string, { 'x-support': support, 'x-instead': hint }: SchemaNode, path: FieldPath): void {
     this.#unsupported = true;
     if (support === 'refused') {
       const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
@@ -248,7 +250,7 @@ function isEmpty(value: unknown, node: Node): boolean {
 function withoutEmpty(node: ObjectNode, value: Json): Json {
   const isAbsent = (key: string): boolean => {
     const field = value[key] === null ? node.fields.get(node.aliases.get(key) ?? key) : undefined;
-    return field !== undefined && isEmpty(null, field.node());
+    return field !== undefined && isEmpty(null, nodeOf(field));
   };
   const keys = Object.keys(value);
   return keys.some(isAbsent)
@@ -261,7 +263,7 @@ function isOfType(type: string, value: unknown): boolean {
   return type === 'number' ? Number.isFinite(value) : typeof value === type;
 }
 
-function asksForDefault(field: FieldNode, value: unknown): boolean {
+function asksForDefault(field: SchemaNode, value: unknown): boolean {
   return typeof value !== 'object' && field.default !== undefined && value === field.default;
 }
 

@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
-import type { OneOf, Support } from '../../schema/field.ts';
+import type { OneOf, SchemaNode } from '../../schema/field.ts';
 
 /** A block of a schema, prepared for walking values. */
 export interface ObjectNode {
   readonly type: 'object';
   readonly title: string | undefined;
-  readonly fields: ReadonlyMap<string, FieldNode>;
+  readonly fields: ReadonlyMap<string, SchemaNode>;
   /** camelCase by snake_case. */
   readonly aliases: ReadonlyMap<string, string>;
   readonly oneOf: readonly OneOf[];
@@ -27,91 +27,47 @@ export interface ScalarNode {
   readonly type: 'scalar';
   /** The accepted types of JSON Schema. */
   readonly types: readonly string[];
-  readonly format?: 'duration' | 'regex';
+  readonly format?: SchemaNode['x-format'];
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
-/** A field of a block. */
-export interface FieldNode {
-  readonly support: Support;
-  /** What to use instead, if it is not supported. */
-  readonly instead: string | undefined;
-  readonly default: unknown;
-  /** Created at the first use, because a block may contain itself. */
-  node(): Node;
-}
+/** By schema; those of blocks by their properties, which all descriptions of a block share. */
+const nodes = new WeakMap<object, Node>();
+const titles = new Map<string, Node>();
 
-/** The parts of schemas that are read here. */
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly enum?: readonly (string | number)[];
-  readonly default?: unknown;
-  readonly 'x-enum-names'?: readonly string[];
-  readonly 'x-format'?: ScalarNode['format'];
-  readonly 'x-support'?: Support;
-  readonly 'x-instead'?: string;
-  readonly 'x-oneof'?: readonly OneOf[];
-  readonly 'x-required'?: readonly string[];
-  readonly 'x-beside'?: readonly string[];
-  readonly 'x-ref'?: string;
-}
-
-const blocks = new WeakMap<object, ObjectNode>();
-const titles = new Map<string, ObjectNode>();
-
-/** Prepares a schema; returns the same node for the same block. */
-export function nodeOf(schema: TSchema): Node {
-  return toNode(schema as Schema);
-}
-
-function toNode(schema: Schema): Node {
-  if (schema['x-ref']) return titles.get(schema['x-ref'])!;
-  if (schema.properties) return toObject(schema, schema.properties);
-  if (schema.type === 'object') return { type: 'map', values: toNode(schema.additionalProperties as Schema) };
-  if (schema.items) return { type: 'list', items: toNode(schema.items) };
-  const names = schema['x-enum-names'];
-  if (names) return { type: 'enum', names, first: schema.enum?.find((value) => typeof value === 'number') as number };
-  const { type, minimum, maximum, 'x-format': format } = schema;
-  return type === undefined ? { type: 'anything' } : { type: 'scalar', types: [type].flat(), format, minimum, maximum };
-}
-
-function toObject(schema: Schema, properties: Readonly<Record<string, Schema>>): ObjectNode {
-  const known = blocks.get(properties);
-  if (known && known.title === schema.title) return known;
-  const fields = new Map<string, FieldNode>();
-  const aliases = new Map<string, string>();
-  for (const [key, field] of Object.entries(properties)) {
-    fields.set(key, toField(field));
-    const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    if (snake !== key) aliases.set(snake, key);
-  }
-  const node: ObjectNode = {
-    type: 'object',
-    title: schema.title,
-    fields,
-    aliases,
-    oneOf: schema['x-oneof'] ?? [],
-    required: schema['x-required'] ?? [],
-    beside: schema['x-beside'] ?? [],
-  };
-  blocks.set(properties, node);
-  if (schema.title) titles.set(schema.title, node);
+/** Prepares a schema; returns the same node for the same schema or block. */
+export function nodeOf(schema: TSchema | SchemaNode): Node {
+  const { title, properties, 'x-ref': enclosing } = schema as SchemaNode;
+  if (enclosing) return titles.get(enclosing)!;
+  const key = properties ?? schema;
+  const known = nodes.get(key);
+  if (known && (known.type !== 'object' || known.title === title)) return known;
+  const node = toNode(schema as SchemaNode);
+  nodes.set(key, node);
+  if (title) titles.set(title, node);
   return node;
 }
 
-function toField(schema: Schema): FieldNode {
-  let node: Node | undefined;
+function toNode(schema: SchemaNode): Node {
+  const { type, minimum, maximum, items, properties, additionalProperties: values, 'x-enum-names': names } = schema;
+  if (properties) return toObject(schema, properties);
+  if (values) return { type: 'map', values: nodeOf(values) };
+  if (items) return { type: 'list', items: nodeOf(items) };
+  if (names) return { type: 'enum', names, first: schema.enum?.find((value) => typeof value === 'number') as number };
+  if (type === undefined) return { type: 'anything' };
+  return { type: 'scalar', types: [type].flat(), format: schema['x-format'], minimum, maximum };
+}
+
+function toObject(schema: SchemaNode, properties: NonNullable<SchemaNode['properties']>): ObjectNode {
+  const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return {
-    support: schema['x-support'] ?? 'yes',
-    instead: schema['x-instead'],
-    default: schema.default,
-    node: () => (node ??= toNode(schema)),
+    type: 'object',
+    title: schema.title,
+    fields: new Map(Object.entries(properties)),
+    aliases: new Map(Object.keys(properties).flatMap((key) => (snake(key) === key ? [] : [[snake(key), key]]))),
+    oneOf: schema['x-oneof'] ?? [],
+    required: schema['x-required'] ?? [],
+    beside: schema['x-beside'] ?? [],
   };
 }

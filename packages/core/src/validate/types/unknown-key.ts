@@ -1,6 +1,6 @@
 import { formatPath, type FieldPath } from '../../resource/problem.ts';
 import { nearest, suggest } from '../../syntax/did-you-mean.ts';
-import type { Node, ObjectNode } from './node.ts';
+import { nodeOf, type Node, type ObjectNode } from './node.ts';
 import type { WrittenProblem } from '../document-report.ts';
 
 /** Where to search: the nodes from the root of the schema to the block, and the prefix of its paths. */
@@ -44,10 +44,10 @@ function placeOf({ nodes, at }: Surroundings, path: FieldPath, key: string): str
 
 function childWith(block: ObjectNode, key: string, except?: string | number): string | undefined {
   const holds = (name: string) => {
-    const child = block.fields.get(name)?.node();
-    return name !== except && child?.type === 'object' && child.fields.has(key);
+    const child = nodeOf(block.fields.get(name)!);
+    return name !== except && child.type === 'object' && child.fields.has(key);
   };
-  return holds('options') ? 'options' : [...block.fields.keys()].find(holds);
+  return block.fields.has('options') && holds('options') ? 'options' : [...block.fields.keys()].find(holds);
 }
 
 const LONGEST = 80;
