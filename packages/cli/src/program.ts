@@ -6,13 +6,12 @@ import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
-import { addHelp } from './commands/help.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
 import type { Io } from './io.ts';
-import { addExamples, hideGlobalFlags } from './command-line/command-help.ts';
+import { addExamples, addHelp, hideGlobalFlags } from './command-line/command-help.ts';
 import { createTerminal, wantsColors } from './output/terminal.ts';
 
 /**

@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
+import { addAuthFlags, authSteps } from '../create/auth-steps.ts';
+import type { Flags } from '../create/flags.ts';
 import { readResources, saveAll, shown } from '../create/from-file.ts';
-import type { TargetFlags } from '../create/save.ts';
+import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
+import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
 import { cliError } from '../error-codes.ts';
 import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../command-line/command-help.ts';
+import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { addCreateAuthConfig } from './create-authconfig.ts';
+import { tableOf } from '../tables/columns.ts';
+import { AUTH_CONFIG } from '../tables/policies.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
-import { addCreateSecret } from './create-secret.ts';
 
 /** Flags for the addresses of a gateway, which `create` does not connect to. */
 const ADDRESSES = ['--server', '--proxy-admin'];
@@ -27,12 +31,8 @@ export function addCreate(program: Command, io: Terminal): void {
     ['gatewayctl create secret apikey alice --apikey-generate --dry-run', 'print only'],
   ]);
   create.action(async (word: string | undefined) => {
-    const flags = create.opts<CreateFileFlags>();
     if (word !== undefined) throw unknownSubcommand(create, word);
-    if (flags.file === undefined) {
-      throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a file flag or subcommand');
-    }
-    await createFromFile(io, flags.file, flags);
+    await createFromFile(io, create.opts());
   });
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
@@ -42,14 +42,56 @@ export function addCreate(program: Command, io: Terminal): void {
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...ADDRESSES]);
 }
 
-interface CreateFileFlags extends TargetFlags {
-  readonly file?: string;
+async function createFromFile(io: Terminal, flags: Pick<CreateFlags, 'file' | 'config' | 'dryRun' | 'force'>) {
+  if (flags.file === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a file flag or subcommand');
+  const resources = await readResources(io, flags.file);
+  if (flags.dryRun) return io.out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));
+  const files = await saveAll(io, resources, flags);
+  for (const [i, { key }] of resources.entries()) io.out(`${shown(key)}: ${files[i]}`);
 }
 
-async function createFromFile(io: Terminal, file: string, flags: TargetFlags): Promise<void> {
-  const { out } = io;
-  const resources = await readResources(io, file);
-  if (flags.dryRun) return out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));
-  const files = await saveAll(io, resources, flags);
-  for (const [i, { key }] of resources.entries()) out(`${shown(key)}: ${files[i]}`);
+/** `create secret`: one subcommand per kind of secret. */
+function addCreateSecret(create: Command, io: Terminal): void {
+  const group = asGroup(create.command('secret').description('Create a secret.'));
+  for (const kind of SECRET_KINDS) {
+    const command = withCreateFlags(group.command(kind.command).description(kind.description));
+    kind.addFlags(command);
+    addExamples(command, [[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]);
+    command.action(async (argument: string | undefined) => {
+      const flags = command.optsWithGlobals<CreateFlags & Flags>();
+      const metadata = metadataOf(argument, flags);
+      const content = kind.read(io, flags);
+      const text = await save(io, secretOf(metadata, kind.type, content), flags);
+      // Not on standard output, which must stay parseable in other formats than the table.
+      if (content.generated && !flags.dryRun) io.err(`The generated key, shown only once: ${content.generated}`);
+      io.out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
+    });
+  }
+}
+
+function secretOf(metadata: NewResource['metadata'], type: string, { data, labels }: SecretContent): NewResource {
+  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value as string).toString('base64')]);
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...metadata, ...(labels && { labels }) },
+    type,
+    data: Object.fromEntries(encoded) as Record<string, string>,
+  };
+}
+
+/** `create authconfig`: a login, API keys, policies, or several of them one after the other. */
+function addCreateAuthConfig(create: Command, io: Terminal): void {
+  const command = withCreateFlags(create.command('authconfig').alias('ac').description('Create an auth config.'));
+  addAuthFlags(command);
+  const example = 'keys --enable-apikey-auth --apikey-label-selector team=shop -c ./resources';
+  addExamples(command, [[`gatewayctl create authconfig ${example}`, 'API keys']]);
+  command.action(async (argument: string | undefined) => {
+    const flags = command.optsWithGlobals<CreateFlags & Flags>();
+    const metadata = metadataOf(argument, flags);
+    const spec = { configs: authSteps(flags, metadata.namespace) };
+    const resource = { apiVersion: 'enterprise.gw.vendor.io/v1', kind: 'AuthConfig', metadata, spec } as const;
+    const text = await save(io, resource, flags);
+    io.out(text ?? renderTable(tableOf(AUTH_CONFIG, [resource])));
+  });
 }

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
-import { cliError, fileError } from '../error-codes.ts';
+import { cliError } from '../error-codes.ts';
 import { exitStatus } from '../command-line/command-help.ts';
+import { readInputFile } from '../resources/load.ts';
 import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -37,7 +36,7 @@ export function addGraphql(program: Command, io: Terminal): void {
   ]);
   command.action(async (file: string) => {
     const flags = command.opts<CheckFlags>();
-    const text = readText(io, file);
+    const text = readInputFile(io, file).toString('utf8');
     const objects = await readGraphQLObjects(io, command);
     const api = chooseGraphQLApi(objects, flags.api);
     const { apiSchema, compareSchemas, readSchemaText } = await import('@edge-gateway/graphql');
@@ -51,14 +50,6 @@ export function addGraphql(program: Command, io: Terminal): void {
     io.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
     if (breaking > 0) throw exitStatus(1);
   });
-}
-
-function readText(io: Terminal, file: string): string {
-  try {
-    return readFileSync(resolve(io.cwd, file), 'utf8');
-  } catch (error) {
-    throw fileError(file, error);
-  }
 }
 
 /** Errors in one line; those in a file begin with the place in it. */

@@ -15,13 +15,13 @@ interface LogFlags {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** `proxy logs`: the newest log lines of the proxy; with `-f`, new lines at level debug. */
-export function addProxyLogs(proxy: Command, io: Terminal): void {
+export function addProxyLogs(proxy: Command, io: Terminal): Command {
   const command = proxy
     .command('logs')
     .description('Print the newest log lines of the proxy.')
     .option('-f, --follow', 'stream new lines, with the log level set to debug until the command ends')
     .option('-d, --debug <boolean>', 'with -f: false leaves the log level unchanged', 'true');
-  command.action(async () => {
+  return command.action(async () => {
     const flags = command.opts<LogFlags>();
     if (flags.debug !== 'true' && flags.debug !== 'false') {
       throw cliError('ERR_CLI_USAGE', `--debug must be true or false, not '${flags.debug}'`);

@@ -1,16 +1,55 @@
+import { redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
-import { addProxyAddress } from './proxy-address.ts';
-import { addProxyLogs } from './proxy-logs.ts';
-import { addProxyDump, addProxyStats } from './proxy-pages.ts';
-import { addServedConfig } from './served-config.ts';
+import { cliError } from '../error-codes.ts';
+import { gatewayOf, type Connection } from '../gateway/connection.ts';
+import { chooseListening, readListening } from '../gateway/listening.ts';
+import { readSnapshots } from '../gateway/pages.ts';
+import { yamlDocuments } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { addProxyLogs } from './proxy-logs.ts';
 
-/** Flags of `proxy` that some of its subcommands do not read. */
-const UNUSED_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  address: ['--name'],
-  url: ['--name'],
-  'served-config': ['--port'],
+interface ProxyFlags {
+  readonly name: string;
+  readonly port: string;
+}
+
+interface Subcommand {
+  readonly name: string;
+  readonly description: string;
+  /** The flags of `proxy` that it does not read. */
+  readonly unused: readonly string[];
+  /** Returns what it prints. */
+  readonly print: (connection: Connection, flags: ProxyFlags) => Promise<string>;
+}
+
+const BOTH = ['--name', '--port'];
+const SUBCOMMANDS: readonly Subcommand[] = [
+  { name: 'address', description: 'Print host:port of the proxy.', unused: ['--name'], print: address },
+  {
+    name: 'url',
+    description: 'Print the URL of the proxy.',
+    unused: ['--name'],
+    print: async (connection, flags) => address(connection, flags, true),
+  },
+  {
+    name: 'dump',
+    description: 'Print the configuration dump of the proxy, with endpoints.',
+    unused: BOTH,
+    print: (connection) => connection.proxy('/config_dump?include_eds', 'POST'),
+  },
+  {
+    name: 'stats',
+    description: 'Print the statistics of the proxy.',
+    unused: BOTH,
+    print: (connection) => connection.proxy('/stats'),
+  },
+];
+const SERVED_CONFIG: Subcommand = {
+  name: 'served-config',
+  description: 'Print what the control plane serves, as YAML.',
+  unused: ['--port'],
+  print: servedConfig,
 };
 
 /** `proxy`: queries the running data plane. */
@@ -23,11 +62,39 @@ export function addProxy(program: Command, io: Terminal): void {
     ['curl $(gatewayctl proxy url)/', 'where requests go'],
     ['gatewayctl proxy dump', 'the complete configuration of the proxy'],
   ]);
-  addProxyAddress(proxy, io);
-  addProxyDump(proxy, io);
-  addProxyStats(proxy, io);
-  addProxyLogs(proxy, io);
-  addServedConfig(proxy, io);
-  // Each subcommand shows the flags that it reads.
-  for (const command of proxy.commands) hideGlobalFlags(command, UNUSED_FLAGS[command.name()] ?? ['--name', '--port']);
+  for (const subcommand of SUBCOMMANDS) addSubcommand(proxy, io, subcommand);
+  hideGlobalFlags(addProxyLogs(proxy, io), BOTH);
+  addSubcommand(proxy, io, SERVED_CONFIG);
+}
+
+function addSubcommand(proxy: Command, io: Terminal, { name, description, unused, print }: Subcommand): void {
+  const command = proxy.command(name).description(description);
+  command.action(async () => io.out(await print(gatewayOf(io, command), command.optsWithGlobals())));
+  hideGlobalFlags(command, unused);
+}
+
+/** Where requests go; a URL has a scheme for the named ports only. */
+async function address(connection: Connection, { port }: ProxyFlags, isUrl = false): Promise<string> {
+  const found = chooseListening(await readListening(connection), port);
+  const isNamed = port === 'http' || port === 'https';
+  return `${isUrl && isNamed ? `${found.protocol}://` : ''}${found.host}:${found.port}`;
+}
+
+/** What the control plane serves to a proxy, in the sections of discovery. */
+async function servedConfig(connection: Connection, { name }: ProxyFlags): Promise<string> {
+  const snapshots = await readSnapshots(connection);
+  const found = snapshots.find(({ snapshot }) => snapshot.proxy === name);
+  if (!found) {
+    const known = snapshots.map(({ snapshot }) => snapshot.proxy).join(', ') || 'none';
+    throw cliError('ERR_CLI_NOT_FOUND', `proxy ${name} not found; the control plane serves: ${known}`);
+  }
+  const { listeners, upstreams } = redact(found.snapshot);
+  const sections: [string, unknown[]][] = [
+    ['clusters', upstreams.map(({ endpoints: _, ...upstream }) => upstream)],
+    ['eds', upstreams.map(({ name: cluster, endpoints }) => ({ cluster, endpoints }))],
+    ['listeners', listeners.map(({ virtualHosts: _, ...listener }) => listener)],
+    ['rds', listeners.map((one) => ({ name: `${one.name}-routes`, virtualHosts: one.virtualHosts }))],
+  ];
+  const body = sections.map(([title, values]) => `#${title}\n${yamlDocuments([values])}`).join('\n');
+  return `#role: ${found.node}\n\n${body}`;
 }

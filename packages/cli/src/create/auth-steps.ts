@@ -1,26 +1,6 @@
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { readPairs } from './pairs.ts';
-
-/** The flags of `create authconfig`. */
-export interface AuthFlags {
-  readonly enableOidcAuth?: boolean;
-  readonly oidcAuthClientId?: string;
-  readonly oidcAuthClientSecretName?: string;
-  readonly oidcAuthClientSecretNamespace?: string;
-  readonly oidcAuthIssuerUrl?: string;
-  readonly oidcAuthAppUrl?: string;
-  readonly oidcAuthCallbackPath?: string;
-  readonly oidcScope?: string;
-  readonly authEndpointQueryParams?: string;
-  readonly enableApikeyAuth?: boolean;
-  readonly apikeyLabelSelector?: string;
-  readonly apikeySecretName?: string;
-  readonly apikeySecretNamespace?: string;
-  readonly enableOpaAuth?: boolean;
-  readonly opaQuery?: string;
-  readonly opaModuleRef?: string;
-}
+import { needed, pairsOf, valueOf, type Flags } from './flags.ts';
 
 /** Adds the flags that {@link authSteps} reads. */
 export function addAuthFlags(command: Command): void {
@@ -53,84 +33,72 @@ export function addAuthFlags(command: Command): void {
 }
 
 /** The steps that the flags ask for, each checked for what it cannot do without. The order: login, API keys, policies. */
-export function authSteps(flags: AuthFlags, namespace: string): Record<string, unknown>[] {
+export function authSteps(flags: Flags, namespace: string): Record<string, unknown>[] {
   refuseStray(flags);
-  const steps = [
-    ...(flags.enableOidcAuth ? [oidcStep(flags, namespace)] : []),
-    ...(flags.enableApikeyAuth ? [apiKeyStep(flags, namespace)] : []),
-    ...(flags.enableOpaAuth ? [opaStep(flags, namespace)] : []),
-  ];
+  const steps = METHODS.flatMap(({ enable, step }) => (flags[enable] ? [step(flags, namespace)] : []));
   if (steps.length > 0) return steps;
   throw cliError('ERR_CLI_USAGE', 'missing --enable-oidc-auth or --enable-apikey-auth');
 }
 
-const BELONGS: readonly (readonly [prefix: RegExp, enable: keyof AuthFlags, flag: string])[] = [
-  [/^(?:oidc|authEndpoint)/, 'enableOidcAuth', '--enable-oidc-auth'],
-  [/^apikey/, 'enableApikeyAuth', '--enable-apikey-auth'],
-  [/^opa/, 'enableOpaAuth', '--enable-opa-auth'],
-];
+const METHODS = [
+  { enable: 'enableOidcAuth', flag: '--enable-oidc-auth', own: /^(?:oidc|authEndpoint)/, step: oidcStep },
+  { enable: 'enableApikeyAuth', flag: '--enable-apikey-auth', own: /^apikey/, step: apiKeyStep },
+  { enable: 'enableOpaAuth', flag: '--enable-opa-auth', own: /^opa/, step: opaStep },
+] as const;
 
 /** A flag of a method that is not enabled would do nothing, which is never what was meant. */
-function refuseStray(flags: AuthFlags): void {
-  for (const [prefix, enable, flag] of BELONGS) {
-    const stray = Object.keys(flags).find((name) => prefix.test(name));
+function refuseStray(flags: Flags): void {
+  for (const { enable, flag, own } of METHODS) {
+    const stray = Object.keys(flags).find((name) => own.test(name));
     if (stray === undefined || flags[enable]) continue;
-    throw cliError(
-      'ERR_CLI_USAGE',
-      `--${stray.replaceAll(/[A-Z]/g, (char) => `-${char.toLowerCase()}`)} needs ${flag}`,
-    );
+    const written = stray.replaceAll(/[A-Z]/g, (char) => `-${char.toLowerCase()}`);
+    throw cliError('ERR_CLI_USAGE', `--${written} needs ${flag}`);
   }
 }
 
-function needed(value: string | undefined, flag: string): string {
-  if (!value) throw cliError('ERR_CLI_USAGE', `missing --${flag}`);
-  return value;
-}
-
-function oidcStep(flags: AuthFlags, namespace: string): Record<string, unknown> {
-  const scopes = flags.oidcScope?.split(',').map((scope) => scope.trim());
-  const params = flags.authEndpointQueryParams;
-  const oidcAuthorizationCode = {
-    issuerUrl: httpUrl(needed(flags.oidcAuthIssuerUrl, 'oidc-auth-issuer-url'), 'oidc-auth-issuer-url'),
-    clientId: needed(flags.oidcAuthClientId, 'oidc-auth-client-id'),
-    clientSecretRef: {
-      name: needed(flags.oidcAuthClientSecretName, 'oidc-auth-client-secret-name'),
-      namespace: flags.oidcAuthClientSecretNamespace ?? namespace,
-    },
-    appUrl: httpUrl(needed(flags.oidcAuthAppUrl, 'oidc-auth-app-url'), 'oidc-auth-app-url'),
-    callbackPath: callbackPath(needed(flags.oidcAuthCallbackPath, 'oidc-auth-callback-path')),
-    ...(scopes && { scopes }),
-    ...(params !== undefined && { authEndpointQueryParams: readPairs('auth-endpoint-query-params', params) }),
+function oidcStep(flags: Flags, namespace: string): Record<string, unknown> {
+  const issuerUrl = httpUrl(flags, 'oidc-auth-issuer-url');
+  const clientId = needed(flags, 'oidc-auth-client-id');
+  const clientSecretRef = {
+    name: needed(flags, 'oidc-auth-client-secret-name'),
+    namespace: valueOf(flags, 'oidc-auth-client-secret-namespace') ?? namespace,
   };
+  const appUrl = httpUrl(flags, 'oidc-auth-app-url');
+  const callbackPath = needed(flags, 'oidc-auth-callback-path');
+  if (!/^\/[^?#\s]*$/.test(callbackPath))
+    throw cliError('ERR_CLI_USAGE', '--oidc-auth-callback-path has to be a path that begins with /');
+  const scopes = valueOf(flags, 'oidc-scope')
+    ?.split(',')
+    .map((scope) => scope.trim());
+  const authEndpointQueryParams = pairsOf(flags, 'auth-endpoint-query-params');
+  const optional = { ...(scopes && { scopes }), ...(authEndpointQueryParams && { authEndpointQueryParams }) };
+  const oidcAuthorizationCode = { issuerUrl, clientId, clientSecretRef, appUrl, callbackPath, ...optional };
   return { oauth2: { oidcAuthorizationCode } };
 }
 
-function apiKeyStep(flags: AuthFlags, namespace: string): Record<string, unknown> {
-  const { apikeyLabelSelector: selector, apikeySecretName: name, apikeySecretNamespace } = flags;
-  if (selector === undefined && name === undefined) {
+function apiKeyStep(flags: Flags, namespace: string): Record<string, unknown> {
+  const labelSelector = pairsOf(flags, 'apikey-label-selector');
+  const name = valueOf(flags, 'apikey-secret-name');
+  if (labelSelector === undefined && name === undefined) {
     throw cliError('ERR_CLI_USAGE', 'missing --apikey-label-selector or --apikey-secret-name');
   }
-  const labelSelector = selector === undefined ? undefined : readPairs('apikey-label-selector', selector);
-  const refs = name === undefined ? undefined : [{ name, namespace: apikeySecretNamespace ?? namespace }];
+  const refs = name !== undefined && [{ name, namespace: valueOf(flags, 'apikey-secret-namespace') ?? namespace }];
   return { apiKeyAuth: { ...(labelSelector && { labelSelector }), ...(refs && { apiKeySecretRefs: refs }) } };
 }
 
-function opaStep(flags: AuthFlags, namespace: string): Record<string, unknown> {
-  const refs = needed(flags.opaModuleRef, 'opa-module-ref').split(',');
-  const modules = refs.map((text) => {
-    const at = text.indexOf('.');
-    return at < 0 ? { name: text, namespace } : { name: text.slice(at + 1), namespace: text.slice(0, at) };
-  });
-  return { opaAuth: { query: needed(flags.opaQuery, 'opa-query'), modules } };
+function opaStep(flags: Flags, namespace: string): Record<string, unknown> {
+  const modules = needed(flags, 'opa-module-ref')
+    .split(',')
+    .map((text) => {
+      const at = text.indexOf('.');
+      return at < 0 ? { name: text, namespace } : { name: text.slice(at + 1), namespace: text.slice(0, at) };
+    });
+  return { opaAuth: { query: needed(flags, 'opa-query'), modules } };
 }
 
-function httpUrl(text: string, flag: string): string {
+function httpUrl(flags: Flags, flag: string): string {
+  const text = needed(flags, flag);
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.hash) return text;
   throw cliError('ERR_CLI_USAGE', `--${flag} has to be an http or https address`);
-}
-
-function callbackPath(text: string): string {
-  if (/^\/[^?#\s]*$/.test(text)) return text;
-  throw cliError('ERR_CLI_USAGE', '--oidc-auth-callback-path has to be a path that begins with /');
 }

@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { join, resolve } from 'node:path';
-import {
-  formatIssue,
-  keyOf,
-  parseDocuments,
-  validateWritten,
-  type ResourceCheck,
-  type ResourceKey,
-  type WrittenResource,
-} from '@edge-gateway/core';
-import { accessChecks } from '@edge-gateway/rbac';
-import { parseAllDocuments, stringify } from 'yaml';
-import { cliError, fileError } from '../error-codes.ts';
+import { formatIssue, keyOf, parseDocuments, validateWritten, type ResourceKey } from '@edge-gateway/core';
+import { parseAllDocuments } from 'yaml';
+import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { loadOffline } from '../resources/load.ts';
+import { yamlText } from '../output/formats.ts';
+import { checksFor, loadOffline, readInputFile } from '../resources/load.ts';
+import { text as textAt } from '../resources/objects.ts';
 import { directoryOf, fileOf, refuseTaken, write, type TargetFlags } from './save.ts';
 
 /** Longest file that resources are created from, in bytes. */
@@ -30,20 +22,14 @@ export interface ReadResource {
 /** The text of a file, or of standard input for `-`, and what it is called in messages. */
 export async function readResources(io: Io, path: string): Promise<readonly ReadResource[]> {
   if (path === '-') return resourcesOf(await readAll(io.stdin ?? process.stdin), 'standard input');
-  let text: string;
-  try {
-    text = readFileSync(resolve(io.cwd, path), 'utf8');
-  } catch (error) {
-    throw fileError(path, error);
-  }
-  return resourcesOf(text, path);
+  return resourcesOf(readInputFile(io, path).toString('utf8'), path);
 }
 
 /** Every resource of a text. Throws `ERR_CLI_USAGE` with every problem, each with its place, when there is one. */
 async function resourcesOf(text: string, file: string): Promise<ReadResource[]> {
   if (Buffer.byteLength(text) > MAX_BYTES) throw cliError('ERR_CLI_USAGE', `${file} is larger than ${MAX_BYTES} bytes`);
   const written = parseDocuments(text, file);
-  const checks = await checksFor(written);
+  const checks = await checksFor(written.map(({ value }) => textAt(value, 'kind')));
   const read = written.map((document) => ({ document, ...validateWritten(document, checks) }));
   const problems = read.flatMap(({ issues, document, resource }) => {
     const errors = issues.filter(({ severity }) => severity === 'error');
@@ -57,15 +43,8 @@ async function resourcesOf(text: string, file: string): Promise<ReadResource[]> 
   const texts = asWritten(text, read.length);
   return read.map(({ resource, document }, i) => ({
     key: keyOf(resource!.kind, resource!.metadata),
-    text: texts?.[i] ?? stringify(document.value, { lineWidth: 0, aliasDuplicateObjects: false }),
+    text: texts?.[i] ?? yamlText(document.value),
   }));
-}
-
-async function checksFor(written: readonly WrittenResource[]): Promise<readonly ResourceCheck[]> {
-  const hasApis = written.some(({ value }) => (value as { kind?: unknown } | undefined)?.kind === 'GraphQLApi');
-  if (!hasApis) return accessChecks;
-  const { graphqlApiCheck } = await import('@edge-gateway/graphql');
-  return [...accessChecks, graphqlApiCheck];
 }
 
 /** Every document by itself, where each of them is one resource; lists are taken apart, which no text survives. */

@@ -2,21 +2,22 @@ import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import {
   DEFAULT_NAMESPACE,
-  formatIssue,
   keyOf,
   parseDocuments,
   validateWritten,
   type Kind,
+  type Problem,
   type Resource,
   type ResourceKey,
   redact,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
-import { stringify } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
+import { yamlText } from '../output/formats.ts';
 import { loadOffline, shownOrigin } from '../resources/load.ts';
+import { problemLine } from '../resources/validation.ts';
 
 /** Flags for the destination of a new resource. */
 export interface TargetFlags {
@@ -70,7 +71,7 @@ export function metadataOf(
  * text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the resource exists.
  */
 export async function save(io: Io, resource: NewResource, flags: CreateFlags): Promise<string | undefined> {
-  const text = stringify(resource, { lineWidth: 0, aliasDuplicateObjects: false });
+  const text = yamlText(resource);
   const key = keyOfValid(resource.kind, text);
   if (flags.dryRun) return render(resource, flags.output ?? 'kube-yaml');
   const directory = directoryOf(io, flags);
@@ -97,14 +98,12 @@ function keyOfValid(kind: Kind, text: string): ResourceKey {
   const { resource, issues } = validateWritten(parseDocuments(text, `${kind.toLowerCase()}.yaml`)[0]!, accessChecks);
   if (resource) return keyOf(kind, resource.metadata);
   const errors = issues.filter(({ severity }) => severity === 'error');
-  const said = errors.map((issue) =>
-    formatIssue(issue)
-      .split('  ')
-      .slice(1)
-      .join('  ')
-      .replaceAll(/\s*\n\s*/g, ' '),
-  );
-  throw cliError('ERR_CLI_USAGE', said.join('; '));
+  throw cliError('ERR_CLI_USAGE', errors.map(lineWithoutPlace).join('; '));
+}
+
+function lineWithoutPlace(issue: Problem): string {
+  const { file, line, column } = issue.origin;
+  return problemLine(issue).slice(`${file}:${line}:${column}  `.length);
 }
 
 /** Rejects an existing file, and a resource in another file, which `--force` does not overwrite. */
@@ -135,5 +134,5 @@ export function write(path: string, shown: string, text: string): void {
 function render(resource: NewResource, output: NonNullable<CreateFlags['output']>): string | undefined {
   if (output === 'table') return undefined;
   if (output === 'json') return JSON.stringify(resource, undefined, 2);
-  return stringify(resource, { lineWidth: 0, aliasDuplicateObjects: false });
+  return yamlText(resource);
 }

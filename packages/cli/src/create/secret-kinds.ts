@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { readFlagFile, valueOf } from './flag-file.ts';
-import { readPairs } from './pairs.ts';
+import { needed, pairsOf, readFlagFile, valueOf, valueOrFile, type Flags } from './flags.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
 /** The content of a new secret. */
@@ -15,8 +14,6 @@ export interface SecretContent {
   readonly generated?: string;
 }
 
-type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
 /** One subcommand of `create secret`. */
 export interface SecretKind {
   readonly command: string;
@@ -26,9 +23,6 @@ export interface SecretKind {
   addFlags(command: Command): void;
   read(io: Io, flags: Flags): SecretContent;
 }
-
-const textOf = (value: string | boolean | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
 
 /** Adds a flag for a value, and one for a file with it: other users can see the arguments of a process. */
 function addValue(command: Command, flag: string, what: string): void {
@@ -59,12 +53,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     type: 'extauth.vendor.io/oauth',
     example: 'login --client-secret-file secret.txt',
     addFlags: (command) => addValue(command, 'client-secret', 'client secret'),
-    read(io, flags) {
-      const value = textOf(flags['clientSecret']);
-      return {
-        data: { 'client-secret': valueOf(io, 'client-secret', { value, file: textOf(flags['clientSecretFile']) }) },
-      };
-    },
+    read: (io, flags) => ({ data: { 'client-secret': valueOrFile(io, flags, 'client-secret') } }),
   },
   {
     command: 'apikey',
@@ -88,12 +77,9 @@ export const SECRET_KINDS: readonly SecretKind[] = [
       command.option('--username <name>', 'user name');
       addValue(command, 'password', 'password');
     },
-    read(io, flags) {
-      const username = textOf(flags['username']);
-      if (!username) throw cliError('ERR_CLI_USAGE', 'missing --username');
-      const value = textOf(flags['password']);
-      return { data: { username, password: valueOf(io, 'password', { value, file: textOf(flags['passwordFile']) }) } };
-    },
+    read: (io, flags) => ({
+      data: { username: needed(flags, 'username'), password: valueOrFile(io, flags, 'password') },
+    }),
   },
   {
     command: 'encryptionkey',
@@ -102,7 +88,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     example: 'cookies --key 0123456789abcdef0123456789abcdef',
     addFlags: (command) => addValue(command, 'key', 'key of 32 bytes'),
     read(io, flags) {
-      const key = valueOf(io, 'key', { value: textOf(flags['key']), file: textOf(flags['keyFile']) });
+      const key = valueOrFile(io, flags, 'key');
       const length = Buffer.byteLength(key);
       if (length === ENCRYPTION_KEY_BYTES) return { data: { key } };
       throw cliError('ERR_CLI_USAGE', `a key has ${ENCRYPTION_KEY_BYTES} bytes, this one ${length}`);
@@ -115,19 +101,18 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     example: 'probe --headers x-probe=yes,x-token=abc',
     addFlags: (command) => void command.option('--headers <headers>', 'headers, name=value,name=value'),
     read(_io, flags) {
-      const text = textOf(flags['headers']);
-      if (!text) throw cliError('ERR_CLI_USAGE', 'missing --headers');
-      const data = readPairs('headers', text);
-      const odd = Object.keys(data).find((name) => !isHeaderName(name));
-      if (odd !== undefined) throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(odd)}`);
-      return { data };
+      needed(flags, 'headers');
+      const data = pairsOf(flags, 'headers')!;
+      const invalid = Object.keys(data).find((name) => !isHeaderName(name));
+      if (invalid === undefined) return { data };
+      throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(invalid)}`);
     },
   },
 ];
 
 function readTls(io: Io, flags: Flags): SecretContent {
   const bytes = (flag: string): Buffer | undefined => {
-    const path = textOf(flags[flag]);
+    const path = valueOf(flags, flag);
     return path === undefined ? undefined : readFlagFile(io, flag, path);
   };
   const read = (flag: string): string | undefined => bytes(flag)?.toString('utf8');
@@ -144,17 +129,11 @@ function readTls(io: Io, flags: Flags): SecretContent {
 }
 
 function readApiKey(io: Io, flags: Flags): SecretContent {
-  const { apikeyLabels, apikeyGenerate } = flags;
-  const given = { value: textOf(flags['apikey']), file: textOf(flags['apikeyFile']) };
-  if (apikeyGenerate && (given.value !== undefined || given.file !== undefined)) {
+  const isGenerated = flags['apikeyGenerate'] === true;
+  if (isGenerated && (valueOf(flags, 'apikey') ?? valueOf(flags, 'apikey-file')) !== undefined) {
     throw cliError('ERR_CLI_USAGE', '--apikey-generate excludes a key of your own');
   }
-  const key = apikeyGenerate ? randomBytes(GENERATED_KEY_BYTES).toString('base64url') : valueOf(io, 'apikey', given);
-  const labels = textOf(apikeyLabels);
-  const generated = apikeyGenerate ? { generated: key } : {};
-  return {
-    data: { 'api-key': key },
-    ...generated,
-    ...(labels !== undefined && { labels: readPairs('apikey-labels', labels) }),
-  };
+  const key = isGenerated ? randomBytes(GENERATED_KEY_BYTES).toString('base64url') : valueOrFile(io, flags, 'apikey');
+  const labels = pairsOf(flags, 'apikey-labels');
+  return { data: { 'api-key': key }, ...(isGenerated && { generated: key }), ...(labels && { labels }) };
 }

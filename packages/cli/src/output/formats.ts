@@ -35,9 +35,12 @@ export function widthOf({ width }: Pick<Terminal, 'width'>, output: 'table' | 'w
   return output === 'wide' ? Infinity : width;
 }
 
+/** A value as YAML, without wrapped lines and aliases. */
+export const yamlText = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+
 /** YAML documents, `---` between them. */
 export function yamlDocuments(values: readonly unknown[]): string {
-  return values.map((value) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+  return values.map(yamlText).join('---\n');
 }
 
 function nameOf(object: StatusObject): string {

@@ -1,4 +1,4 @@
-import { accessSync, constants, opendirSync, statSync } from 'node:fs';
+import { accessSync, constants, opendirSync, readFileSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
   directorySource,
@@ -85,6 +85,15 @@ function fileAt(io: Io, file: string): Source {
     throw fileError(file, error);
   }
   return fileSource(path);
+}
+
+/** Reads a file relative to the directory of the caller; `ERR_CLI_FILE` if it cannot be read. */
+export function readInputFile(io: Io, path: string): Buffer {
+  try {
+    return readFileSync(resolve(io.cwd, path));
+  } catch (error) {
+    throw fileError(path, error);
+  }
 }
 
 /** Returns the checks of a gateway for resources of these kinds. Those of GraphQL are imported only if there is an API. */
