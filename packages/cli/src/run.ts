@@ -1,8 +1,7 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, printable } from '@edge-gateway/core';
 import { CommanderError } from 'commander';
 import { runPlugin } from './command-line/plugin.ts';
 import type { Io } from './io.ts';
-import { printable } from './output/printable.ts';
 import { createProgram } from './program.ts';
 import { wrapText } from './output/table.ts';
 import { wantsColors } from './output/terminal.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, printable } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
 import { readComponents } from '../check/components.ts';
@@ -14,7 +14,6 @@ import { errorTree, jsonReport, statusOf, type CheckResult } from '../check/repo
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';
-import { printable } from '../output/printable.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** What the flags of `check` ask for. */

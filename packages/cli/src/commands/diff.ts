@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { issueData, type ControlPlaneState, type Problem } from '@edge-gateway/core';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { badAnswer, type Connection } from '../gateway/connection.ts';
 import { exitStatus } from '../command-line/command-help.ts';
@@ -12,6 +12,7 @@ import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
 import { countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
 import { readSnapshots } from '../gateway/pages.ts';
+import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { validationOf, type Validation } from '../resources/validation.ts';
 
@@ -29,7 +30,7 @@ export function addDiff(program: Command, io: Terminal): void {
     .argument('<dir>', 'directory of resources')
     .option('--against <dir>', 'compare with this directory instead of the running gateway')
     .option('--exit-code', 'exit with status 1 if there are differences')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+    .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl diff ./resources', 'what the running gateway would change'],
     ['gatewayctl diff ./new --against ./old --exit-code', 'needs no gateway, for CI'],

@@ -1,13 +1,13 @@
 import { GatewayError } from '@edge-gateway/core';
-import { explainRequest, type Explanation } from '@edge-gateway/routing';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { askForAccess } from '../explain/access.ts';
+import { explainWithAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
-import { missingCookie } from '../explain/login-token.ts';
-import { chooseSnapshot, explainContext, readServed, unservedFor } from '../explain/served.ts';
+import { missingToken } from '../explain/login-token.ts';
+import { chooseSnapshot, explainContext, readServed, unservedFor, type Served } from '../explain/served.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
+import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { explainGraphql, type ExplainGraphqlFlags } from './explain-graphql.ts';
 
@@ -35,7 +35,7 @@ export function addExplain(program: Command, io: Terminal): void {
     .option('-c, --config <dir>', 'read this directory of resources instead of a running gateway')
     .option('--listener <name>', 'listener of the request; default: by port or scheme of the URL')
     .option('--proxy <name>', 'proxy to query if there are several')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+    .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl explain GET http://shop.example/cart', 'by the running gateway'],
     [`gatewayctl explain GET http://shop.example/ --claims '{"email":"a@example.com"}'`, 'whether RBAC allows it'],
@@ -46,45 +46,43 @@ export function addExplain(program: Command, io: Terminal): void {
     const flags = command.opts<ExplainFlags & Partial<ExplainGraphqlFlags>>();
     const { graphql } = flags;
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
-    if (method === undefined || url === undefined) throw missing(method === undefined ? 'method' : 'url');
+    const lacking = method === undefined ? 'method' : 'url';
+    if (method === undefined || url === undefined)
+      throw cliError('ERR_CLI_USAGE', `missing required argument '${lacking}'; or give --graphql QUERY`);
     const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
-    const { snapshots, objects, problems, readUnserved } = await readServed(io, command);
-    const snapshot = chooseSnapshot(snapshots, flags.proxy);
-    const listener = flags.listener === undefined ? {} : { listener: flags.listener };
-    const context = explainContext(objects);
-    const claims = parseClaims(flags.claims);
-    const ask = (headers: Record<string, string[]>) => {
-      const access = askForAccess(snapshot, claims);
-      const explained = explain(snapshot, { ...request, headers, ...listener, admit: access.admit }, context);
-      const { answer } = access;
-      return { explained, access, shown: { ...withoutSecrets(explained), ...(answer && { access: answer }) } };
-    };
-    const { explained, access, shown: answered } = ask(request.headers);
-    const rejected = rejectedBehind(answered, snapshot, { objects, problems });
-    const explanation = { ...answered, ...(rejected.length > 0 && { rejected }) };
-    if (flags.output === 'json') io.out(JSON.stringify(explanation, undefined, 2));
-    else {
-      const unserved = await unservedFor(explained, { url, ...listener }, () => readUnserved(snapshot.proxy));
-      const { loginToken } = access;
-      const loginHeader = loginToken?.header;
-      const loginCookie =
-        loginToken &&
-        missingCookie(loginToken, (cookie) => {
-          const { cookie: own = [] } = request.headers;
-          return ask({ ...request.headers, cookie: [[...own, cookie].join('; ')] }).shown;
-        });
-      io.outWrapped(renderExplanation({ ...explanation, unserved, loginHeader, loginCookie }, io.colors));
-    }
+    await explain(io, await readServed(io, command), { flags, request });
   });
 }
 
-function missing(argument: string) {
-  return cliError('ERR_CLI_USAGE', `missing required argument '${argument}'; or give --graphql QUERY`);
+interface Asked {
+  readonly flags: ExplainFlags;
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Record<string, string[]> };
 }
 
-function explain(...asked: Parameters<typeof explainRequest>): Explanation {
+async function explain(io: Terminal, served: Served, { flags, request }: Asked): Promise<void> {
+  const snapshot = chooseSnapshot(served.snapshots, flags.proxy);
+  const input = { snapshot, context: explainContext(served.objects), claims: parseClaims(flags.claims) };
+  const listener = flags.listener === undefined ? {} : { listener: flags.listener };
+  const ask = (headers: Record<string, string[]>) => {
+    const { explanation, loginToken } = attempt(() => explainWithAccess({ ...request, headers, ...listener }, input));
+    return { loginToken, explanation: withoutSecrets(explanation) };
+  };
+  const { explanation, loginToken } = ask(request.headers);
+  const rejected = rejectedBehind(explanation, snapshot, served);
+  const shown = { ...explanation, ...(rejected.length > 0 && { rejected }) };
+  if (flags.output === 'json') return io.out(JSON.stringify(shown, undefined, 2));
+  const choice = { url: request.url, ...listener };
+  const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy));
+  const { cookie: cookies = [] } = request.headers;
+  const withCookie = (cookie: string) =>
+    ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;
+  const missing = loginToken && missingToken(loginToken, withCookie);
+  io.outWrapped(renderExplanation({ ...shown, unserved, missingToken: missing }, io.colors));
+}
+
+function attempt<T>(work: () => T): T {
   try {
-    return explainRequest(...asked);
+    return work();
   } catch (error) {
     if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
     const text = 'cannot read the served configuration; compare the versions with gatewayctl version';
@@ -99,10 +97,8 @@ function checkMethod(method: string): string {
 
 function checkUrl(url: string): string {
   if (url === '*' || /^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
-  throw cliError(
-    'ERR_CLI_USAGE',
-    `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`,
-  );
+  const message = `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`;
+  throw cliError('ERR_CLI_USAGE', message);
 }
 
 /** Reads the claims of a token that there need not be. */

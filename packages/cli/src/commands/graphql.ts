@@ -4,6 +4,7 @@ import { exitStatus } from '../command-line/command-help.ts';
 import { readInputFile } from '../resources/load.ts';
 import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
+import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface CheckFlags {
@@ -29,7 +30,7 @@ export function addGraphql(program: Command, io: Terminal): void {
     .option('--api <name>', 'the GraphQLApi to compare with, when there are several: name or namespace/name')
     .option('-c, --config <dir>', 'compare with this directory of resources instead of a running gateway')
     .addOption(new Option('--rule <rule...>', 'how changes are judged').choices(RULES))
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+    .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl graphql check schema.graphql', 'with the only API of the running gateway'],
     ['gatewayctl graphql check schema.graphql --api bookinfo -c ./resources', 'of a directory'],

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { readableLine } from '@edge-gateway/core';
+import { readableLine, printable } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
-import { printable } from '../output/printable.ts';
 import { wantsColors, type Terminal } from '../output/terminal.ts';
 
 interface LogFlags {

@@ -1,9 +1,10 @@
 import { issueData } from '@edge-gateway/core';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { exitStatus } from '../command-line/command-help.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { loadPaths } from '../resources/load.ts';
 import { count, countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
+import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { validationOf, type Validation } from '../resources/validation.ts';
 
@@ -24,7 +25,7 @@ export function addValidate(program: Command, io: Terminal): void {
     )
     .option('--allow-missing', 'report references to missing resources as warnings, to check part of a configuration')
     .option('--strict', 'warnings fail as well')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+    .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl validate ./resources', 'exit status 1 when there are errors'],
     ['gatewayctl validate shop.yaml --allow-missing', 'one file, whose upstreams are elsewhere'],

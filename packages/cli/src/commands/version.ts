@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, printable } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Connection } from '../gateway/connection.ts';
@@ -7,7 +7,6 @@ import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { text } from '../resources/objects.ts';
-import { printable } from '../output/printable.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 

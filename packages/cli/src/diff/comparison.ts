@@ -1,4 +1,5 @@
 import {
+  printable,
   diffSnapshots,
   isSame,
   type FieldDiff,
@@ -7,7 +8,6 @@ import {
   type SnapshotDiff,
   redact,
 } from '@edge-gateway/core';
-import { printable } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
 
 /** What differs for one proxy. */

@@ -1,8 +1,14 @@
-import type { Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
+import type { Context, Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
 import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
 import { explainAccess, type AccessRules, type AccessToExplain, type ExplainedAccess } from '@edge-gateway/rbac';
-import type { Admission, ReachedRoute, RoutePlace } from '@edge-gateway/routing';
-import { printableDeep } from '../output/printable.ts';
+import {
+  explainRequest,
+  type Admission,
+  type Explanation,
+  type ReachedRoute,
+  type RequestToExplain,
+  type RoutePlace,
+} from '@edge-gateway/routing';
 import { loginTokenOf, type LoginToken } from './login-token.ts';
 import type { Colors } from '../output/terminal.ts';
 
@@ -18,31 +24,35 @@ interface ExplainedExtAuth {
   readonly booleanExpr?: string;
 }
 
-/** The access checks of an explained request, and their result. */
-export interface AccessQuestion {
-  readonly admit: Admission;
-  /** The checks of the route; missing if there are none, or before a route matches. */
-  readonly answer: AccessExplanation | undefined;
+/** An explained request with the access checks of its route. */
+export interface ExplainedRequest {
+  /** `access` is missing if there are no checks, or if no route matches. */
+  readonly explanation: Explanation & { readonly access?: AccessExplanation };
   /** How the login passes on the token that JWT misses. */
   readonly loginToken: LoginToken | undefined;
 }
 
-/**
- * Explains external auth, JWT and RBAC of the matched route. `claims` are assumed to be those of a
- * verified token.
- */
-export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string, unknown>>): AccessQuestion {
-  let answer: AccessExplanation | undefined;
-  let loginToken: LoginToken | undefined;
+/** What a request is explained with. `claims` are assumed to be those of a verified token. */
+interface ExplainInput {
+  readonly snapshot: Snapshot;
+  readonly context: Context;
+  readonly claims: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Explains a request, and external auth, JWT and RBAC of its route. */
+export function explainWithAccess(
+  request: Omit<RequestToExplain, 'admit'>,
+  { snapshot, context, claims }: ExplainInput,
+): ExplainedRequest {
   const { requireRbac = false } = snapshot.settings ?? {};
+  const found: { access?: AccessExplanation; loginToken?: LoginToken | undefined } = {};
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
-    let holding = rulesOf(place);
+    let rules = rulesOf(place);
     const again = () => {
       const next = reroute();
-      if (!next) return undefined;
-      if (next.route !== place.route) holding = rulesOf((place = next));
-      return holding;
+      if (next && next.route !== place.route) rules = rulesOf((place = next));
+      return next && rules;
     };
     const asked = {
       facts,
@@ -51,22 +61,16 @@ export function askForAccess(snapshot: Snapshot, claims?: Readonly<Record<string
       transform: asRefusal(transform),
       reroute: again,
     };
-    const access = explainAccess({ ...holding, requireRbac }, asked);
+    const access = explainAccess({ ...rules, requireRbac }, asked);
     const extauth = extAuthOf(place.virtualHost, place.route.options);
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
-      answer = { ...(extauth && { extauth }), ...access };
-    loginToken = loginTokenOf(place, extauth?.authConfig, access);
+      found.access = { ...(extauth && { extauth }), ...access };
+    found.loginToken = loginTokenOf(place, extauth?.authConfig, access);
     return access.refusal && { reason: 'access denied', ...access.refusal };
   };
-  return {
-    admit,
-    get answer() {
-      return answer;
-    },
-    get loginToken() {
-      return loginToken;
-    },
-  };
+  const explanation = explainRequest(snapshot, { ...request, admit }, context);
+  const { access, loginToken } = found;
+  return { explanation: { ...explanation, ...(access && { access }) }, loginToken };
 }
 
 function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'requireRbac'> {
@@ -105,7 +109,7 @@ function stepsOf({ spec }: SnapshotAuthConfig): string[] {
 
 /** The lines of an access explanation, without indentation. */
 export function accessLines(access: AccessExplanation, colors: Colors): string[] {
-  const { extauth, removedHeaders, jwt, rerouted, rbac } = printableDeep(access);
+  const { extauth, removedHeaders, jwt, rerouted, rbac } = access;
   const mark = (good: boolean) => (good ? colors.green('✓') : colors.red('✗'));
   const lines = removedHeaders ? [`removed because only a token may set them: ${removedHeaders.join(', ')}`] : [];
   if (extauth) lines.push(extAuthLine(extauth));

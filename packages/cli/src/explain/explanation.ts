@@ -1,36 +1,44 @@
-import { REDACTED, isSecretName, isToken, redact, redactPath } from '@edge-gateway/core';
+import { REDACTED, isSecretName, isToken, printable, redact, redactPath } from '@edge-gateway/core';
 import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './access.ts';
-import type { MissingCookie } from './login-token.ts';
+import type { MissingToken } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
 import type { MissingListener } from './served.ts';
 import { differsInPort } from './port-in-host.ts';
 import { optionText } from './option-text.ts';
-import { printableDeep } from '../output/printable.ts';
 import type { Colors } from '../output/terminal.ts';
 
+const hide = (path: string): string => redactPath(path, REDACTED);
+
 /** Returns an explanation without the secret values in options and headers. */
-export function withoutSecrets(explanation: Explanation): Explanation {
-  const options = explanation.options.map((one) => ({ ...one, value: redact(one.value) }));
-  const request = { ...explanation.request, path: redactPath(explanation.request.path, REDACTED) };
-  const { outcome } = explanation;
-  if (outcome.type === 'redirect') {
-    return {
-      ...explanation,
-      request,
-      options,
-      outcome: { ...outcome, location: redactPath(outcome.location, REDACTED) },
-    };
-  }
-  if (outcome.type !== 'forward') return { ...explanation, request, options };
-  const destinations = outcome.destinations.map((destination) => ({
-    ...destination,
-    url: redactPath(destination.url, REDACTED),
-    headers: destination.headers.map(
+export function withoutSecrets<T extends Explanation>(explanation: T): T {
+  const { request, options, outcome } = explanation;
+  return {
+    ...explanation,
+    request: { ...request, path: hide(request.path) },
+    options: options.map((one) => ({ ...one, value: redact(one.value) })),
+    outcome: outcomeWithoutSecrets(outcome),
+  };
+}
+
+function outcomeWithoutSecrets(outcome: Outcome): Outcome {
+  if (outcome.type === 'reply') return outcome;
+  if (outcome.type === 'redirect') return { ...outcome, location: hide(outcome.location) };
+  const destinations = outcome.destinations.map((one) => ({
+    ...one,
+    url: hide(one.url),
+    headers: one.headers.map(
       ([name, value]) => [name, isSecretName(name) || isToken(value) ? REDACTED : value] as const,
     ),
   }));
-  return { ...explanation, request, options, outcome: { ...outcome, destinations } };
+  return { ...outcome, destinations };
+}
+
+/** A copy of plain data in which control characters in text are visible. */
+function printableDeep<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value), (_key, inner: unknown) =>
+    typeof inner === 'string' ? printable(inner) : inner,
+  ) as T;
 }
 
 /** An explanation and what is known beyond it. */
@@ -39,10 +47,8 @@ interface ShownExplanation extends Explanation {
   readonly rejected?: readonly RejectedResource[];
   /** Listeners that may have been meant for the request. */
   readonly unserved?: readonly MissingListener[];
-  /** The header in which the login adds the token that JWT misses. */
-  readonly loginHeader?: string | undefined;
-  /** The cookie of the login with the token that JWT misses. */
-  readonly loginCookie?: MissingCookie | undefined;
+  /** How the login passes on the token that JWT misses. */
+  readonly missingToken?: MissingToken | undefined;
 }
 
 /** An explanation as text: listener, virtual host, routes, options, access, result. */
@@ -74,10 +80,8 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
 }
 
 function unservedLine({ name, reason, resources = [] }: MissingListener): string {
-  const isNamed = (key: string) => reason.includes(key);
-  const about = resources.flatMap(({ kind, namespace, name }) =>
-    isNamed(`${kind}/${namespace}/${name}`) ? [] : [`${kind} ${namespace}/${name}`],
-  );
+  const others = resources.filter(({ kind, namespace, name }) => !reason.includes(`${kind}/${namespace}/${name}`));
+  const about = others.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
   return `${name}: it is not served: ${reason}${about.length > 0 ? ` (${about.join(', ')})` : ''}`;
 }
 
@@ -138,12 +142,15 @@ function optionLine({ option, from, destination, applies, value }: AppliedOption
 }
 
 /** A token that the login adds is only missing in the explanation, so the rejection is not the result. */
-function resultLines({ loginHeader, loginCookie, outcome }: ShownExplanation): string[] {
-  if (loginHeader !== undefined)
-    return [`the login adds the token in header ${loginHeader}; to explain the request with it, give --claims JSON`];
-  if (loginCookie === undefined) return outcomeLines(outcome);
-  const lacks = `the request lacks the cookie ${loginCookie.name}: the login sets it, and a browser sends it after the login`;
-  if (loginCookie.outcome) return [lacks, 'a browser then gets:', ...outcomeLines(loginCookie.outcome).map(indent)];
+function resultLines({ missingToken, outcome }: ShownExplanation): string[] {
+  if (missingToken === undefined) return outcomeLines(outcome);
+  if ('header' in missingToken)
+    return [
+      `the login adds the token in header ${missingToken.header}; to explain the request with it, give --claims JSON`,
+    ];
+  const { cookie, outcome: after } = missingToken;
+  const lacks = `the request lacks the cookie ${cookie}: the login sets it, and a browser sends it after the login`;
+  if (after) return [lacks, 'a browser then gets:', ...outcomeLines(after).map(indent)];
   return [lacks, 'RBAC then decides by the claims of the token; to explain the request with them, give --claims JSON'];
 }
 

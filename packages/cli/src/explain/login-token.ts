@@ -59,23 +59,23 @@ function tokenFor(provider: unknown): string {
   return `${head}.${body}.AAAA`;
 }
 
-/** The cookie with the token that a request lacks. */
-export interface MissingCookie {
-  readonly name: string;
-  /** What a browser gets after the login; missing if it depends on the claims of the token. */
-  readonly outcome: Outcome | undefined;
-}
+/** Where the login puts the token that a request lacks. */
+export type MissingToken =
+  | { readonly header: string }
+  /** `outcome` is what a browser gets after the login; missing if it depends on the claims of the token. */
+  | { readonly cookie: string; readonly outcome: Outcome | undefined };
 
-/** Returns the cookie of the login with which JWT finds its token, if there is one. */
-export function missingCookie(
-  { cookies }: LoginToken,
+/** Returns where JWT finds the token of the login; `undefined` if it does not find it. */
+export function missingToken(
+  { header, cookies }: LoginToken,
   explainWith: (cookie: string) => { readonly outcome: Outcome; readonly access?: ExplainedAccess },
-): MissingCookie | undefined {
+): MissingToken | undefined {
+  if (header !== undefined) return { header };
   for (const cookie of cookies) {
     const { outcome, access } = explainWith(cookie);
     if (!access?.jwt.length || !access.jwt.every(({ passes }) => passes)) continue;
     const dependsOnClaims = access.rbac?.allowed === false;
-    return { name: cookie.slice(0, cookie.indexOf('=')), outcome: dependsOnClaims ? undefined : outcome };
+    return { cookie: cookie.slice(0, cookie.indexOf('=')), outcome: dependsOnClaims ? undefined : outcome };
   }
   return undefined;
 }

@@ -11,9 +11,9 @@ import type { Terminal } from './terminal.ts';
 export const OUTPUTS = ['table', 'wide', 'yaml', 'json', 'kube-yaml', 'name'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
-/** The `-o` flag of the commands that print resources. */
-export function outputOption(): Option {
-  return new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('table');
+/** The `-o` flag of a command; the first choice is its default. */
+export function outputOption(...choices: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'output format').choices(choices).default(choices[0]);
 }
 
 /** Renders resources in any form but the two tables. Secret values are left out. */

@@ -1,7 +1,7 @@
+import { printable } from '@edge-gateway/core';
 import type { Problem } from '@edge-gateway/core';
 import type { Io } from '../io.ts';
 import { shownOrigin } from '../resources/load.ts';
-import { printable } from './printable.ts';
 import type { Colors } from './terminal.ts';
 import { problemLine } from '../resources/validation.ts';
 

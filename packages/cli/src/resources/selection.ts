@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { StatusObject } from './objects.ts';
-import { outputOption, type Output } from '../output/formats.ts';
+import { OUTPUTS, outputOption, type Output } from '../output/formats.ts';
 import { didYouMean } from '../command-line/command-help.ts';
 import type { View } from '../tables/views.ts';
 
@@ -25,7 +25,7 @@ export function withGetFlags(command: Command, plural: string): Command {
     .addOption(new Option('--name <name>', 'same as the argument'))
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
     .addOption(new Option('-A, --all-namespaces', 'resources of all namespaces'))
-    .addOption(outputOption())
+    .addOption(outputOption(...OUTPUTS))
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
 }
 
