@@ -27,6 +27,11 @@ export function cliError(code: CliErrorCode, message: string, cause?: unknown): 
   return new GatewayError(message, { code, status: ERROR_CODES[code].status, cause });
 }
 
+/** Returns true for an error of {@link cliError}. */
+export function isCliError(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith('ERR_CLI_');
+}
+
 const FILE_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'not a directory',

@@ -3,10 +3,9 @@ import { cliError } from '../error-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { readProblems, readSnapshot } from '../gateway/pages.ts';
 import type { Io } from '../io.ts';
-import { count, shownProblems } from '../output/problem-lines.ts';
+import { count, problemLine, shownProblems } from '../output/problem-lines.ts';
 import { loadOffline } from '../resources/load.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
-import { problemLine } from '../resources/validation.ts';
 import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check } from './checks.ts';
 
 /** The state of a configuration: of a running gateway or of a directory. */

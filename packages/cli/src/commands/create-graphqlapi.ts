@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { formatIssue, parseDocuments, readLimited } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { metadataOf, save, withCreateFlags, type CreateFlags } from '../create/save.ts';
-import { cliError, fileError } from '../error-codes.ts';
+import { cliError, fileError, isCliError } from '../error-codes.ts';
 import { addExamples } from '../command-line/command-help.ts';
+import { attempt } from '../resources/graphql-objects.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface GraphQLApiFlags extends CreateFlags {
@@ -30,7 +31,7 @@ export function addCreateGraphQLApi(create: Command, io: Terminal): void {
     const document = parsed(flags.fromOpenapi, await textOf(io, flags.fromOpenapi));
     const { discover } = await import('@edge-gateway/graphql');
     const upstream = { name: flags.upstream ?? metadata.name, namespace: metadata.namespace };
-    const { spec, skipped } = attempt(flags.fromOpenapi, () => discover(upstream, { type: 'openapi', document }));
+    const { spec, skipped } = attempt(() => discover(upstream, { type: 'openapi', document }), flags.fromOpenapi);
     const resource = { apiVersion: 'graphql.gw.vendor.io/v1beta1', kind: 'GraphQLApi', metadata, spec } as const;
     const text = await save(io, resource, flags);
     for (const { where, reason } of skipped) io.err(`skipped ${where}: ${reason}`);
@@ -45,7 +46,7 @@ async function textOf(io: Terminal, from: string): Promise<string> {
   try {
     return await whole(createReadStream(resolve(io.cwd, from)), from);
   } catch (error) {
-    throw isOwn(error) ? error : fileError(from, error);
+    throw isCliError(error) ? error : fileError(from, error);
   }
 }
 
@@ -55,7 +56,7 @@ async function fetched(io: Terminal, url: string): Promise<string> {
     if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);
     return await whole(response.body, url);
   } catch (error) {
-    if (isOwn(error)) throw error;
+    if (isCliError(error)) throw error;
     const { message, cause } = error as { readonly message: string; readonly cause?: { readonly message?: string } };
     throw cliError('ERR_CLI_UNREACHABLE', `${url} cannot be read (${cause?.message || message})`, error);
   }
@@ -67,10 +68,6 @@ async function whole(chunks: AsyncIterable<Uint8Array> | null, from: string): Pr
   return read.toString('utf8');
 }
 
-function isOwn(error: unknown): boolean {
-  return String((error as { readonly code?: unknown }).code).startsWith('ERR_CLI_');
-}
-
 /** A document in JSON or YAML; what is wrong with it begins with its place. */
 function parsed(from: string, text: string): unknown {
   try {
@@ -80,13 +77,5 @@ function parsed(from: string, text: string): unknown {
     const problem = document?.issues.find(({ severity }) => severity === 'error');
     if (problem) throw cliError('ERR_CLI_USAGE', formatIssue(problem));
     return document?.value;
-  }
-}
-
-function attempt<T>(from: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw cliError('ERR_CLI_USAGE', `${from}: ${(error as Error).message.split('\n', 1)[0]}`, error);
   }
 }

@@ -1,8 +1,16 @@
 import type { Command } from 'commander';
 import { addAuthFlags, authSteps } from '../create/auth-steps.ts';
 import type { Flags } from '../create/flags.ts';
-import { readResources, saveAll, shown } from '../create/from-file.ts';
-import { metadataOf, save, withCreateFlags, type CreateFlags, type NewResource } from '../create/save.ts';
+import {
+  metadataOf,
+  readResources,
+  save,
+  saveAll,
+  shown,
+  withCreateFlags,
+  type CreateFlags,
+  type NewResource,
+} from '../create/save.ts';
 import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
 import { cliError } from '../error-codes.ts';
 import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../command-line/command-help.ts';

@@ -10,11 +10,10 @@ import { keepServed, withKept } from '../diff/keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
-import { countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
+import { countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
 import { readSnapshots } from '../gateway/pages.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface DiffFlags {
   readonly against?: string;
@@ -39,13 +38,15 @@ export function addDiff(program: Command, io: Terminal): void {
     const flags = command.opts<DiffFlags>();
     const compared = await io.progress(`Reading ${directory}`, () => compare(io, command, directory));
     const { diffs, problems } = compared;
-    const errors = problems.filter(({ severity }) => severity === 'error').length;
+    const counts = countsOf(problems);
     if (flags.output === 'table') printTable(io, compared);
     else {
-      const counts = { differences: partsOf(diffs).length, errors, warnings: problems.length - errors };
-      io.out(JSON.stringify({ ...counts, problems: problems.map(issueData), proxies: diffs }, undefined, 2));
+      const differences = partsOf(diffs).length;
+      io.out(
+        JSON.stringify({ differences, ...counts, problems: problems.map(issueData), proxies: diffs }, undefined, 2),
+      );
     }
-    if (errors > 0 || (flags.exitCode && diffs.length > 0)) throw exitStatus(1);
+    if (counts.errors > 0 || (flags.exitCode && diffs.length > 0)) throw exitStatus(1);
   });
 }
 
@@ -53,7 +54,7 @@ const KEPT_VERSION = ' Rejected resources keep their last good version, as in a 
 
 interface Compared {
   readonly diffs: readonly ProxyDiff[];
-  readonly problems: Validation['problems'];
+  readonly problems: readonly Problem[];
   /** What stays in use in spite of the problems, as a sentence; empty if nothing does. */
   readonly kept: string;
 }
@@ -72,13 +73,13 @@ async function compare(io: Terminal, command: Command, directory: string): Promi
     : [...(await loadOffline(io, against!)).snapshots.values()];
   const defaultGateways = defaultGatewaysOf(served);
   let planned = await loadOffline(io, directory, defaultGateways);
-  if (validationOf(planned).problems.length > 0) {
+  if (validationOf(planned).length > 0) {
     const held = connection ? { resources: await readInUse(connection) } : { directory: resolve(io.cwd, against!) };
     planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   }
   const snapshots = [...planned.snapshots.values()];
   const after = connection ? keepServed(snapshots, served) : snapshots;
-  const problems = withKept(validationOf(planned).problems, snapshots, after);
+  const problems = withKept(validationOf(planned), snapshots, after);
   return {
     diffs: compareServed(served, after),
     problems: shownProblems(io, problems),

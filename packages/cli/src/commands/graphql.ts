@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
-import { cliError } from '../error-codes.ts';
 import { exitStatus } from '../command-line/command-help.ts';
 import { readInputFile } from '../resources/load.ts';
-import { chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
+import { attempt, chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -51,18 +50,4 @@ export function addGraphql(program: Command, io: Terminal): void {
     io.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
     if (breaking > 0) throw exitStatus(1);
   });
-}
-
-/** Errors in one line; those in a file begin with the place in it. */
-function attempt<T>(work: () => T, file?: string): T {
-  try {
-    return work();
-  } catch (error) {
-    const { message, locations } = error as Error & {
-      readonly locations?: readonly { line: number; column: number }[];
-    };
-    const [place] = locations ?? [];
-    const at = file === undefined ? '' : place ? `${file}:${place.line}:${place.column}: ` : `${file}: `;
-    throw cliError('ERR_CLI_USAGE', `${at}${message.split('\n', 1)[0]}`, error);
-  }
 }

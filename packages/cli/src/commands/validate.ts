@@ -1,12 +1,10 @@
 import { issueData } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { exitStatus } from '../command-line/command-help.ts';
-import { addExamples } from '../command-line/command-help.ts';
+import { addExamples, exitStatus } from '../command-line/command-help.ts';
 import { loadPaths } from '../resources/load.ts';
-import { count, countLine, problemLines, shownProblems } from '../output/problem-lines.ts';
+import { count, countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { validationOf, type Validation } from '../resources/validation.ts';
 
 interface ValidateFlags {
   readonly allowMissing?: boolean;
@@ -34,24 +32,18 @@ export function addValidate(program: Command, io: Terminal): void {
   command.action(async (paths: readonly string[]) => {
     const flags = command.opts<ValidateFlags>();
     const state = await io.progress(`Reading ${paths.join(', ')}`, () => loadPaths(io, paths));
-    const found = validationOf(state, flags);
-    const failed = print(io, { ...found, problems: shownProblems(io, found.problems) }, flags);
+    const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
+    const resources = [...keys].filter((key) => !key.startsWith('Proxy/')).length;
+    const problems = shownProblems(io, validationOf(state, flags));
+    const { errors, warnings } = countsOf(problems);
+    const failed = errors > 0 || (flags.strict === true && warnings > 0);
+    if (flags.output === 'json')
+      io.out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
+    else {
+      for (const line of problemLines(problems, io.colors)) io.outWrapped(line);
+      const paint = failed ? io.colors.red : io.colors.green;
+      io.out(paint(`${count(resources, 'resource')}, ${countLine(problems)}`));
+    }
     if (failed) throw exitStatus(1);
   });
-}
-
-/** Prints what was found; true when it is a failure. */
-function print(io: Terminal, { resources, problems }: Validation, { strict, output }: ValidateFlags): boolean {
-  const { out, outWrapped, colors } = io;
-  const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const warnings = problems.length - errors;
-  const failed = errors > 0 || (strict === true && warnings > 0);
-  if (output === 'json') {
-    out(JSON.stringify({ resources, errors, warnings, problems: problems.map(issueData) }, undefined, 2));
-    return failed;
-  }
-  for (const line of problemLines(problems, colors)) outWrapped(line);
-  const paint = failed ? colors.red : colors.green;
-  out(paint(`${count(resources, 'resource')}, ${countLine(problems)}`));
-  return failed;
 }

@@ -7,6 +7,7 @@ import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { text } from '../resources/objects.ts';
+import { outputOption } from '../output/formats.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -25,7 +26,7 @@ export function addVersion(program: Command, io: Terminal): void {
     .addOption(
       new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE).hideHelp(),
     )
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml', 'table']).default('json'));
+    .addOption(outputOption('json', 'yaml', 'table'));
   addExamples(command, [['gatewayctl version -o table', 'as a table']]);
   command.action(async () => {
     const { namespace, output } = command.opts<{ namespace: string; output: string }>();

@@ -1,26 +1,30 @@
 import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import {
   DEFAULT_NAMESPACE,
+  formatIssue,
   keyOf,
   parseDocuments,
+  redact,
   validateWritten,
   type Kind,
   type Problem,
   type Resource,
   type ResourceKey,
-  redact,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
+import { parseAllDocuments } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { yamlText } from '../output/formats.ts';
-import { loadOffline, shownOrigin } from '../resources/load.ts';
-import { problemLine } from '../resources/validation.ts';
+import { problemLine } from '../output/problem-lines.ts';
+import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
+import { text as textAt } from '../resources/objects.ts';
 
 /** Flags for the destination of a new resource. */
-export interface TargetFlags {
+interface TargetFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
@@ -66,6 +70,13 @@ export function metadataOf(
   return { name: found, namespace };
 }
 
+/** A valid resource, ready to be written into a file of its own. */
+interface ReadResource {
+  readonly key: ResourceKey;
+  /** As it was written, comments included. */
+  readonly text: string;
+}
+
 /**
  * Checks a new resource as the gateway would, and writes it to its own file, readable by the owner only. Returns the
  * text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the resource exists.
@@ -74,52 +85,103 @@ export async function save(io: Io, resource: NewResource, flags: CreateFlags): P
   const text = yamlText(resource);
   const key = keyOfValid(resource.kind, text);
   if (flags.dryRun) return render(resource, flags.output ?? 'kube-yaml');
-  const directory = directoryOf(io, flags);
-  const file = join(directory, fileOf(key));
-  const known = (await loadOffline(io, directory)).resources.get(key);
-  refuseTaken(io, { file, known, force: flags.force === true });
-  write(resolve(io.cwd, file), file, text);
+  await saveAll(io, [{ key, text }], flags);
   return render(redact(resource), flags.output ?? 'table');
-}
-
-/** Where new resources are written. */
-export function directoryOf(io: Io, { config }: TargetFlags): string {
-  const directory = config ?? io.env['GATEWAY_CONFIG'];
-  if (directory) return directory;
-  throw cliError('ERR_CLI_USAGE', 'pass --config DIR to write the resource, or --dry-run to print it');
-}
-
-/** Name of the file of a new resource. */
-export function fileOf(key: ResourceKey): string {
-  return `${key.replaceAll('/', '-').toLowerCase()}.yaml`;
 }
 
 function keyOfValid(kind: Kind, text: string): ResourceKey {
   const { resource, issues } = validateWritten(parseDocuments(text, `${kind.toLowerCase()}.yaml`)[0]!, accessChecks);
   if (resource) return keyOf(kind, resource.metadata);
-  const errors = issues.filter(({ severity }) => severity === 'error');
-  throw cliError('ERR_CLI_USAGE', errors.map(lineWithoutPlace).join('; '));
+  throw cliError('ERR_CLI_USAGE', errorsIn(issues).map(lineWithoutPlace).join('; '));
 }
+
+const errorsIn = (issues: readonly Problem[]): Problem[] => issues.filter(({ severity }) => severity === 'error');
 
 function lineWithoutPlace(issue: Problem): string {
   const { file, line, column } = issue.origin;
   return problemLine(issue).slice(`${file}:${line}:${column}  `.length);
 }
 
+function render(resource: NewResource, output: NonNullable<CreateFlags['output']>): string | undefined {
+  if (output === 'table') return undefined;
+  return output === 'json' ? JSON.stringify(resource, undefined, 2) : yamlText(resource);
+}
+
+/** Maximum size of a file that resources are created from, in bytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads every resource of a file, or of standard input for `-`. Throws `ERR_CLI_USAGE` with every problem, each with its
+ * place, if there is one.
+ */
+export async function readResources(io: Io, path: string): Promise<ReadResource[]> {
+  const file = path === '-' ? 'standard input' : path;
+  const text = path === '-' ? await readAll(io.stdin ?? process.stdin) : readInputFile(io, path).toString('utf8');
+  if (Buffer.byteLength(text) > MAX_BYTES) throw cliError('ERR_CLI_USAGE', `${file} is larger than ${MAX_BYTES} bytes`);
+  const written = parseDocuments(text, file);
+  const checks = await checksFor(written.map(({ value }) => textAt(value, 'kind')));
+  const read = written.map((document) => ({ document, ...validateWritten(document, checks) }));
+  const problems = read.flatMap(({ issues, document, resource }) => {
+    const errors = errorsIn(issues);
+    if (errors.length > 0 || resource) return errors.map(formatIssue);
+    return [`${document.origin.file}: the file contains no resource`];
+  });
+  const keys = read.flatMap(({ resource }) => (resource ? [keyOf(resource.kind, resource.metadata)] : []));
+  const twice = keys.find((key, i) => keys.indexOf(key) !== i);
+  if (twice !== undefined) problems.push(`${file}: ${shown(twice)} is in it twice`);
+  if (problems.length > 0) throw cliError('ERR_CLI_USAGE', listOf(problems));
+  const texts = asWritten(text, read.length);
+  return read.map(({ document }, i) => ({ key: keys[i]!, text: texts?.[i] ?? yamlText(document.value) }));
+}
+
+/** Every document by itself, where each of them is one resource; lists are taken apart, which no text survives. */
+function asWritten(text: string, resources: number): string[] | undefined {
+  const documents = parseAllDocuments(text);
+  if (!Array.isArray(documents)) return undefined;
+  const used = documents.filter((document) => document.errors.length === 0 && document.toJS() !== null);
+  return used.length === resources ? used.map((document) => document.toString({ lineWidth: 0 })) : undefined;
+}
+
+/** `Kind namespace/name`. */
+export function shown(key: ResourceKey): string {
+  return key.replace('/', ' ');
+}
+
+function listOf(problems: readonly string[]): string {
+  if (problems.length === 1) return problems[0]!;
+  return [`${problems.length} errors occurred:`, ...problems.map((problem) => `\t* ${problem}`)].join('\n');
+}
+
+/**
+ * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS`, and nothing is
+ * written, if one of them exists already.
+ */
+export async function saveAll(io: Io, resources: readonly ReadResource[], flags: TargetFlags): Promise<string[]> {
+  const directory = flags.config ?? io.env['GATEWAY_CONFIG'];
+  if (!directory) throw cliError('ERR_CLI_USAGE', 'pass --config DIR to write the resource, or --dry-run to print it');
+  const known = (await loadOffline(io, directory)).resources;
+  const files = resources.map(({ key }) => join(directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`));
+  for (const [i, { key }] of resources.entries()) {
+    refuseTaken(io, { file: files[i]!, known: known.get(key), force: flags.force === true });
+  }
+  for (const [i, { text }] of resources.entries()) write(resolve(io.cwd, files[i]!), files[i]!, text);
+  return files;
+}
+
 /** Rejects an existing file, and a resource in another file, which `--force` does not overwrite. */
-export function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
+function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
   const { file, known, force } = at;
-  const there = statSync(resolve(io.cwd, file), { throwIfNoEntry: false }) !== undefined;
-  const elsewhere = known !== undefined && resolve(io.cwd, known.origin.file) !== resolve(io.cwd, file);
-  if (elsewhere) {
+  const path = resolve(io.cwd, file);
+  if (known !== undefined && resolve(io.cwd, known.origin.file) !== path) {
     const place = shownOrigin(io, known.origin);
     throw cliError('ERR_CLI_EXISTS', `${place.file}:${place.line} already contains a resource with this kind and name`);
   }
-  if (there && !force) throw cliError('ERR_CLI_EXISTS', `${file} exists already; --force overwrites it`);
+  const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (exists && !force) throw cliError('ERR_CLI_EXISTS', `${file} exists already; --force overwrites it`);
 }
 
 /** Writes a whole file or none, readable by its owner only. */
-export function write(path: string, shown: string, text: string): void {
+function write(path: string, shown: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
@@ -129,10 +191,4 @@ export function write(path: string, shown: string, text: string): void {
     rmSync(temporary, { force: true });
     throw fileError(shown, error);
   }
-}
-
-function render(resource: NewResource, output: NonNullable<CreateFlags['output']>): string | undefined {
-  if (output === 'table') return undefined;
-  if (output === 'json') return JSON.stringify(resource, undefined, 2);
-  return yamlText(resource);
 }

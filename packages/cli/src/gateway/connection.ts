@@ -1,6 +1,6 @@
 import { readLimited } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { cliError } from '../error-codes.ts';
+import { cliError, isCliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 
 /** Address of the control plane. */
@@ -163,8 +163,4 @@ function unreachable(page: Page, error: unknown, timeoutMs: number) {
   const reason = late ? `no response within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
   const text = `no gateway at ${page.base.origin} (${reason}); start one with "npm start", or set its address with ${page.flag}`;
   return cliError('ERR_CLI_UNREACHABLE', text, error);
-}
-
-function isCliError(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith('ERR_CLI_');
 }

@@ -1,9 +1,7 @@
-import { printable } from '@edge-gateway/core';
-import type { Problem } from '@edge-gateway/core';
+import { formatIssue, printable, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 import type { Io } from '../io.ts';
 import { shownOrigin } from '../resources/load.ts';
 import type { Colors } from './terminal.ts';
-import { problemLine } from '../resources/validation.ts';
 
 /** Returns problems with file paths relative to the directory of the caller. */
 export function shownProblems(io: Io, problems: readonly Problem[]): Problem[] {
@@ -20,9 +18,24 @@ export function problemLines(problems: readonly Problem[], colors: Colors): stri
 
 /** How many errors and warnings there are, e.g. `1 error, 0 warnings`. */
 export function countLine(problems: readonly Problem[]): string {
+  const { errors, warnings } = countsOf(problems);
+  return `${count(errors, 'error')}, ${count(warnings, 'warning')}`;
+}
+
+/** Returns how many errors and warnings there are. */
+export function countsOf(problems: readonly Problem[]): { readonly errors: number; readonly warnings: number } {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  return `${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}`;
+  return { errors, warnings: problems.length - errors };
 }
 
 /** A number with its noun, e.g. `2 errors`. */
 export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** A problem as one line. */
+export const problemLine = (issue: Problem): string => formatIssue(issue).replaceAll(/\s*\n\s*/g, ' ');
+
+/** Returns every problem of a loaded directory, sorted by file and line. A reference to a missing resource is an error. */
+export function validationOf({ issues }: ControlPlaneState, { allowMissing = false } = {}): Problem[] {
+  const severity = allowMissing ? 'warning' : 'error';
+  return issues.map((issue) => (issue.code === 'MISSING_REFERENCE' ? { ...issue, severity } : issue));
+}

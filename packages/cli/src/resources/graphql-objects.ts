@@ -77,3 +77,17 @@ function collect(apis: readonly SnapshotGraphQLApi[], told: Map<string, string>)
     collect(subschemas ?? [], told);
   }
 }
+
+/** Runs work on a GraphQL document; its errors are one line, and begin with the place in the file if there is one. */
+export function attempt<T>(work: () => T, file?: string): T {
+  try {
+    return work();
+  } catch (error) {
+    const { message, locations } = error as Error & {
+      readonly locations?: readonly { line: number; column: number }[];
+    };
+    const [place] = locations ?? [];
+    const at = file === undefined ? '' : place ? `${file}:${place.line}:${place.column}: ` : `${file}: `;
+    throw cliError('ERR_CLI_USAGE', `${at}${message.split('\n', 1)[0]}`, error);
+  }
+}

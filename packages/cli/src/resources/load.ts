@@ -32,14 +32,14 @@ export async function loadOffline(
   directory: string,
   defaultGateways: DefaultGateways = {},
 ): Promise<ControlPlaneState> {
-  return load(directoryAt(io, directory), { defaultGateways, directory: resolve(io.cwd, directory) });
+  return load(sourceAt(io, directory, false), { defaultGateways, directory: resolve(io.cwd, directory) });
 }
 
 /** Loads any number of directories and files as if they were one directory. */
 export async function loadPaths(io: Io, paths: readonly string[]): Promise<ControlPlaneState> {
   const [only] = paths;
   if (paths.length === 1 && isDirectory(io, only!)) return loadOffline(io, only!);
-  return load(severalSources(paths.map((path) => (isDirectory(io, path) ? directoryAt(io, path) : fileAt(io, path)))));
+  return load(severalSources(paths.map((path) => sourceAt(io, path, !isDirectory(io, path)))));
 }
 
 interface LoadOptions {
@@ -66,25 +66,15 @@ function isDirectory(io: Io, path: string): boolean {
   return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function directoryAt(io: Io, directory: string): Source {
-  const path = resolve(io.cwd, directory);
+function sourceAt(io: Io, path: string, isFile: boolean): Source {
+  const at = resolve(io.cwd, path);
   try {
-    opendirSync(path).closeSync();
-    accessSync(path, constants.R_OK | constants.X_OK);
+    if (!isFile) opendirSync(at).closeSync();
+    accessSync(at, isFile ? constants.R_OK : constants.R_OK | constants.X_OK);
   } catch (error) {
-    throw fileError(directory, error);
+    throw fileError(path, error);
   }
-  return directorySource(path, { watch: false });
-}
-
-function fileAt(io: Io, file: string): Source {
-  const path = resolve(io.cwd, file);
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (error) {
-    throw fileError(file, error);
-  }
-  return fileSource(path);
+  return isFile ? fileSource(at) : directorySource(at, { watch: false });
 }
 
 /** Reads a file relative to the directory of the caller; `ERR_CLI_FILE` if it cannot be read. */
