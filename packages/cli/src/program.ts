@@ -67,7 +67,6 @@ export function createProgram(io: Io): Command {
   return program;
 }
 
-/** Commands that never connect to a gateway. */
 const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'completion', 'help']);
 
 /** Columns that a description needs beside its term. */

@@ -69,7 +69,6 @@ export const EXCLUDABLE: readonly string[] = [
 const NO_COMPONENTS =
   'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked';
 
-/** Checks the parts a gateway consists of: its control plane and its proxies. */
 function checkDeployments({ components, exclude, note }: CheckInput): string[] {
   if (components === undefined) {
     note(NO_COMPONENTS);

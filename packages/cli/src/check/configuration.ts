@@ -90,7 +90,6 @@ function checkOf({ kind }: Problem): Check {
   return CHECKS.find((check) => check.kind !== undefined && check.kind === kind) ?? DOCUMENTS;
 }
 
-/** Most resources that one problem names beside the first. */
 const MAX_NAMED = 3;
 
 /** The first problem of a group, and the other resources that have the same cause. */

@@ -85,7 +85,6 @@ export function unknownSubcommand(group: Command, word: string): Error {
   return cliError('ERR_CLI_USAGE', `unknown command '${word}'${hint}`);
 }
 
-/** The error for a kind of resource that a group does not have. */
 function unknownKind(group: Command, word: string): Error {
   const one = nearest(word, namesOf(group));
   const names = group.commands.map((command) => command.name()).join(', ');

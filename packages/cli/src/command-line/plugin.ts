@@ -4,8 +4,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { namesOf } from './command-help.ts';
-import { didYouMean } from './command-help.ts';
+import { didYouMean, namesOf } from './command-help.ts';
 
 /**
  * Runs the program `gatewayctl-<word>` on the PATH if the first word of a call is not a built-in command.

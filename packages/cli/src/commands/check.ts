@@ -16,7 +16,6 @@ import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** What the flags of `check` ask for. */
 interface CheckFlags extends NamespaceFlags {
   readonly config?: string;
   readonly exclude: readonly string[];

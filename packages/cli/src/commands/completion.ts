@@ -49,7 +49,6 @@ function completionNodes(
 const choicesOf = (command: Command): readonly string[] =>
   command.registeredArguments.flatMap((one) => one.argChoices ?? []);
 
-/** The completion script for bash. */
 function bashCompletion(nodes: readonly CompletionNode[]): string {
   return `# bash completion of gatewayctl: source <(gatewayctl completion bash)
 _gatewayctl_names() {
@@ -92,7 +91,6 @@ complete -o default -F _gatewayctl gatewayctl
 `;
 }
 
-/** The completion script for zsh. */
 function zshCompletion(nodes: readonly CompletionNode[]): string {
   return `#compdef gatewayctl
 # zsh completion of gatewayctl: source <(gatewayctl completion zsh)

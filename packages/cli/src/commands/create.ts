@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addAuthFlags, authSteps } from '../create/auth-steps.ts';
-import type { Flags } from '../create/flags.ts';
+import type { Flags, SecretContent } from '../create/flags.ts';
 import {
   metadataOf,
   readResources,
@@ -11,7 +11,7 @@ import {
   type CreateFlags,
   type NewResource,
 } from '../create/save.ts';
-import { SECRET_KINDS, type SecretContent } from '../create/secret-kinds.ts';
+import { SECRET_KINDS } from '../create/secret-kinds.ts';
 import { cliError } from '../error-codes.ts';
 import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../command-line/command-help.ts';
 import { renderTable } from '../output/table.ts';
@@ -58,7 +58,6 @@ async function createFromFile(io: Terminal, flags: Pick<CreateFlags, 'file' | 'c
   for (const [i, { key }] of resources.entries()) io.out(`${shown(key)}: ${files[i]}`);
 }
 
-/** `create secret`: one subcommand per kind of secret. */
 function addCreateSecret(create: Command, io: Terminal): void {
   const group = asGroup(create.command('secret').description('Create a secret.'));
   for (const kind of SECRET_KINDS) {

@@ -2,16 +2,14 @@ import { resolve } from 'node:path';
 import { issueData, type ControlPlaneState, type Problem } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
-import { badAnswer, type Connection } from '../gateway/connection.ts';
-import { exitStatus } from '../command-line/command-help.ts';
-import { gatewayOf } from '../gateway/connection.ts';
-import { addExamples } from '../command-line/command-help.ts';
+import { gatewayOf, type Connection } from '../gateway/connection.ts';
+import { addExamples, exitStatus } from '../command-line/command-help.ts';
 import { keepServed, withKept } from '../diff/keep-served.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
 import { loadAfter } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
 import { countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
-import { readSnapshots } from '../gateway/pages.ts';
+import { readSnapshot, readSnapshots } from '../gateway/pages.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -99,8 +97,7 @@ function keptBy({ issues }: ControlPlaneState, problems: readonly Problem[]): st
 
 /** Returns the resources that a running gateway uses, including last good versions of rejected ones. */
 async function readInUse(connection: Connection): Promise<readonly unknown[]> {
-  const [{ data }, { data: byKind }] = await Promise.all([connection.snapshot('input'), connection.snapshot('edge')]);
-  if (!Array.isArray(data)) throw badAnswer({ base: connection.server, flag: '--server', path: '/snapshots/input' });
-  const inUse = new Set(entries(byKind).flatMap(([, resources]) => items(resources).map(idOf)));
+  const [{ data }, edge] = await Promise.all([readSnapshot(connection, 'input'), connection.snapshot('edge')]);
+  const inUse = new Set(entries(edge.data).flatMap(([, resources]) => items(resources).map(idOf)));
   return data.filter((resource) => inUse.has(idOf(resource)));
 }

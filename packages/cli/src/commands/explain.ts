@@ -101,7 +101,6 @@ function checkUrl(url: string): string {
   throw cliError('ERR_CLI_USAGE', message);
 }
 
-/** Reads the claims of a token that there need not be. */
 function parseClaims(written: string | undefined): Record<string, unknown> | undefined {
   if (written === undefined) return undefined;
   try {

@@ -62,7 +62,6 @@ function printObjects(io: Terminal, { found, all, view, output }: Shown): void {
   io.err(`No ${view.plural} here${hint}.`);
 }
 
-/** Prints the routes of virtual services, one table per kind of action. */
 function printRoutes(io: Terminal, { found, output }: Shown): void {
   if (output === 'table' || output === 'wide') {
     for (const { metadata, spec } of found) {

@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
-import { exitStatus } from '../command-line/command-help.ts';
 import { readInputFile } from '../resources/load.ts';
 import { attempt, chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
-import { asGroup, addExamples } from '../command-line/command-help.ts';
+import { asGroup, addExamples, exitStatus } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { readableLine, printable } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import type { Connection } from '../gateway/connection.ts';
+import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connection.ts';
 import { wantsColors, type Terminal } from '../output/terminal.ts';
 
 interface LogFlags {
@@ -27,16 +26,21 @@ export function addProxyLogs(proxy: Command, io: Terminal): Command {
     }
     const connection = gatewayOf(io, command);
     if (flags.follow) await follow(io, connection, flags.debug === 'true');
-    else io.write(lineFormat(io)((await connection.proxy('/logs')).replace(/(?<=[^\n])$/, '\n')));
+    else {
+      const lines = await connection.proxy('/logs');
+      io.write(lineFormat(io)(lines.endsWith('\n') || !isTerminal(io) ? lines : `${lines}\n`));
+    }
   });
 }
+
+const isTerminal = (io: Terminal): boolean => (io.stdout as { isTTY?: boolean }).isTTY ?? io.isTTY;
 
 /**
  * Returns a function that turns the next part of a log into the text to print: lines for people on a terminal, else the JSON
  * as it is. On a terminal the begin of a line is kept until its end arrives.
  */
 function lineFormat(io: Terminal): (part: string) => string {
-  if (!((io.stdout as { isTTY?: boolean }).isTTY ?? io.isTTY)) return printable;
+  if (!isTerminal(io)) return printable;
   let begun = '';
   return (part) => {
     const lines = (begun + part).split('\n');

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_NAMESPACE, printable } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
-import type { Connection } from '../gateway/connection.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connection.ts';
+import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { text } from '../resources/objects.ts';
 import { outputOption } from '../output/formats.ts';
@@ -29,10 +28,10 @@ export function addVersion(program: Command, io: Terminal): void {
     .addOption(outputOption('json', 'yaml', 'table'));
   addExamples(command, [['gatewayctl version -o table', 'as a table']]);
   command.action(async () => {
-    const { namespace, output } = command.opts<{ namespace: string; output: string }>();
-    if (namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace must not be empty');
+    const flags = command.opts<{ namespace: string; output: string }>();
+    if (flags.namespace === '') throw cliError('ERR_CLI_USAGE', 'the namespace must not be empty');
     const server = await serverVersion(gatewayOf(io, command));
-    print(io, { server, namespace, output });
+    print(io, server, flags);
     if (server !== undefined) warnWhenDifferent(io, server);
   });
 }
@@ -49,21 +48,14 @@ async function serverVersion(connection: Connection): Promise<string | undefined
 const NO_SERVER = 'Server: version undefined, could not find any version of gw running';
 const CONTAINER = 'edge-gateway';
 
-interface Versions {
-  readonly server: string | undefined;
-  readonly namespace: string;
-  readonly output: string;
-}
-
-function print(io: Terminal, { server, namespace, output }: Versions): void {
-  const { out, err } = io;
+function print({ out, err }: Terminal, server: string | undefined, flags: { namespace: string; output: string }): void {
+  const { namespace, output } = flags;
   if (output === 'table') {
     out(`Client version: ${CLIENT_VERSION}`);
     if (server === undefined) return out(NO_SERVER);
     const columns = ['Namespace', 'Deployment-Type', 'Containers'];
-    return out(
-      `Server version:\n${renderTable({ columns, rows: [[namespace, 'Gateway', `${CONTAINER}: ${server}`]] })}`,
-    );
+    const rows = [[namespace, 'Gateway', `${CONTAINER}: ${server}`]];
+    return out(`Server version:\n${renderTable({ columns, rows })}`);
   }
   if (server === undefined) err(NO_SERVER);
   const container = { Tag: server, Name: CONTAINER, Registry: '', OssTag: '' };
@@ -77,10 +69,9 @@ function print(io: Terminal, { server, namespace, output }: Versions): void {
 }
 
 /** Warns on standard error if client and server differ by a minor version or more. */
-function warnWhenDifferent(io: Terminal, server: string): void {
+function warnWhenDifferent({ err, colors }: Terminal, server: string): void {
   const minor = (version: string) => version.split('.').slice(0, 2).join('.');
   if (minor(server) === minor(CLIENT_VERSION)) return;
-  const { err, colors } = io;
   const line = '-'.repeat(72);
   const text = `gatewayctl is ${CLIENT_VERSION}, the gateway is ${server}; use the gatewayctl of the gateway's version:`;
   err(colors.yellow(`${line}\n${text}\n  npx @edge-gateway/cli@${server}\n${line}`));

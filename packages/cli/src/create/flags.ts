@@ -5,6 +5,14 @@ import { readInputFile } from '../resources/load.ts';
 /** The flags of a call, with names as commander gives them: `--client-id` is `clientId`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
+/** The content of a new secret. */
+export interface SecretContent {
+  readonly data: Readonly<Record<string, string | Buffer>>;
+  readonly labels?: Record<string, string>;
+  /** A generated value, to be shown to the user. */
+  readonly generated?: string;
+}
+
 /** Returns the value of a flag such as `client-id`; `undefined` if it is not given. */
 export function valueOf(flags: Flags, flag: string): string | undefined {
   const value = flags[flag.replaceAll(/-[a-z]/g, (part) => part[1]!.toUpperCase())];

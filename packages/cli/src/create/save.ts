@@ -23,7 +23,6 @@ import { problemLine } from '../output/problem-lines.ts';
 import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
 import { text as textAt } from '../resources/objects.ts';
 
-/** Flags for the destination of a new resource. */
 interface TargetFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
@@ -70,7 +69,6 @@ export function metadataOf(
   return { name: found, namespace };
 }
 
-/** A valid resource, ready to be written into a file of its own. */
 interface ReadResource {
   readonly key: ResourceKey;
   /** As it was written, comments included. */

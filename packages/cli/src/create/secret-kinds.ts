@@ -3,16 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { needed, pairsOf, readFlagFile, valueOf, valueOrFile, type Flags } from './flags.ts';
-import { checkTlsFiles } from './tls-files.ts';
-
-/** The content of a new secret. */
-export interface SecretContent {
-  readonly data: Readonly<Record<string, string | Buffer>>;
-  readonly labels?: Record<string, string>;
-  /** A generated value, to be shown to the user. */
-  readonly generated?: string;
-}
+import { needed, pairsOf, valueOf, valueOrFile, type Flags, type SecretContent } from './flags.ts';
+import { readTls } from './tls-files.ts';
 
 /** One subcommand of `create secret`. */
 export interface SecretKind {
@@ -109,24 +101,6 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     },
   },
 ];
-
-function readTls(io: Io, flags: Flags): SecretContent {
-  const bytes = (flag: string): Buffer | undefined => {
-    const path = valueOf(flags, flag);
-    return path === undefined ? undefined : readFlagFile(io, flag, path);
-  };
-  const read = (flag: string): string | undefined => bytes(flag)?.toString('utf8');
-  const files = { chain: read('certchain'), key: read('privatekey'), rootCa: read('rootca') };
-  checkTlsFiles(files);
-  const { chain, key, rootCa } = files;
-  const data = {
-    ...(chain !== undefined && { 'tls.crt': chain }),
-    ...(key !== undefined && { 'tls.key': key }),
-    ...(rootCa !== undefined && { 'ca.crt': rootCa }),
-  };
-  const staple = bytes('ocspstaple');
-  return { data: staple === undefined ? data : { ...data, 'tls.ocsp-staple': staple } };
-}
 
 function readApiKey(io: Io, flags: Flags): SecretContent {
   const isGenerated = flags['apikeyGenerate'] === true;

@@ -1,16 +1,29 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto';
 import { parseCertificates } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
+import { readFlagFile, valueOf, type Flags, type SecretContent } from './flags.ts';
 
-/** The PEM files of a TLS secret. */
-export interface TlsFiles {
-  readonly chain: string | undefined;
-  readonly key: string | undefined;
-  readonly rootCa: string | undefined;
+/** Reads the PEM files of a TLS secret, and rejects those that no listener or upstream could use. */
+export function readTls(io: Io, flags: Flags): SecretContent {
+  const bytes = (flag: string): Buffer | undefined => {
+    const path = valueOf(flags, flag);
+    return path === undefined ? undefined : readFlagFile(io, flag, path);
+  };
+  const names = { certchain: 'tls.crt', privatekey: 'tls.key', rootca: 'ca.crt' };
+  const texts = Object.entries(names).flatMap(([flag, name]) => {
+    const text = bytes(flag)?.toString('utf8');
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const data: Record<string, string | Buffer> = Object.fromEntries(texts);
+  checkTlsFiles(Object.fromEntries(texts));
+  const staple = bytes('ocspstaple');
+  return { data: staple === undefined ? data : { ...data, 'tls.ocsp-staple': staple } };
 }
 
-/** Rejects files that no listener or upstream could use. Messages name the flag, never the content. */
-export function checkTlsFiles({ chain, key, rootCa }: TlsFiles): void {
+/** Messages name the flag, never the content. */
+function checkTlsFiles(files: Readonly<Record<string, string>>): void {
+  const { 'tls.crt': chain, 'tls.key': key, 'ca.crt': rootCa } = files;
   if (chain === undefined && key === undefined && rootCa === undefined) {
     throw cliError('ERR_CLI_USAGE', 'missing --certchain with --privatekey, or --rootca');
   }

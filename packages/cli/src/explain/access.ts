@@ -97,7 +97,6 @@ function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | u
   return { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };
 }
 
-/** Each step by name, with its method. */
 function stepsOf({ spec }: SnapshotAuthConfig): string[] {
   return (spec.configs ?? []).map((step, i) => {
     const { name = `config_${i}`, ...methods } = step;

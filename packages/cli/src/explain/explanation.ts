@@ -41,7 +41,6 @@ function printableDeep<T>(value: T): T {
   ) as T;
 }
 
-/** An explanation and what is known beyond it. */
 interface ShownExplanation extends Explanation {
   readonly access?: AccessExplanation;
   readonly rejected?: readonly RejectedResource[];

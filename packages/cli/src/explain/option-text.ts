@@ -28,7 +28,6 @@ function rbacText(value: unknown): string | undefined {
   return `${names.length === 1 ? 'policy' : 'policies'} ${names.join(', ')}`;
 }
 
-/** The names of the headers without their values. */
 function headersText(value: unknown): string | undefined {
   const fields = ['requestHeadersToRemove', 'requestHeadersToAdd', 'responseHeadersToRemove', 'responseHeadersToAdd'];
   if (hasMore(value, fields)) return undefined;

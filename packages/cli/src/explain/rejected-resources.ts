@@ -17,7 +17,6 @@ export interface RejectedResource extends ResourceRef {
   readonly lacksRoutes?: boolean;
 }
 
-/** The resources that determine the response to an explained request. */
 type Explained = Explanation & { readonly access?: AccessExplanation };
 
 /**

@@ -60,7 +60,6 @@ export function chooseSnapshot(served: readonly Snapshot[], proxy: string | unde
   throw cliError('ERR_CLI_NOT_FOUND', message);
 }
 
-/** How a request selects its listener. */
 interface ListenerChoice {
   readonly url: string;
   /** Name of the listener. */

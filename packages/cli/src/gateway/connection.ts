@@ -95,9 +95,7 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
 }
 
 /** The address of a page: credentials written into a base address are never shown. */
-function addressOf(page: Page): string {
-  return `${page.base.origin}${page.base.pathname.replace(/\/$/, '')}${page.path}`;
-}
+const addressOf = (page: Page): string => `${page.base.origin}${page.base.pathname.replace(/\/$/, '')}${page.path}`;
 
 async function read(page: Page, options: ConnectionOptions): Promise<string> {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;

@@ -61,9 +61,7 @@ function toKube(object: StatusObject): unknown {
   };
 }
 
-function bodyOf({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...body }: StatusObject): object {
-  return body;
-}
+const bodyOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...body }: StatusObject): object => body;
 
 function statesByName(statuses: unknown): Record<string, unknown> {
   return Object.fromEntries(

@@ -10,7 +10,6 @@ export interface TableData {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The lines of one cell. */
 type Cell = readonly string[];
 
 /**
@@ -39,7 +38,6 @@ export function renderTable(data: TableData, width = Infinity): string {
   return [border, ...head!, border, ...lines, ...(lines.length > 0 ? [border] : [])].join('\n');
 }
 
-/** The width of each column: that of its widest line. */
 function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
   return rows[0]!.map((_, column) =>
     rows.reduce((most, row) => row[column]!.reduce((widest, line) => Math.max(widest, columnsOf(line)), most), 0),
@@ -78,10 +76,7 @@ function neededBy(line: string, room: number): number {
 
 const titlesOf = (head: readonly Cell[]): string[] => head.map((cell) => cell.join(' '));
 
-/** The columns for the values of blocks, beside their titles. */
-function blockRoom(head: readonly Cell[], width: number): number {
-  return Math.max(MIN_COLUMNS, width - blockIndent(head));
-}
+const blockRoom = (head: readonly Cell[], width: number): number => Math.max(MIN_COLUMNS, width - blockIndent(head));
 
 const blockIndent = (head: readonly Cell[]): number => Math.max(...titlesOf(head).map(columnsOf)) + 2;
 
@@ -115,9 +110,7 @@ function withContinuations(rows: readonly (readonly Cell[])[]): readonly (readon
 }
 
 /** Returns a cell without the empty lines at its end, beside which other columns continue. */
-function withoutTrailing(cell: Cell): Cell {
-  return cell.slice(0, 1 + cell.findLastIndex((line) => line !== ''));
-}
+const withoutTrailing = (cell: Cell): Cell => cell.slice(0, 1 + cell.findLastIndex((line) => line !== ''));
 
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0);
 
@@ -128,7 +121,6 @@ function filledColumns([, ...rows]: readonly (readonly Cell[])[], columns: numbe
   return filled.length > 0 ? filled : all;
 }
 
-/** The lines of one row. */
 function rowLines(row: readonly Cell[], widths: readonly number[]): string[] {
   const height = Math.max(...row.map((cell) => cell.length));
   return Array.from({ length: height }, (_, line) => {

@@ -45,9 +45,7 @@ export function createTerminal(io: Io): Terminal {
 }
 
 /** A terminal with zero columns would clear the progress line forever. */
-function canSpin(io: Io): boolean {
-  return io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
-}
+const canSpin = (io: Io): boolean => io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
 
 async function spin<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
   const spinner = ora({ text, stream: io.stderr as NodeJS.WriteStream, discardStdin: false }).start();

@@ -27,9 +27,7 @@ export function chooseGraphQLApi(objects: readonly StatusObject[], asked: string
   throw cliError('ERR_CLI_USAGE', `choose one with --api: ${fitting.map(nameOf).sort().join(', ')}`);
 }
 
-function nameOf({ metadata }: StatusObject): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}
+const nameOf = ({ metadata }: StatusObject): string => `${metadata.namespace}/${metadata.name}`;
 
 /** What an API is explained with; the APIs that it joins are looked up among `objects`. */
 export function partsOf(api: StatusObject, objects: readonly StatusObject[]): ExplainParts {

@@ -32,7 +32,7 @@ export async function loadOffline(
   directory: string,
   defaultGateways: DefaultGateways = {},
 ): Promise<ControlPlaneState> {
-  return load(sourceAt(io, directory, false), { defaultGateways, directory: resolve(io.cwd, directory) });
+  return load(sourceAt(io, directory, false), defaultGateways, resolve(io.cwd, directory));
 }
 
 /** Loads any number of directories and files as if they were one directory. */
@@ -42,14 +42,8 @@ export async function loadPaths(io: Io, paths: readonly string[]): Promise<Contr
   return load(severalSources(paths.map((path) => sourceAt(io, path, !isDirectory(io, path)))));
 }
 
-interface LoadOptions {
-  readonly defaultGateways?: DefaultGateways;
-  /** The configuration directory, below which the descriptor files of GraphQLApis are read. Default: they are not read. */
-  readonly directory?: string;
-}
-
-/** Reads the source once. */
-async function load(source: Source, { defaultGateways = {}, directory }: LoadOptions = {}): Promise<ControlPlaneState> {
+/** `directory` is the one below which the descriptor files of GraphQLApis are read. Default: they are not read. */
+async function load(source: Source, defaultGateways: DefaultGateways = {}, directory?: string) {
   const written = await contentOf(source);
   const kinds = [...written.values()].flat().map(({ value }) => text(value, 'kind'));
   const checks = await checksFor(kinds);

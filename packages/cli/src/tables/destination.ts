@@ -12,7 +12,6 @@ export function destinationText(destination: unknown, namespace: string): string
   return consul ? `${consul} (service)` : '';
 }
 
-/** Members of a route that are no action. */
 const NO_ACTION: ReadonlySet<string> = new Set([
   'name',
   'matchers',
@@ -38,11 +37,11 @@ function knownActionText(route: unknown, namespace: string): string {
   if (dig(route, 'directResponseAction')) return text(route, 'directResponseAction', 'status');
   const api = refAt(route, namespace, 'graphqlApiRef');
   if (api) return `${api.namespace}.${api.name} (graphql api)`;
-  const table = delegateRef(route, namespace);
+  // The deprecated fields beside `ref` win.
+  const table = refAt(route, namespace, 'delegateAction') ?? refAt(route, namespace, 'delegateAction', 'ref');
   return table ? `${table.namespace}.${table.name} (route table)` : '';
 }
 
-/** Returns the target of a redirect: the parts of the URL that change. */
 function redirectText(redirect: unknown): string {
   const host = text(redirect, 'hostRedirect');
   const scheme = dig(redirect, 'httpsRedirect') === true ? 'https' : '';
@@ -55,7 +54,6 @@ function redirectText(redirect: unknown): string {
   return `redirect: ${scheme || host || port ? `${scheme || '<scheme>'}://${authority}` : ''}${path}`;
 }
 
-/** Returns weighted destinations with their shares. */
 function weightedText(destinations: readonly unknown[], namespace: string): string {
   const weights = destinations.map((one) => Number(text(one, 'weight') || 0));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -64,11 +62,6 @@ function weightedText(destinations: readonly unknown[], namespace: string): stri
     return `${destinationText(dig(one, 'destination'), namespace)} ${share} %`;
   });
   return `${destinations.length} destinations: ${shares.join(', ')}`;
-}
-
-/** The route table a delegating route names; the deprecated fields beside `ref` win. */
-export function delegateRef(route: unknown, namespace: string) {
-  return refAt(route, namespace, 'delegateAction') ?? refAt(route, namespace, 'delegateAction', 'ref');
 }
 
 function routeActionText(action: unknown, namespace: string): string {

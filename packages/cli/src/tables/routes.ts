@@ -59,7 +59,6 @@ interface Section {
   readonly columns: Readonly<Record<string, (action: unknown) => string>>;
 }
 
-/** The tables of `get virtualservice route`: the routes with one kind of action each. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'Route Action',
@@ -120,13 +119,11 @@ function matchersOf(route: unknown): readonly unknown[] {
   return written.length > 0 ? written : [{ prefix: '/' }];
 }
 
-/** The path a matcher asks for. */
 function pathOf(matcher: unknown): string {
   if (dig(matcher, 'connectMatcher')) return 'CONNECT';
   return text(matcher, 'prefix') || text(matcher, 'exact') || text(matcher, 'regex');
 }
 
-/** How a matcher compares the path. */
 function pathType(matcher: unknown): string {
   if (dig(matcher, 'prefix') !== undefined) return 'Path Prefix';
   if (dig(matcher, 'exact') !== undefined) return 'Exact Path';
@@ -134,9 +131,7 @@ function pathType(matcher: unknown): string {
 }
 
 /** The methods of a matcher; `*` is any. */
-function verbsOf(matcher: unknown): string {
-  return items(matcher, 'methods').map(String).join(', ') || '*';
-}
+const verbsOf = (matcher: unknown): string => items(matcher, 'methods').map(String).join(', ') || '*';
 
 /** The header conditions of a matcher as `name:value`, a line each; `!` in front inverts. */
 function headersOf(matcher: unknown): string {

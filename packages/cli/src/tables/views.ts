@@ -20,7 +20,6 @@ export interface View {
 
 type Names = readonly [plural: string, ...aliases: string[]];
 
-/** Creates a view of one table without a title. */
 function view(kind: Kind, command: string, [plural, ...aliases]: Names, columns: Columns): View {
   return { kind, command, aliases, plural, tables: (...given) => [{ title: '', ...tableOf(columns, ...given) }] };
 }
