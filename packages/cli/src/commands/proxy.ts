@@ -90,9 +90,9 @@ async function servedConfig(connection: Connection, { name }: ProxyFlags): Promi
   }
   const { listeners, upstreams } = redact(found.snapshot);
   const sections: [string, unknown[]][] = [
-    ['clusters', upstreams.map(({ endpoints: _, ...upstream }) => upstream)],
+    ['clusters', upstreams.map((one) => ({ ...one, endpoints: undefined }))],
     ['eds', upstreams.map(({ name: cluster, endpoints }) => ({ cluster, endpoints }))],
-    ['listeners', listeners.map(({ virtualHosts: _, ...listener }) => listener)],
+    ['listeners', listeners.map((one) => ({ ...one, virtualHosts: undefined }))],
     ['rds', listeners.map((one) => ({ name: `${one.name}-routes`, virtualHosts: one.virtualHosts }))],
   ];
   const body = sections.map(([title, values]) => `#${title}\n${yamlDocuments([values])}`).join('\n');
