@@ -11,12 +11,12 @@ export interface ExtAuthOptions {
   readonly methods: readonly AuthMethodKind[];
 }
 
-/** Stands for levels that say nothing. */
+/** The block of levels without one. */
 const UNSET: ExtAuthExtension = Object.freeze({});
 
 /**
- * The concern for `options.extauth`: the nearest level that has a block wins, `disable` asks nobody. A block whose
- * AuthConfig is not there cannot be compiled, so that its routes answer 500.
+ * Creates the concern for `options.extauth`: the most specific level with a block applies, and `disable` turns it off. A block
+ * whose AuthConfig is missing cannot be compiled, so that its routes return 500.
  *
  * @example
  * const concerns = [createExtAuth({ methods: [...METHODS, oidcMethod] }), jwtConcern, rbacConcern];
@@ -30,13 +30,13 @@ export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExten
       (levels as readonly { readonly extauth?: ExtAuthExtension }[]).findLast(({ extauth }) => extauth)?.extauth ??
       UNSET,
     compile(block, context, scope) {
-      if (block === UNSET || block.disable) return cleaning(methods, scope);
-      return asking(block, methods, context, scope);
+      if (block === UNSET || block.disable) return compileCleaning(methods, scope);
+      return compileAuth(block, methods, context, scope);
     },
   };
 }
 
-function asking(
+function compileAuth(
   { configRef }: ExtAuthExtension,
   methods: readonly AuthMethodKind[],
   context: Context,
@@ -57,7 +57,7 @@ function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
 }
 
 /** Removes granted headers of clients on routes without external auth, because upstreams trust them. */
-function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
+function compileCleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
   const written = scope?.settings.extauth;
   if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
   const names = [settingsOf(written).userIdHeader, ...grantedHeadersOf(specsOf(scope), methods)];
@@ -70,7 +70,7 @@ function cleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined):
   };
 }
 
-/** The gateway writes the answer, so that its own headers, logs and counters hold for it too. */
+/** The gateway writes the response, so that its own headers, logs and counters apply to it. */
 const refuseByGateway: Refuse = ({ status, headers, body, reason, details, flags }, { req, next }) => {
   const facts = factsOf(req);
   let contentType: string | undefined;

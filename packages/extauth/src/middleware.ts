@@ -18,7 +18,7 @@ export interface ExtAuthMiddlewareOptions {
   readonly config: AuthConfigSpec;
   /** Time limit, header for the user, what happens on errors: as in the Settings. */
   readonly settings?: ExtAuthServer;
-  /** Methods beside those of this package; one of the same type takes its place. */
+  /** Methods in addition to those of this package; one of the same type replaces it. */
   readonly methods?: readonly AuthMethodKind[];
   /** Name in logs. Default: `config`. */
   readonly name?: string;
@@ -42,7 +42,7 @@ const refuseHere: Refuse = (refusal, { req, res, next }) => {
 
 /**
  * Creates external auth for Express and `node:http`: runs the chain of an AuthConfig and sets granted headers in `req.headers` and the identity in
- * `identityOf(req)`. A refusal is answered, or passed to `next(error)` as `ERR_EXTAUTH_DENIED` with `onRefusal: 'next'`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
+ * `identityOf(req)`. Responds to rejected requests, or passes `ERR_EXTAUTH_DENIED` to `next(error)` with `onRefusal: 'next'`. Throws `ERR_EXTAUTH_METHOD`, `ERR_EXTAUTH_CONFIG` or `ERR_CORE_EXPRESSION` for a
  * chain that cannot be used.
  *
  * @example

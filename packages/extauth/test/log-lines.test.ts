@@ -55,7 +55,7 @@ describe('log lines of external auth tell where to look', () => {
     const { context, lines } = noted();
     const { ask } = await guarded(only({ passThroughAuth: { http: { url } } }), { context, settings });
     expect((await ask()).status).to.equal(402);
-    expect(lines().join('')).to.contain('the auth server answered 402');
+    expect(lines().join('')).to.contain('the auth server responded with 402');
   });
 
   it('call no redirect to a login a refusal', async () => {

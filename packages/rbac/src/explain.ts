@@ -21,15 +21,15 @@ export interface AccessRefusal {
 
 /** A request whose access is to be explained. */
 export interface AccessToExplain {
-  /** Method, canonical path and headers; what JWT changes of them is recorded here as when it serves. */
+  /** Method, canonical path and headers; receives the same changes as when the request is served. */
   readonly facts: Facts;
-  /** Taken for those of a verified token, in place of the tokens in the request. */
+  /** Used as those of a verified token, instead of the tokens in the request. */
   readonly claims?: Claims;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /**
    * Changes the request as the transformations of its route do at a stage, `early` before tokens of `afterExtAuth` and
-   * `regular` behind policies. Default: there are none.
+   * `regular` after policies. Default: no changes.
    */
   readonly transform?: (stage: 'early' | 'regular') => AccessRefusal | undefined;
   /** What holds for the route that the request has after what was recorded; nothing when it has none. Default: the same. */
@@ -54,12 +54,12 @@ export interface ExplainedJwt {
 /** What JWT and RBAC would do with a request. */
 export interface ExplainedAccess {
   /**
-   * Headers of the client that are taken out before anything is asked, in lower case: a provider somewhere in the virtual
-   * host copies claims to them. Missing where there are none.
+   * Headers of the client that are removed first, in lower case, because a provider of the virtual host copies claims to
+   * them. Missing if there are none.
    */
   readonly removedHeaders?: readonly string[];
   readonly jwt: readonly ExplainedJwt[];
-  /** Missing where no policies hold. */
+  /** Missing if no policies apply. */
   readonly rbac?: Decision;
   /** Set when another route holds after what tokens or transformations changed. */
   readonly rerouted?: true;

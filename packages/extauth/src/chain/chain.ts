@@ -54,9 +54,9 @@ export interface ChainParts {
 }
 
 /**
- * Creates the chain of an AuthConfig: all steps in order, or its boolean expression. The first refusal ends it; what each
- * passing step grants is merged, and its state is seen by the next. A step that throws or is too slow is neither passed
- * nor refused: only another side of an `||` can still let the request in, and a `!` before it or around it cannot.
+ * Creates the chain of an AuthConfig: all steps in order, or its boolean expression. The first denial ends it; the grants of all
+ * allowing steps are merged, and each step sees the state of the one before. A step that throws or is too slow is indeterminate:
+ * the request can then only be allowed by the other side of an `||`, never by a `!`.
  * Throws `ERR_EXTAUTH_METHOD` for a method that is not available, `ERR_CORE_EXPRESSION`, and what a method throws.
  */
 export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {

@@ -40,7 +40,7 @@ function asBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Throws `ERR_EXTAUTH_CONFIG` where a header is none, or would break out of its line. */
+/** Throws `ERR_EXTAUTH_CONFIG` for a header with an invalid name or value, such as one with a line break. */
 export function checkSendable(changes: readonly HeaderChange[]): void {
   for (const change of changes) {
     try {

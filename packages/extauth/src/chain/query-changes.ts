@@ -4,8 +4,8 @@ import type { QueryChange } from '@edge-gateway/core';
 const TO_ESCAPE = /%(?![0-9A-Fa-f]{2})|[^%A-Za-z0-9\-._~!$'()*+,;:@/?=]/gu;
 
 /**
- * A path with changed query. A parameter is found however its name is escaped; one that is set takes the place of the first
- * of that name. The others stay as they were written.
+ * Returns a path with a changed query. Names are compared unescaped; a parameter that is set replaces the first of that name, and its
+ * other occurrences are removed. All others stay as they were written.
  */
 export function changeQuery(path: string, changes: readonly QueryChange[]): string {
   if (changes.length === 0) return path;

@@ -17,7 +17,7 @@ function message(fields: Fields, oneofs: Readonly<Record<string, readonly string
   };
 }
 
-/** The part of Envoy's `ext_authz` protocol, version 3, that is spoken here: names and numbers are those on the wire. */
+/** The part of Envoy's `ext_authz` protocol, version 3, that is used here, with the names and numbers on the wire. */
 const AUTH_V3 = {
   Struct: message({ fields: ['Value', 1, 'map'] }),
   ListValue: message({ values: ['Value', 1, 'repeated'] }),
@@ -126,7 +126,7 @@ export interface OkResponse {
   readonly responseHeadersToAdd: readonly HeaderOption[];
   readonly queryParametersToSet: readonly { readonly key: string; readonly value: string }[];
   readonly queryParametersToRemove: readonly string[];
-  /** Deprecated; wins over that of the answer. */
+  /** Deprecated; takes precedence over that of the response. */
   readonly dynamicMetadata?: object | null;
 }
 

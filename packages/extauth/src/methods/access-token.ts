@@ -21,7 +21,7 @@ export interface AccessTokenParts {
   readonly groups?: GroupLookupKind;
 }
 
-/** An access token in `Authorization: Bearer`, or in the query: checked by signature or asked for at its issuer. */
+/** An access token in `Authorization: Bearer` or in the query, verified by its signature or by introspection. */
 export const accessTokenMethod: AuthMethodKind<AccessTokenValidation> = createAccessTokenMethod();
 
 /**

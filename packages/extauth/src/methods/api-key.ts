@@ -24,7 +24,7 @@ interface StoredKey {
 
 /**
  * A key in a request header, compared with those in Secrets of type `extauth.vendor.io/apikey`. Label selectors have
- * been resolved to references before. Keys are looked up by digest, so that a comparison tells nothing of them.
+ * been resolved to references before. Keys are looked up by digest, so that the time of a comparison does not reveal them.
  */
 export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
   type: 'apiKeyAuth',
@@ -85,7 +85,7 @@ function denied(reason: string): AuthDenied {
   return { allowed: false, status: 401, headers: CHALLENGE, reason };
 }
 
-/** How a key is turned into what keys are looked up by: the digest that is stored, or one of our own. */
+/** Returns the function from a key to the digest that it is looked up by. */
 function digestOf(spec: ApiKeyAuth, id: string, context: Context): (key: string) => string {
   if (spec.hmac) {
     const ref = spec.hmac.sharedSecretRef as ResourceRef;

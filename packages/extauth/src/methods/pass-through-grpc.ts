@@ -27,7 +27,7 @@ type Check = (
   callback: (error: ServiceError | null, answer?: CheckResponse) => void,
 ) => { cancel(): void };
 
-/** Asks an own server that speaks Envoy's `ext_authz` protocol, version 3. */
+/** Calls your own auth server over Envoy's `ext_authz` protocol, version 3. */
 export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.grpc',
   create({ grpc = {}, config, failureModeAllow = false }, { id, context }) {
@@ -117,7 +117,7 @@ function isRefusal(error: unknown): boolean {
   return REFUSALS.has((error as ServiceError).code);
 }
 
-/** Milliseconds before the next attempt; `undefined` when there is none. */
+/** Returns the milliseconds before the next attempt; `undefined` if there is none. */
 function backOff({ retryPolicy }: GrpcSpec, retry: number): number | undefined {
   if (!retryPolicy || retry >= (retryPolicy.numRetries ?? 1)) return undefined;
   const { baseInterval, maxInterval } = retryPolicy.retryBackOff ?? {};

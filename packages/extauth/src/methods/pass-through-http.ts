@@ -146,7 +146,7 @@ function questionOf(spec: PassThroughAuth, request: AuthRequest) {
   return { headers, body, clientBytes };
 }
 
-/** The body of the call; none where nothing was asked for. */
+/** Returns the body of the call; `undefined` if the block includes nothing. */
 function bodyFor({ config, http }: PassThroughAuth, { state, metadata, body }: AuthRequest): string | undefined {
   const { passThroughState, passThroughFilterMetadata, passThroughBody } = http?.request ?? {};
   const parts = {
@@ -160,7 +160,7 @@ function bodyFor({ config, http }: PassThroughAuth, { state, metadata, body }: A
 
 async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
   const body = await readLimited(stream, MAX_ANSWER_BYTES);
-  if (!body) throw extauthError('ERR_EXTAUTH_ANSWER', 'the answer is too long');
+  if (!body) throw extauthError('ERR_EXTAUTH_ANSWER', 'the response is too long');
   return body.toString('utf8');
 }
 
@@ -168,7 +168,7 @@ function allow({ response = {} }: HttpSpec, answer: Answer): AuthDecision {
   let newState: AuthAllowed['newState'];
   if (response.readStateFromResponse) {
     newState = stateOf(answer.body);
-    if (!newState) return { ...refused(403, 'the state in the answer cannot be read'), unsure: true };
+    if (!newState) return { ...refused(403, 'the state in the response is invalid'), unsure: true };
   }
   return {
     allowed: true,
@@ -191,7 +191,7 @@ function stateOf(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** What frames the answer says nothing of the request. The first value replaces where `set` is asked for; further ones of the same name are added. */
+/** Copies headers of the response, except those that frame it. With `set` the first value of a name replaces the header, and further ones are added. */
 function copies({ headers }: Answer, names: readonly string[] | undefined, op: 'set' | 'append'): HeaderChange[] {
   return (names ?? []).flatMap((written) => {
     const name = written.toLowerCase();
@@ -200,13 +200,13 @@ function copies({ headers }: Answer, names: readonly string[] | undefined, op: '
   });
 }
 
-/** A status that promises success would be taken for one. */
+/** Clients would take a status below 300 for success. */
 function deny({ response = {} }: HttpSpec, answer: Answer): AuthDenied {
   const status = answer.status >= 300 ? answer.status : 403;
   const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>
     change.op === 'remove' ? [] : [change.name, change.value],
   );
-  return { ...refused(status, `the auth server answered ${answer.status}`), headers, body: answer.body };
+  return { ...refused(status, `the auth server responded with ${answer.status}`), headers, body: answer.body };
 }
 
 function refused(status: number, reason: string) {

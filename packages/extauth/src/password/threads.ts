@@ -89,7 +89,7 @@ export function createThreads(now: () => number = () => performance.now()): RunJ
     }, IDLE_MS).unref();
   }
 
-  /** Has the newest job of the client with the most jobs give way to a client with fewer. Returns false where all have as few. */
+  /** Drops the newest job of the client with the most jobs in favour of a client with fewer. Returns false if none has more. */
   function makeRoom(mine: number): boolean {
     const counts = new Map<string, number>();
     for (const { client } of waiting) counts.set(client, (counts.get(client) ?? 0) + 1);
@@ -100,7 +100,7 @@ export function createThreads(now: () => number = () => performance.now()): RunJ
     return true;
   }
 
-  function leave(client: string): void {
+  function release(client: string): void {
     const left = byClient.get(client)! - 1;
     if (left > 0) byClient.set(client, left);
     else byClient.delete(client);
@@ -117,7 +117,7 @@ export function createThreads(now: () => number = () => performance.now()): RunJ
       next();
       return await task.settle.promise;
     } finally {
-      leave(client);
+      release(client);
     }
   };
 }

@@ -8,7 +8,7 @@ type Introspection = NonNullable<AccessTokenValidation['introspection']>;
 /** Options of {@link accessTokenAuth}: the block `accessTokenValidation` of an AuthConfig, with plain values. */
 export interface AccessTokenAuthOptions
   extends Omit<AccessTokenValidation, 'introspection' | 'jwt'>, AccessTokenParts, MiddlewareOptions {
-  /** Asks the provider for each token. */
+  /** Verifies each token by a call of the provider. */
   readonly introspection?: Omit<Introspection, 'clientSecretRef' | 'disableClientSecret'> & {
     /** Secret of `clientId`. Unset: the client id is sent alone. */
     readonly clientSecret?: string;

@@ -29,7 +29,7 @@ import type { AuthSettings } from '../settings.ts';
 export interface Refusal extends Required<Pick<AuthDenied, 'status' | 'headers' | 'body' | 'reason'>> {
   /** `ext_authz_denied`, or `ext_authz_error` if there was no decision. */
   readonly details: string;
-  /** Of access logs: `UAEX` for what external auth said or could not say. */
+  /** Response flag of access logs: `UAEX`, also if there was no decision. */
   readonly flags: string;
 }
 
@@ -73,7 +73,7 @@ export function createAuthHandler(parts: HandlerParts): Handler {
   const stats = statsOf(context);
   const log = context.log.get('ext_authz');
 
-  /** Returns true if the request continues; otherwise it was answered. */
+  /** Returns true if the request continues; otherwise the response was sent. */
   function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): boolean {
     // Only now, because a step may read what the client sent.
     removeClientCopies(exchange.req, facts, [...granted, ...namesOf(decision)]);
@@ -141,8 +141,8 @@ export function createAuthHandler(parts: HandlerParts): Handler {
     facts.hiddenCookies = hidden;
     removeClientCopies(req, facts, [settings.userIdHeader]);
     // Outside the error handling above: errors of later handlers are their own.
-    void authorize({ req, res, next }, facts).then((goesOn) => {
-      if (goesOn) next();
+    void authorize({ req, res, next }, facts).then((isAllowed) => {
+      if (isAllowed) next();
     });
   };
   handler.close = () => chain.close();

@@ -24,7 +24,7 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
         size += chunk.length;
         if (size > maxBytes) return settle(false);
       }
-      // Put back now the bytes come before the end, which is only told in the next tick.
+      // The end is only emitted in the next tick, so the bytes can still be put back before it.
       if (req.complete) settle(true);
     }
 

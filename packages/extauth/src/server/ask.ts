@@ -1,7 +1,7 @@
 import { freezeDeep, readLimited } from '@edge-gateway/core';
 import { UnusableAnswer, type UnusableAnswerParts } from '../chain/failure.ts';
 
-/** Longest answer that is read, in bytes. */
+/** Maximum size of a response in bytes. */
 export const MAX_ANSWER_BYTES = 262_144;
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -16,9 +16,8 @@ interface Question {
 }
 
 /**
- * Fetches a JSON object, which is frozen. Rejects with `ERR_EXTAUTH_ANSWER` and the name of the server for a response that is not one, has
- * another status than 200 or is too long, and when the server cannot be reached; with the reason of the signal when that aborts.
- * Redirects are rejected.
+ * Fetches a JSON object and freezes it. Rejects with `ERR_EXTAUTH_ANSWER`, which names the server, if the server cannot be reached, and for
+ * a response that is a redirect, has another status than 200, is too long or is not a JSON object; with the reason of the signal if that aborts.
  */
 export async function askJson(url: string, question: Question & { readonly refusals?: never }): Promise<JsonObject>;
 /** The same; `undefined` for a response with one of the statuses `refusals`. */
@@ -37,7 +36,7 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
     throw unusable('cannot be reached', { cause });
   }
   if (refusals?.includes(answer.status)) return undefined;
-  if (!body) throw unusable('gave an answer that is too long');
+  if (!body) throw unusable('sent a response that is too long');
   if (answer.status !== 200) throw unusable(`responded with status ${answer.status}`, { answered: answer.status });
   try {
     const value = JSON.parse(body.toString('utf8')) as unknown;
@@ -45,5 +44,5 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
   } catch (cause) {
     throw unusable('returned a response that is not JSON', { cause });
   }
-  throw unusable('returned a response that is not JSON object');
+  throw unusable('returned a response that is not a JSON object');
 }

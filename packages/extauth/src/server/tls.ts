@@ -9,13 +9,13 @@ interface ServerTls {
   readonly config: TlsConfig | undefined;
   readonly id: string;
   readonly context: Context;
-  /** Roots that are trusted beside those of the system, as PEM; those of the secret take the place of both. */
+  /** PEM roots that are trusted in addition to those of the system; those of the secret replace both. */
   readonly moreRoots?: string | undefined;
 }
 
 /**
- * What connections to an own auth server are made with; the server is always verified. Throws `ERR_EXTAUTH_CONFIG` when
- * the secret is not there, or holds no certificates.
+ * Returns the TLS context of connections to your own auth server, which is always verified. Throws `ERR_EXTAUTH_CONFIG` if
+ * the secret is missing, or does not contain valid certificates.
  */
 export function serverTls({ config, id, context: { secrets }, moreRoots }: ServerTls): SecureContext {
   const { minimumProtocolVersion = '', maximumProtocolVersion = '' } = config?.sslParams ?? {};

@@ -11,7 +11,7 @@ import { jwtChecker } from './jwt-check.ts';
 const DEFAULT_CACHE_MS = 600_000;
 /** How long a rejected token is rejected without a call, in milliseconds. */
 const REFUSED_MS = 10_000;
-/** Longest time for the calls about one token, in milliseconds. They outlive the request that began them. */
+/** Timeout of all calls for one token, in milliseconds. They continue if the request that started them ends. */
 const CALL_TIMEOUT_MS = 10_000;
 /** Most concurrent lookups. */
 export const MAX_CALLS = 1000;
@@ -27,7 +27,7 @@ export interface Known {
   readonly userInfo?: Claims;
 }
 
-/** Why a token is invalid. `isFinal`: its issuer rejected it, and would do so again. */
+/** Why a token is invalid. `isFinal`: its issuer rejected it, and will reject it again. */
 interface Refused {
   readonly reason: string;
   readonly isFinal: boolean;

@@ -27,7 +27,7 @@ export function copyClaims(copies: readonly ClaimToHeader[], claims: Claims, fac
 
 /**
  * Removes claim headers that no token set: those of the client, in any spelling, and those of earlier concerns.
- * `rawHeaders` count where the facts have none.
+ * `rawHeaders` are used if the facts have no headers.
  */
 export function removeOthersCopies(
   claimHeaders: ReadonlySet<string>,

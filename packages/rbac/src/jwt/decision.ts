@@ -5,14 +5,14 @@ import { removeOthersCopies } from './claim-headers.ts';
 import type { Provider } from './provider.ts';
 import type { FoundTokens } from './token-source.ts';
 
-/** What one provider says of the tokens that a request carries for it. */
+/** The verdict of one provider on the tokens of a request. */
 export interface Verdict {
   readonly provider: Provider;
   readonly found: FoundTokens;
   readonly outcome: Pick<Token, 'payload'> | JwtFailure;
 }
 
-/** The verdict that counts. `failure` is set if no provider accepted a token, also where the policy lets the request pass. */
+/** The verdict that counts. `failure` is set if no provider accepted a token, also if the policy lets the request pass. */
 export type JwtDecision =
   | { readonly passes: true; readonly accepted: Verdict; readonly failure?: undefined }
   | { readonly passes: boolean; readonly failure: JwtFailure };
@@ -69,7 +69,7 @@ export function httpStatusOf(failure: JwtFailure): 401 | 403 {
   return failure === 'audienceNotAllowed' ? 403 : 401;
 }
 
-/** Returns the failure that the client is told: that of the provider that the token was meant for, if any. */
+/** Returns the failure for the response: that of the provider that the token was meant for, if any. */
 function worstOf(failures: readonly JwtFailure[]): JwtFailure {
   return (
     failures.find((failure) => failure !== 'missing' && failure !== 'unknownIssuer') ??

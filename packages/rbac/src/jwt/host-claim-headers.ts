@@ -9,8 +9,8 @@ const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
 const cleaned = new WeakMap<Facts, ReadonlySet<string>>();
 
 /**
- * The headers that claims are copied to anywhere in a virtual host, in lower case with `_` as `-`: its upstreams believe
- * them, whichever route led there. Those that tokens are read from stay.
+ * Returns the headers that claims are copied to on any route of a virtual host, in lower case with `_` as `-`, because its
+ * upstreams trust them on every route. Headers that tokens are read from are not included.
  */
 export function claimHeadersIn(host: VirtualHost): ReadonlySet<string> {
   const before = known.get(host);
@@ -24,7 +24,7 @@ export function claimHeadersIn(host: VirtualHost): ReadonlySet<string> {
   return names;
 }
 
-/** Takes what the client sent under these names out, once: what a route that the request has left put there stays. */
+/** Removes the client's headers with these names, once per request: headers that an earlier route of the request set are kept. */
 export function removeClientCopies(names: ReadonlySet<string>, facts: Facts): void {
   if (cleaned.get(facts) === names) return;
   cleaned.set(facts, names);

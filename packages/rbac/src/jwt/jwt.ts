@@ -126,7 +126,7 @@ function quotable(text: string): string {
   return text.replaceAll(/["\\]|[^\x20-\x7e]/g, (character) => encodeURIComponent(character));
 }
 
-/** Stands for levels without tokens to verify. */
+/** The block of levels without tokens to verify. */
 const UNSET: JwtProviders = Object.freeze({});
 
 /** Removes the client's copies of claim headers before any check, also from requests without a token. */

@@ -31,7 +31,7 @@ export function createProvider(name: string, spec: JwtProvider) {
     source,
     /** Lower case with `_` as `-`; those of the client are always removed. */
     claimHeaders: claimHeadersOf(copies),
-    /** Key under which a failure is put into the metadata; empty: nowhere. */
+    /** Metadata key of a failure; empty if failures are not recorded. */
     failureKey: spec.attachFailedStatusToMetadata ?? '',
     find: (rawHeaders: readonly string[], facts: Facts) => findTokens(source, facts, rawHeaders),
     /** Records claims, claim headers and the removal of the tokens that were found. */

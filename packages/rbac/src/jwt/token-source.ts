@@ -12,7 +12,7 @@ const DEFAULT_SOURCE: TokenSource = {
   queryParams: ['access_token'],
 };
 
-/** The source that a provider names, or the default: `Authorization: Bearer` and the query's `access_token`. */
+/** Returns the source that a provider names, or the default: `Authorization: Bearer` and the query's `access_token`. */
 export function tokenSourceOf(provider: JwtProvider): TokenSource {
   const { headers = [], queryParams = [] } = provider.tokenSource ?? {};
   if (headers.length === 0 && queryParams.length === 0) return DEFAULT_SOURCE;
@@ -31,8 +31,8 @@ export interface FoundTokens {
 }
 
 /**
- * Every token that a request carries in the places of a source, as the request is by now: what an earlier concern put
- * there counts, what it took away does not. All of them have to be good. `rawHeaders` count where the facts have none.
+ * Returns every token of a request in the places of a source, with the changes of earlier concerns applied. All of them must be
+ * valid. `rawHeaders` are used if the facts have no headers.
  */
 export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders: readonly string[]): FoundTokens {
   const tokens: string[] = [];
@@ -53,13 +53,13 @@ export function findTokens(source: TokenSource, facts: RequestFacts, rawHeaders:
   return { tokens, headers };
 }
 
-/** Records that tokens go: the headers that they were found in, and all query parameters of the source. */
+/** Records the removal of tokens: of the headers that they were found in, and of all query parameters of the source. */
 export function removeTokens({ headers }: FoundTokens, { queryParams }: TokenSource, facts: Facts): void {
   for (const name of headers) facts.requestChanges.push({ op: 'remove', name });
   facts.path = withoutTokens(facts.path, queryParams);
 }
 
-/** The values of a header one by one, with the recorded changes. */
+/** Returns the values of a header one by one, with the recorded changes. */
 function valuesOf(header: string, facts: RequestFacts, rawHeaders: readonly string[]): readonly string[] {
   const flat = facts.headers ?? rawHeaders;
   let values: string[] = [];
@@ -75,7 +75,7 @@ function valuesOf(header: string, facts: RequestFacts, rawHeaders: readonly stri
   return values;
 }
 
-/** A path without the query parameters that carried tokens; the others stay as they were written. */
+/** Returns a path without the query parameters that contain tokens; the others stay as they were written. */
 export function withoutTokens(path: string, queryParams: readonly string[]): string {
   const query = path.indexOf('?');
   if (query === -1) return path;

@@ -80,7 +80,7 @@ const AMBIGUOUS =
   /(?:^|[/\\]|%(?:25)*(?:2f|5c))(?:\.|%(?:25)*2e){1,2}(?:[/\\;]|%(?:25)*(?:2f|5c|3b)|$)|\\|%(?:25)*5c|\/\//i;
 
 /**
- * Returns true for a path that every server reads alike. The gateway has only such paths; in a user's own server the
+ * Returns true for a path that every server interprets in the same way. The gateway has only such paths; in a user's own server the
  * handler may resolve other paths to a place outside the prefix.
  */
 export function isCanonical(path: string): boolean {

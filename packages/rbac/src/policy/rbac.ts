@@ -23,7 +23,7 @@ export function compileAccess(block: Rbac, requireRbac = false): ((request: Acce
   return compilePolicies(block.policies ?? {});
 }
 
-/** The log says which policy came closest and what it lacked; the response never does. */
+/** The log contains the closest policy and the reason; the response never does. */
 function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | undefined {
   const decide = compileAccess(block, scope?.settings.requireRbac);
   if (!decide) return undefined;
@@ -48,7 +48,7 @@ function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | un
   };
 }
 
-/** Stands for a virtual host and route without policies: with `requireRbac` everything is denied there. */
+/** The block of a virtual host and route without policies: with `requireRbac` it denies everything. */
 const UNSET: Rbac = Object.freeze({});
 
 /** Returns the block that holds for a route; that of the route replaces that of its virtual host. */
