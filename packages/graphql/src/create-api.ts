@@ -2,7 +2,7 @@ import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gatewa
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExecutableApi } from './api/executable-api.ts';
 import type { Limits } from './api/limits.ts';
-import { createLocalApi, type ExecutableSchema } from './execute/local-api.ts';
+import { createLocalApi } from './execute/local-api.ts';
 import { readSchema } from './schema/read-schema.ts';
 import { graphqlError } from './api/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';
@@ -19,11 +19,8 @@ export interface FoundApi {
   readonly descriptorSets?: readonly string[];
 }
 
-export interface ApiParts {
+export interface ApiParts extends FoundApi {
   readonly ref: ResourceRef;
-  readonly spec: GraphQLApiSpec;
-  /** Descriptor sets from ConfigMaps and files, as base64. */
-  readonly descriptorSets?: readonly string[];
   readonly limits: Limits;
   readonly counts: ApiCounts;
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;
@@ -47,12 +44,27 @@ export function createApi(parts: ApiParts, context: Context): ExecutableApi {
 }
 
 function apiOf(parts: ApiParts, context: Context, depth: number): ExecutableApi {
-  const { executableSchema, stitchedSchema } = parts.spec;
+  const { ref, spec, limits, findUpstream } = parts;
+  const { executableSchema, stitchedSchema } = spec;
   if (depth > MAX_DEPTH) throw new Error('stitched APIs are nested too deep');
-  if (stitchedSchema) return createStitchedApi(subschemasOf(parts, context, depth), parts.limits);
-  if (executableSchema?.executor?.local) return localApi(executableSchema, parts, context);
-  if (executableSchema?.executor?.remote) return remoteApi(executableSchema, parts, context);
-  throw new Error('it has no executor');
+  if (stitchedSchema) return createStitchedApi(subschemasOf(parts, context, depth), limits);
+  const { local, remote } = executableSchema?.executor ?? {};
+  const { namespace } = ref;
+  const { secrets, now, callUpstream = noUpstreams } = context;
+  const log = context.log.get('graphql');
+  const name = `${namespace}.${ref.name}`;
+  const shared = { namespace, name, secrets, now, callUpstream, findUpstream, limits, log };
+  if (local) {
+    const { counts, descriptorSets = [] } = parts;
+    return createLocalApi(executableSchema!, { ...shared, countsOf: counts.resolver, descriptorSets });
+  }
+  if (!remote) throw new Error('it has no executor');
+  const { remotePath, changes } = parts;
+  const upstream = upstreamOf(remote, namespace);
+  const pathOf = remotePath && ((facts: Facts) => namedPath(findUpstream?.(upstream)?.spec) ?? remotePath(facts));
+  const { schemaDefinition } = executableSchema!;
+  const schema = schemaDefinition ? readSchema(schemaDefinition).schema : undefined;
+  return createRemoteApi(schema, remote, { ...shared, pathOf, changes });
 }
 
 function subschemasOf(parts: ApiParts, context: Context, depth: number) {
@@ -63,36 +75,5 @@ function subschemasOf(parts: ApiParts, context: Context, depth: number) {
     const { spec, descriptorSets } = found;
     const api = apiOf({ ...parts, ref, spec, descriptorSets, remotePath: () => SERVER_PATH }, context, depth + 1);
     return { name: `${ref.namespace}.${ref.name}`, api, typeMerge };
-  });
-}
-
-function localApi(executable: ExecutableSchema, parts: ApiParts, context: Context): ExecutableApi {
-  const { ref, limits, counts, findUpstream } = parts;
-  return createLocalApi(executable, {
-    namespace: ref.namespace,
-    name: `${ref.namespace}.${ref.name}`,
-    callUpstream: context.callUpstream ?? noUpstreams,
-    findUpstream,
-    secrets: context.secrets,
-    limits,
-    countsOf: counts.resolver,
-    descriptorSets: parts.descriptorSets ?? [],
-    log: context.log.get('graphql'),
-  });
-}
-
-function remoteApi({ schemaDefinition, executor }: ExecutableSchema, parts: ApiParts, context: Context): ExecutableApi {
-  const schema = schemaDefinition ? readSchema(schemaDefinition).schema : undefined;
-  const upstream = upstreamOf(executor!.remote!, parts.ref.namespace);
-  const asked = parts.remotePath;
-  return createRemoteApi(schema, executor!.remote!, {
-    namespace: parts.ref.namespace,
-    callUpstream: context.callUpstream ?? noUpstreams,
-    findUpstream: parts.findUpstream,
-    limits: parts.limits,
-    log: context.log.get('graphql'),
-    now: context.now,
-    pathOf: asked && ((facts) => namedPath(parts.findUpstream?.(upstream)?.spec) ?? asked(facts)),
-    changes: parts.changes,
   });
 }

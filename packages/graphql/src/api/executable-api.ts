@@ -1,5 +1,5 @@
 import type { Facts, RetryPolicy } from '@edge-gateway/core';
-import type { DocumentNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { CallBudget } from '../resolvers/calls.ts';
 
 /**
@@ -34,12 +34,7 @@ export interface OperationRequest {
 }
 
 /** An error as sent to the client, without internals. */
-export interface ResultError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly locations?: readonly { readonly line: number; readonly column: number }[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
-}
+export type ResultError = GraphQLFormattedError;
 
 /** The result of one operation. Without `data` the request was rejected (GraphQL, "request error"). */
 export interface ApiResult {

@@ -10,13 +10,9 @@ export interface CachePolicy {
   readonly scope: CacheScope;
 }
 
-export type CacheScope = 'public' | 'private' | 'unset';
+type CacheScope = 'public' | 'private' | 'unset';
 
 const NARROWNESS: Readonly<Record<CacheScope, number>> = { public: 0, unset: 1, private: 2 };
-
-export function narrower(a: CacheScope, b: CacheScope): CacheScope {
-  return NARROWNESS[a] > NARROWNESS[b] ? a : b;
-}
 
 interface Inherited {
   readonly maxAge: number;
@@ -77,7 +73,7 @@ function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>
         scope: hint.scope ?? (inherits ? inherited.scope : 'unset'),
       };
       maxAge = Math.min(maxAge, own.maxAge);
-      scope = narrower(scope, own.scope);
+      if (NARROWNESS[own.scope] > NARROWNESS[scope]) scope = own.scope;
       // Nothing makes it longer again.
       if (maxAge <= 0) return;
       if (!isKnown(field.children, own)) for (const inner of field.children.all()) visit(inner, own);

@@ -71,9 +71,6 @@ export function createDocuments(api: { schema: GraphQLSchema; introspection: boo
       if ('document' in operation) found.operations.set(name, operation);
       return operation;
     },
-    get size() {
-      return known.size;
-    },
   };
 }
 

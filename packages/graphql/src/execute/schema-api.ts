@@ -127,14 +127,19 @@ async function eventsOf(
   throw error?.originalError instanceof GraphQLError ? error : (error?.originalError ?? error);
 }
 
-interface Mapping {
-  map(event: unknown): Promise<ApiResult>;
-  fail(error: unknown): ApiResult;
-  leave(): void;
-}
-
 /** The results of events. Whoever leaves while an event is awaited waits for it no longer. */
-function mapped(events: AsyncIterable<unknown>, { map, fail, leave }: Mapping): AsyncIterable<ApiResult> {
+function mapped(
+  events: AsyncIterable<unknown>,
+  {
+    map,
+    fail,
+    leave,
+  }: {
+    map(event: unknown): Promise<ApiResult>;
+    fail(error: unknown): ApiResult;
+    leave(): void;
+  },
+): AsyncIterable<ApiResult> {
   const source = events[Symbol.asyncIterator]();
   const done: IteratorReturnResult<undefined> = { done: true, value: undefined };
   let isOver = false;

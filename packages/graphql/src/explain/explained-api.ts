@@ -96,7 +96,7 @@ function stitchedApi(parts: ExplainParts, depth: number): ExplainedApi {
     const ref = { name, namespace: namespace || parts.ref.namespace };
     const spec = parts.findApi?.(ref);
     if (!spec) throw graphqlError('ERR_GRAPHQL_API', `There is no GraphQLApi ${ref.namespace}.${ref.name}.`);
-    return { name, api: explainApi({ ...parts, ref, spec }, depth + 1), ...(typeMerge && { typeMerge }) };
+    return { name, api: explainApi({ ...parts, ref, spec }, depth + 1), typeMerge };
   });
   const joins = compileJoins(subschemas);
 

@@ -20,10 +20,10 @@ export function createExplorer(
   context: Context,
   options: GraphQLActionOptions = {},
 ): Explorer {
-  const ready = new Map<string, Ready>();
+  const ready = new Map<string, ReturnType<typeof readyOf>>();
   const known = (): Map<string, SnapshotGraphQLApi> => new Map(served().map((api) => [clusterName(api.ref), api]));
 
-  function readyOf(api: SnapshotGraphQLApi): Ready {
+  function readyOf(api: SnapshotGraphQLApi) {
     const responder = serveApi(api, context, { ...options, introspection: true });
     return { api, handler: handlerOf(responder), close: async () => responder.close?.() };
   }
@@ -51,10 +51,4 @@ export function createExplorer(
     },
     close: () => release(new Map()),
   };
-}
-
-interface Ready {
-  readonly api: SnapshotGraphQLApi;
-  readonly handler: Handler;
-  close(): Promise<void>;
 }

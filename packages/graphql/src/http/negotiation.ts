@@ -2,13 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../api/refusal.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 
-/** Media types of results, the preferred one first. */
-export const RESPONSE_TYPES = ['application/graphql-response+json', 'application/json'] as const;
-export type ResponseType = (typeof RESPONSE_TYPES)[number];
-
 /** The wanted form of a result. */
 export interface Wanted {
-  readonly type: ResponseType;
+  readonly type: 'application/graphql-response+json' | 'application/json';
   /** True if `application/json` is accepted by name: invalid documents then get 200 (GraphQL over HTTP, section 6.4.1). */
   readonly lenient: boolean;
 }

@@ -13,17 +13,13 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { Operation, OperationRequest } from '../api/executable-api.ts';
 
-/** Key values, and the place of their object in the client's document. */
-interface KeyArgs {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly place: string;
-}
-
 /** A root field that a subschema is asked for. */
 export interface AskedField {
   readonly field: GraphQLField<unknown, unknown>;
-  /** Arguments as the client wrote them, or values. */
-  readonly args: { readonly nodes: readonly ArgumentNode[] } | KeyArgs;
+  /** Arguments as the client wrote them, or key values and the place of their object in the client's document. */
+  readonly args:
+    | { readonly nodes: readonly ArgumentNode[] }
+    | { readonly values: Readonly<Record<string, unknown>>; readonly place: string };
   readonly selections: readonly SelectionNode[];
 }
 

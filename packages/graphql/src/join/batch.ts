@@ -1,19 +1,18 @@
 import type { SelectionNode } from 'graphql';
 import type { ApiResult, OperationRequest, ResultError } from '../api/executable-api.ts';
-import { variablesOf, type AskedField, type BatchPlans } from './batch-plan.ts';
+import { variablesOf, type AskedField, type BatchPlans, type Entry, type PlanFor } from './batch-plan.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
-/** Asks one subschema: the fields of one turn of the event loop go into one operation, equal keys once. */
-export interface Batch {
-  /** Returns the value of the root field, with errors in place of the values that failed. Never rejects for failures of a backend. */
-  ask(asked: AskedField): Promise<unknown>;
-}
+/**
+ * Asks one subschema: the fields of one turn of the event loop go into one operation, equal keys once. Returns the value of the root
+ * field, with errors in place of the values that failed. Never rejects for failures of a backend.
+ */
+export type AskSubschema = (asked: AskedField) => Promise<unknown>;
 
 const MAX_FIELDS = 50;
 
-interface Entry {
-  readonly asked: AskedField;
+interface Waiting extends Entry {
   readonly selections: Set<SelectionNode>;
   readonly resolves: ((value: unknown) => void)[];
 }
@@ -21,19 +20,16 @@ interface Entry {
 export interface BatchContext {
   readonly subschema: Subschema;
   readonly request: OperationRequest;
-  readonly operation: 'query' | 'mutation';
+  readonly wanted: PlanFor;
   readonly plans: BatchPlans;
-  readonly keyPrefix: string;
-  /** True if later requests use the same nodes. */
-  readonly lasting: boolean;
   /** Receives each result of the subschema. */
   onResult(result: ApiResult): void;
   /** Receives each error of the subschema that no value is missing for. */
   onElsewhere(error: ResultError): void;
 }
 
-export function createBatch(context: BatchContext): Batch {
-  let waiting = new Map<string, Entry>();
+export function createBatch(context: BatchContext): AskSubschema {
+  let waiting = new Map<string, Waiting>();
 
   function flush(): void {
     const entries = [...waiting.values()];
@@ -41,17 +37,15 @@ export function createBatch(context: BatchContext): Batch {
     for (let i = 0; i < entries.length; i += MAX_FIELDS) void send(entries.slice(i, i + MAX_FIELDS), context);
   }
 
-  return {
-    ask: (asked) =>
-      new Promise((resolve) => {
-        const key = keyOf(asked, waiting.size);
-        const entry = waiting.get(key) ?? { asked, selections: new Set<SelectionNode>(), resolves: [] };
-        for (const selection of asked.selections) entry.selections.add(selection);
-        entry.resolves.push(resolve);
-        if (waiting.size === 0) setImmediate(flush);
-        waiting.set(key, entry);
-      }),
-  };
+  return (asked) =>
+    new Promise((resolve) => {
+      const key = keyOf(asked, waiting.size);
+      const entry = waiting.get(key) ?? { asked, selections: new Set<SelectionNode>(), resolves: [] };
+      for (const selection of asked.selections) entry.selections.add(selection);
+      entry.resolves.push(resolve);
+      if (waiting.size === 0) setImmediate(flush);
+      waiting.set(key, entry);
+    });
 }
 
 /** Returns the same text for fields with the same key and place, which are asked once; root fields of clients are not joined. */
@@ -60,14 +54,14 @@ function keyOf({ field, args }: AskedField, position: number): string {
 }
 
 /** Returns the objects that are missing only because another one failed: each is requested again on its own. */
-function collateral(entries: readonly Entry[], { data, errors = [] }: ApiResult): readonly Entry[] {
+function collateral(entries: readonly Waiting[], { data, errors = [] }: ApiResult): readonly Waiting[] {
   if (data !== null || !entries.every(({ asked }) => 'values' in asked.args)) return [];
   const failedAliases = new Set(errors.map(({ path }) => path?.[0]));
   const others = entries.filter((_entry, index) => !failedAliases.has(`_${index}`));
   return others.length < entries.length ? others : [];
 }
 
-async function send(entries: readonly Entry[], context: BatchContext): Promise<void> {
+async function send(entries: readonly Waiting[], context: BatchContext): Promise<void> {
   let valueOf: (rootField: string) => unknown;
   try {
     const result = await run(entries, context);
@@ -85,10 +79,9 @@ async function send(entries: readonly Entry[], context: BatchContext): Promise<v
   }
 }
 
-function run(entries: readonly Entry[], context: BatchContext): ApiResult | Promise<ApiResult> {
-  const { subschema, request, operation, plans, keyPrefix: prefix, lasting } = context;
-  const { definition } = request.operation;
-  const plan = plans.of({ operation, definition, prefix, lasting }, entries);
+function run(entries: readonly Waiting[], context: BatchContext): ApiResult | Promise<ApiResult> {
+  const { subschema, request, wanted, plans } = context;
+  const plan = plans.of(wanted, entries);
   const variables = variablesOf(plan, entries, request.variables);
   return subschema.api.execute({ ...request, operation: plan.operation, variables, extensions: {} });
 }

@@ -6,7 +6,7 @@ import { standardResolver } from '../execute/resolve.ts';
 import type { Limits } from '../api/limits.ts';
 import { CallBudget } from '../resolvers/calls.ts';
 import { BatchPlans } from './batch-plan.ts';
-import { createBatch, type Batch } from './batch.ts';
+import { createBatch, type AskSubschema } from './batch.ts';
 import { joinedCaching } from './caching.ts';
 import { compileJoins, joinFor, type Join, type Joins } from './joins.ts';
 import { mergeSchemas } from './merge-schemas.ts';
@@ -92,7 +92,7 @@ class Stitching {
   readonly #request: OperationRequest;
   /** Index of the subschema that an object came from. */
   readonly #origins = new WeakMap<object, number>();
-  readonly #batches = new Map<string, Batch>();
+  readonly #batches = new Map<string, AskSubschema>();
   readonly results: ApiResult[] = [];
   /** Errors of the subschemas that made no value null. */
   readonly elsewhere: ResultError[] = [];
@@ -133,7 +133,7 @@ class Stitching {
     const nodes = info.fieldNodes[0]!.arguments ?? NONE;
     const selections = this.#projections.of(info, owner).selectionSet?.selections ?? NONE;
     const operation = info.operation.operation === 'mutation' ? 'mutation' : 'query';
-    return this.#from(owner, await this.#batch(owner, operation).ask({ field, args: { nodes }, selections }));
+    return this.#from(owner, await this.#batch(owner, operation)({ field, args: { nodes }, selections }));
   }
 
   /** Resolves a field that the API of the object does not have, by an API that completes the object by its key. */
@@ -160,7 +160,7 @@ class Stitching {
       args: { values: join.args(keys), place: part.place },
       selections: part.selections,
     };
-    const value = await this.#batch(join.subschema, 'query').ask(asked);
+    const value = await this.#batch(join.subschema, 'query')(asked);
     const [selection] = part.selections as readonly [FieldNode];
     if (value instanceof SubschemaError) throw value.at(keyOf(selection));
     if (value instanceof Error) throw value;
@@ -182,7 +182,7 @@ class Stitching {
     return completed && own(completed, name);
   }
 
-  #batch(subschema: number, operation: 'query' | 'mutation'): Batch {
+  #batch(subschema: number, operation: 'query' | 'mutation'): AskSubschema {
     const key = `${subschema} ${operation}`;
     const known = this.#batches.get(key);
     if (known) return known;
@@ -191,10 +191,8 @@ class Stitching {
     const made = createBatch({
       subschema: subschemas[subschema]!,
       request: this.#request,
-      operation,
+      wanted: { operation, definition: this.#request.operation.definition, prefix: keyPrefix, lasting },
       plans,
-      keyPrefix,
-      lasting,
       onResult: (result) => void this.results.push(result),
       onElsewhere: (error) => void (this.elsewhere.length < MAX_ELSEWHERE && this.elsewhere.push(error)),
     });

@@ -2,17 +2,13 @@ import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import type { ExecutableApi } from '../api/executable-api.ts';
 
-export type TypeMerges = NonNullable<
-  NonNullable<NonNullable<GraphQLApiSpec['stitchedSchema']>['subschemas']>[number]['typeMerge']
->;
+type DeclaredJoin = NonNullable<NonNullable<GraphQLApiSpec['stitchedSchema']>['subschemas']>[number];
 
 /** The declaration of an API that is joined with others. */
-export interface DeclaredSubschema {
+export interface DeclaredSubschema extends Pick<DeclaredJoin, 'typeMerge'> {
   /** For messages, e.g. `gw-system.users`. */
   readonly name: string;
   readonly api: Pick<ExecutableApi, 'schema' | 'subscribe'>;
-  /** How types of other APIs are completed by this one, by type. */
-  readonly typeMerge?: TypeMerges;
 }
 
 export interface Subschema extends DeclaredSubschema {

@@ -17,6 +17,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { leafOf, mismatch, typeOf } from '../execute/complete.ts';
+import { keyOf } from '../template/expression.ts';
 import { nonNullViolation, shownExtensions, shownMessage } from '../execute/errors.ts';
 import type { Limits } from '../api/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
@@ -46,7 +47,7 @@ export function addResolvers(schema: GraphQLSchema, parts: ResolverParts): Graph
       fields.map((field) => {
         const resolve = parts.resolverOf(type.name, field.name);
         const place: FieldParts = { type: type.name, field, parts, runOf };
-        return [field.name, resolve ? called(resolve, place) : read(place)];
+        return [field.name, resolverOf(resolve, place)];
       }),
     );
   }
@@ -72,35 +73,19 @@ interface FieldParts {
   readonly runOf: RunOf;
 }
 
-/** Calls a resolver of the API. */
-function called(resolve: Resolve, { type, field, parts, runOf }: FieldParts): Standard {
+/** Calls a resolver of the API, or reads the key of the parent; never what every object has. */
+function resolverOf(resolve: Resolve | undefined, { type, field, parts, runOf }: FieldParts): Standard {
   const fit = fitterOf(field, type);
   return (parent, args, context, info) => {
-    const run = runOf(context, info);
     const fail = (error: unknown): never => {
-      parts.onFailure(run.facts, failureOf(error, info));
+      parts.onFailure(runOf(context, info).facts, failureOf(error, info));
       throw shown(error);
     };
     try {
-      const value = resolve(parent, args, run);
+      const value = resolve ? resolve(parent, args, runOf(context, info)) : keyOf(parent, field.name);
       return value instanceof Promise ? value.then(fit).catch(fail) : fit(value);
     } catch (error) {
       return fail(error);
-    }
-  };
-}
-
-/** Reads the key of the parent; never what every object has. */
-function read({ type, field, parts, runOf }: FieldParts): Standard {
-  const fit = fitterOf(field, type);
-  const { name } = field;
-  return (parent, _args, context, info) => {
-    try {
-      const isKey = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, name);
-      return fit(isKey ? (parent as Readonly<Record<string, unknown>>)[name] : null);
-    } catch (error) {
-      parts.onFailure(runOf(context, info).facts, failureOf(error, info));
-      throw shown(error);
     }
   };
 }

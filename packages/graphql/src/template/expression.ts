@@ -8,11 +8,9 @@ export interface Roots {
   readonly client?: Pick<Facts, 'header' | 'metadata'>;
 }
 
-/** A step into a value: a key, an index, every element, or the keys or values of an object. */
-type Step =
-  | { readonly type: 'key'; readonly key: string }
-  | { readonly type: 'index'; readonly index: number }
-  | { readonly type: 'each' };
+const EACH = Symbol('each');
+/** A step into a value: a key, an index, or each element of a list or entry of an object. */
+type Step = string | number | typeof EACH;
 
 export interface Expression {
   readonly root: RootName;
@@ -95,8 +93,7 @@ function parsePath(path: string, place: string): Step[] {
     const match = piece.exec(path);
     if (!match) throw new Error(`${place}: '${path.slice(at)}' is no path`);
     const [, key, index] = match;
-    if (key !== undefined) steps.push({ type: 'key', key });
-    else steps.push(index === '*' ? { type: 'each' } : { type: 'index', index: Number(index) });
+    steps.push(key ?? (index === '*' ? EACH : Number(index)));
   }
   return steps;
 }
@@ -106,12 +103,12 @@ function follow(value: unknown, steps: readonly Step[], from = 0): unknown {
   for (let i = from; i < steps.length; i++) {
     const step = steps[i]!;
     if (at === null || at === undefined) return undefined;
-    if (step.type === 'each') {
+    if (step === EACH) {
       const elements = elementsOf(at);
       if (!elements || i + 1 === steps.length) return elements;
       return elements.map((element) => follow(element, steps, i + 1) ?? null);
     }
-    at = step.type === 'key' ? keyOf(at, step.key) : indexOf(at, step.index);
+    at = typeof step === 'string' ? keyOf(at, step) : Array.isArray(at) ? at[step] : undefined;
   }
   return at;
 }
@@ -122,11 +119,8 @@ function elementsOf(value: unknown): readonly unknown[] | undefined {
   return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;
 }
 
-function keyOf(value: unknown, key: string): unknown {
+/** Returns the value of a key of an object; `undefined` for what every object has. */
+export function keyOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];
-}
-
-function indexOf(value: unknown, index: number): unknown {
-  return Array.isArray(value) ? value[index] : undefined;
 }

@@ -1,3 +1,5 @@
+import { isRecord } from '../../api/json.ts';
+
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A value and its pointer, e.g. `#/components/schemas/Pet`. */
@@ -17,7 +19,7 @@ const MAX_STEPS = 32;
 
 /** Wraps a parsed document. Throws an `Error` unless it is OpenAPI 3. */
 export function openDocument(document: unknown): Document {
-  if (!isObject(document)) throw new Error('the document is not an object');
+  if (!isRecord(document)) throw new Error('the document is not an object');
   const version = document['openapi'];
   if (typeof document['swagger'] === 'string') throw new Error('Swagger 2 is not supported, only OpenAPI 3');
   if (typeof version !== 'string' || !/^3(\.|$)/.test(version)) throw new Error('the document is not OpenAPI 3');
@@ -26,7 +28,7 @@ export function openDocument(document: unknown): Document {
     follow(value, pointer) {
       let placed = { value, pointer };
       for (let step = 0; step < MAX_STEPS; step++) {
-        if (!isObject(placed.value)) throw new Error(`${placed.pointer} is not an object`);
+        if (!isRecord(placed.value)) throw new Error(`${placed.pointer} is not an object`);
         const reference = placed.value['$ref'];
         if (typeof reference !== 'string') return { value: placed.value, pointer: placed.pointer };
         placed = { value: find(document, reference), pointer: reference };
@@ -42,7 +44,7 @@ function find(root: Json, reference: string): unknown {
   for (const part of reference.split('/').slice(1)) {
     const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~');
     const inside =
-      Array.isArray(value) || isObject(value) ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined;
+      Array.isArray(value) || isRecord(value) ? Object.getOwnPropertyDescriptor(value, key)?.value : undefined;
     if (inside === undefined) throw new Error(`${reference} does not exist`);
     value = inside;
   }
@@ -55,10 +57,6 @@ function decode(part: string): string {
   } catch {
     return part;
   }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the objects of a list; none for any other value. */

@@ -1,7 +1,8 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import { ApiDraft } from '../api-draft.ts';
 import type { Discovery, DiscoveryBounds, Skipped } from '../discovered-api.ts';
-import { isObject, listOf, openDocument, textOf, type Document, type Json } from './document.ts';
+import { isRecord } from '../../api/json.ts';
+import { listOf, openDocument, textOf, type Document, type Json } from './document.ts';
 import { addField, type Operation } from './operation.ts';
 import { createTypes } from './types.ts';
 
@@ -35,7 +36,7 @@ export function discoverOpenApi(upstream: ResourceRef, source: unknown, options:
 }
 
 function operationsOf(document: Document, skipped: Skipped[]): Operation[] {
-  const paths = isObject(document.root['paths']) ? document.root['paths'] : {};
+  const paths = isRecord(document.root['paths']) ? document.root['paths'] : {};
   return Object.entries(paths).flatMap(([path, item]) => {
     if (path.startsWith('x-')) return [];
     try {
@@ -43,7 +44,7 @@ function operationsOf(document: Document, skipped: Skipped[]): Operation[] {
       const shared = listOf(value['parameters']);
       return METHODS.flatMap((method): Operation[] => {
         const operation = value[method];
-        if (!isObject(operation)) return [];
+        if (!isRecord(operation)) return [];
         return [{ path, method, shared, placed: { value: operation, pointer: `${pointer}/${method}` } }];
       });
     } catch (error) {
@@ -56,11 +57,11 @@ function operationsOf(document: Document, skipped: Skipped[]): Operation[] {
 /** Returns the path of the first server, with the defaults of its variables. */
 function basePathOf(root: Json): string {
   const [server] = listOf(root['servers']);
-  if (!isObject(server)) return '';
-  const variables = isObject(server['variables']) ? server['variables'] : {};
+  if (!isRecord(server)) return '';
+  const variables = isRecord(server['variables']) ? server['variables'] : {};
   const url = (textOf(server['url']) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return isObject(variable) ? String(variable['default'] ?? '') : '';
+    return isRecord(variable) ? String(variable['default'] ?? '') : '';
   });
   const parsed = URL.canParse(url, 'http://upstream') ? new URL(url, 'http://upstream') : undefined;
   return parsed ? parsed.pathname.replace(/\/+$/, '').replaceAll('{', '%7B') : '';

@@ -3,7 +3,8 @@ import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
 import type { ApiDraft } from '../api-draft.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
-import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
+import { isRecord } from '../../api/json.ts';
+import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 import type { TypeOf } from './types.ts';
 
 export interface Operation {
@@ -80,7 +81,7 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     }
     const argument = unique(toGraphQLName(name) || 'value');
     const schema = {
-      value: isObject(value['schema']) ? value['schema'] : { type: 'string' },
+      value: isRecord(value['schema']) ? value['schema'] : { type: 'string' },
       pointer: `${pointer}/schema`,
     };
     const type = typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
@@ -122,26 +123,26 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
 
 /** Returns the schema of a JSON body; `undefined` if there is none. */
 function jsonContent(document: Document, value: Json, pointer: string): Placed | undefined {
-  const content = isObject(value['content']) ? value['content'] : {};
+  const content = isRecord(value['content']) ? value['content'] : {};
   const types = Object.keys(content);
   const json =
     types.find((type) => /^application\/json\b/i.test(type)) ?? types.find((type) => /[/+]json\b|^\*\/\*$/i.test(type));
   if (json === undefined) return undefined;
   const media = document.follow(content[json], `${pointer}/content/${json}`);
   const schema = media.value['schema'];
-  return { value: isObject(schema) ? schema : {}, pointer: `${media.pointer}/schema` };
+  return { value: isRecord(schema) ? schema : {}, pointer: `${media.pointer}/schema` };
 }
 
 /** Returns the type of the first successful response; `JSON` if it has no schema. */
 function responseType({ placed }: Operation, { document, typeOf }: OperationContext, owner: string): string {
-  const responses = isObject(placed.value['responses']) ? placed.value['responses'] : {};
+  const responses = isRecord(placed.value['responses']) ? placed.value['responses'] : {};
   const codes = Object.keys(responses);
   const code = codes.filter((each) => /^2(\d\d|XX)$/i.test(each)).sort()[0] ?? codes.find((each) => each === 'default');
   const any: Placed = { value: {}, pointer: `${placed.pointer}/responses` };
   if (code === undefined) return typeOf(any, owner, 'output');
   const response = document.follow(responses[code], `${placed.pointer}/responses/${code}`);
   const schema = jsonContent(document, response.value, response.pointer);
-  const described = isObject(response.value['content']) && Object.keys(response.value['content']).length > 0;
+  const described = isRecord(response.value['content']) && Object.keys(response.value['content']).length > 0;
   if (!schema && described) throw new Error('its response is not JSON');
   return typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
 }

@@ -1,5 +1,6 @@
 import { isEnumValue } from '../names.ts';
-import { isObject, listOf, textOf, type Document, type Json, type Placed } from './document.ts';
+import { isRecord } from '../../api/json.ts';
+import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 
 /** The shape of a value of a JSON schema, as far as GraphQL can express it. */
 export type Shape =
@@ -30,10 +31,10 @@ export function shapeOf(document: Document, { value, pointer }: Placed): Shape {
   if (choices.length > 0) return choiceOf(document, choices, pointer);
   const wrapped = listOf(value['allOf']);
   if (wrapped.length === 1) return shapeOf(document, document.follow(wrapped[0], `${pointer}/allOf/0`));
-  if (type === 'array' || isObject(value['items'])) {
+  if (type === 'array' || isRecord(value['items'])) {
     return {
       kind: 'list',
-      items: { value: isObject(value['items']) ? value['items'] : {}, pointer: `${pointer}/items` },
+      items: { value: isRecord(value['items']) ? value['items'] : {}, pointer: `${pointer}/items` },
     };
   }
   return scalarOf(value, type);
@@ -47,7 +48,7 @@ function typesOf({ type }: Json): string[] {
 /** A union with one member besides `null` is that member. */
 function choiceOf(document: Document, choices: readonly unknown[], pointer: string): Shape {
   const members = choices
-    .map((choice, index) => ({ value: isObject(choice) ? choice : {}, pointer: `${pointer}/oneOf/${index}` }))
+    .map((choice, index) => ({ value: isRecord(choice) ? choice : {}, pointer: `${pointer}/oneOf/${index}` }))
     .filter(({ value }) => value['type'] !== 'null');
   if (members.length === 1) return shapeOf(document, document.follow(members[0]!.value, members[0]!.pointer));
   return members.length === 0 ? JSON_SHAPE : { kind: 'choice', members };
@@ -78,8 +79,8 @@ function propertiesOf(document: Document, { value, pointer }: Placed, parts: { l
     for (const property of propertiesOf(document, placed, parts)) found.set(property.name, property);
   }
   const required = new Set(listOf(value['required']));
-  for (const [name, property] of Object.entries(isObject(value['properties']) ? value['properties'] : {})) {
-    const schema = { value: isObject(property) ? property : {}, pointer: `${pointer}/properties/${name}` };
+  for (const [name, property] of Object.entries(isRecord(value['properties']) ? value['properties'] : {})) {
+    const schema = { value: isRecord(property) ? property : {}, pointer: `${pointer}/properties/${name}` };
     const readOnly = schema.value['readOnly'] === true;
     found.set(name, { name, schema, required: required.has(name), readOnly });
   }
