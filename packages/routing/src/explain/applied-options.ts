@@ -96,11 +96,10 @@ function ofOneOption(option: string, levels: readonly Level[], listener: Listene
   return reversed ? applied.toReversed() : applied;
 }
 
-const SPECIFIC: readonly AppliedOption['from'][] = ['listener', 'virtual host', 'route', 'destination'];
-
 /** A destination replaces only for its own share, so it never replaces the others for good. */
 function isMoreSpecific(other: Level, from: AppliedOption['from']): boolean {
-  return other.from !== 'destination' && SPECIFIC.indexOf(other.from) > SPECIFIC.indexOf(from);
+  const rank = ['listener', 'virtual host', 'route', 'destination'];
+  return other.from !== 'destination' && rank.indexOf(other.from) > rank.indexOf(from);
 }
 
 function byOrder(a: string, b: string): number {

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { checkConnection, checkHead, requiresClientCertificate, type HeadRules } from '../check/check-head.ts';
-import { asksForWebSocket } from '../check/check-upgrade.ts';
+import { asksForWebSocket } from '../check/check-head.ts';
 import { refusalOf } from '../listen/refuse/client-error.ts';
 import type { Refusal } from '../check/refusal.ts';
 import { createServerNameIndex } from '../listen/tls/tls-table.ts';

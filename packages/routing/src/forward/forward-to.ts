@@ -17,7 +17,7 @@ import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
-import { checkOwnUpgrade } from '../check/check-upgrade.ts';
+import { checkOwnUpgrade } from '../check/check-head.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';

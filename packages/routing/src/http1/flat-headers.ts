@@ -17,9 +17,19 @@ export function removeHeader(flat: string[], lower: string): void {
   let kept = 0;
   for (let i = 0; i < flat.length; i += 2) {
     if (sameName(flat[i]!, lower)) continue;
-    flat[kept] = flat[i]!;
-    flat[kept + 1] = flat[i + 1]!;
-    kept += 2;
+    flat[kept++] = flat[i]!;
+    flat[kept++] = flat[i + 1]!;
+  }
+  flat.length = kept;
+}
+
+/** Takes headers out of the list by their names, in place. */
+export function removeWhere(flat: string[], isRemoved: (name: string) => boolean): void {
+  let kept = 0;
+  for (let i = 0; i < flat.length; i += 2) {
+    if (isRemoved(flat[i]!)) continue;
+    flat[kept++] = flat[i]!;
+    flat[kept++] = flat[i + 1]!;
   }
   flat.length = kept;
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { asksForWebSocket } from '../check/check-upgrade.ts';
+import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, trackConnection, type Connection } from './connection.ts';
 import type { ListenStats } from './listen-stats.ts';
@@ -14,14 +14,7 @@ import type { TlsFront } from './tls/tls-front.ts';
  * The HTTP server behind an accepting socket. It has fixed settings: new settings or certificates make a new front for
  * new connections, while the connections of the old one go on as they are.
  */
-export interface Front {
-  accept(socket: Socket): void;
-  readonly connections: ReadonlySet<Connection>;
-  /** Closes each connection with its next response, or when it was idle for this many milliseconds; those in a handshake too. */
-  drain(graceMs: number): void;
-  /** No connections will be added; lets go of the timers with the last one. */
-  retire(): void;
-}
+export type Front = ReturnType<typeof createFront>;
 
 export interface FrontParts {
   readonly limits: ListenLimits;
@@ -31,7 +24,7 @@ export interface FrontParts {
   readonly tls?: TlsFront;
 }
 
-export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts): Front {
+export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts) {
   const connections = new Set<Connection>();
   const options = serverOptions(limits, upgrades);
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
@@ -73,13 +66,15 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   watchTimeouts(server);
 
   return {
-    accept: (socket) => void server.emit('connection', socket),
-    connections,
-    drain(graceMs) {
+    accept: (socket: Socket) => void server.emit('connection', socket),
+    connections: connections as ReadonlySet<Connection>,
+    /** Closes each connection with its next response, or when it was idle for this many milliseconds; those in a handshake too. */
+    drain(graceMs: number): void {
       drainGraceMs = graceMs;
       for (const connection of connections) closeGracefully(connection, graceMs);
     },
-    retire() {
+    /** No connections will be added; releases the timers with the last one. */
+    retire(): void {
       retired = true;
       if (connections.size === 0) server.close();
     },

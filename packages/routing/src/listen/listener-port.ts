@@ -11,22 +11,7 @@ import { createTlsFront } from './tls/tls-front.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
 
 /** One listener: its accepting socket, and the front that new connections get. */
-export interface ListenerPort {
-  readonly name: string;
-  /** Where it listens; `undefined` while it does not. */
-  readonly acceptor: Acceptor | undefined;
-  /** False for a TLS listener that never had a certificate. */
-  readonly servable: boolean;
-  /** Milliseconds its requests have to finish when it is removed. */
-  readonly drainTimeoutMs: number;
-  /** Takes the newest version of the listener; gives what of it cannot be used. New connections get it, old ones stay. */
-  update(listener: Listener): readonly string[];
-  /** Begins to listen where it does not yet, when it is servable. Rejects with `ERR_ROUTING_LISTEN`. */
-  open(at: { readonly address: string; readonly port: number }): Promise<void>;
-  /** Accepts no more, lets requests finish, ends what is left after the limit. */
-  drain(limitMs: number): Promise<void>;
-  close(): void;
-}
+export type ListenerPort = ReturnType<typeof createListenerPort>;
 
 export interface ListenerPortParts {
   readonly context: Context;
@@ -39,7 +24,7 @@ export interface ListenerPortParts {
 /** Longest time in milliseconds that a connection without a request stays open for one that is just being sent. */
 const IDLE_GRACE_MS = 500;
 
-export function createListenerPort(name: string, parts: ListenerPortParts): ListenerPort {
+export function createListenerPort(name: string, parts: ListenerPortParts) {
   const { context, handler, onRefused } = parts;
   const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
   const sockets = new Set<Socket>();
@@ -50,6 +35,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
 
+  /** Takes the newest version of the listener; returns its problems. New connections get it, old ones stay. */
   function update(listener: Listener): readonly string[] {
     const before = version?.table;
     const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
@@ -74,6 +60,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
     current!.accept(socket);
   }
 
+  /** Begins to listen unless it does. Rejects with `ERR_ROUTING_LISTEN`. */
   async function open(at: { address: string; port: number }): Promise<void> {
     if (acceptor) return;
     const onOverflow = (): void => void stats!.overflow.value++;
@@ -92,25 +79,29 @@ export function createListenerPort(name: string, parts: ListenerPortParts): List
 
   return {
     name,
-    get acceptor() {
+    /** Where it listens; `undefined` while it does not. */
+    get acceptor(): Acceptor | undefined {
       return acceptor;
     },
-    get servable() {
+    /** False for a TLS listener that never had a certificate. */
+    get servable(): boolean {
       return current !== undefined;
     },
-    get drainTimeoutMs() {
+    /** Milliseconds its requests have to finish when it is removed. */
+    get drainTimeoutMs(): number {
       return limits.drainTimeoutMs;
     },
     update,
     open,
-    async drain(limitMs) {
+    /** Accepts no more, lets requests finish, ends what is left after the limit. */
+    async drain(limitMs: number): Promise<void> {
       stop();
       for (const front of fronts) front.drain(Math.min(IDLE_GRACE_MS, limitMs / 4));
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
       current?.retire();
     },
-    close() {
+    close(): void {
       stop();
       for (const socket of sockets) socket.destroy();
       current?.retire();

@@ -82,20 +82,15 @@ export function createListeners(options: ListenersOptions): Listeners {
     try {
       const problems = port.update(listener);
       if (!port.servable) throw certificateError(name, problems);
-      await openAt(port, listener);
+      const isNew = !port.acceptor;
+      await port.open({ address: host ?? listener.bindAddress, port: portOf(listener) });
       const { address, port: number } = port.acceptor!;
+      if (isNew) log.info({ listener: name, address, port: number, tls: listener.ssl }, 'listening');
       const error = problems.length > 0 ? certificateError(name, problems) : undefined;
       return { name, address, port: number, error };
     } catch (error) {
       return { name, error: asError(error) };
     }
-  }
-
-  async function openAt(port: ListenerPort, listener: Listener): Promise<void> {
-    if (port.acceptor) return;
-    await port.open({ address: host ?? listener.bindAddress, port: portOf(listener) });
-    const { address, port: number } = port.acceptor!;
-    log.info({ listener: listener.name, address, port: number, tls: listener.ssl }, 'listening');
   }
 
   function closeOne(port: ListenerPort): void {

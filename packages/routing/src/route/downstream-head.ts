@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { FORWARDED_HEADERS, isHost, plainAddress, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedConnection, RecordedHead } from '../format/record.ts';
+import { removeWhere } from '../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
@@ -60,10 +61,11 @@ const PLAIN_CONNECTION_VALUES: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-interface Found {
+/** What was read from the headers besides the list. */
+class Found {
   authority: string | undefined;
   connection: string | undefined;
-  trailers: boolean;
+  trailers = false;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
 }
@@ -80,13 +82,7 @@ export function sanitizeRequestHead(
   newRequestId: () => string,
 ): DownstreamHead {
   const head = new DownstreamHead(incoming.method ?? 'GET', incoming.url ?? '/');
-  const found: Found = {
-    authority: undefined,
-    connection: undefined,
-    trailers: false,
-    refuse: undefined,
-    forwarded: undefined,
-  };
+  const found = new Found();
   const headers = (head.headers = endToEnd(incoming.rawHeaders, settings, found));
   if (found.connection !== undefined && !PLAIN_CONNECTION_VALUES.has(found.connection))
     removeNamed(headers, found.connection, found);
@@ -99,11 +95,9 @@ export function sanitizeRequestHead(
   head.rejected = found.refuse;
   const forwarded = found.forwarded;
   head.requestId = requestIdOf(forwarded?.get('x-request-id'), settings, newRequestId);
-  const isTrusted = !settings.useRemoteAddress || settings.trustedHops > 0;
-  const given = isTrusted ? forwarded : undefined;
-  head.scheme = schemeOf(given?.get('x-forwarded-proto'), connection);
+  head.scheme = schemeOf(trustsProxies(settings) ? forwarded?.get('x-forwarded-proto') : undefined, connection);
   head.clientAddress = clientAddress(connection.directAddress, forwarded?.get('x-forwarded-for'), settings);
-  addOwn(head, { forwarded, given, connection, settings });
+  addOwn(head, forwarded, connection, settings);
   return head;
 }
 
@@ -149,29 +143,18 @@ function takesUnderscore(name: string, settings: ManagerSettings, found: Found):
 
 function removeNamed(headers: string[], connection: string, found: Found): void {
   const names = namedByConnection(connection);
-  let kept = 0;
-  for (let i = 0; i < headers.length; i += 2) {
-    if (names.includes(headers[i]!)) continue;
-    headers[kept++] = headers[i]!;
-    headers[kept++] = headers[i + 1]!;
-  }
-  headers.length = kept;
+  removeWhere(headers, (name) => names.includes(name));
   for (const name of names) found.forwarded?.delete(name);
 }
 
-interface ForwardedHeaders {
-  /** What the client sent. */
-  readonly forwarded: ReadonlyMap<string, string> | undefined;
-  /** The same if proxies in front are trusted. */
-  readonly given: ReadonlyMap<string, string> | undefined;
-  readonly connection: RecordedConnection;
-  readonly settings: ManagerSettings;
-}
-
+/** Adds the headers that the gateway sets; `forwarded` are those that the client sent. */
 function addOwn(
   { headers, requestId, scheme }: DownstreamHead,
-  { forwarded, given, connection, settings }: ForwardedHeaders,
+  forwarded: ReadonlyMap<string, string> | undefined,
+  connection: RecordedConnection,
+  settings: ManagerSettings,
 ): void {
+  const given = trustsProxies(settings) ? forwarded : undefined;
   if (requestId !== '') headers.push('x-request-id', requestId);
   const chain = forwardedChain(forwarded?.get('x-forwarded-for'), connection, settings);
   if (chain !== undefined) headers.push('x-forwarded-for', chain);
@@ -187,6 +170,9 @@ function addOwn(
   }
   if (settings.via !== '') headers.push('via', settings.via);
 }
+
+const trustsProxies = ({ useRemoteAddress, trustedHops }: ManagerSettings): boolean =>
+  !useRemoteAddress || trustedHops > 0;
 
 /** The id of a client is only kept where it comes from our own side, or is asked for. */
 function requestIdOf(given: string | undefined, settings: ManagerSettings, newRequestId: () => string): string {

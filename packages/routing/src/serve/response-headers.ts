@@ -1,5 +1,5 @@
 import type { HeaderChange } from '@edge-gateway/core';
-import { hasHeader, removeHeader, setHeader } from '../http1/flat-headers.ts';
+import { hasHeader, removeHeader, removeWhere, setHeader } from '../http1/flat-headers.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 
@@ -32,12 +32,5 @@ export function applyRecorded(flat: string[], changes: readonly HeaderChange[]):
 
 /** Removes what some servers would read as one of these names, though it is spelt with underscores. */
 export function removeLookalikes(flat: string[], names: readonly string[]): void {
-  let kept = 0;
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!;
-    if (name.includes('_') && names.includes(name.replaceAll('_', '-'))) continue;
-    flat[kept++] = name;
-    flat[kept++] = flat[i + 1]!;
-  }
-  flat.length = kept;
+  removeWhere(flat, (name) => name.includes('_') && names.includes(name.replaceAll('_', '-')));
 }

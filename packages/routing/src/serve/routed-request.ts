@@ -19,7 +19,7 @@ import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
-import type { ForwardOutcome } from '../forward/forward.ts';
+import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import type { RouteDecision } from '../route/route-request.ts';
@@ -74,7 +74,7 @@ const NO_HEAD = new DownstreamHead('', '');
  * One request in the router: what came in (`connection`, `head`), what was decided (`route`), what is recorded (`result`),
  * and how it ends. `serve-request.ts` moves it along.
  */
-export class RoutedRequest implements OutgoingRequest {
+export class RoutedRequest implements OutgoingRequest, ForwardHead {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly listener: CompiledListener;
@@ -86,6 +86,8 @@ export class RoutedRequest implements OutgoingRequest {
   readonly result = new RequestResult();
   facts: Facts | undefined;
   endpoint: Endpoint | undefined;
+  body: Buffer | undefined;
+  timeoutMs = 0;
   met: Set<Handler> | undefined;
   /** True from the moment the forwarder has it. */
   sent = false;
@@ -106,6 +108,18 @@ export class RoutedRequest implements OutgoingRequest {
     this.environment = environment;
     this.startedAt = environment.now();
     this.connection = new ConnectionRecord(req);
+  }
+
+  get method(): string {
+    return this.head.method;
+  }
+
+  get path(): string {
+    return this.head.path;
+  }
+
+  get headers(): readonly string[] {
+    return this.head.headers;
   }
 
   get settings(): ManagerSettings {

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net';
-import type { Endpoint } from '@edge-gateway/core';
-import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
-import { checkOwnUpgrade } from '../check/check-upgrade.ts';
+import { checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { prepareUpstream, type SendProblem } from './outgoing-request.ts';
@@ -24,40 +22,11 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
-  const body = parsedBody(request.req);
+  request.body = parsedBody(request.req);
+  request.timeoutMs = target.action.policy.timeoutMs;
   request.sending();
-  const { timeoutMs } = target.action.policy;
-  forward(request.req, request.res, upstream, new ForwardedRequest(request, timeoutMs, body));
+  forward(request.req, request.res, upstream, request);
   request.release();
-}
-
-class ForwardedRequest implements ForwardHead {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: readonly string[];
-  readonly endpoint: Endpoint | undefined;
-  readonly body: Buffer | undefined;
-  readonly timeoutMs: number;
-  readonly #request: RoutedRequest;
-
-  constructor(request: RoutedRequest, timeoutMs: number, body: Buffer | undefined) {
-    const { head, endpoint } = request;
-    this.method = head.method;
-    this.path = head.path;
-    this.headers = head.headers;
-    this.endpoint = endpoint;
-    this.body = body;
-    this.timeoutMs = timeoutMs;
-    this.#request = request;
-  }
-
-  onResponseHead(status: number, headers: string[]): string[] {
-    return this.#request.onResponseHead(status, headers);
-  }
-
-  onDone(outcome: ForwardOutcome): void {
-    this.#request.onDone(outcome);
-  }
 }
 
 /** Sends an upgrade upstream, or responds where it is not allowed or cannot be sent. */

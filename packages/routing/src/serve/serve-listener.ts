@@ -15,10 +15,7 @@ interface Exchange {
 }
 
 /** Serves requests by the name of their listener, on what is newest at that moment. */
-export interface ServeListener {
-  request(name: string | undefined, exchange: Exchange, mount: Mount): void;
-  upgrade(name: string | undefined, handshake: Handshake, mount: Mount): void;
-}
+export type ServeListener = ReturnType<typeof createServeListener>;
 
 /** The environment of the handler. */
 export type Mount = Pick<RequestExits, 'passOn' | 'embedded'>;
@@ -36,7 +33,7 @@ export function createServeListener(
   table: ListenerTable,
   upstreams: Upstreams,
   { backPressure, ...environment }: ServeEnvironment,
-): ServeListener {
+) {
   const send: RequestExits['send'] = (request, destination, action) =>
     sendUpstream(request, { destination, action, upstreams });
   const exits: RequestExits = { send, passOn: undefined, embedded: false };
@@ -59,11 +56,11 @@ export function createServeListener(
   }
 
   return {
-    request(name, exchange, mount) {
+    request(name: string | undefined, exchange: Exchange, mount: Mount): void {
       if (backPressure?.isBehind) backPressure.hold(() => begin(name, exchange, mount));
       else begin(name, exchange, mount);
     },
-    upgrade(name, handshake, mount) {
+    upgrade(name: string | undefined, handshake: Handshake, mount: Mount): void {
       if (backPressure?.isBehind) backPressure.hold(() => beginUpgrade(name, handshake, mount));
       else beginUpgrade(name, handshake, mount);
     },

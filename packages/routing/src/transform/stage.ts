@@ -1,4 +1,4 @@
-import type { Transformation, TransformationStage } from '@edge-gateway/core/schema';
+import type { TransformationStage, TransformationTemplate } from '@edge-gateway/core/schema';
 import { allHold } from '../route/match/conditions.ts';
 import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/matcher.ts';
 import type { Message } from './message.ts';
@@ -17,10 +17,12 @@ interface Entry {
  * there is none. Throws for what cannot work.
  */
 export function compileStage(stage: TransformationStage, environment: TransformEnvironment): ChangeRequest | undefined {
+  const compileChange = (template: TransformationTemplate | undefined): ChangeRequest | undefined =>
+    template && compileRequestTemplate(template, environment);
   const entries = (stage.requestTransforms ?? []).map(({ matcher, requestTransformation, clearRouteCache }): Entry => ({
     // The case of paths is always heeded here.
     matcher: matcher && compileMatcher({ ...matcher, caseSensitive: true }),
-    change: compileTransformation(requestTransformation, environment),
+    change: compileChange(requestTransformation?.transformationTemplate),
     clearRouteCache: clearRouteCache === true,
   }));
   if (!entries.some(({ change }) => change)) return undefined;
@@ -30,14 +32,6 @@ export function compileStage(stage: TransformationStage, environment: TransformE
     entry.change(message);
     if (entry.clearRouteCache) message.facts.reroute = true;
   };
-}
-
-function compileTransformation(
-  transformation: Transformation | undefined,
-  environment: TransformEnvironment,
-): ChangeRequest | undefined {
-  const template = transformation?.transformationTemplate;
-  return template && compileRequestTemplate(template, environment);
 }
 
 function fits(matcher: CompiledMatcher, message: Message): boolean {

@@ -45,9 +45,10 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
     const { policy } = retry;
     const name = clusterName(ref);
     const over = performance.now() + timeoutMs;
-    const attempt = (): Promise<Outcome> => {
+    const attempt = async (): Promise<Outcome> => {
       const left = Math.max(over - performance.now(), 0);
-      return settled(once(ref, { ...call, timeoutMs: Math.min(left, policy.perTryTimeoutMs ?? left) }));
+      const made = once(ref, { ...call, timeoutMs: Math.min(left, policy.perTryTimeoutMs ?? left) });
+      return (await Promise.allSettled([made]))[0];
     };
     let outcome = await attempt();
     for (let retries = 1; retries <= policy.numRetries && isRetriable(outcome, retry); retries++) {
@@ -60,31 +61,23 @@ export function retrying(upstreams: Upstreams, once: Once): Once {
         end(name);
       }
     }
-    if ('error' in outcome) throw outcome.error;
-    return outcome.answer;
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   };
 
   return (ref, call) => (call.retry ? repeat(ref, call, call.retry) : once(ref, call));
 }
 
-type Outcome = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
-
-function settled(made: Promise<UpstreamAnswer>): Promise<Outcome> {
-  return made.then(
-    (answer) => ({ answer }),
-    (error: unknown) => ({ error }),
-  );
-}
+type Outcome = PromiseSettledResult<UpstreamAnswer>;
 
 function isRetriable(outcome: Outcome, { policy, repeatable }: NonNullable<UpstreamCall['retry']>): boolean {
   const { conditions } = policy;
-  if ('answer' in outcome) {
-    const { status, headers } = outcome.answer;
+  if (outcome.status === 'fulfilled') {
+    const { status, headers } = outcome.value;
     if (headers['x-envoy-ratelimited'] !== undefined) return conditions.has('envoy-ratelimited');
     return repeatable ? policy.onStatus(status) : policy.namesStatus(status);
   }
-  const { error } = outcome;
-  const code = error instanceof GatewayError ? error.code : '';
+  const code = outcome.reason instanceof GatewayError ? outcome.reason.code : '';
   const anyFailure = conditions.has('5xx') || conditions.has('gateway-error') || conditions.has('reset');
   if (NOT_SENT.has(code)) return anyFailure || conditions.has('connect-failure');
   return repeatable && anyFailure && BROKEN.has(code);

@@ -9,17 +9,8 @@ import { countResponse, countStatus, createHttpStats, type ResponseStats } from 
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
 import { refusedRecord, type RefusedRequest } from './refused-record.ts';
 
-/** Answers clients that did something wrong, and logs and counts each once. */
-export interface Refuse {
-  /** Answers by the response of the request. */
-  request(connection: Connection, res: ServerResponse, refused: Refusal): void;
-  /** Answers on the bare socket: there is no request, or its response belongs to a handler that has not begun to answer. */
-  bytes(connection: Connection, refused: Refusal): void;
-  /** Answers nothing: responses to earlier requests are under way, and the connection closes behind them. */
-  unanswered(connection: Connection, refused: Refusal): void;
-  /** Answers on a socket that an upgrade was asked for. */
-  socket(socket: Duplex, refused: Refusal, req: IncomingMessage): void;
-}
+/** Responds to invalid requests, and logs and counts each once. */
+export type Refuse = ReturnType<typeof createRefuse>;
 
 /** What refusals of a listener are told to. */
 export interface RefuseParts {
@@ -32,7 +23,7 @@ export interface RefuseParts {
 
 type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
 
-export function createRefuse({ context, listener, responses, onRefused }: RefuseParts): Refuse {
+export function createRefuse({ context, listener, responses, onRefused }: RefuseParts) {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
@@ -57,7 +48,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
   }
 
-  function answer(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
+  function respond(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
     const { connection } = origin;
     const requestId = randomUUID();
     const { code, status, detail } = refused;
@@ -72,21 +63,23 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
   }
 
   function bytesOf(refused: Refusal, origin: Origin): string {
-    const { headers, body } = answer(refused, origin);
+    const { headers, body } = respond(refused, origin);
     let head = `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status] ?? 'Error'}\r\n`;
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
     return `${head}\r\n${body}`;
   }
 
   return {
-    request(connection, res, refused) {
+    /** Uses the response of the request. */
+    request(connection: Connection, res: ServerResponse, refused: Refusal): void {
       connection.refused = connection.closing = true;
-      const { headers, body } = answer(refused, originOf(connection));
+      const { headers, body } = respond(refused, originOf(connection));
       res.shouldKeepAlive = false;
       res.writeHead(refused.status, headers);
       res.end(body);
     },
-    bytes(connection, refused) {
+    /** Writes to the socket: there is no request, or its response belongs to a handler that has not begun it. */
+    bytes(connection: Connection, refused: Refusal): void {
       const { socket, res } = connection;
       connection.refused = connection.closing = true;
       const text = bytesOf(refused, originOf(connection));
@@ -97,14 +90,16 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       socket.end(text);
       linger(socket);
     },
-    unanswered(connection, refused) {
+    /** Sends nothing: responses to earlier requests are under way, and the connection closes behind them. */
+    unanswered(connection: Connection, refused: Refusal): void {
       const { code, detail } = refused;
       connection.refused = true;
       closeGracefully(connection, 0);
       log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request refused');
       record({ socket: connection.socket, req: undefined }, { refused, requestId: '', status: 0, bytesSent: 0 });
     },
-    socket(socket, refused, req) {
+    /** Writes to the socket of an upgrade. */
+    socket(socket: Duplex, refused: Refusal, req: IncomingMessage): void {
       socket.end(bytesOf(refused, { socket: socket as Socket, req }), () => socket.destroy());
     },
   };

@@ -14,19 +14,10 @@ import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../optio
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
-import { noteSecrets, type SecretUse } from './secret-use.ts';
+import { noteSecrets } from './secret-use.ts';
 
-export interface CompiledHost {
-  readonly source: VirtualHost;
-  readonly index: RouteIndex<MatchedRoute>;
-  readonly secrets: SecretUse;
-  /** What is closed when the host is gone and its last request is over. */
-  readonly handlers: ReadonlySet<Handler | Responder>;
-  /** Lets go of what it keeps across reloads. */
-  readonly release: () => void;
-  inFlight: number;
-  retired: boolean;
-}
+/** A virtual host ready to serve. */
+export type CompiledHost = ReturnType<typeof compileVirtualHost>;
 
 export interface HostEnvironment {
   /** In order. */
@@ -39,7 +30,7 @@ export interface HostEnvironment {
 }
 
 /** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
-export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
+export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment) {
   const { context } = environment;
   const hold = context.holdStates?.();
   const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
@@ -72,9 +63,11 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   const entries = entriesOf(source, routeEnvironment, context);
   return {
     source,
-    index: createRouteIndex(entries),
+    index: createRouteIndex(entries) as RouteIndex<MatchedRoute>,
     secrets,
-    handlers: new Set([...chains.handlers, ...responders]),
+    /** What is closed when the host is gone and its last request is over. */
+    handlers: new Set<Handler | Responder>([...chains.handlers, ...responders]),
+    /** Releases what it keeps across reloads. */
     release: () => hold?.release(),
     inFlight: 0,
     retired: false,
