@@ -53,8 +53,7 @@ if (demo.ready) {
 /** Prints help or what is wrong with the arguments, and ends, before any program is started. */
 async function checkArguments() {
   const { createProgram } = await import('../apps/gateway/dist/settings.js');
-  const { VERSION } = await import('../apps/gateway/dist/process/version.js');
-  await createProgram(VERSION, async () => {}).parseAsync(gatewayArgs, { from: 'user' });
+  await createProgram(async () => {}).parseAsync(gatewayArgs, { from: 'user' });
 }
 
 async function startDemo() {

@@ -1,15 +1,14 @@
 #!/usr/bin/env node
 import { accessSync, constants, statSync } from 'node:fs';
-import { createLoggers, GatewayError } from '@edge-gateway/core';
+import { createLineSink, createLoggers, GatewayError, readableLine } from '@edge-gateway/core';
+import type { DestinationStream } from 'pino';
 import { gatewayError } from './error-codes.ts';
-import { createLogDestination } from './process/log-destination.ts';
 import { startAll, type RunningGateway } from './roles/all.ts';
 import { createProgram, type GatewaySettings } from './settings.ts';
-import { stopOnSignals } from './process/shutdown.ts';
-import { VERSION } from './process/version.ts';
+import { stopOnSignals } from './shutdown.ts';
 
 async function run(settings: GatewaySettings): Promise<void> {
-  const destination = createLogDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
+  const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
   const log = createLoggers({ level: settings.logLevel, destination });
   const main = log.get('main');
   let gateway: RunningGateway | undefined;
@@ -28,6 +27,18 @@ async function run(settings: GatewaySettings): Promise<void> {
   } catch (error) {
     fail(error);
   }
+}
+
+/**
+ * Returns the destination of the program's log, standard error. On a terminal lines are readable text and written immediately; otherwise
+ * they are collected and written off the event loop, at the latest when the process exits. `onDropped` receives the number of lines
+ * dropped because the reader was too slow.
+ */
+function logDestination(onDropped: (lines: number) => void): DestinationStream {
+  const { stderr } = process;
+  if (stderr.isTTY) return { write: (line) => void stderr.write(readableLine(line, { colors: stderr.hasColors() })) };
+  const sink = createLineSink('/dev/stderr', { onDropped });
+  return { write: (line) => sink.write(line) };
 }
 
 /** Prints why the gateway failed to start, and ends the process. */
@@ -50,4 +61,4 @@ function requireDirectory(dir: string): void {
   }
 }
 
-await createProgram(VERSION, run).parseAsync();
+await createProgram(run).parseAsync();

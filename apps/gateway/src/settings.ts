@@ -1,5 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
+
+/** The version of this program, from its package. */
+export const VERSION = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
 
 /** Roles that are reserved for later versions: parts of the gateway in separate processes. */
 const ROLES_NOT_YET = new Set(['control-plane', 'proxy', 'extauth', 'rate-limit', 'discovery']);
@@ -147,13 +153,13 @@ function optionsOf(program: Command): Option[] {
  * Returns the command line of `edge-gateway`. Each flag has a variable, which it wins over. `run` gets the settings; commander
  * prints help and errors, and ends the process: with status 2 if the arguments are invalid.
  */
-export function createProgram(version: string, run: (settings: GatewaySettings) => Promise<void>): Command {
+export function createProgram(run: (settings: GatewaySettings) => Promise<void>): Command {
   const program = new Command('edge-gateway');
   program
     .description('Serves what the resources in a directory declare: control plane and data plane in one process.')
     .usage('[options]')
     .configureHelp({ visibleArguments: () => [] })
-    .version(version)
+    .version(VERSION)
     .configureOutput({ outputError: (text, write) => write(errorText(text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     .argument('[role]', 'all', (text) => checkRole(program, text), 'all')

@@ -12,7 +12,7 @@ describe('the command line of edge-gateway', () => {
   async function call(...argv: string[]): Promise<string | GatewaySettings> {
     let settings: GatewaySettings | undefined;
     let printed = '';
-    const program = createProgram('0.0.0', async (given) => void (settings = given))
+    const program = createProgram(async (given) => void (settings = given))
       .exitOverride()
       .configureOutput({ writeErr: (text) => void (printed += text) });
     try {
@@ -43,7 +43,7 @@ describe('the command line of edge-gateway', () => {
   });
 
   it('hides options that are not supported yet, and rejects them', async () => {
-    const help = createProgram('0.0.0', async () => {}).helpInformation();
+    const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['[role]', 'Arguments', '--workers', '--xds', '--kubernetes'])
       expect(help).not.to.include(hidden);
     for (const [argv, what] of [

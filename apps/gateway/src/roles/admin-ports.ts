@@ -10,8 +10,7 @@ import { keyOf, type Context, type ControlPlane, type ControlPlaneState } from '
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DataPlane } from './data-plane.ts';
 import { portError } from './port-error.ts';
-import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
-import { VERSION } from '../process/version.ts';
+import { PORT_FLAGS, VERSION, type GatewaySettings } from '../settings.ts';
 
 export interface AdminPorts {
   readonly adminPort: number;
