@@ -104,16 +104,12 @@ export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);
   return {
+    ...parts,
     log: parts.log ?? libraryLoggers,
     metrics: parts.metrics ?? createMetrics(),
     secrets: parts.secrets ?? { get: () => undefined },
     now,
     pages: parts.pages ?? createPages(),
-    ...(parts.env && { env: parts.env }),
-    ...(parts.callUpstream && { callUpstream: parts.callUpstream }),
-    ...(parts.filesRoot !== undefined && { filesRoot: parts.filesRoot }),
-    ...(parts.azure && { azure: parts.azure }),
-    ...(parts.holdListeners && { holdListeners: parts.holdListeners }),
     state,
     holdStates: hold,
   };

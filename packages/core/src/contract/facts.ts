@@ -22,64 +22,39 @@ export interface ReadBody {
   readonly whole: boolean;
 }
 
-/** Facts about one request, shared by all concerns. */
-export interface Facts {
-  requestId: string;
+const FACTS = Symbol('edge-gateway.facts');
+
+/** Facts about one request, shared by all concerns; see {@link factsOf}. */
+export class Facts {
+  requestId = '';
   /** The canonical path (with query) that matching, policies and the upstream use. */
   path: string;
   /** Upper case; as sent to the upstream. */
   method: string;
   /** Name of the matched route; empty before it is known. */
-  routeName: string;
+  routeName = '';
   /** Cluster name of the selected upstream; empty if there is none. */
-  upstream: string;
+  upstream = '';
   /** Claims of verified tokens, by provider. */
-  readonly claims: Map<string, Readonly<Record<string, unknown>>>;
+  readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
   /** Dynamic metadata, by namespace. */
-  readonly metadata: Map<string, Record<string, unknown>>;
+  readonly metadata = new Map<string, Record<string, unknown>>();
   /** The identity of the client; `undefined` before a handler authenticated the request. */
-  identity: Identity | undefined;
+  identity: Identity | undefined = undefined;
   /** Logout path of the user; `undefined` without a login. */
-  logoutPath: string | undefined;
-  readonly requestChanges: HeaderChange[];
-  readonly responseChanges: HeaderChange[];
+  logoutPath: string | undefined = undefined;
+  readonly requestChanges: HeaderChange[] = [];
+  readonly responseChanges: HeaderChange[] = [];
   /**
    * The request headers that the gateway received, flat with lower-case names, without hop-by-hop headers and
    * forged ones. `undefined` in a user's own server, where those of the request are used.
    */
-  headers: readonly string[] | undefined;
-  /**
-   * The client and its connection. The gateway sets it according to its listener's settings; in a user's own server it is read from
-   * the socket or from the values of Express.
-   */
-  connection: ClientConnection;
-  /** Set by a concern that read a part of the body. */
-  body: ReadBody | undefined;
-  /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */
-  hiddenCookies: CookieTest | undefined;
-  /** Set by a concern to select the route again, by the current headers and path. */
-  reroute: boolean;
-  /** Returns a request header after the recorded changes; several values joined with `, ` (cookies with `; `). */
-  header(name: string): string | undefined;
-}
-
-const FACTS = Symbol('edge-gateway.facts');
-
-class RequestFacts implements Facts {
-  requestId = '';
-  path: string;
-  method: string;
-  routeName = '';
-  upstream = '';
-  readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
-  readonly metadata = new Map<string, Record<string, unknown>>();
-  identity: Identity | undefined = undefined;
-  logoutPath: string | undefined = undefined;
-  readonly requestChanges: HeaderChange[] = [];
-  readonly responseChanges: HeaderChange[] = [];
   headers: readonly string[] | undefined = undefined;
+  /** Set by a concern that read a part of the body. */
   body: ReadBody | undefined = undefined;
+  /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */
   hiddenCookies: CookieTest | undefined = undefined;
+  /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;
   readonly #request: IncomingMessage;
   #connection: ClientConnection | undefined;
@@ -90,6 +65,10 @@ class RequestFacts implements Facts {
     this.method = request.method ?? 'GET';
   }
 
+  /**
+   * The client and its connection. The gateway sets it according to its listener's settings; in a user's own server it is read from
+   * the socket or from the values of Express.
+   */
   get connection(): ClientConnection {
     return (this.#connection ??= connectionOf(this.#request));
   }
@@ -98,6 +77,7 @@ class RequestFacts implements Facts {
     this.#connection = connection;
   }
 
+  /** Returns a request header after the recorded changes; several values joined with `, ` (cookies with `; `). */
   header(name: string): string | undefined {
     const lower = name.toLowerCase();
     let value = this.headers ? headerIn(this.headers, lower) : this.#written(lower);
@@ -133,7 +113,7 @@ export function headerIn(flat: readonly string[], lower: string): string | undef
 /** Returns the facts of a request: created at the first call, the same object afterwards. */
 export function factsOf(request: IncomingMessage): Facts {
   const carrier = request as IncomingMessage & { [FACTS]?: Facts };
-  return (carrier[FACTS] ??= new RequestFacts(request));
+  return (carrier[FACTS] ??= new Facts(request));
 }
 
 /** Returns a flat `[name, value, …]` list with header changes applied; the input is not changed. */
