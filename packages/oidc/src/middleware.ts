@@ -53,12 +53,28 @@ const concern: Concern<OidcOptions> = {
   name: 'oidc',
   option: 'oidcAuthorizationCode',
   stage: 'extAuth',
-  compile: (options, context) =>
-    handlerOf(methodFrom(options, context), {
-      issuer: options.issuerUrl ?? '',
-      hidden: hiddenFrom(options),
-      pages: context.pages,
-    }),
+  compile(options, context) {
+    const { clientSecret, signingKey, session: written, ...block } = options;
+    const id = `oidc/${block.issuerUrl}/${block.clientId}`;
+    const { store, session } = written === 'request' ? {} : sessionOf(written);
+    const method = assemble({
+      id,
+      context,
+      block,
+      store,
+      signingKey,
+      session: session ?? {},
+      ...(written === 'request' && { storage: createRequestStorage(id) }),
+      ...(clientSecret !== undefined && { credentials: bySecret(clientSecret) }),
+    });
+    // The cookie of `req.session` is the application's own.
+    const hidden = ownCookies({ session, inStore: store !== undefined, id });
+    const handler: Handler = function oidcHandler(req, _res, next) {
+      authorize(method, req, { issuer: block.issuerUrl ?? '', hidden, pages: context.pages }).then(next, next);
+    };
+    handler.close = () => method.close?.();
+    return handler;
+  },
 };
 
 /**
@@ -74,42 +90,8 @@ export function oidc(options: OidcOptions & MiddlewareOptions, context: Context 
   return asMiddleware(concern)(options, context);
 }
 
-function idOf({ issuerUrl, clientId }: OidcOptions): string {
-  return `oidc/${issuerUrl}/${clientId}`;
-}
-
-/** The cookie of `req.session` is the application's own. */
-function hiddenFrom(options: OidcOptions): CookieTest {
-  const { store, session } = keptIn(options);
-  return ownCookies({
-    session,
-    inStore: store !== undefined,
-    id: idOf(options),
-  });
-}
-
-function methodFrom(options: OidcOptions, context: Context): AuthMethod {
-  const { clientSecret, signingKey, session: written, ...block } = options;
-  const { store, session = {} } = keptIn(options);
-  const id = idOf(options);
-  return assemble({
-    id,
-    context,
-    block,
-    store,
-    signingKey,
-    session,
-    ...(written === 'request' && { storage: createRequestStorage(id) }),
-    ...(clientSecret !== undefined && { credentials: bySecret(clientSecret) }),
-  });
-}
-
-function keptIn({ session }: OidcOptions): { readonly store?: Store; readonly session?: UserSession } {
-  return session === 'request' ? {} : sessionOf(session);
-}
-
 /** Separates the store from the block. Throws `ERR_OIDC_CONFIG` if they contradict each other. */
-function sessionOf(written: LoginSession = {}): { readonly store?: Store; readonly session: UserSession } {
+function sessionOf(written: LoginSession = {}): { readonly store?: Store; readonly session?: UserSession } {
   const { store, cookieName, allowRefreshing, preExpiryBuffer, targetDomain, ...session } = written;
   const ofStore: OfStore = { cookieName, allowRefreshing, preExpiryBuffer, targetDomain };
   if (store === undefined) {
@@ -129,14 +111,6 @@ interface Login {
   /** Cookies that are not passed to later handlers. */
   readonly hidden: CookieTest;
   readonly pages: Pages;
-}
-
-function handlerOf(method: AuthMethod, login: Login): Handler {
-  const handler: Handler = function oidcHandler(req, _res, next) {
-    authorize(method, req, login).then(next, next);
-  };
-  handler.close = () => method.close?.();
-  return handler;
 }
 
 /** Returns the error of a rejected request. */

@@ -96,8 +96,3 @@ export function joinValue(name: string, cookies: ReadonlyMap<string, string>): s
 export function possibleNames(name: string): readonly string[] {
   return [name, ...Array.from({ length: MAX_CHUNKS }, (_, i) => `${name}_${i + 1}`)];
 }
-
-/** Returns the {@link possibleNames} that the browser sent. */
-export function presentNames(name: string, cookies: ReadonlyMap<string, string>): readonly string[] {
-  return possibleNames(name).filter((each) => cookies.has(each));
-}

@@ -1,4 +1,4 @@
-import type { AuthMethod } from '@edge-gateway/core';
+import type { AuthMethod, Logger } from '@edge-gateway/core';
 import { azureGroups } from '../groups/azure-groups.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { configuredProvider } from '../provider/configured-provider.ts';
@@ -6,13 +6,11 @@ import { createVerifier } from '../provider/verify.ts';
 import { createSessionStorage, renewalOf } from '../session/create-storage.ts';
 import { createExpiringMap } from '../session/expiring.ts';
 import { createRenewal, createRenewalMemory, endRenewals } from '../session/renew.ts';
-import { checkTokens } from './check-tokens.ts';
-import { configLog } from './config-log.ts';
+import { checkTokens, rememberChecked } from './check-tokens.ts';
 import { createLogin } from './create-login.ts';
 import type { Login } from './login.ts';
 import { refresh } from './refresh.ts';
 import { readSettings, type LoginParts } from './settings.ts';
-import { rememberChecked } from './token-memory.ts';
 
 const USED_MS = 600_000;
 
@@ -57,4 +55,15 @@ export function assemble(parts: LoginParts): AuthMethod {
     log,
   };
   return createLogin(login);
+}
+
+/** Creates a logger whose lines name the auth config, as those of the other steps do. */
+function configLog(log: Logger, config: string): Logger {
+  return {
+    debug: (details, message) => log.debug({ config, ...details }, message),
+    info: (details, message) => log.info({ config, ...details }, message),
+    warn: (details, message) => log.warn({ config, ...details }, message),
+    error: (details, message) => log.error({ config, ...details }, message),
+    fatal: (details, message) => log.fatal({ config, ...details }, message),
+  };
 }

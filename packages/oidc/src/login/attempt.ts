@@ -85,21 +85,13 @@ export function resumeAttempt(
   for (const key of settings.stateKeys) {
     const text = unseal(key, purposeOf(settings.id), given.state);
     if (text === undefined) continue;
-    const state = JSON.parse(text) as State;
-    const isExpired = given.now >= state.endsAt;
-    return { isExpired, ...resumed(request, state, (secret) => derived(key, settings.id, secret)) };
+    const { cookieName, secret: expected, target, round, endsAt } = JSON.parse(text) as State;
+    const secret = cookiesOf(request).get(cookieName);
+    const isBound = secret !== undefined && digest(secret) === expected;
+    const bound = isBound ? { cookieName, target, round, ...derived(key, settings.id, secret) } : undefined;
+    return { isExpired: given.now >= endsAt, target, bound };
   }
   return undefined;
-}
-
-function resumed(
-  request: AuthRequest,
-  { cookieName, secret: expected, target, round }: State,
-  derive: (secret: string) => ReturnType<typeof derived>,
-): Omit<Resumed, 'isExpired'> {
-  const secret = cookiesOf(request).get(cookieName);
-  const isBound = secret !== undefined && digest(secret) === expected;
-  return { target, bound: isBound ? { cookieName, target, round, ...derive(secret) } : undefined };
 }
 
 /** Returns the `Set-Cookie` value that ends an attempt. */

@@ -1,11 +1,11 @@
-import { calculatePKCECodeChallenge } from 'openid-client';
+import { calculatePKCECodeChallenge, type ServerMetadata } from 'openid-client';
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
 import { beginAttempt } from './attempt.ts';
-import { unsupportedOf } from '../provider/unsupported.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
 import { cannotFollowLogin, loginRequired } from './error-response.ts';
+import type { LoginBlock } from './settings.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
 import { targetOf } from './target.ts';
 
@@ -22,26 +22,23 @@ export async function begin(login: Login, request: AuthRequest): Promise<AuthDen
 /** Redirects a browser to the provider for a login with another account; `path` is the page after it. */
 export function beginSwitch(login: Login, request: AuthRequest, path: string): Promise<AuthDenied> {
   const target = targetOf({ host: request.host, scheme: request.scheme, path }, login.settings);
-  return redirectToProvider(login, request, { target, round: 0, prompt: 'login' });
+  return redirectToProvider(login, request, { target, round: 0, isSwitch: true });
 }
 
-interface Aim {
-  readonly target: string;
-  readonly round: number;
-  /** `login` requires the provider's form even for a user who is logged in there (OpenID Connect Core 3.1.2.1). */
-  readonly prompt?: 'login';
-}
-
-async function redirectToProvider(login: Login, request: AuthRequest, aim: Aim): Promise<AuthDenied> {
+async function redirectToProvider(
+  login: Login,
+  request: AuthRequest,
+  { isSwitch = false, ...aim }: { readonly target: string; readonly round: number; readonly isSwitch?: boolean },
+): Promise<AuthDenied> {
   const { settings, block, openid } = login;
-  const { prompt, ...rest } = aim;
-  const { attempt, state, cookies } = beginAttempt(request, settings, { ...rest, now: login.now() });
+  const { attempt, state, cookies } = beginAttempt(request, settings, { ...aim, now: login.now() });
   await warnAboutUnsupported(login);
   const configured = extraParameters(block, 'authEndpointQueryParams', request);
   const asks = /\b(?:login|select_account)\b/.test(configured['prompt'] ?? '');
   const url = await login.client.authorizationUrl({
     ...configured,
-    ...(prompt && !asks && { prompt }),
+    // The provider then shows its form even to a user who is logged in there (OpenID Connect Core 3.1.2.1).
+    ...(isSwitch && !asks && { prompt: 'login' }),
     redirect_uri: settings.redirectUri,
     scope: scopeOf(block, openid ? ['openid'] : []),
     state,
@@ -59,6 +56,24 @@ async function warnAboutUnsupported(login: Login): Promise<void> {
   const asked = unsupportedOf(login.block, metadata);
   if (asked.length > 0)
     login.log.warn({ issuer: metadata.issuer, asked }, 'login requests something that the provider does not list');
+}
+
+/**
+ * Returns what a login requests and the provider does not list: a response type, scopes, claims. The login may work anyway,
+ * because providers need not list everything; if it does not, this explains why.
+ */
+function unsupportedOf(block: LoginBlock, metadata: ServerMetadata): readonly string[] {
+  const { scopes = [], identityToken } = block;
+  const claims = (identityToken?.claimsToHeaders ?? []).map(({ claim = '' }) => claim);
+  return [
+    ...missing('response type', ['code'], metadata.response_types_supported),
+    ...missing('scope', scopes, metadata.scopes_supported),
+    ...missing('claim', claims, metadata.claims_supported),
+  ];
+}
+
+function missing(kind: string, wanted: readonly string[], listed: unknown): string[] {
+  return Array.isArray(listed) ? wanted.filter((each) => !listed.includes(each)).map((each) => `${kind} ${each}`) : [];
 }
 
 function loopPage(target: string, cookie: string): AuthDenied {

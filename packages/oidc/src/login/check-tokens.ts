@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
+import { digest } from '@edge-gateway/core';
 import { failure } from '../failure.ts';
-import type { Login } from './login.ts';
+import { createExpiringMap } from '../session/expiring.ts';
+import type { Login, TokenMemory } from './login.ts';
 import { claimsOf, type Session } from '../session/session.ts';
-import type { LoginBlock } from './settings.ts';
+import type { LoginBlock, LoginParts } from './settings.ts';
 
 /** The id token of a login was just issued; one with another time means that a clock is wrong. */
 const NEW_TOKEN_SECONDS = 120;
@@ -70,6 +72,25 @@ function halfHash(token: string, alg: string): string {
 }
 
 /** Returns true if claims of the access token become headers, so that its signature must be verified. */
-export function verifiesAccess({ accessToken }: LoginBlock): boolean {
+function verifiesAccess({ accessToken }: LoginBlock): boolean {
   return Boolean(accessToken?.claimsToHeaders?.length);
+}
+
+const GOOD_MS = 3_600_000;
+
+/** Creates a check that remembers valid tokens, also when the provider's keys change, but not for a check with other settings. */
+export function rememberChecked(check: TokenMemory['check'], { context, id, block }: LoginParts): TokenMemory {
+  const { now } = context;
+  const { issuerUrl, clientId, discoveryOverride } = block;
+  const checked = [issuerUrl, clientId, discoveryOverride, verifiesAccess(block)];
+  const good = context.state(`oidc:good:${id}`, () => createExpiringMap<true>({ max: 10_000, ttlMs: GOOD_MS, now }));
+  const keyOf = ({ idToken, accessToken }: Session): string => digest(JSON.stringify([checked, idToken, accessToken]));
+  return {
+    async check(session) {
+      if (good.get(keyOf(session))) return;
+      await check(session);
+      good.set(keyOf(session), true);
+    },
+    accept: (session) => good.set(keyOf(session), true),
+  };
 }

@@ -39,7 +39,7 @@ export function createLogin(login: Login): AuthMethod {
 
   return {
     async authorize(request) {
-      if (settings.targetDomain && !isWithin(hostnameOf(request), settings.targetDomain))
+      if (settings.targetDomain && !isWithin(request.host.toLowerCase().replace(/:\d+$/, ''), settings.targetDomain))
         return { allowed: false, status: 403, reason: 'the host is not in targetDomain' };
       try {
         return await decide(request);
@@ -60,10 +60,6 @@ export function createLogin(login: Login): AuthMethod {
 }
 
 const MAX_BODY_BYTES = 65_536;
-
-function hostnameOf({ host }: AuthRequest): string {
-  return host.toLowerCase().replace(/:\d+$/, '');
-}
 
 type Grant = (request: AuthRequest, session: Session, cookies: readonly string[]) => Promise<AuthAllowed>;
 

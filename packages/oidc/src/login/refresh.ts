@@ -18,15 +18,10 @@ export async function refresh(login: Login, request: AuthRequest, stored: Stored
       if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
       log.warn({ requestId: request.requestId, err }, 'accepting a refreshed id token without verifying its signature');
     });
-  if (openid) requireSameSubject(stored.session, renewed);
+  // OpenID Connect Core 12.2.
+  if (openid && claimsOf(renewed.idToken)?.sub !== claimsOf(stored.session.idToken)?.sub)
+    throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token belongs to another user');
   // The old id token is bound to the old access token, so only this process knows that the new one is valid.
   if (openid && answer.id_token === undefined) good.accept(renewed);
   return renewed;
-}
-
-/** Throws if a refreshed id token has another subject (OpenID Connect Core 12.2). */
-function requireSameSubject(before: Session, renewed: Session): void {
-  const subjects = [claimsOf(before.idToken)?.sub, claimsOf(renewed.idToken)?.sub];
-  if (subjects[0] !== subjects[1])
-    throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token belongs to another user');
 }

@@ -1,4 +1,4 @@
-import type { Store } from 'express-session';
+import type { SessionStore } from '../session/local-store.ts';
 import { compileRegex, cookieNameProblem } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { failure } from '../failure.ts';
@@ -26,7 +26,7 @@ export interface LoginParts extends KeyParts {
   /** Without them, the provider is discovered from its issuer URL. */
   readonly endpoints?: OAuthEndpoints;
   /** Sessions in a store that a program passes, instead of Redis. */
-  readonly store?: Store | undefined;
+  readonly store?: SessionStore | undefined;
   /** Replaces the storage that `session` describes. */
   readonly storage?: SessionStorage;
   /** Credentials that a program passes directly. */

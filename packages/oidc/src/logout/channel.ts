@@ -77,13 +77,8 @@ async function backChannel(login: Login, request: AuthRequest): Promise<AuthDeni
   }
 }
 
-interface LogoutToken {
-  /** The same for each use of one token. */
-  readonly id: string;
-  readonly keys: readonly string[];
-}
-
-async function verifyLogoutToken(login: Login, token: string): Promise<LogoutToken> {
+/** Returns the keys of the sessions that a token ends, and an id that is the same for each use of the token. */
+async function verifyLogoutToken(login: Login, token: string): Promise<{ id: string; keys: readonly string[] }> {
   const { payload: claims } = await login.verifier.verify(token, {
     fresh: false,
     audiences: [login.settings.clientId],

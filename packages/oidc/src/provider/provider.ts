@@ -1,4 +1,4 @@
-import { isTrustedUrl, type Counter, type Logger, type UrlTrust } from '@edge-gateway/core';
+import type { Counter, Logger, UrlTrust } from '@edge-gateway/core';
 import { remoteKeys, type KeySource } from '@edge-gateway/core/jwt';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
@@ -82,7 +82,10 @@ async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): P
   const overridden = fromOverride(override);
   const complete = ENDPOINTS.every((endpoint) => overridden[endpoint] !== undefined);
   const base = issuerUrl.replace(/\/$/, '');
-  const discovered = await fetchObject(`${base}/.well-known/openid-configuration`, trust).catch((error: unknown) => {
+  const discovered: Record<string, unknown> = await fetchObject(
+    `${base}/.well-known/openid-configuration`,
+    trust,
+  ).catch((error: unknown) => {
     if (complete) return { issuer: issuerUrl };
     throw error;
   });
@@ -91,33 +94,16 @@ async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): P
       'ERR_OIDC_PROVIDER_ANSWER',
       `issuerUrl is ${issuerUrl}, but the provider's issuer is ${printable(discovered.issuer)}`,
     );
-  return { ...checked(discovered, { issuerUrl, trust, overridden }), ...overridden } as ServerMetadata;
+  const isUsable = (url: unknown): boolean => typeof url === 'string' && isTrustedFrom(issuerUrl, url, trust);
+  const unusable = ENDPOINTS.find((name) => overridden[name] === undefined && !isUsable(discovered[name]));
+  if (unusable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${unusable} of the provider is missing or not https`);
+  for (const name of OPTIONAL_ENDPOINTS) if (!isUsable(discovered[name])) delete discovered[name];
+  return { ...discovered, ...overridden } as ServerMetadata;
 }
 
 /** Returns a value of a provider for the log. */
 function printable(said: unknown): string {
   return typeof said === 'string' ? said.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, 200) : 'nothing';
-}
-
-interface Known {
-  readonly issuerUrl: string;
-  readonly trust: UrlTrust;
-  /** Configured by the operator, so the provider cannot change them. */
-  readonly overridden: Partial<ServerMetadata>;
-}
-
-function checked(
-  discovered: Record<string, unknown>,
-  { issuerUrl, trust, overridden }: Known,
-): Record<string, unknown> {
-  const isUsable = (url: unknown): boolean => typeof url === 'string' && isTrustedFrom(issuerUrl, url, trust);
-  for (const endpoint of ENDPOINTS) {
-    const usable =
-      overridden[endpoint] === undefined ? isUsable(discovered[endpoint]) : isTrustedUrl(overridden[endpoint], trust);
-    if (!usable) throw failure('ERR_OIDC_PROVIDER_ANSWER', `${endpoint} of the provider is missing or not https`);
-  }
-  const unusable = new Set<string>(OPTIONAL_ENDPOINTS.filter((endpoint) => !isUsable(discovered[endpoint])));
-  return Object.fromEntries(Object.entries(discovered).filter(([name]) => !unusable.has(name)));
 }
 
 function fromOverride(override: ProviderOptions['override'] = {}): Partial<ServerMetadata> {

@@ -2,14 +2,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { digest, keyedDigest, randomToken, seal, unsealWith, type AuthRequest } from '@edge-gateway/core';
 import {
   clearCookie,
-  presentNames,
+  possibleNames,
   joinValue,
   cookiesOf,
   setCookie,
   splitValue,
   type CookieAttributes,
 } from '../http/cookies.ts';
-import { failure } from '../failure.ts';
+import { codeOf, failure } from '../failure.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { ExpiringIds } from './expiring.ts';
 import { endOf, type StoredSession, type Session, type SessionStorage } from './session.ts';
@@ -109,8 +109,8 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
 
   function clear(request: AuthRequest): readonly string[] {
     const cookies = cookiesOf(request);
-    const stored = PARTS.flatMap((part) => presentNames(nameOf(part), cookies));
-    return [...stored, ...(cookies.has(macName) ? [macName] : [])].map((name) => clearCookie(name, attributes));
+    const names = [...PARTS.flatMap((part) => possibleNames(nameOf(part))), macName];
+    return names.filter((name) => cookies.has(name)).map((name) => clearCookie(name, attributes));
   }
 
   /** Returns the tokens of one login; values of different logins are not combined. */
@@ -136,6 +136,12 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     return login !== '' && values.length > 0 && isGenuine ? { login, tokens: Object.fromEntries(values) } : undefined;
   }
 
+  async function isGenuine(session: Session): Promise<boolean> {
+    const error = await options.check(session).catch((reason: unknown) => reason);
+    if (error !== undefined && codeOf(error) !== 'ERR_OIDC_TOKEN_INVALID') throw error;
+    return error === undefined;
+  }
+
   const deniedId = (login: string): string => digest(`${options.client} ${login}`);
 
   async function load(request: AuthRequest): Promise<CookieSession | undefined> {
@@ -148,13 +154,8 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
     // Browsers remove the cookie of an expired access token.
     const accessEndsAt = accessToken ? endOf(accessToken) : 0;
     const session = { idToken, accessToken, refreshToken, idEndsAt: endOf(idToken), accessEndsAt };
-    const genuine = cipherKeys
-      ? true
-      : await options
-          .check(session)
-          .then(() => true)
-          .catch(isNotGenuine);
-    return genuine ? { session, id: digest(refreshToken ?? idToken ?? accessToken), login } : undefined;
+    if (!cipherKeys && !(await isGenuine(session))) return undefined;
+    return { session, id: digest(refreshToken ?? idToken ?? accessToken), login };
   }
 
   return {
@@ -186,10 +187,4 @@ function tooLarge(): Error {
     'ERR_OIDC_SESSION_TOO_LARGE',
     'the tokens are too large for cookies; keep sessions in a store: session.redis',
   );
-}
-
-function isNotGenuine(error: unknown): false {
-  const { code } = error as { code?: string };
-  if (code === 'ERR_OIDC_TOKEN_INVALID') return false;
-  throw error;
 }

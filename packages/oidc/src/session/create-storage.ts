@@ -1,4 +1,3 @@
-import type { Store } from 'express-session';
 import { deriveKey, parseDuration } from '@edge-gateway/core';
 import { cipherKeysOf } from '../login/keys.ts';
 import type { LoginParts, LoginSettings } from '../login/settings.ts';
@@ -6,7 +5,7 @@ import { handleCookieName } from './cookie-names.ts';
 import { createLocalIds, createRedisIds, type ExpiringIds } from './expiring.ts';
 import { createCookieStorage } from './cookie-storage.ts';
 import { shareRedis } from './redis.ts';
-import { createLocalStore } from './local-store.ts';
+import { createLocalStore, type SessionStore } from './local-store.ts';
 import { createRedisIndex, createRedisLock, createRedisStore } from './redis-session.ts';
 import { createLocalIndex, type SessionIndex } from './session-index.ts';
 import { createLocalLock, type SessionLock } from './session-lock.ts';
@@ -78,7 +77,7 @@ function denyListOf({ context, session: { cookie }, id }: LoginParts): ExpiringI
 }
 
 interface Backing {
-  readonly store: Store;
+  readonly store: SessionStore;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
   readonly usedIds: ExpiringIds;

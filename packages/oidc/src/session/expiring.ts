@@ -40,3 +40,19 @@ export function createRedisIds(
     has: async (id) => (await redis.run((each) => each.exists(prefix + id))) > 0,
   };
 }
+
+/** Returns a function that visits the next `count` entries of a map, and starts again at its end: every entry has its turn. */
+export function createSweep<V>(
+  entries: ReadonlyMap<string, V>,
+  count: number,
+  visit: (key: string, value: V) => void,
+): () => void {
+  let cursor = entries.entries();
+  return () => {
+    for (let i = 0; i < count; i++) {
+      const { value, done } = cursor.next();
+      if (done) cursor = entries.entries();
+      else visit(...value);
+    }
+  };
+}

@@ -1,4 +1,8 @@
-import session, { type SessionData, type Store } from 'express-session';
+import type { SessionData, Store } from 'express-session';
+import { createSweep } from './expiring.ts';
+
+/** The part of an express-session store that a login uses. */
+export type SessionStore = Pick<Store, 'get' | 'set' | 'destroy'>;
 
 /** Sessions in memory. */
 export const MAX_SESSIONS = 100_000;
@@ -16,53 +20,32 @@ interface Entry {
  * Creates a bounded store in memory: expired sessions are removed incrementally, and beyond `max` sessions the
  * least recently written one is evicted.
  */
-export function createLocalStore(now: () => number, max = MAX_SESSIONS): Store & { readonly size: number } {
-  return new LocalStore(now, max);
-}
-
-class LocalStore extends session.Store {
-  readonly #now: () => number;
-  readonly #max: number;
-  readonly #entries = new Map<string, Entry>();
-  #cursor = this.#entries.entries();
-
-  constructor(now: () => number, max: number) {
-    super();
-    this.#now = now;
-    this.#max = max;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  override get(id: string, done: (error: unknown, data?: SessionData | null) => void): void {
-    const entry = this.#entries.get(id);
-    if (entry && entry.endsAt <= this.#now()) this.#entries.delete(id);
-    queueMicrotask(() => done(undefined, entry && entry.endsAt > this.#now() ? entry.data : null));
-  }
-
-  override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
-    const { expires } = data.cookie;
-    const endsAt = expires ? new Date(expires).getTime() : this.#now() + DEFAULT_MS;
-    this.#entries.delete(id);
-    this.#entries.set(id, { data, endsAt });
-    this.#sweep();
-    if (this.#entries.size > this.#max) this.#entries.delete(this.#entries.keys().next().value!);
-    if (done) queueMicrotask(done);
-  }
-
-  override destroy(id: string, done?: (error?: unknown) => void): void {
-    this.#entries.delete(id);
-    if (done) queueMicrotask(done);
-  }
-
-  /** Continues where the previous sweep ended, so that every session is checked in turn. */
-  #sweep(): void {
-    for (let i = 0; i < SWEPT; i++) {
-      const { value, done } = this.#cursor.next();
-      if (done) this.#cursor = this.#entries.entries();
-      else if (value[1].endsAt <= this.#now()) this.#entries.delete(value[0]);
-    }
-  }
+export function createLocalStore(now: () => number, max = MAX_SESSIONS): SessionStore & { readonly size: number } {
+  const entries = new Map<string, Entry>();
+  const sweep = createSweep(entries, SWEPT, (id, { endsAt }) => {
+    if (endsAt <= now()) entries.delete(id);
+  });
+  return {
+    get size() {
+      return entries.size;
+    },
+    get(id, done) {
+      const entry = entries.get(id);
+      const isEnded = entry !== undefined && entry.endsAt <= now();
+      if (isEnded) entries.delete(id);
+      queueMicrotask(() => done(undefined, entry && !isEnded ? entry.data : null));
+    },
+    set(id, data, done) {
+      const { expires } = data.cookie;
+      entries.delete(id);
+      entries.set(id, { data, endsAt: expires ? new Date(expires).getTime() : now() + DEFAULT_MS });
+      sweep();
+      if (entries.size > max) entries.delete(entries.keys().next().value!);
+      if (done) queueMicrotask(done);
+    },
+    destroy(id, done) {
+      entries.delete(id);
+      if (done) queueMicrotask(done);
+    },
+  };
 }

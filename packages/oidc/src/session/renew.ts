@@ -155,7 +155,9 @@ export function createRenewal(
       options.log.warn({ requestId: request.requestId, err: error }, 'failed to refresh tokens');
       if (!ended) return stored.session;
       if (NEW_LOGIN.has(codeOf(error))) return undefined;
-      throw codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE' ? error : unavailable(error);
+      if (codeOf(error) === 'ERR_OIDC_STORE_UNAVAILABLE') throw error;
+      const text = 'the session has expired and the provider is unavailable';
+      throw failure('ERR_OIDC_PROVIDER_UNAVAILABLE', text, error);
     }
   }
 
@@ -181,17 +183,10 @@ export function createRenewal(
     // Tokens that were valid when the request arrived serve it, however long the provider took to fail.
     const isServed = current === session && !ended;
     if (!current || (!isServed && hasEnded(current, now()))) return undefined;
-    return { session: current, cookies: current === session ? [] : await renewedCookies(request, stored, current) };
+    // With tokens in the browser, every renewed request sends it the new ones.
+    const isSent = current !== session && storage.inBrowser;
+    return { session: current, cookies: isSent ? await storage.update(request, stored, current) : [] };
   };
-
-  /** With tokens in the browser, every renewed request sends it the new ones. */
-  async function renewedCookies(
-    request: AuthRequest,
-    stored: StoredSession,
-    session: Session,
-  ): Promise<readonly string[]> {
-    return storage.inBrowser ? storage.update(request, stored, session) : [];
-  }
 }
 
 /**
@@ -208,7 +203,3 @@ export async function endRenewals(memory: RenewalMemory, session: Session): Prom
 
 /** Errors that only a new login resolves. */
 const NEW_LOGIN: ReadonlySet<unknown> = new Set(['ERR_OIDC_TOKEN_INVALID', 'ERR_OIDC_GRANT_REFUSED']);
-
-function unavailable(cause: unknown): Error {
-  return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', 'the session has expired and the provider is unavailable', cause);
-}

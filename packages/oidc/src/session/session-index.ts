@@ -1,3 +1,5 @@
+import { createSweep } from './expiring.ts';
+
 /** Finds the sessions that a provider ends by its own session or subject. */
 export interface SessionIndex {
   /**
@@ -27,7 +29,6 @@ const SWEPT_KEYS = 4;
 export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIndex {
   /** Ends by id, by key. */
   const entries = new Map<string, Map<string, number>>();
-  let cursor = entries.keys();
 
   function prune(key: string): void {
     const ids = entries.get(key);
@@ -35,28 +36,18 @@ export function createLocalIndex(now: () => number, maxIds = MAX_IDS): SessionIn
     if (ids?.size === 0) entries.delete(key);
   }
 
-  function sweep(): void {
-    for (let i = 0; i < SWEPT_KEYS; i++) {
-      const { value, done } = cursor.next();
-      if (done) cursor = entries.keys();
-      else prune(value);
-    }
-  }
+  const sweep = createSweep(entries, SWEPT_KEYS, prune);
 
   function addTo(key: string, { id, endsAt }: IndexEntry): readonly string[] {
     prune(key);
     const ids = entries.get(key) ?? new Map<string, number>();
     entries.set(key, ids.set(id, endsAt));
-    const [oldest] = entries.size > MAX_KEYS ? entries.keys() : [];
     const surplus = ids.size > maxIds ? firstToExpire(ids, ids.size - maxIds) : [];
     for (const each of surplus) ids.delete(each);
-    return oldest === undefined ? surplus : [...surplus, ...removeKey(oldest)];
-  }
-
-  function removeKey(key: string): readonly string[] {
-    const ids = [...(entries.get(key)?.keys() ?? [])];
-    entries.delete(key);
-    return ids;
+    const [oldest] = entries.size > MAX_KEYS ? entries : [];
+    if (!oldest) return surplus;
+    entries.delete(oldest[0]);
+    return [...surplus, ...oldest[1].keys()];
   }
 
   return {

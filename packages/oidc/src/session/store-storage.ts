@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { SessionData, Store } from 'express-session';
+import type { SessionData } from 'express-session';
+import type { SessionStore } from './local-store.ts';
 import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
 import { failure } from '../failure.ts';
@@ -10,7 +11,7 @@ import { claimsOf, indexKeys, type StoredSession, type Session, type SessionStor
 import { LOCK_WAIT_MS, type SessionLock } from './session-lock.ts';
 
 export interface StoreStorageOptions {
-  readonly store: Store;
+  readonly store: SessionStore;
   readonly lock: SessionLock;
   readonly index: SessionIndex;
   /** Of used logout tokens. */
@@ -71,11 +72,11 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     await options.index.forget(keysOf(session), [id]).catch(() => undefined);
   }
 
-  /** A concurrent renewal may write a removed session again, so `work` runs once it is done. */
-  async function whenFree<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const release = await options.lock.acquire(id, LOCK_WAIT_MS);
+  /** Runs work with the lock of an id; `isHeld` is false if another holder kept it for `waitMs`. */
+  async function locked<T>(id: string, waitMs: number, work: (isHeld: boolean) => Promise<T>): Promise<T> {
+    const release = await options.lock.acquire(id, waitMs);
     try {
-      return await work();
+      return await work(release !== undefined);
     } finally {
       await release?.();
     }
@@ -111,39 +112,32 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
       return present || stored ? [clearCookie(cookieName, attributes)] : [];
     },
     removeAgain: (stored) =>
-      whenFree(stored.id, async () => {
+      // A concurrent renewal may write a removed session again.
+      locked(stored.id, LOCK_WAIT_MS, async () => {
         const written = await fetchSession((stored as Kept).handle);
         if (written) await destroy(stored.id);
         return written?.session;
       }),
-    async exclusively(stored, work, waitMs) {
-      const release = await options.lock.acquire(stored.id, waitMs);
-      if (!release) return undefined;
-      try {
-        return await work(await fetchSession((stored as Kept).handle));
-      } finally {
-        await release();
-      }
-    },
+    exclusively: (stored, work, waitMs) =>
+      locked(stored.id, waitMs, async (isHeld) =>
+        isHeld ? work(await fetchSession((stored as Kept).handle)) : undefined,
+      ),
     async removeAll(keys) {
       const indexed = keys.map(ofClient);
       const ids = await options.index.find(indexed);
-      await Promise.all(ids.map((id) => destroy(id).then(() => whenFree(id, () => destroy(id)))));
+      await Promise.all(ids.map((id) => destroy(id).then(() => locked(id, LOCK_WAIT_MS, () => destroy(id)))));
       await options.index.forget(indexed, ids);
       return ids.length;
     },
-    async runOnce(id, work) {
+    runOnce(id, work) {
       const key = digest(ofClient(id));
-      const release = await options.lock.acquire(key, LOCK_WAIT_MS);
-      if (!release) throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'the same logout is still in progress');
-      try {
+      return locked(key, LOCK_WAIT_MS, async (isHeld) => {
+        if (!isHeld) throw failure('ERR_OIDC_STORE_UNAVAILABLE', 'the same logout is still in progress');
         if (await options.usedIds.has(key)) return false;
         await work();
         await options.usedIds.add(key);
         return true;
-      } finally {
-        await release();
-      }
+      });
     },
     close: options.close,
   };

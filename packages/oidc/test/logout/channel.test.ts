@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { SessionData } from 'express-session';
-import { createLocalStore } from '../../src/session/local-store.ts';
+import session, { type SessionData } from 'express-session';
 import { useBadWorld } from '../parts/bad-world.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
 
@@ -96,7 +95,7 @@ describe('the channels of a logout', () => {
   describe('with an unavailable store', () => {
     let away = false;
     const failing = () => {
-      const store = createLocalStore(Date.now);
+      const store = new session.MemoryStore();
       const { get, destroy } = store;
       store.get = (id: string, done: (error: unknown, data?: SessionData | null) => void) =>
         away ? done(new Error('away')) : get.call(store, id, done);

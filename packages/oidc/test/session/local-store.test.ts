@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { SessionData, Store } from 'express-session';
-import { createLocalStore } from '../../src/session/local-store.ts';
+import type { SessionData } from 'express-session';
+import { createLocalStore, type SessionStore } from '../../src/session/local-store.ts';
 
 describe('sessions in memory', () => {
   let now = 0;
   const data = (endsAt: number): SessionData =>
     ({ cookie: { originalMaxAge: 1, expires: new Date(endsAt) }, sealed: `until ${endsAt}` }) as unknown as SessionData;
-  const get = (store: Store, id: string): Promise<unknown> =>
+  const get = (store: SessionStore, id: string): Promise<unknown> =>
     new Promise((resolve) => store.get(id, (_error, found) => resolve(found)));
 
   it('are returned until they expire', async () => {

@@ -23,7 +23,7 @@ const ATTRIBUTES = {
 } as const;
 const rest = { cookieName: '__session', attributes: ATTRIBUTES, client: 'a client', now: Date.now };
 
-function local(store: Store): StoreStorageOptions {
+function local(store: StoreStorageOptions['store']): StoreStorageOptions {
   return {
     store,
     lock: createLocalLock(),

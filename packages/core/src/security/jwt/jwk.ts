@@ -16,44 +16,31 @@ export interface Key {
 type Fields = Readonly<Record<string, unknown>>;
 
 interface KeyType {
-  /** Returns what is wrong with the members, `undefined` if they are valid. */
-  readonly check: (fields: Fields) => JwtFailure | undefined;
-  /** Failure for invalid members. */
-  readonly unreadable: JwtFailure;
-  /** Public members. Only these are read, because a private key may have been pasted. */
+  /** Start of the algorithms, and the failure for another `alg`. */
+  readonly alg?: readonly [start: RegExp, failure: JwtFailure];
+  readonly crv?: readonly [names: readonly string[], failure: JwtFailure];
+  /** Members in Base64, and the failure for a missing or invalid one. */
   readonly members: readonly string[];
+  readonly notBase64: JwtFailure;
+  readonly unreadable: JwtFailure;
 }
 
-const isBase64 = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value);
-const isForOther = ({ alg }: Fields, families: RegExp): boolean => typeof alg === 'string' && !families.test(alg);
-
 const TYPES: Readonly<Record<string, KeyType>> = {
-  RSA: {
-    check: (fields) => {
-      if (isForOther(fields, /^[RP]S/)) return 'keyRsaAlg';
-      return isBase64(fields['n']) && isBase64(fields['e']) ? undefined : 'keyRsa';
-    },
-    unreadable: 'keyRsa',
-    members: ['kty', 'n', 'e'],
-  },
+  RSA: { alg: [/^[RP]S/, 'keyRsaAlg'], members: ['n', 'e'], notBase64: 'keyRsa', unreadable: 'keyRsa' },
   EC: {
-    check: (fields) => {
-      if (isForOther(fields, /^ES/)) return 'keyEcAlg';
-      if (!['P-256', 'P-384', 'P-521'].includes(String(fields['crv']))) return 'keyEcCurve';
-      return isBase64(fields['x']) && isBase64(fields['y']) ? undefined : 'keyEcBase64';
-    },
+    alg: [/^ES/, 'keyEcAlg'],
+    crv: [['P-256', 'P-384', 'P-521'], 'keyEcCurve'],
+    members: ['x', 'y'],
+    notBase64: 'keyEcBase64',
     unreadable: 'keyEcPoint',
-    members: ['kty', 'crv', 'x', 'y'],
   },
   OKP: {
-    check: (fields) => {
-      if (fields['crv'] !== 'Ed25519') return 'keyTypeUnsupported';
-      return isBase64(fields['x']) ? undefined : 'keyOkpBase64';
-    },
+    crv: [['Ed25519'], 'keyTypeUnsupported'],
+    members: ['x'],
+    notBase64: 'keyOkpBase64',
     unreadable: 'keyOkpLength',
-    members: ['kty', 'crv', 'x'],
   },
-  oct: { check: ({ k }) => (isBase64(k) ? undefined : 'keyOctBase64'), unreadable: 'keyOctBase64', members: [] },
+  oct: { members: ['k'], notBase64: 'keyOctBase64', unreadable: 'keyOctBase64' },
 };
 
 /** Parses a JWK (RFC 7517 §4). Returns `keysNone` for one that is not meant to verify signatures. */
@@ -64,12 +51,13 @@ export function readJwk(jwk: unknown): Key | JwtFailure {
   if (typeof kty !== 'string') return 'keyTypeBad';
   if (!Object.hasOwn(TYPES, kty)) return 'keyTypeUnsupported';
   if (!isForSignatures(fields)) return 'keysNone';
-  const type = TYPES[kty]!;
-  const failure = type.check(fields);
-  if (failure) return failure;
-  const value = valueOf(fields, type);
-  if (!value) return type.unreadable;
+  const { alg: family, crv: curves, members, notBase64, unreadable } = TYPES[kty]!;
   const { kid, alg, use, crv } = fields;
+  if (family && typeof alg === 'string' && !family[0].test(alg)) return family[1];
+  if (curves && !curves[0].includes(String(crv))) return curves[1];
+  if (members.some((name) => !isBase64(fields[name]))) return notBase64;
+  const value = valueOf(fields, ['kty', ...(curves ? ['crv'] : []), ...members]);
+  if (!value) return unreadable;
   return {
     kid: typeof kid === 'string' ? kid : undefined,
     alg: typeof alg === 'string' ? alg : undefined,
@@ -96,8 +84,11 @@ function isForSignatures({ use, key_ops: operations }: Fields): boolean {
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
 }
 
-function valueOf(fields: Fields, { members }: KeyType): Key['value'] | undefined {
-  if (members.length === 0) return Buffer.from(fields['k'] as string, 'base64url');
+const isBase64 = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value);
+
+/** Reads only public members, because a private key may have been pasted. */
+function valueOf(fields: Fields, members: readonly string[]): Key['value'] | undefined {
+  if (fields['kty'] === 'oct') return Buffer.from(fields['k'] as string, 'base64url');
   try {
     const key = Object.fromEntries(members.map((name) => [name, fields[name]]));
     return createPublicKey({ key, format: 'jwk' });
