@@ -119,8 +119,8 @@ async function authorize(
   req: IncomingMessage,
   { issuer, hidden, pages }: Login,
 ): Promise<GatewayError | undefined> {
-  const asked = requestFrom(req);
-  const request = await withBody(asked, method.bodyBytes?.(asked) ?? 0);
+  const received = requestFrom(req);
+  const request = await withBody(received, method.bodyBytes?.(received) ?? 0);
   const decision = await method.authorize(request);
   const facts = factsOf(req);
   if (!decision.allowed) return denialError(withPage(decision, pages), facts, 'ERR_OIDC_LOGIN_FAILED');

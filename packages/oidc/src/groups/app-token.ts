@@ -1,5 +1,5 @@
 import { failure } from '../failure.ts';
-import { createAsk } from './microsoft.ts';
+import { createMicrosoftCall } from './microsoft.ts';
 
 /** A token is renewed this many seconds before it expires. */
 const EARLY_SECONDS = 60;
@@ -25,7 +25,7 @@ export interface Application {
 /** Creates an {@link AppToken} for Graph; it is kept until shortly before it expires. */
 export function createAppToken(application: Application, now: () => number): AppToken {
   const { clientId, tenantId, clientSecret, login, graph } = application;
-  const ask = createAsk(now);
+  const call = createMicrosoftCall(now);
   const url = `${login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`;
   const client = { client_id: clientId, client_secret: clientSecret, scope: `${graph}/.default` };
   const body = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
@@ -35,12 +35,12 @@ export function createAppToken(application: Application, now: () => number): App
 
   async function fetchToken(): Promise<string> {
     const asked = now();
-    const answer = await ask(url, { method: 'POST', headers, body });
-    const { access_token: token, expires_in: seconds } = answer.body;
-    if (answer.status !== 200)
-      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `cannot get a token to read groups, ${answer.said}`);
+    const response = await call(url, { method: 'POST', headers, body });
+    const { access_token: token, expires_in: seconds } = response.body;
+    if (response.status !== 200)
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `cannot get a token to read groups, ${response.summary}`);
     if (typeof token !== 'string' || !PRINTABLE.test(token))
-      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `invalid token to read groups, ${answer.said}`);
+      throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `invalid token to read groups, ${response.summary}`);
     const lifetime = Number(seconds) - EARLY_SECONDS;
     if (lifetime > 0) stored = { token, until: asked + lifetime * 1000 };
     return token;

@@ -14,7 +14,7 @@ import { shareRedis } from '../session/redis.ts';
 import { createAppToken, type Application } from './app-token.ts';
 import { createGraph, type ReadGroups } from './graph.ts';
 import { createGroupMemory, type GroupMemory } from './memory.ts';
-import { createAsk } from './microsoft.ts';
+import { createMicrosoftCall } from './microsoft.ts';
 import { lacksGroups, subjectOf, type Subject } from './overage.ts';
 import { createSharedGroups } from './shared.ts';
 
@@ -44,7 +44,7 @@ export const azureGroups: GroupLookupKind = (block, { context }) => {
   const { now } = context;
   const known = context.state(`oidc:azure:${digest(JSON.stringify(settings))}`, (): Known => {
     const appToken = createAppToken(settings, now);
-    return { read: createGraph(settings.graph, appToken, createAsk(now)), memory: createGroupMemory(now) };
+    return { read: createGraph(settings.graph, appToken, createMicrosoftCall(now)), memory: createGroupMemory(now) };
   });
   const connection = block.claimsCachingOptions && shareRedis(block.claimsCachingOptions, context);
   const cipherKey = deriveKey(clientSecret, `oidc groups ${JSON.stringify([tenantId, settings.clientId])}`);

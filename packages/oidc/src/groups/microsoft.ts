@@ -5,18 +5,18 @@ import { limitedFetch, type FetchOptions } from '../provider/limited-fetch.ts';
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 /** A response of Microsoft: its JSON object, empty for anything else. */
-export interface Answer {
+export interface MicrosoftResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   /** Host, status and error code, for logs. */
-  readonly said: string;
+  readonly summary: string;
 }
 
 /** Makes one call. Rejects with `ERR_OIDC_GROUPS_UNAVAILABLE` without a complete response, or if 200 has no JSON object. */
-export type Ask = (url: string, options: FetchOptions) => Promise<Answer>;
+export type CallMicrosoft = (url: string, options: FetchOptions) => Promise<MicrosoftResponse>;
 
 /** Creates the calls to one service; after `Retry-After` with 429 or 503 it is not called for that time. */
-export function createAsk(now: () => number): Ask {
+export function createMicrosoftCall(now: () => number): CallMicrosoft {
   let quietUntil = 0;
   return async (url, options) => {
     const { host } = new URL(url);
@@ -32,7 +32,7 @@ export function createAsk(now: () => number): Ask {
     if (status === 200 && !isObject)
       throw failure('ERR_OIDC_GROUPS_UNAVAILABLE', `${host}: the response is not a JSON object`);
     const known = isObject ? (body as Record<string, unknown>) : {};
-    return { status, body: known, said: `${host}: status ${status}${errorOf(known)}` };
+    return { status, body: known, summary: `${host}: status ${status}${errorOf(known)}` };
   };
 }
 

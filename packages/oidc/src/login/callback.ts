@@ -28,8 +28,8 @@ export async function callback(login: Login, request: AuthRequest): Promise<Auth
   if (!bound) return failed('the state belongs to another browser or was used', target);
   if (login.used.get(bound.cookieName)) return failed('the state was already used', target);
   login.used.set(bound.cookieName, true);
-  const done = { url, state, attempt: bound };
-  return finish(login, request, done).catch((error: unknown) => unfinished(login, error, { request, attempt: bound }));
+  const sent = { url, state, attempt: bound };
+  return finish(login, request, sent).catch((error: unknown) => unfinished(login, error, { request, attempt: bound }));
 }
 
 interface Callback {
@@ -40,23 +40,23 @@ interface Callback {
 
 async function finish(login: Login, request: AuthRequest, { url, state, attempt }: Callback): Promise<AuthDenied> {
   const { block, settings, storage, openid } = login;
-  const made = storage.newHandle?.();
-  const answer = await login.client
+  const future = storage.newHandle?.();
+  const response = await login.client
     .exchange({
       url,
       state,
       nonce: openid ? attempt.nonce : undefined,
       verifier: attempt.verifier,
       parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
-      headers: sessionHeaderOf(settings, made),
+      headers: sessionHeaderOf(settings, future),
     })
     .catch((error: unknown) => keepForLater(login, error, attempt));
-  const session: Session = toSession(answer, login.now());
+  const session: Session = toSession(response, login.now());
   await checkTokens(login, session, { fresh: true, nonce: attempt.nonce });
   await knownClaims(login, session);
   const before = await storage.load(request).catch(rethrowUnavailableStore);
   const cookies = [
-    ...(await storage.create(request, session, { handle: made?.handle, before })),
+    ...(await storage.create(request, session, { handle: future?.handle, before })),
     endAttempt(settings, attempt),
     rememberRound(settings, attempt.round + 1),
   ];

@@ -10,9 +10,9 @@ export async function refresh(login: Login, request: AuthRequest, stored: Stored
   const { block, client, good, openid, settings, now, log } = login;
   const parameters = extraParameters(block, 'tokenEndpointQueryParams', request);
   const headers = sessionHeaderOf(settings, stored);
-  const answer = await client.refresh(stored.session.refreshToken!, { parameters, headers });
-  const renewed = toSession(answer, now(), stored.session);
-  if (openid && answer.id_token !== undefined)
+  const response = await client.refresh(stored.session.refreshToken!, { parameters, headers });
+  const renewed = toSession(response, now(), stored.session);
+  if (openid && response.id_token !== undefined)
     await checkTokens(login, renewed, { fresh: true }).catch((err: unknown) => {
       // The refresh token is used up, and the new token came from the provider over TLS (OpenID Connect Core 3.1.3.7).
       if (codeOf(err) === 'ERR_OIDC_TOKEN_INVALID') throw err;
@@ -22,6 +22,6 @@ export async function refresh(login: Login, request: AuthRequest, stored: Stored
   if (openid && claimsOf(renewed.idToken)?.sub !== claimsOf(stored.session.idToken)?.sub)
     throw failure('ERR_OIDC_TOKEN_INVALID', 'the refreshed id token belongs to another user');
   // The old id token is bound to the old access token, so only this process knows that the new one is valid.
-  if (openid && answer.id_token === undefined) good.accept(renewed);
+  if (openid && response.id_token === undefined) good.accept(renewed);
   return renewed;
 }

@@ -14,13 +14,14 @@ export function targetOf(
 ): string {
   // oxlint-disable-next-line no-control-regex
   const isPath = path.startsWith('/') && path.length <= MAX_LENGTH && !/[\u0000-\u0020\u007f\\]/.test(path);
-  const asked = isPath && HOST.test(host) ? URL.parse(`${appUrl.protocol}//${host}`) : null;
-  if (asked && asked.origin !== appUrl.origin) {
-    if (domain === undefined || !isWithin(asked.hostname, domain)) return appUrl.href;
-    if (appUrl.protocol !== 'https:') asked.protocol = scheme;
+  const url = isPath && HOST.test(host) ? URL.parse(`${appUrl.protocol}//${host}`) : null;
+  let origin = url?.origin;
+  if (url && origin !== appUrl.origin) {
+    if (domain === undefined || !isWithin(url.hostname, domain)) return appUrl.href;
+    if (appUrl.protocol !== 'https:') origin = URL.parse(`${scheme}://${host}`)?.origin;
   }
-  const target = asked && URL.parse(asked.origin + path);
-  return target && target.origin === asked.origin ? target.href : appUrl.href;
+  const target = origin === undefined ? null : URL.parse(origin + path);
+  return target && target.origin === origin ? target.href : appUrl.href;
 }
 
 /** Returns true for a domain and its subdomains. */

@@ -118,9 +118,9 @@ function asFailure(error: unknown): GatewayError {
 
 function ofTokenError(error: client.ResponseBodyError): GatewayError {
   const hint = error.error === 'invalid_client' ? ': check clientId and the client secret' : '';
-  const said = `the provider responded with ${error.status} ${readable(error.error)}${hint}`;
-  if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', said, error);
-  return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', said, error);
+  const text = `the provider responded with ${error.status} ${readable(error.error)}${hint}`;
+  if (error.status >= 500) return failure('ERR_OIDC_PROVIDER_UNAVAILABLE', text, error);
+  return failure(error.error === 'invalid_grant' ? 'ERR_OIDC_GRANT_REFUSED' : 'ERR_OIDC_PROVIDER_ANSWER', text, error);
 }
 
 /** Returns an error for logs: only characters that RFC 6749 allows, and few of them. */

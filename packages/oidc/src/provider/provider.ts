@@ -102,8 +102,8 @@ async function discover({ issuerUrl, override, trust = {} }: ProviderOptions): P
 }
 
 /** Returns a value of a provider for the log. */
-function printable(said: unknown): string {
-  return typeof said === 'string' ? said.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, 200) : 'nothing';
+function printable(value: unknown): string {
+  return typeof value === 'string' ? value.replaceAll(/[^\x21-\x7e]/g, '_').slice(0, 200) : 'nothing';
 }
 
 function fromOverride(override: ProviderOptions['override'] = {}): Partial<ServerMetadata> {

@@ -73,12 +73,12 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
   function write(request: AuthRequest, session: Session, login: string): readonly string[] {
     const written: string[] = [];
     const used = new Set<string>();
-    const kept: Tokens = {};
+    const stored: Tokens = {};
     let size = 0;
     for (const part of PARTS) {
       const token = session[part];
       if (token === undefined || (part === 'refreshToken' && !options.allowRefreshing)) continue;
-      kept[part] = token;
+      stored[part] = token;
       const value = cipherKeys ? seal(cipherKeys[0]!, purposeOf(part), `${login}${token}`) : token;
       const chunks = splitValue(nameOf(part), value);
       if (!chunks) throw tooLarge();
@@ -90,7 +90,7 @@ export function createCookieStorage(options: CookieStorageOptions): SessionStora
       }
     }
     if (!cipherKeys) {
-      const mac = [login, ...PARTS.map((part) => macOf(macKeys[0]!, login, part, kept[part]))].join('.');
+      const mac = [login, ...PARTS.map((part) => macOf(macKeys[0]!, login, part, stored[part]))].join('.');
       used.add(macName);
       size += macName.length + mac.length;
       written.push(setCookie(macName, mac, attributes));

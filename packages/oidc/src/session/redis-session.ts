@@ -56,14 +56,14 @@ const ADD = `
 redis.call("zremrangebyscore", KEYS[1], "-inf", ARGV[3])
 redis.call("zadd", KEYS[1], ARGV[2], ARGV[1])
 local surplus = redis.call("zcard", KEYS[1]) - tonumber(ARGV[4])
-local gone = {}
+local evicted = {}
 if surplus > 0 then
-  gone = redis.call("zrange", KEYS[1], 0, surplus - 1)
+  evicted = redis.call("zrange", KEYS[1], 0, surplus - 1)
   redis.call("zremrangebyrank", KEYS[1], 0, surplus - 1)
 end
 local last = redis.call("zrange", KEYS[1], -1, -1, "WITHSCORES")
 redis.call("pexpireat", KEYS[1], string.format("%.0f", tonumber(last[2])))
-return gone`;
+return evicted`;
 
 export interface RedisIndexOptions {
   readonly prefix: string;
@@ -81,10 +81,10 @@ export function createRedisIndex(
   return {
     async add(keys, { id, endsAt }) {
       const args = [id, endsAt, now(), maxIds].map(String);
-      const gone = keys.map((key) =>
+      const evicted = keys.map((key) =>
         redis.run((each) => each.eval(ADD, { keys: [keyOf(key)], arguments: args }) as Promise<string[]>),
       );
-      return (await Promise.all(gone)).flat();
+      return (await Promise.all(evicted)).flat();
     },
     async find(keys) {
       const found = keys.map((key) => redis.run((each) => each.zRange(keyOf(key), 0, -1)));

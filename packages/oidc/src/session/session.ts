@@ -72,14 +72,14 @@ export interface SessionStorage {
 }
 
 /** Creates a session from a response of the token endpoint; tokens that it omits are taken from the previous session. */
-export function toSession(answer: TokenResponse, now: number, before?: Session): Session {
-  const accessEndsAt = answer.expires_in === undefined ? endOf(answer.access_token) : now + answer.expires_in * 1000;
+export function toSession(tokens: TokenResponse, now: number, before?: Session): Session {
+  const accessEndsAt = tokens.expires_in === undefined ? endOf(tokens.access_token) : now + tokens.expires_in * 1000;
   return {
-    idToken: answer.id_token ?? before?.idToken,
-    accessToken: answer.access_token,
-    refreshToken: answer.refresh_token ?? before?.refreshToken,
+    idToken: tokens.id_token ?? before?.idToken,
+    accessToken: tokens.access_token,
+    refreshToken: tokens.refresh_token ?? before?.refreshToken,
     // An id token that was not renewed no longer limits the session (OpenID Connect Core 12.2).
-    idEndsAt: answer.id_token === undefined ? undefined : endOf(answer.id_token),
+    idEndsAt: tokens.id_token === undefined ? undefined : endOf(tokens.id_token),
     accessEndsAt,
   };
 }

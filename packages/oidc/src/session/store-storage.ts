@@ -24,7 +24,7 @@ export interface StoreStorageOptions {
   readonly close?: () => void;
 }
 
-interface Kept extends StoredSession {
+interface HandleSession extends StoredSession {
   readonly handle: string;
 }
 
@@ -40,7 +40,7 @@ const BROWSER_SESSION_MS = 86_400_000;
 export function createStoreStorage(options: StoreStorageOptions): SessionStorage {
   const { attributes, cookieName } = options;
 
-  async function fetchSession(handle: string): Promise<Kept | undefined> {
+  async function fetchSession(handle: string): Promise<HandleSession | undefined> {
     const id = digest(handle);
     const data = await call<SessionData | null | undefined>((done) => options.store.get(id, done));
     const sealed = (data as { sealed?: unknown } | null | undefined)?.sealed;
@@ -82,7 +82,7 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     }
   }
 
-  async function load(request: AuthRequest): Promise<Kept | undefined> {
+  async function load(request: AuthRequest): Promise<HandleSession | undefined> {
     const handle = cookiesOf(request).get(cookieName);
     return handle !== undefined && HANDLE.test(handle) ? fetchSession(handle) : undefined;
   }
@@ -103,7 +103,7 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
       return [setCookie(cookieName, handle, attributes)];
     },
     async update(_request, stored, session) {
-      await write((stored as Kept).handle, session);
+      await write((stored as HandleSession).handle, session);
       return [];
     },
     async remove(request, stored) {
@@ -114,13 +114,13 @@ export function createStoreStorage(options: StoreStorageOptions): SessionStorage
     removeAgain: (stored) =>
       // A concurrent renewal may write a removed session again.
       locked(stored.id, LOCK_WAIT_MS, async () => {
-        const written = await fetchSession((stored as Kept).handle);
+        const written = await fetchSession((stored as HandleSession).handle);
         if (written) await destroy(stored.id);
         return written?.session;
       }),
     exclusively: (stored, work, waitMs) =>
       locked(stored.id, waitMs, async (isHeld) =>
-        isHeld ? work(await fetchSession((stored as Kept).handle)) : undefined,
+        isHeld ? work(await fetchSession((stored as HandleSession).handle)) : undefined,
       ),
     async removeAll(keys) {
       const indexed = keys.map(ofClient);
@@ -153,11 +153,11 @@ function keptUntil(session: Session, latest: number): number {
 /** Calls a store. Rejects with `ERR_OIDC_STORE_UNAVAILABLE` for any error. */
 function call<T>(start: (done: (error: unknown, value?: T) => void) => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const refuse = (error: unknown): void => reject(failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, error));
+    const fail = (error: unknown): void => reject(failure('ERR_OIDC_STORE_UNAVAILABLE', undefined, error));
     try {
-      start((error, value) => (error ? refuse(error) : resolve(value as T)));
+      start((error, value) => (error ? fail(error) : resolve(value as T)));
     } catch (error) {
-      refuse(error);
+      fail(error);
     }
   });
 }
