@@ -159,8 +159,8 @@ export {
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
 export { type ControlPlaneState } from './control/state.ts';
-export type { Observed, ObservedProblem } from './control/observed.ts';
-export { createStore, type Store, type StoredResource, type StoreState } from './control/store.ts';
+export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
+export { createStore, type Store } from './control/store.ts';
 export { freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';

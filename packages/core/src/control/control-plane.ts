@@ -1,6 +1,6 @@
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './problems.ts';
-import { mergeObserved, type Observed } from './observed.ts';
+import type { Observed } from '../resource/stored.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Resource, ResourceKey } from '../resource/resource.ts';
@@ -216,4 +216,13 @@ function resourcesAfter(
     else resources.delete(key);
   }
   return resources;
+}
+
+/** Merges the observations of several observers about one resource. */
+function mergeObserved(parts: readonly (Observed | undefined)[]): Observed | undefined {
+  const found = parts.filter((part) => part !== undefined);
+  if (found.length <= 1) return found[0];
+  const problems = found.flatMap((part) => part.problems);
+  const notes = found.flatMap((part) => part.notes);
+  return Object.assign({}, ...found, { problems, notes }) as Observed;
 }

@@ -1,41 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
-import { observedIssues, type Observed } from './observed.ts';
+import type { Observed, StoredResource, StoreState } from '../resource/stored.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
-import { keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
+import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import type { SourceChange } from '../source/source.ts';
 import type { ResourceCheck } from '../validate/check.ts';
-
-/**
- * The state of one resource. The same object while nothing about it changes, so that readers can compare by identity.
- */
-export interface StoredResource {
-  readonly key: ResourceKey;
-  /** The version in use: the newest if it is valid, else the last good one; `undefined` if there never was one. */
-  readonly resource: Resource | undefined;
-  /** True if `resource` is an older version, or a part of the newest, because that was rejected. */
-  readonly stale: boolean;
-  /** True if `resource` is the valid rest of rejected Settings that were never good. */
-  readonly partial?: true;
-  /** Problems of the newest version: errors (then it was rejected) and warnings (e.g. an unsupported field). */
-  readonly issues: readonly Problem[];
-  /** The document of a resource without a good version, without secret values; missing if it cannot be read. */
-  readonly written?: object;
-  /** True for a rejected virtual service with TLS. */
-  readonly asksForTls?: true;
-  /** Observations; their problems are among the issues. */
-  readonly observed?: Observed;
-}
-
-/** The resources at one revision. */
-export interface StoreState {
-  /** Number of applied changes, from 1. */
-  readonly revision: number;
-  readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
-  /** Problems of documents without a key: no kind, no name, unreadable. */
-  readonly unfiled: readonly Problem[];
-}
 
 /** Stores the resources of all units. It has one writer. */
 export interface Store {
@@ -173,4 +143,14 @@ function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Pro
   for (const content of units.values()) if (content.unfiled.length > 0) unfiled.push(...content.unfiled);
   unfiled.sort((a, b) => compareOrigins(a.origin, b.origin));
   return isDeepStrictEqual(unfiled, before) ? before : unfiled;
+}
+
+/** Returns the problems, placed in the document that writes the resource. */
+function observedIssues({ key, origin, locate }: Claim, { problems }: Observed): Problem[] {
+  return problems.map((problem) => ({
+    code: 'LEARNED',
+    origin: locate?.(problem.path) ?? origin,
+    ...identityOfKey(key),
+    ...problem,
+  }));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Resource } from '../resource/resource.ts';
-import type { ObservedProblem } from '../control/observed.ts';
+import type { ObservedProblem } from '../resource/stored.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import type { SecretValue } from '../contract/snapshot.ts';
 import { tlsTextProblem } from '../security/tls-material.ts';

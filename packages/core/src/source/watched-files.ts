@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Observed, ObservedProblem } from '../control/observed.ts';
+import type { Observed, ObservedProblem } from '../resource/stored.ts';
 import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';

@@ -1,5 +1,5 @@
 import type { Kind, ResourceKey } from '../resource/resource.ts';
-import type { StoreState } from '../control/store.ts';
+import type { StoreState } from '../resource/stored.ts';
 import type { Dependencies } from './input.ts';
 
 /** The differences between two states. */

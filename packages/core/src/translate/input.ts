@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../resource/problem.ts';
 import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
-import type { StoredResource } from '../control/store.ts';
+import type { StoredResource } from '../resource/stored.ts';
 import { dotted } from './names.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';

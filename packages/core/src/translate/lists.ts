@@ -1,5 +1,5 @@
 import type { Kind } from '../resource/resource.ts';
-import type { StoredResource, StoreState } from '../control/store.ts';
+import type { StoredResource, StoreState } from '../resource/stored.ts';
 import { kindOf, type Changes } from './changes.ts';
 
 export type Lists = ReadonlyMap<Kind, readonly StoredResource[]>;
@@ -31,4 +31,14 @@ function grouped(stored: StoreState['stored'], before: Lists | undefined, change
     else list.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
   return lists;
+}
+
+/** Returns true if two lists have the same elements, compared by identity. */
+export function hasSameItems(now: readonly unknown[], before: readonly unknown[] | undefined): boolean {
+  return before?.length === now.length && now.every((one, i) => one === before[i]);
+}
+
+/** Returns the previous list if it has the same elements. */
+export function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
+  return before && hasSameItems(now, before) ? before : Object.freeze(now);
 }

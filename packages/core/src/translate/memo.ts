@@ -1,7 +1,7 @@
 import type { Derived } from './derived.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
-import type { StoredResource, StoreState } from '../control/store.ts';
+import type { StoredResource, StoreState } from '../resource/stored.ts';
 import type { AuthConfigTable } from './reference/tables.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
 import type { LocatedProblem, FoundProblem } from './status/report.ts';

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../contract/snapshot.ts';
-import type { StoreState } from '../control/store.ts';
+import type { StoreState } from '../resource/stored.ts';
 import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import { authConfigTable } from './reference/auth-configs.ts';
 import { changesBetween } from './changes.ts';

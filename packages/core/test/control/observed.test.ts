@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createControlPlane } from '../../src/control/control-plane.ts';
-import type { Observed } from '../../src/control/observed.ts';
+import type { Observed } from '../../src/resource/stored.ts';
 import { memorySource } from '../../src/source/memory.ts';
 
 const KEY = 'GraphQLApi/gw-system/a';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource/resource.ts';
 import type { VirtualHost } from '../../src/contract/snapshot.ts';
-import type { StoredResource, StoreState } from '../../src/control/store.ts';
+import type { StoredResource, StoreState } from '../../src/resource/stored.ts';
 import { translate } from '../../src/translate/translate.ts';
 import type { Translation } from '../../src/translate/translate.ts';
 import { randomOf, shuffled } from './random.ts';

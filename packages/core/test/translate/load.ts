@@ -1,5 +1,6 @@
 import { parseDocuments } from '../../src/parse/parse.ts';
-import { createStore, type Store, type StoreState } from '../../src/control/store.ts';
+import { createStore, type Store } from '../../src/control/store.ts';
+import type { StoreState } from '../../src/resource/stored.ts';
 
 /** Splits YAML into its documents, so that they can be handed over in any order. */
 export function splitDocuments(text: string): string[] {

@@ -1,7 +1,7 @@
 import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { listenerName } from '../names.ts';
 import type { TranslationSettings } from '../settings.ts';
 import type { TranslationInput } from '../input.ts';

@@ -1,7 +1,7 @@
 import type { ResourceKey } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
@@ -9,7 +9,8 @@ import type { GoodParts } from '../virtual-host/last-good.ts';
 import { listenerMessage } from '../status/messages.ts';
 import { hasErrors, Report, type Problems } from '../status/report.ts';
 import { selectVirtualServices } from './selection.ts';
-import { listenerTls, sameList, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
+import { listenerTls, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
+import { sameList } from '../lists.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { TranslationInput } from '../input.ts';
 

@@ -1,7 +1,7 @@
 import { keyOf, type Resource } from '../../resource/resource.ts';
 import type { HttpGateway } from '../../schema/kind/gateway.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { expressionProblem, hasLabels, satisfies } from '../../syntax/label-expression.ts';
 import { missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';

@@ -1,5 +1,5 @@
 import { identityOfKey, keyOf, type Kind, type ResourceRef } from '../../resource/resource.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import type { ListenerBuild } from './listeners.ts';
 import type { Memo } from '../memo.ts';
 import { causeOf } from '../reference/find.ts';

@@ -6,7 +6,7 @@ import { identityOfKey, type Resource, type ResourceRef } from '../../resource/r
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
 import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { hasLabels } from '../../syntax/label-expression.ts';
 import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
 import { contentOf, contentText } from '../snapshot/content.ts';

@@ -1,6 +1,6 @@
 import { formatPath, type Problem } from '../../resource/problem.ts';
 import { keyOf, type Kind, type Resource, type ResourceRef } from '../../resource/resource.ts';
-import type { StoredResource, StoreState } from '../../control/store.ts';
+import type { StoredResource, StoreState } from '../../resource/stored.ts';
 import type { Derived } from '../derived.ts';
 
 /** The resources, and what was derived from them. */

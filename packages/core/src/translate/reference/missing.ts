@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { Resources } from './find.ts';
 import { identityOfKey, keyOf, type Kind, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
-import type { StoreState } from '../../control/store.ts';
+import type { StoreState } from '../../resource/stored.ts';
 import { nearest } from '../../syntax/did-you-mean.ts';
 import { dotted } from '../names.ts';
 

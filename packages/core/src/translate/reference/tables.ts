@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { SnapshotAuthConfig, SnapshotUpstream } from '../../contract/snapshot.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { Problems } from '../status/report.ts';

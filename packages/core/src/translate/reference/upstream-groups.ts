@@ -1,6 +1,6 @@
 import { keyOf, type Resource } from '../../resource/resource.ts';
 import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { missingFault } from './missing.ts';
 import { dotted } from '../names.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';

@@ -1,12 +1,12 @@
 import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
-import { sameList } from '../tls/listener-tls.ts';
+import { sameList } from '../lists.ts';
 import type { Derived } from '../derived.ts';
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { identityOfKey, clusterName, type Resource } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { faultOf } from './missing.ts';
 import type { SslConfig, UpstreamEntry, UpstreamTable } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { Memo } from '../memo.ts';
-import { sameList } from '../tls/listener-tls.ts';
+import { sameList } from '../lists.ts';
 import type { TranslationInput } from '../input.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';

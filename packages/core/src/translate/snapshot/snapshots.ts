@@ -4,7 +4,7 @@ import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream } from '../
 import type { Derived } from '../derived.ts';
 import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
-import { sameList } from '../tls/listener-tls.ts';
+import { sameList } from '../lists.ts';
 
 /** Parts shared by all proxies. */
 export interface SharedParts {

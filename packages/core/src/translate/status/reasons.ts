@@ -1,6 +1,6 @@
 import { isSemantic } from '../../resource/problem-codes.ts';
 import type { Problem } from '../../resource/problem.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { routeMessage, virtualHostMessage, type RouteProblem, type VirtualHostProblem } from './messages.ts';
 import { issueText } from '../reference/find.ts';
 

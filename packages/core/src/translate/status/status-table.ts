@@ -5,7 +5,7 @@ import {
   type ResourceStatus,
   type StatusReport,
 } from '../../resource/resource.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { kindOf, type Changes } from '../changes.ts';
 import type { Derived } from '../derived.ts';
 import { dirtyKeys } from './dirty.ts';

@@ -7,8 +7,9 @@ import {
   type StatusReport,
 } from '../../resource/resource.ts';
 import type { Problem } from '../../resource/problem.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { kindOf } from '../changes.ts';
+import { hasSameItems } from '../lists.ts';
 import type { Problems } from './report.ts';
 import { reasonOf } from './reasons.ts';
 
@@ -62,18 +63,10 @@ function sameReport(now: StatusReport, before: StatusReport): boolean {
 
 const NONE: Readonly<Record<string, StatusReport>> = {};
 
+const LISTS = ['problems', 'notes', 'subresources'] as const;
+
 function sameInput(now: StatusInput, before: StatusInput): boolean {
-  return (
-    now.stored === before.stored &&
-    now.problems.length === before.problems.length &&
-    now.problems.every((problems, i) => problems === before.problems[i]) &&
-    now.notes.join('\n') === before.notes.join('\n') &&
-    now.subresources.length === before.subresources.length &&
-    now.subresources.every(([name, report], i) => {
-      const [otherName, other] = before.subresources[i]!;
-      return name === otherName && report === other;
-    })
-  );
+  return now.stored === before.stored && LISTS.every((name) => hasSameItems(now[name], before[name]));
 }
 
 function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }: StatusInput): StatusReport {

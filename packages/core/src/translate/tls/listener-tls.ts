@@ -1,4 +1,5 @@
 import type { Derived } from '../derived.ts';
+import { sameList } from '../lists.ts';
 import { keyOf } from '../../resource/resource.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import type { TlsConfiguration } from '../../contract/snapshot.ts';
@@ -161,12 +162,6 @@ function sameClaims(now: readonly TlsClaim[], before: readonly TlsClaim[], deriv
       return sslConfig === old.sslConfig || contentOf(sslConfig, derived) === contentOf(old.sslConfig, derived);
     })
   );
-}
-
-/** Returns the previous list if all elements are the same objects. */
-export function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
-  const same = before?.length === now.length && now.every((one, i) => one === before[i]);
-  return same ? before : Object.freeze(now);
 }
 
 /** If names are contested, the served configuration stays unchanged, so that it claims no more than before. */

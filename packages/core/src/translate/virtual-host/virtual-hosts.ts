@@ -3,7 +3,7 @@ import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
-import type { StoredResource } from '../../control/store.ts';
+import type { StoredResource } from '../../resource/stored.ts';
 import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
