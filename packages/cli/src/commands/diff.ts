@@ -76,10 +76,10 @@ async function compare(io: Terminal, command: Command, directory: string): Promi
     planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
   }
   const snapshots = [...planned.snapshots.values()];
-  const after = connection ? keepServed(snapshots, served) : snapshots;
-  const problems = withKept(validationOf(planned), snapshots, after);
+  const kept = keepServed(snapshots, connection ? served : []);
+  const problems = withKept(validationOf(planned), snapshots, kept.isKept);
   return {
-    diffs: compareServed(served, after),
+    diffs: compareServed(served, kept.snapshots),
     problems: shownProblems(io, problems),
     kept: keptBy(planned, problems),
   };

@@ -1,10 +1,18 @@
-import { redact } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { asGroup, addExamples } from '../command-line/command-help.ts';
+import { addExamples, asGroup, didYouMean } from '../command-line/command-help.ts';
+import { cliError } from '../error-codes.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
-import { renderObjects, renderTables, widthOf, yamlDocuments } from '../output/formats.ts';
+import {
+  OUTPUTS,
+  outputOption,
+  renderObjects,
+  renderTables,
+  widthOf,
+  yamlDocuments,
+  type Output,
+} from '../output/formats.ts';
 import { readObjects } from '../resources/load.ts';
-import { select, withGetFlags, type GetFlags } from '../resources/selection.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { routeTables } from '../tables/routes.ts';
 import { VIEWS, type View } from '../tables/views.ts';
@@ -76,4 +84,53 @@ function printRoutes(io: Terminal, { found, output }: Shown): void {
   else if (output === 'name')
     io.out(routes.map((route, i) => String((route as { name?: string }).name ?? i + 1)).join('\n'));
   else io.out(yamlDocuments(routes));
+}
+
+interface GetFlags {
+  readonly name?: string;
+  readonly namespace: string;
+  readonly allNamespaces?: boolean;
+  readonly output: Output;
+  readonly config?: string;
+  readonly edge?: boolean;
+  readonly kube?: boolean;
+}
+
+function withGetFlags(command: Command, plural: string): Command {
+  return command
+    .description(`Show ${plural}.`)
+    .argument('[name]', 'show only the resource of this name')
+    .addOption(new Option('--name <name>', 'same as the argument'))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-A, --all-namespaces', 'resources of all namespaces'))
+    .addOption(outputOption(...OUTPUTS))
+    .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
+}
+
+/** The resources of a view that the flags ask for; a name that is not there is an error with a suggestion. */
+function select(all: readonly StatusObject[], view: View, flags: GetFlags): StatusObject[] {
+  const inScope = all.filter(({ metadata }) => flags.allNamespaces || metadata.namespace === flags.namespace);
+  const ofKind = inScope.filter((object) => object.kind === view.kind);
+  if (flags.name !== undefined) {
+    const named = ofKind.filter(({ metadata }) => metadata.name === flags.name);
+    if (named.length > 0) return named;
+    throw notFound(all, view, flags);
+  }
+  if (inScope.length === 0 && flags.namespace !== DEFAULT_NAMESPACE) {
+    const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
+    const text = `namespace "${flags.namespace}" has no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
+    throw cliError('ERR_CLI_NAMESPACE', text);
+  }
+  const origin = flags.edge ? 'gw-gateway' : flags.kube ? 'gw-kube-gateway-api' : undefined;
+  return origin ? ofKind.filter(({ metadata }) => metadata.labels?.['created_by'] === origin) : ofKind;
+}
+
+function notFound(all: readonly StatusObject[], view: View, { name = '', allNamespaces, namespace }: GetFlags): Error {
+  const ofKind = all.filter(({ kind }) => kind === view.kind);
+  const elsewhere = ofKind.filter(({ metadata }) => metadata.name === name).map(({ metadata }) => metadata.namespace);
+  const near = ofKind.filter(({ metadata }) => allNamespaces || metadata.namespace === namespace);
+  const names = near.map(({ metadata }) => metadata.name);
+  const hint = elsewhere.length > 0 ? `; there is one in ${elsewhere.join(', ')} (-n)` : didYouMean(name, names);
+  const where = allNamespaces ? '' : ` in namespace ${namespace}`;
+  return cliError('ERR_CLI_NOT_FOUND', `${view.command} "${name}" not found${where}${hint}`);
 }

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { readInputFile } from '../resources/load.ts';
 import { attempt, chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples, exitStatus } from '../command-line/command-help.ts';
+import { count } from '../output/problem-lines.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -45,8 +46,7 @@ export function addGraphql(program: Command, io: Terminal): void {
     if (flags.output === 'json') io.out(JSON.stringify(changes, undefined, 2));
     else for (const { level, message } of changes) io.outWrapped(`${level.padEnd(9)}  ${message}`);
     const breaking = changes.filter(({ level }) => level === 'breaking').length;
-    const total = changes.length === 1 ? '1 change' : `${changes.length} changes`;
-    io.err(breaking > 0 ? `${total}, ${breaking} breaking` : `${total}, none breaking`);
+    io.err(`${count(changes.length, 'change')}, ${breaking || 'none'} breaking`);
     if (breaking > 0) throw exitStatus(1);
   });
 }

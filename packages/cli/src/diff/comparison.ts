@@ -2,12 +2,12 @@ import {
   printable,
   diffSnapshots,
   isSame,
-  type FieldDiff,
   type PartDiff,
   type Snapshot,
   type SnapshotDiff,
   redact,
 } from '@edge-gateway/core';
+import { count } from '../output/problem-lines.ts';
 import type { Colors } from '../output/terminal.ts';
 
 /** What differs for one proxy. */
@@ -60,15 +60,11 @@ export function renderComparison(diffs: readonly ProxyDiff[], colors: Colors): s
     ...PARTS.flatMap(([key, noun]) =>
       diff[key].flatMap(({ change, name, fields }) => [
         paints[change](`${SIGNS[change]} ${noun} ${printable(name)}`),
-        ...fields.map((field) => `    ${printable(fieldLine(field))}`),
+        ...fields.map((one) => `    ${printable(`${one.field}: ${shorten(one.before)} -> ${shorten(one.after)}`)}`),
       ]),
     ),
   ]);
   return [...lines, '', summary(partsOf(diffs))].join('\n');
-}
-
-function fieldLine({ field, before, after }: FieldDiff): string {
-  return `${field}: ${shorten(before)} -> ${shorten(after)}`;
 }
 
 function shorten(value: unknown): string {
@@ -77,7 +73,6 @@ function shorten(value: unknown): string {
 }
 
 function summary(parts: readonly PartDiff[]): string {
-  const count = (change: PartDiff['change']) => parts.filter((part) => part.change === change).length;
-  const total = `${parts.length} ${parts.length === 1 ? 'difference' : 'differences'}`;
-  return `${total}: ${count('added')} added, ${count('removed')} removed, ${count('changed')} changed.`;
+  const having = (change: PartDiff['change']) => `${parts.filter((part) => part.change === change).length} ${change}`;
+  return `${count(parts.length, 'difference')}: ${having('added')}, ${having('removed')}, ${having('changed')}.`;
 }

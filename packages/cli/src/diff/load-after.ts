@@ -42,13 +42,9 @@ export async function loadAfter(
     },
     async close() {},
   };
-  const controlPlane = createControlPlane({
-    source,
-    defaultGateways,
-    checks: await checksFor(kinds),
-    certificateFiles: false,
-    log: silentLoggers,
-  });
+  const checks = await checksFor(kinds);
+  const options = { source, defaultGateways, checks, certificateFiles: false, log: silentLoggers } as const;
+  const controlPlane = createControlPlane(options);
   await controlPlane.start();
   return controlPlane.state!;
 }
@@ -63,13 +59,13 @@ async function heldBy(resources: readonly unknown[], next: SourceChange): Promis
   const inDirectory = new Set(documents.map(({ value }) => idOf(value)));
   const unreadable = [...next].find(([, written]) => written.some(({ value }) => idOf(value) === undefined))?.[0];
   const whole = resources.filter((resource) => ['spec', 'data', 'stringData'].some((key) => dig(resource, key)));
-  const held = [...(await contentOf(memorySource({ held: whole.map(withoutStatus) }))).values()].flat();
-  const hidden = new Set(
-    held
-      .filter(isUnusable)
-      .map(({ value }) => idOf(value))
-      .filter((id) => inDirectory.has(id)),
-  );
+  const held = [
+    ...(
+      await contentOf(memorySource({ held: whole.map((resource) => ({ ...(resource as object), status: undefined })) }))
+    ).values(),
+  ].flat();
+  const unusable = held.filter(isUnusable).map(({ value }) => idOf(value));
+  const hidden = new Set(unusable.filter((id) => inDirectory.has(id)));
   const usable = held.filter(({ value }) => !hidden.has(idOf(value)));
   return new Map([
     ['held', usable.filter(({ value }) => inDirectory.has(idOf(value)))],
@@ -81,9 +77,4 @@ async function heldBy(resources: readonly unknown[], next: SourceChange): Promis
 /** Returns true for a resource that is unusable without the values that a gateway hides. */
 function isUnusable(written: WrittenResource): boolean {
   return text(written.value, 'kind') === 'Secret' || validateWritten(written).resource === undefined;
-}
-
-function withoutStatus(resource: unknown): unknown {
-  const { status: _, ...rest } = resource as Record<string, unknown>;
-  return rest;
 }

@@ -54,28 +54,28 @@ interface ShownExplanation extends Explanation {
 export function renderExplanation(explanation: ShownExplanation, colors: Colors): string {
   const shown = printableDeep(explanation);
   const { request, listeners, unserved = [], routes, options, access, rejected = [] } = shown;
-  const lines = [
-    colors.bold(`${request.method} ${request.host}${request.path}`),
-    ...section('Listener', [
-      ...listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
-      ...unserved.map((one) => mark(false, unservedLine(one), colors)),
-    ]),
-    ...section('Virtual host', hostLines(shown, colors)),
-    ...section(
-      'Routes, in order',
-      routes.flatMap((route) => routeLines(route, colors)),
-    ),
-    ...section('Options, in order', options.map(optionLine)),
-    ...(access ? section('Access (no signature is verified here)', accessLines(access, colors)) : []),
-    ...REJECTED_SECTIONS.flatMap(([title, isListed]) =>
-      section(
-        title,
-        rejected.filter(isListed).map((one) => mark(false, rejectedLine(one), colors)),
-      ),
-    ),
-    ...section(resultTitle(access), resultLines(shown)),
+  const listed = (isListed: (one: RejectedResource) => boolean | undefined) =>
+    rejected.filter(isListed).map((one) => mark(false, rejectedLine(one), colors));
+  const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    [
+      'Listener',
+      [
+        ...listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
+        ...unserved.map((one) => mark(false, unservedLine(one), colors)),
+      ],
+    ],
+    ['Virtual host', hostLines(shown, colors)],
+    ['Routes, in order', routes.flatMap((route) => routeLines(route, colors))],
+    ['Options, in order', options.map(optionLine)],
+    ['Access (no signature is verified here)', access ? accessLines(access, colors) : []],
+    ['Rejected resources', listed(({ keeps, lacksRoutes }) => !keeps && !lacksRoutes)],
+    ['Routes that are missing', listed(({ lacksRoutes }) => lacksRoutes)],
+    ['Served as before', listed(({ keeps }) => keeps)],
+    [resultTitle(access), resultLines(shown)],
   ];
-  return lines.join('\n');
+  const shownSections = sections.filter(([, lines]) => lines.length > 0);
+  const text = shownSections.flatMap(([title, lines]) => ['', title, ...lines.map(indent)]);
+  return [colors.bold(`${request.method} ${request.host}${request.path}`), ...text].join('\n');
 }
 
 function unservedLine({ name, reason, resources = [] }: MissingListener): string {
@@ -83,12 +83,6 @@ function unservedLine({ name, reason, resources = [] }: MissingListener): string
   const about = others.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
   return `${name}: it is not served: ${reason}${about.length > 0 ? ` (${about.join(', ')})` : ''}`;
 }
-
-const REJECTED_SECTIONS: readonly (readonly [title: string, isListed: (one: RejectedResource) => boolean])[] = [
-  ['Rejected resources', ({ keeps, lacksRoutes }) => !keeps && !lacksRoutes],
-  ['Routes that are missing', ({ lacksRoutes = false }) => lacksRoutes],
-  ['Served as before', ({ keeps = false }) => keeps],
-];
 
 function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reason }: RejectedResource): string {
   if (keeps || lacksRoutes) return `${kind} ${namespace}/${name}: ${reason}`;
@@ -101,9 +95,6 @@ function resultTitle(access: AccessExplanation | undefined): string {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
   return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
 }
-
-const section = (title: string, lines: readonly string[]): string[] =>
-  lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : [];
 
 const mark = (good: boolean, text: string, colors: Colors): string =>
   good ? `${colors.green('✓')} ${text}` : `${colors.red('✗')} ${text}`;

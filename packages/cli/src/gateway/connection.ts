@@ -45,7 +45,6 @@ interface Page {
   readonly base: URL;
   readonly flag: '--server' | '--proxy-admin';
   readonly path: string;
-  readonly method?: 'GET' | 'POST';
 }
 
 /** Returns the connection that the flags of a call ask for. */
@@ -55,25 +54,18 @@ export function gatewayOf(io: Io, command: Command): Connection {
 }
 
 /** Parses an address given by flag or variable: `http://…` or `https://…`; throws `ERR_CLI_USAGE`. */
-export function parseAddress(text: string, flag: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || !url.hostname) {
-    throw cliError('ERR_CLI_USAGE', `${flag} must be an address like http://127.0.0.1:9091, not "${text}"`);
-  }
-  return url;
+function parseAddress(text: string, flag: string): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && url.hostname) return url;
+  throw cliError('ERR_CLI_USAGE', `${flag} must be an address like http://127.0.0.1:9091, not "${text}"`);
 }
 
 export function createConnection(options: ConnectionOptions = {}): Connection {
   const server = parseAddress(options.server ?? DEFAULT_SERVER, '--server');
   const proxyAdmin = parseAddress(options.proxyAdmin ?? DEFAULT_PROXY_ADMIN, '--proxy-admin');
   const onServer = (path: string): Page => ({ base: server, flag: '--server', path });
-  const onProxy = (path: string, method: Page['method']): Page => ({
-    base: proxyAdmin,
-    flag: '--proxy-admin',
-    path,
-    ...(method && { method }),
-  });
-  const control = async (path: string) => parseJson(await read(onServer(path), options), onServer(path));
+  const onProxy = (path: string): Page => ({ base: proxyAdmin, flag: '--proxy-admin', path });
+  const control = async (path: string) => parseJson(await read(onServer(path), 'GET', options), onServer(path));
   return {
     server,
     proxyAdmin,
@@ -89,53 +81,60 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
       }
       return { data, error: typeof error === 'string' ? error : '' };
     },
-    proxy: (path, method) => read(onProxy(path, method), options),
-    follow: (path, method, signal) => readEndless(onProxy(path, method), options, signal),
+    proxy: (path, method = 'GET') => read(onProxy(path), method, options),
+    follow: (path, method, signal) => readEndless(onProxy(path), method, { ...options, signal }),
   };
 }
 
 /** The address of a page: credentials written into a base address are never shown. */
-const addressOf = (page: Page): string => `${page.base.origin}${page.base.pathname.replace(/\/$/, '')}${page.path}`;
+const addressOf = ({ base, path }: Page): string => `${base.origin}${base.pathname.replace(/\/$/, '')}${path}`;
 
-async function read(page: Page, options: ConnectionOptions): Promise<string> {
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+interface ReadOptions extends ConnectionOptions {
+  readonly signal: AbortSignal;
+}
+
+async function read(page: Page, method: string, options: ConnectionOptions): Promise<string> {
+  const { timeoutMs = TIMEOUT_MS } = options;
   try {
-    const response = await ask(page, options, AbortSignal.timeout(timeoutMs));
-    const body = await readBody(response, page, options.maxBytes ?? MAX_BYTES);
-    if (!response.ok) throw refused(page, response.status, body);
-    return body;
+    const response = await ask(page, method, { ...options, signal: AbortSignal.timeout(timeoutMs) });
+    return await readBody(response, page, options);
   } catch (error) {
     throw isCliError(error) ? error : unreachable(page, error, timeoutMs);
   }
 }
 
-function ask(page: Page, options: ConnectionOptions, signal: AbortSignal): Promise<Response> {
-  const { username, password } = page.base;
-  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-  const headers: Record<string, string> = authorization ? { authorization } : {};
-  return (options.fetch ?? fetch)(addressOf(page), { method: page.method ?? 'GET', signal, headers });
-}
-
-async function* readEndless(page: Page, options: ConnectionOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  const maxBytes = options.maxBytes ?? MAX_BYTES;
+async function* readEndless(page: Page, method: string, options: ReadOptions): AsyncIterable<Uint8Array> {
   try {
-    const response = await ask(page, options, signal);
-    if (!response.ok) throw refused(page, response.status, await readBody(response, page, maxBytes));
+    const response = await ask(page, method, options);
     // An empty chunk signals that the gateway has responded.
     yield new Uint8Array();
     for await (const chunk of response.body ?? []) yield chunk;
   } catch (error) {
-    throw isCliError(error) || signal.aborted ? error : unreachable(page, error, 0);
+    throw isCliError(error) || options.signal.aborted ? error : unreachable(page, error, 0);
   }
 }
 
-async function readBody(response: Response, page: Page, maxBytes: number): Promise<string> {
+/** Sends a request; a response with an error status is `ERR_CLI_REFUSED`. */
+async function ask(page: Page, method: string, options: ReadOptions): Promise<Response> {
+  const { username, password } = page.base;
+  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const headers: Record<string, string> = authorization ? { authorization } : {};
+  const response = await (options.fetch ?? fetch)(addressOf(page), { method, signal: options.signal, headers });
+  if (response.ok) return response;
+  const body = await readBody(response, page, options);
+  const why = body.trim().split('\n', 1)[0]!.slice(0, 200);
+  const hint = response.status === 404 ? `; check ${page.flag}` : '';
+  throw cliError('ERR_CLI_REFUSED', `${addressOf(page)} answered ${response.status}${why && ` (${why})`}${hint}`);
+}
+
+async function readBody(response: Response, page: Page, { maxBytes = MAX_BYTES }: ConnectionOptions): Promise<string> {
   const body = await readLimited(response.body, maxBytes);
   if (body) return body.toString('utf8');
   throw cliError('ERR_CLI_TOO_LARGE', `${addressOf(page)} sent more than ${maxBytes} bytes; is it a gateway?`);
 }
 
-function parseJson(body: string, page: Page): unknown {
+/** Parses the JSON of a page; throws `ERR_CLI_BAD_ANSWER` if it is none. */
+export function parseJson(body: string, page: Page): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -144,21 +143,15 @@ function parseJson(body: string, page: Page): unknown {
 }
 
 /** Returns the error for a response that is not what the command expects. */
-export function badAnswer({ base, flag, path }: Page) {
+export function badAnswer({ base, flag, path }: Page): Error {
   const text = `${base.origin}${path} is not the response of a gateway; check ${flag}`;
   return cliError('ERR_CLI_BAD_ANSWER', text);
 }
 
-function refused(page: Page, status: number, body: string) {
-  const why = body.trim().split('\n', 1)[0]!.slice(0, 200);
-  const hint = status === 404 ? `; check ${page.flag}` : '';
-  return cliError('ERR_CLI_REFUSED', `${addressOf(page)} answered ${status}${why && ` (${why})`}${hint}`);
-}
-
-function unreachable(page: Page, error: unknown, timeoutMs: number) {
+function unreachable({ base, flag }: Page, error: unknown, timeoutMs: number): Error {
   const code = (error as { cause?: { code?: string } }).cause?.code;
-  const late = (error as Error).name === 'TimeoutError';
-  const reason = late ? `no response within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
-  const text = `no gateway at ${page.base.origin} (${reason}); start one with "npm start", or set its address with ${page.flag}`;
+  const isLate = (error as Error).name === 'TimeoutError';
+  const reason = isLate ? `no response within ${timeoutMs / 1000} s` : (code ?? 'the connection failed');
+  const text = `no gateway at ${base.origin} (${reason}); start one with "npm start", or set its address with ${flag}`;
   return cliError('ERR_CLI_UNREACHABLE', text, error);
 }

@@ -1,9 +1,9 @@
-import { badAnswer, type Connection } from './connection.ts';
+import { badAnswer, parseJson, type Connection } from './connection.ts';
 import { cliError } from '../error-codes.ts';
 import { dig, items, text } from '../resources/objects.ts';
 
 /** An address on which a proxy listens. */
-export interface Listening {
+interface Listening {
   readonly name: string;
   /** As a client can use it: a wildcard is the host of the proxy's admin. */
   readonly host: string;
@@ -14,19 +14,14 @@ export interface Listening {
 /** The addresses that the proxy listens on at this moment, `http` before `https`. */
 export async function readListening(connection: Connection): Promise<Listening[]> {
   const page = { base: connection.proxyAdmin, flag: '--proxy-admin', path: '/listeners?format=json' } as const;
-  const statuses = items(parse(await connection.proxy(page.path), page), 'listener_statuses');
+  const response = parseJson(await connection.proxy(page.path), page);
+  // Without listeners the response is an empty object.
+  const statuses = JSON.stringify(response) === '{}' ? [] : dig(response, 'listener_statuses');
+  if (!Array.isArray(statuses)) throw badAnswer(page);
   const tls = await tlsListeners(connection);
   return statuses
     .map((status) => toListening(status, connection.proxyAdmin, tls))
     .sort((a, b) => a.protocol.localeCompare(b.protocol) || a.port - b.port);
-}
-
-function parse(body: string, page: Parameters<typeof badAnswer>[0]): unknown {
-  try {
-    const answer: unknown = JSON.parse(body);
-    if (Array.isArray(dig(answer, 'listener_statuses')) || Object.keys(answer as object).length === 0) return answer;
-  } catch {}
-  throw badAnswer(page);
 }
 
 function toListening(status: unknown, admin: URL, tls: ReadonlySet<string>): Listening {
@@ -52,10 +47,8 @@ async function tlsListeners(connection: Connection): Promise<ReadonlySet<string>
 /** The address that `--port` means; `ERR_CLI_NOT_FOUND` lists the known ones. */
 export function chooseListening(listening: readonly Listening[], port: string): Listening {
   if (listening.length === 0) {
-    throw cliError(
-      'ERR_CLI_NOT_FOUND',
-      'the proxy listens on no address; is there a virtual service? (gatewayctl get vs)',
-    );
+    const text = 'the proxy listens on no address; is there a virtual service? (gatewayctl get vs)';
+    throw cliError('ERR_CLI_NOT_FOUND', text);
   }
   const found = listening.find((one) => one.protocol === port || String(one.port) === port);
   if (found) return found;

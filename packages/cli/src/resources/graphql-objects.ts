@@ -1,4 +1,4 @@
-import type { ResourceRef, Snapshot, SnapshotGraphQLApi } from '@edge-gateway/core';
+import type { ResourceRef, SnapshotGraphQLApi } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExplainParts } from '@edge-gateway/graphql';
 import type { Command } from 'commander';
@@ -19,10 +19,8 @@ export function chooseGraphQLApi(objects: readonly StatusObject[], asked: string
   const known = apis.map(nameOf).sort();
   if (apis.length === 0) throw cliError('ERR_CLI_NOT_FOUND', 'no GraphQLApi exists');
   if (fitting.length === 0) {
-    throw cliError(
-      'ERR_CLI_NOT_FOUND',
-      `no GraphQLApi ${asked}${didYouMean(asked!, known)}; there are: ${known.join(', ')}`,
-    );
+    const text = `no GraphQLApi ${asked}${didYouMean(asked!, known)}; there are: ${known.join(', ')}`;
+    throw cliError('ERR_CLI_NOT_FOUND', text);
   }
   throw cliError('ERR_CLI_USAGE', `choose one with --api: ${fitting.map(nameOf).sort().join(', ')}`);
 }
@@ -37,43 +35,33 @@ export function partsOf(api: StatusObject, objects: readonly StatusObject[]): Ex
   return { ref: api.metadata, spec: api.spec as GraphQLApiSpec, findApi: (ref) => find(ref) as GraphQLApiSpec };
 }
 
-/**
- * The resources that `readObjects` gives. An API before a server that declares no schema has the one that the server told the
- * gateway.
- */
+/** Reads the resources; an API of a server that declares no schema has the one that the gateway read from the server. */
 export async function readGraphQLObjects(io: Terminal, command: Command): Promise<readonly StatusObject[]> {
   const objects = await readObjects(io, command, 'GraphQLApi');
   const { config } = command.optsWithGlobals<{ config?: string }>();
   if (config !== undefined || !objects.some(isUndeclared)) return objects;
-  const told = new Map<string, string>();
-  for (const { snapshot } of await readSnapshots(gatewayOf(io, command))) collect(apisIn(snapshot), told);
+  const snapshots = await readSnapshots(gatewayOf(io, command));
+  const listeners = snapshots.flatMap(({ snapshot }) => snapshot.listeners);
+  const apis = listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis ?? []));
+  const schemas = new Map(apis.flatMap(serverSchemas));
   return objects.map((object) => {
-    const schemaDefinition = isUndeclared(object) ? told.get(nameOf(object)) : undefined;
+    const schemaDefinition = isUndeclared(object) ? schemas.get(nameOf(object)) : undefined;
     if (schemaDefinition === undefined) return object;
-    const { executableSchema } = object.spec as GraphQLApiSpec;
-    return {
-      ...object,
-      spec: { ...(object.spec as object), executableSchema: { ...executableSchema, schemaDefinition } },
-    };
+    const { executableSchema, ...spec } = object.spec as GraphQLApiSpec;
+    return { ...object, spec: { ...spec, executableSchema: { ...executableSchema, schemaDefinition } } };
   });
 }
 
 function isUndeclared({ kind, spec }: StatusObject): boolean {
   const executable = dig(spec, 'executableSchema');
-  return (
-    kind === 'GraphQLApi' && dig(executable, 'executor', 'remote') !== undefined && !dig(executable, 'schemaDefinition')
-  );
+  const isRemote = dig(executable, 'executor', 'remote') !== undefined;
+  return kind === 'GraphQLApi' && isRemote && !dig(executable, 'schemaDefinition');
 }
 
-function apisIn({ listeners }: Snapshot): SnapshotGraphQLApi[] {
-  return listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis ?? []));
-}
-
-function collect(apis: readonly SnapshotGraphQLApi[], told: Map<string, string>): void {
-  for (const { ref, serverSchema, subschemas } of apis) {
-    if (serverSchema !== undefined) told.set(`${ref.namespace}/${ref.name}`, serverSchema);
-    collect(subschemas ?? [], told);
-  }
+/** The schemas that were read from servers, by name of the API, also of joined APIs. */
+function serverSchemas({ ref, serverSchema, subschemas = [] }: SnapshotGraphQLApi): [string, string][] {
+  const own: [string, string][] = serverSchema === undefined ? [] : [[`${ref.namespace}/${ref.name}`, serverSchema]];
+  return [...own, ...subschemas.flatMap(serverSchemas)];
 }
 
 /** Runs work on a GraphQL document; its errors are one line, and begin with the place in the file if there is one. */

@@ -2,7 +2,7 @@ import { STATES, type State } from '@edge-gateway/core';
 import { dig, entries, items, text, type StatusObject } from './objects.ts';
 
 /** The report of one controller about a resource; states are read by name or number. */
-export interface Report {
+interface Report {
   /** Namespace of the controller. */
   readonly controller: string;
   readonly state: State;
@@ -46,29 +46,18 @@ export function statusCell(
   return reports.map((report) => `${report.controller}: ${cellOf(report)}`).join('\n');
 }
 
-/** Returns the first line of a reason that is not blank; empty if there is none. */
-export function firstLineOf(reason: string): string {
-  return (
-    reason
-      .split('\n')
-      .find((line) => line.trim() !== '')
-      ?.trim() ?? ''
-  );
-}
-
 /**
  * Returns the STATUS cell of a virtual service: its state, its remarks, and the proxies that have problems; the first line
  * of the reason if it is rejected and in no proxy.
  */
 export function virtualServiceStatus(object: StatusObject, replacesInvalidRoutes: boolean): string {
-  return statusCell(object, (report) => {
-    const bad = report.subresources.filter((sub) => sub.state !== 'Accepted');
-    const first = [report.state, ...report.messages];
-    if (report.state === 'Rejected' && bad.length === 0)
-      return [...first, firstLineOf(report.reason)].filter(Boolean).join('\n');
-    if (report.state === 'Pending' || bad.length === 0) return first.join('\n');
-    if (report.state === 'Accepted') return [...first, ...(replacesInvalidRoutes ? [] : bad.map(blocked))].join('\n');
-    return [...first, ...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`)].join('\n');
+  return statusCell(object, ({ state, messages, reason, subresources }) => {
+    const bad = subresources.filter((sub) => sub.state !== 'Accepted');
+    const lines = [state, ...messages];
+    if (state === 'Rejected' && bad.length === 0) lines.push(/\S.*/.exec(reason)?.[0].trimEnd() ?? '');
+    else if (state === 'Accepted') lines.push(...(replacesInvalidRoutes ? [] : bad.map(blocked)));
+    else if (state !== 'Pending') lines.push(...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`));
+    return lines.filter(Boolean).join('\n');
   });
 }
 
