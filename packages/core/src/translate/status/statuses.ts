@@ -11,7 +11,7 @@ import type { StoredResource } from '../../resource/stored.ts';
 import { kindOf } from '../changes.ts';
 import { hasSameItems } from '../lists.ts';
 import type { Problems } from './report.ts';
-import { reasonOf } from './reasons.ts';
+import { reasonOf } from './messages.ts';
 
 /** The reporter, for all kinds. */
 export const REPORTED_BY = 'gw';
