@@ -12,32 +12,21 @@ export interface ChangeReport {
   failed(error: unknown): void;
 }
 
-const STATS = {
-  valid: { path: 'validation.gateway.vendor.io/valid_config', metric: 'validation_gateway_vendor_io_valid_config' },
-  accepted: {
-    path: 'validation.gateway.vendor.io/resources_accepted',
-    metric: 'validation_gateway_vendor_io_resources_accepted',
-  },
-  rejected: {
-    path: 'validation.gateway.vendor.io/resources_rejected',
-    metric: 'validation_gateway_vendor_io_resources_rejected',
-  },
-  problems: { path: 'validation.gateway.vendor.io/problems', metric: 'validation_gateway_vendor_io_problems' },
-  resources: { path: 'api.gw.vendor.io/translator/resources', metric: 'api_gw_vendor_io_translator_resources' },
-  seconds: {
-    path: 'gw_edge/translation_time_sec',
-    metric: 'gw_edge_translation_time_sec',
-    labels: { translator_name: 'gateway' },
-  },
-} satisfies Record<string, StatName>;
+/** The metric has the name of the path. */
+function stat(path: string): StatName {
+  return { path, metric: path.replaceAll(/[^a-z]/g, '_') };
+}
 
 export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
-  const valid = metrics.gauge(STATS.valid);
-  const resources = metrics.gauge(STATS.resources);
-  const accepted = metrics.counter(STATS.accepted);
-  const rejected = metrics.counter(STATS.rejected);
-  const seconds = metrics.histogram(STATS.seconds, SECONDS_BUCKETS);
-  const problems = metrics.gauge(STATS.problems);
+  const valid = metrics.gauge(stat('validation.gateway.vendor.io/valid_config'));
+  const resources = metrics.gauge(stat('api.gw.vendor.io/translator/resources'));
+  const accepted = metrics.counter(stat('validation.gateway.vendor.io/resources_accepted'));
+  const rejected = metrics.counter(stat('validation.gateway.vendor.io/resources_rejected'));
+  const seconds = metrics.histogram(
+    { ...stat('gw_edge/translation_time_sec'), labels: { translator_name: 'gateway' } },
+    SECONDS_BUCKETS,
+  );
+  const problems = metrics.gauge(stat('validation.gateway.vendor.io/problems'));
   let statuses: ControlPlaneState['statuses'] = new Map();
   let logged: ReadonlySet<string> = new Set();
 
