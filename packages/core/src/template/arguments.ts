@@ -9,47 +9,28 @@ export interface TemplateFunction {
   call(args: readonly Value[], run: Run): Value;
 }
 
-/** Returns the string argument at this index; throws for any other type. */
-export function textAt(args: readonly Value[], i: number): string {
-  const value = args[i];
-  if (typeof value !== 'string') throw wrong(args, i, 'a text');
-  return value;
-}
+/** Returns the function that reads an argument of one type; it throws for any other. */
+const reader =
+  <T extends Value>(isType: (value: Value) => value is T, wanted: string) =>
+  (args: readonly Value[], i: number): T => {
+    const value = args[i];
+    if (value !== undefined && isType(value)) return value;
+    const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
+    throw new RenderError(`${wanted} is required, not ${is}`);
+  };
+
+export const textAt = reader((value): value is string => typeof value === 'string', 'a text');
+export const numberAt = reader((value): value is number => typeof value === 'number', 'a number');
+export const integerAt = reader((value): value is number => Number.isSafeInteger(value), 'an integer');
+export const listAt = reader(isList, 'a list');
 
 /** Returns the string argument at this index, or `undefined` if it is missing. */
 export function optionalTextAt(args: readonly Value[], i: number): string | undefined {
   return args[i] === undefined ? undefined : textAt(args, i);
 }
 
-/** Returns the number argument at this index; throws for any other type. */
-export function numberAt(args: readonly Value[], i: number): number {
-  const value = args[i];
-  if (typeof value !== 'number') throw wrong(args, i, 'a number');
-  return value;
-}
-
-/** Returns the integer argument at this index; throws for any other type. */
-export function integerAt(args: readonly Value[], i: number): number {
-  const value = args[i];
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrong(args, i, 'an integer');
-  return value;
-}
-
-/** Returns the list argument at this index; throws for any other type. */
-export function listAt(args: readonly Value[], i: number): readonly Value[] {
-  const value = args[i];
-  if (value === undefined || !isList(value)) throw wrong(args, i, 'a list');
-  return value;
-}
-
 /** Returns a number that JSON can represent. */
 export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new RenderError('the result is not a number');
   return value;
-}
-
-function wrong(args: readonly Value[], i: number, wanted: string): RenderError {
-  const value = args[i];
-  const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : `of type ${typeof value}`;
-  return new RenderError(`${wanted} is required, not ${is}`);
 }
