@@ -57,7 +57,7 @@ function ownEndpoints({ components, loggers, metrics, state, version }: ControlA
       put: (body) => {
         const level = levelIn(body);
         loggers.setLevel(level);
-        loggers.get('admin').info({ level }, 'log level set');
+        loggers.get('admin').info({ setTo: level }, 'log level set');
         return compactJson({ level });
       },
     },

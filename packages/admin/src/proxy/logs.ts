@@ -14,13 +14,13 @@ export function logs(log: Loggers, recent: RecentLines): Endpoint {
   const stream = (res: ServerResponse, level: SettableLevel | undefined): void => {
     followers++;
     const release = level && hold(level);
-    if (level) log.get('admin').info({ level }, 'log levels raised while the log is followed');
+    if (level) log.get('admin').info({ raisedTo: level }, 'log levels raised while the log is followed');
     const end = followLines(recent, res);
     res.once('close', () => {
       followers--;
       end();
       release?.();
-      if (level) log.get('admin').info({ level }, 'log levels restored');
+      if (level) log.get('admin').info({}, 'log levels restored');
     });
   };
   return {
@@ -71,8 +71,8 @@ function followLines(recent: RecentLines, res: ServerResponse): () => void {
       dropped++;
       return;
     }
-    const note = dropped > 0 ? `${JSON.stringify({ logger: 'admin', dropped, msg: 'log lines dropped' })}\n` : '';
+    const note = { level: 40, time: Date.now(), logger: 'admin', dropped, msg: 'log lines dropped' };
+    res.write(`${dropped > 0 ? `${JSON.stringify(note)}\n` : ''}${line}\n`);
     dropped = 0;
-    res.write(`${note}${line}\n`);
   });
 }

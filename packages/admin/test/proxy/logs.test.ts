@@ -89,6 +89,8 @@ describe('/logs', () => {
     expect([log.level('router'), log.level('jwt'), log.level('http')]).to.deep.equal(['debug', 'debug', 'trace']);
     log.get('router').debug({}, 'in detail');
     await one.until('in detail');
+    const raised = log.recent!.lines().find((each) => each.includes('log levels raised'))!;
+    expect(raised.match(/"level"/g), raised).to.have.length(1);
     await one.leave();
     expect(log.level('router')).to.equal('debug');
     await two.leave();
@@ -126,6 +128,11 @@ describe('/logs', () => {
       log.get('router').info({}, 'later');
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+    const note = one
+      .text()
+      .split('\n')
+      .find((each) => each.includes('"dropped"'))!;
+    expect(JSON.parse(note)).to.include({ level: 40, logger: 'admin', msg: 'log lines dropped' });
     expect(one.text().length).to.be.below(20_000_000);
   });
 

@@ -40,13 +40,22 @@ export const LOGGER_NAMES = [
 ] as const;
 export type LoggerName = (typeof LOGGER_NAMES)[number];
 
+/** Fields of a log line; the names that every line has are not available. */
+export interface LogDetails {
+  readonly [field: string]: unknown;
+  readonly level?: never;
+  readonly time?: never;
+  readonly logger?: never;
+  readonly msg?: never;
+}
+
 /** A logger with pino's `(object, message)` form. */
 export interface Logger {
-  debug(details: object, message: string): void;
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-  fatal(details: object, message: string): void;
+  debug(details: LogDetails, message: string): void;
+  info(details: LogDetails, message: string): void;
+  warn(details: LogDetails, message: string): void;
+  error(details: LogDetails, message: string): void;
+  fatal(details: LogDetails, message: string): void;
 }
 
 /** The named loggers of one process, with their levels. */

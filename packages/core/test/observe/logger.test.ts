@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createContext, createLoggers, GatewayError, libraryLoggers, silentLoggers } from '../../src/index.ts';
 
 describe('a log line', () => {
-  function lineOf(fields: object): Record<string, never> {
+  function lineOf(fields: Record<string, unknown>): Record<string, never> {
     let written = '';
     const log = createLoggers({ destination: { write: (line: string) => void (written += line) } });
     log.get('main').info(fields, 'said');

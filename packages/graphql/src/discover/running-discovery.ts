@@ -230,6 +230,9 @@ function report(
     log.info({ upstream, where, reason }, 'skipped');
   }
   for (const { level, path, message } of judgement.changes.slice(0, 100)) {
-    log[level === 'breaking' ? 'warn' : 'info']({ upstream, level, path, change: message }, 'a schema has changed');
+    log[level === 'breaking' ? 'warn' : 'info'](
+      { upstream, severity: level, path, change: message },
+      'a schema has changed',
+    );
   }
 }

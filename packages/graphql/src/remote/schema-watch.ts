@@ -113,7 +113,7 @@ function report(
   }
   const shown = { api: `${namespace}.${name}`, upstream: upstream.name };
   for (const { level, path, message } of changes.slice(0, MOST_LINES)) {
-    const line = { ...shown, level, path, change: message };
+    const line = { ...shown, severity: level, path, change: message };
     if (level === 'safe') log.info(line, 'schema of remote server changed');
     else log.warn(line, 'schema of remote server changed');
   }
