@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { linger, type Context } from '@edge-gateway/core';
+import { forPeople, linger, signsOf, type Context, type ErrorResponse } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
@@ -49,17 +49,26 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
   }
 
   function respond(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
-    const { connection } = origin;
+    const { connection, req } = origin;
     const requestId = randomUUID();
     const { code, status, detail } = refused;
     const client = origin.socket.remoteAddress;
     log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request refused');
     count(status, connection);
-    const body = refusalBody(refused, requestId);
+    const json: ErrorResponse = {
+      error: refused,
+      status,
+      body: refusalBody(refused, requestId),
+      contentType: 'application/json',
+      headers: refused.headers ?? [],
+    };
+    const { body, contentType, headers } = req
+      ? forPeople(json, { request: signsOf(req), requestId, pages: context.pages })
+      : json;
     const length = Buffer.byteLength(body);
     record(origin, { refused, requestId, status, bytesSent: length });
-    const headers = ['content-type', 'application/json', 'content-length', String(length), ...(refused.headers ?? [])];
-    return { headers: [...headers, 'x-request-id', requestId, 'connection', 'close'], body };
+    const described = ['content-type', contentType, 'content-length', String(length), ...headers];
+    return { headers: [...described, 'x-request-id', requestId, 'connection', 'close'], body };
   }
 
   function bytesOf(refused: Refusal, origin: Origin): string {

@@ -18,7 +18,8 @@ const SERVER = fingerprint(server.cert);
 const CLIENT = fingerprint(client.cert);
 const EXPIRED = fingerprint(expired.cert);
 
-const GET = (host: string): string => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+const GET = (host: string, headers = ''): string =>
+  `GET / HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`;
 
 interface Handshake {
   readonly certificate: string;
@@ -31,9 +32,9 @@ interface Handshake {
 /** Makes a handshake and a request; `undefined` when the connection came to nothing. */
 async function visit(
   port: number,
-  options: ConnectionOptions & { host?: string } = {},
+  options: ConnectionOptions & { host?: string; headers?: string } = {},
 ): Promise<Handshake | undefined> {
-  const { host = 'api.example.com', ...rest } = options;
+  const { host = 'api.example.com', headers = '', ...rest } = options;
   const socket = connect({ port, host: '127.0.0.1', servername: host, rejectUnauthorized: false, ...rest });
   let answer = '';
   socket.on('data', (chunk) => (answer += chunk));
@@ -51,7 +52,7 @@ async function visit(
     alpn: socket.alpnProtocol,
     reused: socket.isSessionReused(),
   };
-  socket.write(GET(host));
+  socket.write(GET(host, headers));
   await closed;
   return answer === '' ? undefined : { ...facts, answer };
 }
@@ -263,6 +264,14 @@ describe('TLS listeners', () => {
       const through = await visit(port, { host: 'api.example.com', servername: 'www.example.com' });
       expect(through?.answer)
         .to.match(/^HTTP\/1\.1 421 /)
+        .and.to.include('ERR_ROUTING_MISDIRECTED');
+      const page = await visit(port, {
+        host: 'api.example.com',
+        servername: 'www.example.com',
+        headers: 'sec-fetch-mode: navigate\r\n',
+      });
+      expect(page?.answer)
+        .to.match(/^HTTP\/1\.1 421 [^]*content-type: text\/html[^]*<h1>/)
         .and.to.include('ERR_ROUTING_MISDIRECTED');
       expect(served).to.equal(0);
       expect((await visit(port, { host: 'www.example.com' }))?.answer).to.include('hello');
