@@ -21,7 +21,7 @@ export function resourceSchema(info: KindInfo): JsonSchema {
     kind: { enum: [info.kind] },
     metadata,
     ...content,
-    status: { type: 'object', description: 'Written by the gateway; not heeded when read.' },
+    status: { type: 'object', description: 'Written by the gateway; ignored when read.' },
   };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -10,7 +10,7 @@ import { readUnit } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
 import { createFolderWatch, type FolderWatch } from './watch.ts';
 
-/** How often what no watcher tells is looked for. */
+/** Interval between checks for changes that no watcher reports, in milliseconds. */
 const POLL_MS = 500;
 
 export interface DirectoryOptions {
@@ -47,7 +47,7 @@ class DirectorySource implements Source {
   /** Stamps of delivered files, by path. */
   #known = new Map<string, string>();
   #linked: Listing['linked'] = new Map();
-  #handOver: ((change: SourceChange) => void) | undefined;
+  #deliver: ((change: SourceChange) => void) | undefined;
   #stale = false;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -78,12 +78,12 @@ class DirectorySource implements Source {
       this.#pollTimer = setInterval(() => this.#poll(), POLL_MS);
     }
     onChange(await this.#readAll());
-    this.#handOver = onChange;
+    this.#deliver = onChange;
     this.#schedule();
   }
 
   async close(): Promise<void> {
-    this.#handOver = undefined;
+    this.#deliver = undefined;
     clearTimeout(this.#timer);
     clearInterval(this.#pollTimer);
     await this.#running;
@@ -154,7 +154,7 @@ class DirectorySource implements Source {
   /** Detects what the watcher does not report: another folder at the same path, and files behind links. */
   #poll(): void {
     const identity = identityOf(this.#root);
-    if (identity === '') this.#lose();
+    if (identity === '') this.#rootVanished();
     else if (identity !== this.#identity) {
       this.#identity = identity;
       this.#listAgain();
@@ -179,7 +179,7 @@ class DirectorySource implements Source {
   }
 
   #schedule(): void {
-    if (!this.#handOver || this.#timer || this.#running) return;
+    if (!this.#deliver || this.#timer || this.#running) return;
     if (!this.#stale && this.#pending.size === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -193,7 +193,7 @@ class DirectorySource implements Source {
   /** Delivers the files that are stable now. */
   async #settle(): Promise<void> {
     try {
-      if (!isDirectory(this.#root)) return this.#lose();
+      if (!isDirectory(this.#root)) return this.#rootVanished();
       const change = new Map<string, readonly WrittenResource[]>();
       if (this.#stale) await this.#compare(change);
       for (const [path, { stamp, written }] of await this.#pending.settled(performance.now())) {
@@ -201,14 +201,14 @@ class DirectorySource implements Source {
         else this.#known.set(path, stamp);
         change.set(path, written);
       }
-      if (change.size > 0) this.#handOver?.(change);
+      if (change.size > 0) this.#deliver?.(change);
     } catch (error) {
       this.#log.error({ directory: this.#root, reason: (error as Error).message }, 'cannot read the directory');
     }
   }
 
   /** The directory itself is missing: its resources are kept, and the next poll that finds it lists everything. */
-  #lose(): void {
+  #rootVanished(): void {
     this.#pending.clear();
     this.#stale = false;
     if (this.#identity !== '') this.#log.warn({ directory: this.#root }, 'the directory is gone, waiting for it');

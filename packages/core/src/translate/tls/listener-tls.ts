@@ -108,7 +108,7 @@ function withLastGood(claims: readonly TlsClaim[], { before, served, findings }:
     const good = before?.good.get(claim.host);
     const problem = good && problemOf(configOf(claim));
     if (!problem || problemOf(configOf(good)) || !verifiesAlike(configOf(claim), configOf(good))) return claim;
-    blame(keptProblem(problem), { sslConfig: claim.sslConfig, claims: [claim] }, findings);
+    attribute(keptProblem(problem), { sslConfig: claim.sslConfig, claims: [claim] }, findings);
     return good;
   });
 }
@@ -134,12 +134,12 @@ interface Findings {
 
 function isUsable(candidate: Candidate, findings: Findings): boolean {
   const problem = sourceProblem(candidate.sslConfig, findings.input);
-  if (problem) blame(listenerProblem(problem), candidate, findings);
+  if (problem) attribute(listenerProblem(problem), candidate, findings);
   return !problem;
 }
 
 /** Reports a problem of a configuration, and locates it at its virtual services. */
-function blame(
+function attribute(
   problem: FoundProblem,
   { sslConfig, claims }: Pick<Candidate, 'sslConfig' | 'claims'>,
   { report, located }: Findings,

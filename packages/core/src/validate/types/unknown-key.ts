@@ -43,11 +43,11 @@ function placeOf({ nodes, at }: Surroundings, path: FieldPath, key: string): str
 }
 
 function childWith(block: ObjectNode, key: string, except?: string | number): string | undefined {
-  const holds = (name: string) => {
+  const hasKey = (name: string) => {
     const child = nodeOf(block.fields.get(name)!);
     return name !== except && child.type === 'object' && child.fields.has(key);
   };
-  return block.fields.has('options') && holds('options') ? 'options' : [...block.fields.keys()].find(holds);
+  return block.fields.has('options') && hasKey('options') ? 'options' : [...block.fields.keys()].find(hasKey);
 }
 
 const LONGEST = 80;
