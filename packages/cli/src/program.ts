@@ -1,4 +1,4 @@
-import { Command, Help, Option } from 'commander';
+import { Command, Help } from 'commander';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
@@ -19,6 +19,7 @@ import { createTerminal, wantsColors } from './output/terminal.ts';
  * `run` turns an error into one line and an exit status.
  */
 export function createProgram(io: Io): Command {
+  const { GATEWAYCTL_SERVER: server, GATEWAYCTL_PROXY_ADMIN: admin } = io.env;
   const program = new Command('gatewayctl')
     .description('Inspect a gateway: what it serves, why, and what a change would do.')
     .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
@@ -31,16 +32,8 @@ export function createProgram(io: Io): Command {
     })
     .configureOutput(outputOf(io))
     .exitOverride()
-    .addOption(
-      new Option('--server <url>', 'URL of the control plane (env GATEWAYCTL_SERVER)').default(
-        io.env['GATEWAYCTL_SERVER'] || DEFAULT_SERVER,
-      ),
-    )
-    .addOption(
-      new Option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)').default(
-        io.env['GATEWAYCTL_PROXY_ADMIN'] || DEFAULT_PROXY_ADMIN,
-      ),
-    );
+    .option('--server <url>', 'URL of the control plane (env GATEWAYCTL_SERVER)', server || DEFAULT_SERVER)
+    .option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)', admin || DEFAULT_PROXY_ADMIN);
   const terminal = createTerminal(io);
   for (const add of [
     addCheck,

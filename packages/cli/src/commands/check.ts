@@ -61,12 +61,12 @@ export function addCheck(program: Command, io: Terminal): void {
   ]);
   command.action(async () => {
     const flags: CheckFlags = { ...NOTHING_CHOSEN, ...command.opts<CheckFlags>() };
-    refuseWrongFlags(flags);
+    checkFlags(flags);
     await check(io, command, flags);
   });
 }
 
-function refuseWrongFlags({ exclude, output }: CheckFlags): void {
+function checkFlags({ exclude, output }: CheckFlags): void {
   if (output !== 'table' && output !== 'json') {
     throw cliError('ERR_CLI_USAGE', 'Invalid output type. Only table (default) and json are supported.');
   }

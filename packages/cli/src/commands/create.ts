@@ -62,7 +62,7 @@ function addCreateSecret(create: Command, io: Terminal): void {
   const group = asGroup(create.command('secret').description('Create a secret.'));
   for (const kind of SECRET_KINDS) {
     const command = withCreateFlags(group.command(kind.command).description(kind.description));
-    kind.addFlags(command);
+    for (const [names, description] of kind.options) command.option(names, description);
     addExamples(command, [[`gatewayctl create secret ${kind.command} ${kind.example} -c ./resources`, kind.type]]);
     command.action(async (argument: string | undefined) => {
       const flags = command.optsWithGlobals<CreateFlags & Flags>();

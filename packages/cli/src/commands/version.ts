@@ -40,8 +40,10 @@ export function addVersion(program: Command, io: Terminal): void {
 async function serverVersion(connection: Connection): Promise<string | undefined> {
   const control = connection.control('/version').catch(() => undefined);
   const proxy = connection.proxy('/server_info').then(JSON.parse, () => undefined);
-  const told = [await control, await proxy.catch(() => undefined)].map((answer: unknown) => text(answer, 'version'));
-  const version = told.find(Boolean);
+  const versions = [await control, await proxy.catch(() => undefined)].map((response: unknown) =>
+    text(response, 'version'),
+  );
+  const version = versions.find(Boolean);
   return version && (/\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? printable(version));
 }
 

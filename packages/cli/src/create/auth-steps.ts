@@ -34,7 +34,7 @@ export function addAuthFlags(command: Command): void {
 
 /** The steps that the flags ask for, each checked for what it cannot do without. The order: login, API keys, policies. */
 export function authSteps(flags: Flags, namespace: string): Record<string, unknown>[] {
-  refuseStray(flags);
+  rejectStrayFlags(flags);
   const steps = METHODS.flatMap(({ enable, step }) => (flags[enable] ? [step(flags, namespace)] : []));
   if (steps.length > 0) return steps;
   throw cliError('ERR_CLI_USAGE', 'missing --enable-oidc-auth or --enable-apikey-auth');
@@ -47,7 +47,7 @@ const METHODS = [
 ] as const;
 
 /** A flag of a method that is not enabled would do nothing, which is never what was meant. */
-function refuseStray(flags: Flags): void {
+function rejectStrayFlags(flags: Flags): void {
   for (const { enable, flag, own } of METHODS) {
     const stray = Object.keys(flags).find((name) => own.test(name));
     if (stray === undefined || flags[enable]) continue;

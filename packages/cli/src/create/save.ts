@@ -160,14 +160,14 @@ export async function saveAll(io: Io, resources: readonly ReadResource[], flags:
   const known = (await loadOffline(io, directory)).resources;
   const files = resources.map(({ key }) => join(directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`));
   for (const [i, { key }] of resources.entries()) {
-    refuseTaken(io, { file: files[i]!, known: known.get(key), force: flags.force === true });
+    rejectExisting(io, { file: files[i]!, known: known.get(key), force: flags.force === true });
   }
   for (const [i, { text }] of resources.entries()) write(resolve(io.cwd, files[i]!), files[i]!, text);
   return files;
 }
 
 /** Rejects an existing file, and a resource in another file, which `--force` does not overwrite. */
-function refuseTaken(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
+function rejectExisting(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
   const { file, known, force } = at;
   const path = resolve(io.cwd, file);
   if (known !== undefined && resolve(io.cwd, known.origin.file) !== path) {

@@ -1,25 +1,25 @@
 import { isHeaderName } from '@edge-gateway/core';
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { needed, pairsOf, valueOf, valueOrFile, type Flags, type SecretContent } from './flags.ts';
 import { readTls } from './tls-files.ts';
 
 /** One subcommand of `create secret`. */
-export interface SecretKind {
+interface SecretKind {
   readonly command: string;
   readonly description: string;
   readonly type: string;
   readonly example: string;
-  addFlags(command: Command): void;
+  readonly options: readonly (readonly [flags: string, description: string])[];
   read(io: Io, flags: Flags): SecretContent;
 }
 
-/** Adds a flag for a value, and one for a file with it: other users can see the arguments of a process. */
-function addValue(command: Command, flag: string, what: string): void {
-  command.option(`--${flag} <value>`, what).option(`--${flag}-file <file>`, `file with the ${flag}`);
-}
+/** A flag for a value, and one for a file with it: other users can see the arguments of a process. */
+const valueOptions = (flag: string, what: string): SecretKind['options'] => [
+  [`--${flag} <value>`, what],
+  [`--${flag}-file <file>`, `file with the ${flag}`],
+];
 
 const ENCRYPTION_KEY_BYTES = 32;
 const GENERATED_KEY_BYTES = 32;
@@ -30,13 +30,12 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     description: 'Create a secret with a certificate and its key, or with root certificates.',
     type: 'kubernetes.io/tls',
     example: 'shop --certchain tls.crt --privatekey tls.key',
-    addFlags(command) {
-      command
-        .option('--certchain <file>', 'PEM file with the certificate and its chain')
-        .option('--privatekey <file>', 'PEM file with the private key')
-        .option('--rootca <file>', 'PEM file with root certificates to verify peers')
-        .option('--ocspstaple <file>', 'DER file with the OCSP response');
-    },
+    options: [
+      ['--certchain <file>', 'PEM file with the certificate and its chain'],
+      ['--privatekey <file>', 'PEM file with the private key'],
+      ['--rootca <file>', 'PEM file with root certificates to verify peers'],
+      ['--ocspstaple <file>', 'DER file with the OCSP response'],
+    ],
     read: readTls,
   },
   {
@@ -44,7 +43,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     description: 'Create a secret with the client secret of an identity provider.',
     type: 'extauth.vendor.io/oauth',
     example: 'login --client-secret-file secret.txt',
-    addFlags: (command) => addValue(command, 'client-secret', 'client secret'),
+    options: valueOptions('client-secret', 'client secret'),
     read: (io, flags) => ({ data: { 'client-secret': valueOrFile(io, flags, 'client-secret') } }),
   },
   {
@@ -52,12 +51,11 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     description: 'Create a secret with an API key.',
     type: 'extauth.vendor.io/apikey',
     example: 'alice --apikey-generate --apikey-labels team=shop',
-    addFlags(command) {
-      addValue(command, 'apikey', 'API key');
-      command
-        .option('--apikey-generate', 'generate a key and print it once')
-        .option('--apikey-labels <labels>', 'labels for selectors of auth configs, name=value,name=value');
-    },
+    options: [
+      ...valueOptions('apikey', 'API key'),
+      ['--apikey-generate', 'generate a key and print it once'],
+      ['--apikey-labels <labels>', 'labels for selectors of auth configs, name=value,name=value'],
+    ],
     read: readApiKey,
   },
   {
@@ -65,10 +63,7 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     description: 'Create a secret with a user name and a password.',
     type: 'extauth.vendor.io/accountcredentials',
     example: 'directory --username cn=gateway --password-file password.txt',
-    addFlags(command) {
-      command.option('--username <name>', 'user name');
-      addValue(command, 'password', 'password');
-    },
+    options: [['--username <name>', 'user name'], ...valueOptions('password', 'password')],
     read: (io, flags) => ({
       data: { username: needed(flags, 'username'), password: valueOrFile(io, flags, 'password') },
     }),
@@ -78,29 +73,33 @@ export const SECRET_KINDS: readonly SecretKind[] = [
     description: 'Create a secret with a key that encrypts session cookies.',
     type: 'gw.vendor.io.EncryptionKeySecret',
     example: 'cookies --key 0123456789abcdef0123456789abcdef',
-    addFlags: (command) => addValue(command, 'key', 'key of 32 bytes'),
-    read(io, flags) {
-      const key = valueOrFile(io, flags, 'key');
-      const length = Buffer.byteLength(key);
-      if (length === ENCRYPTION_KEY_BYTES) return { data: { key } };
-      throw cliError('ERR_CLI_USAGE', `a key has ${ENCRYPTION_KEY_BYTES} bytes, this one ${length}`);
-    },
+    options: valueOptions('key', 'key of 32 bytes'),
+    read: readEncryptionKey,
   },
   {
     command: 'header',
     description: 'Create a secret with headers for requests to upstreams.',
     type: 'gw.vendor.io/header',
     example: 'probe --headers x-probe=yes,x-token=abc',
-    addFlags: (command) => void command.option('--headers <headers>', 'headers, name=value,name=value'),
-    read(_io, flags) {
-      needed(flags, 'headers');
-      const data = pairsOf(flags, 'headers')!;
-      const invalid = Object.keys(data).find((name) => !isHeaderName(name));
-      if (invalid === undefined) return { data };
-      throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(invalid)}`);
-    },
+    options: [['--headers <headers>', 'headers, name=value,name=value']],
+    read: readHeaders,
   },
 ];
+
+function readEncryptionKey(io: Io, flags: Flags): SecretContent {
+  const key = valueOrFile(io, flags, 'key');
+  const length = Buffer.byteLength(key);
+  if (length === ENCRYPTION_KEY_BYTES) return { data: { key } };
+  throw cliError('ERR_CLI_USAGE', `a key has ${ENCRYPTION_KEY_BYTES} bytes, this one ${length}`);
+}
+
+function readHeaders(_io: Io, flags: Flags): SecretContent {
+  needed(flags, 'headers');
+  const data = pairsOf(flags, 'headers')!;
+  const invalid = Object.keys(data).find((name) => !isHeaderName(name));
+  if (invalid === undefined) return { data };
+  throw cliError('ERR_CLI_USAGE', `--headers: invalid header name ${JSON.stringify(invalid)}`);
+}
 
 function readApiKey(io: Io, flags: Flags): SecretContent {
   const isGenerated = flags['apikeyGenerate'] === true;

@@ -25,7 +25,7 @@ export function compareServed(before: readonly Snapshot[], after: readonly Snaps
     .filter(({ diff }) => !isSame(diff));
 }
 
-/** As both sides look after a way over HTTP: without undefined fields, secret values, and what only one that runs can know. */
+/** Both sides as JSON: without undefined fields, secret values, and what only a running gateway knows. */
 function byProxy(snapshots: readonly Snapshot[]): Map<string, Snapshot> {
   return new Map(snapshots.map((one) => [one.proxy, JSON.parse(JSON.stringify(redact(one), written)) as Snapshot]));
 }

@@ -2,70 +2,63 @@ import { dig, entries, items, text } from '../resources/objects.ts';
 
 /** Returns the value of an option as text; as JSON where there is no shorter form. Secrets must be redacted already. */
 export function optionText(option: string, value: unknown): string {
-  const short = FORMS.get(option.startsWith('jwt') ? 'jwt' : option)?.(value);
-  return short || JSON.stringify(value);
+  const form = FORMS.get(option.startsWith('jwt') ? 'jwt' : option);
+  return form?.(value) || JSON.stringify(value);
 }
 
-const FORMS: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
-  ['extauth', extAuthText],
-  ['rbac', rbacText],
+/** Each returns the short form of a value; empty if there is none. */
+const FORMS: ReadonlyMap<string, (value: unknown) => string> = new Map([
+  ['extauth', (value) => switchable(value, 'configRef', refText('AuthConfig', dig(value, 'configRef')))],
+  ['rbac', (value) => switchable(value, 'policies', list('policy', 'policies', namesOf(value, 'policies')))],
   ['headerManipulation', headersText],
   ['jwt', jwtText],
 ]);
 
-function extAuthText(value: unknown): string | undefined {
+/** The text of a field, or `disabled`; empty for a value with other fields. */
+function switchable(value: unknown, field: string, shown: string): string {
   if (dig(value, 'disable') === true) return 'disabled';
-  const name = text(value, 'configRef', 'name');
-  const namespace = text(value, 'configRef', 'namespace');
-  if (!name || hasMore(value, ['configRef', 'disable'])) return undefined;
-  return `AuthConfig ${namespace && `${namespace}/`}${name}`;
+  return hasMore(value, [field, 'disable']) ? '' : shown;
 }
 
-function rbacText(value: unknown): string | undefined {
-  if (dig(value, 'disable') === true) return 'disabled';
-  const names = entries(value, 'policies').map(([name]) => name);
-  if (names.length === 0 || hasMore(value, ['policies', 'disable'])) return undefined;
-  return `${names.length === 1 ? 'policy' : 'policies'} ${names.join(', ')}`;
+function refText(kind: string, ref: unknown): string {
+  const [name, namespace] = [text(ref, 'name'), text(ref, 'namespace')];
+  return name && `${kind} ${namespace && `${namespace}/`}${name}`;
 }
 
-function headersText(value: unknown): string | undefined {
-  const fields = ['requestHeadersToRemove', 'requestHeadersToAdd', 'responseHeadersToRemove', 'responseHeadersToAdd'];
-  if (hasMore(value, fields)) return undefined;
-  const [removed, added, removedLater, addedLater] = fields.map((field) => items(value, field).map(headerName));
-  return [
-    list('removes', removed!),
-    list('adds', added!),
-    list('removes from the response', removedLater!),
-    list('adds to the response', addedLater!),
-  ]
-    .filter(Boolean)
-    .join('; ');
+const namesOf = (value: unknown, field: string): string[] => entries(value, field).map(([name]) => name);
+
+const list = (one: string, several: string, names: readonly string[]): string =>
+  names.length > 0 ? `${names.length === 1 ? one : several} ${names.join(', ')}` : '';
+
+const HEADER_FIELDS: readonly (readonly [field: string, verb: string])[] = [
+  ['requestHeadersToRemove', 'removes'],
+  ['requestHeadersToAdd', 'adds'],
+  ['responseHeadersToRemove', 'removes from the response'],
+  ['responseHeadersToAdd', 'adds to the response'],
+];
+
+/** The names of the headers; their values may be secret. */
+function headersText(value: unknown): string {
+  const fields = HEADER_FIELDS.map(([field]) => field);
+  if (hasMore(value, fields)) return '';
+  const parts = HEADER_FIELDS.map(([field, verb]) => list(verb, verb, items(value, field).map(headerName)));
+  return parts.filter(Boolean).join('; ');
 }
 
 function headerName(header: unknown): string {
   if (typeof header === 'string') return header;
-  const key = text(header, 'header', 'key');
-  if (key) return key;
-  const name = text(header, 'headerSecretRef', 'name');
-  const namespace = text(header, 'headerSecretRef', 'namespace');
-  return `the headers of Secret ${namespace && `${namespace}/`}${name}`;
+  return text(header, 'header', 'key') || refText('the headers of Secret', dig(header, 'headerSecretRef'));
 }
 
-const list = (verb: string, names: readonly string[]): string =>
-  names.length > 0 ? `${verb} ${names.join(', ')}` : '';
-
 /** The providers and issuers; keys and headers are long. */
-function jwtText(value: unknown): string | undefined {
-  const providers = entries(value, 'providers');
-  if (providers.length === 0) return undefined;
-  const names = providers.map(([name, provider]) => {
+function jwtText(value: unknown): string {
+  const names = entries(value, 'providers').map(([name, provider]) => {
     const issuer = text(provider, 'issuer');
     return issuer ? `${name} (${issuer})` : name;
   });
-  const policy =
-    text(value, 'validationPolicy') ||
-    (dig(value, 'allowMissingOrFailedJwt') === true ? 'ALLOW_MISSING_OR_FAILED' : '');
-  return `${providers.length === 1 ? 'provider' : 'providers'} ${names.join(', ')}${policy && `, ${policy}`}`;
+  const allowsFailed = dig(value, 'allowMissingOrFailedJwt') === true ? 'ALLOW_MISSING_OR_FAILED' : '';
+  const policy = text(value, 'validationPolicy') || allowsFailed;
+  return names.length === 0 ? '' : `${list('provider', 'providers', names)}${policy && `, ${policy}`}`;
 }
 
 function hasMore(value: unknown, fields: readonly string[]): boolean {
