@@ -29,7 +29,7 @@ export function cliError(code: CliErrorCode, message: string, cause?: unknown): 
 
 /** Returns true for an error of {@link cliError}. */
 export function isCliError(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith('ERR_CLI_');
+  return String((error as { code?: unknown } | undefined)?.code).startsWith('ERR_CLI_');
 }
 
 const FILE_REASONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
-import { GatewayError, printable } from '@edge-gateway/core';
+import { printable, type GatewayError } from '@edge-gateway/core';
 import { CommanderError } from 'commander';
 import { runPlugin } from './command-line/plugin.ts';
+import { isCliError } from './error-codes.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { wrapText } from './output/table.ts';
@@ -30,20 +31,15 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
 const QUIET = new Set(['gatewayctl.exit', 'commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 function report(io: Io, error: unknown): number {
+  const message = (error as Error | undefined)?.message ?? String(error);
   if (error instanceof CommanderError) {
     if (QUIET.has(error.code)) return error.exitCode;
-    printError(
-      io,
-      error.message.replace(/^error: /, '').replaceAll(/\n\(Did you mean (.+)\?\)/g, ' (did you mean $1?)'),
-    );
+    const text = message.replace(/^error: /, '');
+    printError(io, text.replaceAll(/\n\(Did you mean (.+)\?\)/g, ' (did you mean $1?)'));
     return 2;
   }
-  if (error instanceof GatewayError) {
-    printError(io, error.message);
-    return error.code.startsWith('ERR_CLI_') ? error.status : 1;
-  }
-  printError(io, (error as Error)?.message ?? String(error));
-  return 1;
+  printError(io, message);
+  return isCliError(error) ? (error as GatewayError).status : 1;
 }
 
 function printError(io: Io, message: string): void {

@@ -1,7 +1,6 @@
 import type { Kind, Problem } from '@edge-gateway/core';
 import type { Connection } from '../gateway/connection.ts';
-import { isListener, isReady, type RunningComponent } from './components.ts';
-import { proxyProblems } from './running-proxy.ts';
+import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
 
 /** What the checks of a running gateway look at. */
 export interface CheckInput {

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { spawn, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -34,17 +35,16 @@ function isProgram(file: string): boolean {
   }
 }
 
-function start(file: string, args: readonly string[], io: Io): Promise<number> {
-  const direct = io.stdout === process.stdout;
-  return new Promise((done, fail) => {
-    const child = spawn(file, [...args], {
-      cwd: io.cwd,
-      env: { ...io.env },
-      stdio: direct ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-    });
-    child.stdout?.on('data', (chunk: Buffer) => void io.stdout.write(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => void io.stderr.write(chunk));
-    child.on('error', (error) => fail(cliError('ERR_CLI_PLUGIN', `${file} cannot be started`, error)));
-    child.on('close', (code) => done(code ?? 1));
-  });
+async function start(file: string, args: readonly string[], io: Io): Promise<number> {
+  const isDirect = io.stdout === process.stdout;
+  const stdio: StdioOptions = isDirect ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+  const child = spawn(file, args, { cwd: io.cwd, env: { ...io.env }, stdio });
+  child.stdout?.on('data', (chunk: Buffer) => void io.stdout.write(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => void io.stderr.write(chunk));
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code ?? 1;
+  } catch (error) {
+    throw cliError('ERR_CLI_PLUGIN', `${file} cannot be started`, error);
+  }
 }

@@ -41,31 +41,26 @@ export function addCreateGraphQLApi(create: Command, io: Terminal): void {
 }
 
 async function textOf(io: Terminal, from: string): Promise<string> {
-  if (/^https?:\/\//i.test(from)) return fetched(io, from);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(from)) throw cliError('ERR_CLI_USAGE', `${from}: only http and https are read`);
+  const isUrl = /^https?:\/\//i.test(from);
+  if (!isUrl && /^[a-z][a-z0-9+.-]*:\/\//i.test(from))
+    throw cliError('ERR_CLI_USAGE', `${from}: only http and https are read`);
   try {
-    return await whole(createReadStream(resolve(io.cwd, from)), from);
-  } catch (error) {
-    throw isCliError(error) ? error : fileError(from, error);
-  }
-}
-
-async function fetched(io: Terminal, url: string): Promise<string> {
-  try {
-    const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!response.ok) throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);
-    return await whole(response.body, url);
+    const chunks = isUrl ? await fetched(io, from) : createReadStream(resolve(io.cwd, from));
+    const read = await readLimited(chunks, MAX_BYTES);
+    if (read) return read.toString('utf8');
   } catch (error) {
     if (isCliError(error)) throw error;
+    if (!isUrl) throw fileError(from, error);
     const { message, cause } = error as { readonly message: string; readonly cause?: { readonly message?: string } };
-    throw cliError('ERR_CLI_UNREACHABLE', `${url} cannot be read (${cause?.message || message})`, error);
+    throw cliError('ERR_CLI_UNREACHABLE', `${from} cannot be read (${cause?.message || message})`, error);
   }
+  throw cliError('ERR_CLI_TOO_LARGE', `${from} has more than ${MAX_BYTES} bytes`);
 }
 
-async function whole(chunks: AsyncIterable<Uint8Array> | null, from: string): Promise<string> {
-  const read = await readLimited(chunks, MAX_BYTES);
-  if (!read) throw cliError('ERR_CLI_TOO_LARGE', `${from} has more than ${MAX_BYTES} bytes`);
-  return read.toString('utf8');
+async function fetched(io: Terminal, url: string): Promise<Response['body']> {
+  const response = await (io.fetch ?? fetch)(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (response.ok) return response.body;
+  throw cliError('ERR_CLI_REFUSED', `${url} responded with ${response.status}`);
 }
 
 /** A document in JSON or YAML; what is wrong with it begins with its place. */

@@ -50,7 +50,7 @@ export function addCreate(program: Command, io: Terminal): void {
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...ADDRESSES]);
 }
 
-async function createFromFile(io: Terminal, flags: Pick<CreateFlags, 'file' | 'config' | 'dryRun' | 'force'>) {
+async function createFromFile(io: Terminal, flags: Partial<CreateFlags>) {
   if (flags.file === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a file flag or subcommand');
   const resources = await readResources(io, flags.file);
   if (flags.dryRun) return io.out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));

@@ -8,10 +8,18 @@ import { chooseSnapshot, explainContext, readServed, unservedFor, type Served } 
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
+import { renderTable } from '../output/table.ts';
+import {
+  attempt as attemptGraphql,
+  chooseGraphQLApi,
+  partsOf,
+  readGraphQLObjects,
+} from '../resources/graphql-objects.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { explainGraphql, type ExplainGraphqlFlags } from './explain-graphql.ts';
 
 interface ExplainFlags {
+  readonly graphql?: string;
+  readonly api?: string;
   readonly header?: readonly string[];
   readonly claims?: string;
   readonly listener?: string;
@@ -43,7 +51,7 @@ export function addExplain(program: Command, io: Terminal): void {
     ["gatewayctl explain POST http://shop.example/ -H 'x-beta: 1' -c ./resources", 'by a directory of resources'],
   ]);
   command.action(async (method: string | undefined, url: string | undefined) => {
-    const flags = command.opts<ExplainFlags & Partial<ExplainGraphqlFlags>>();
+    const flags = command.opts<ExplainFlags>();
     const { graphql } = flags;
     if (graphql !== undefined) return explainGraphql(io, command, { ...flags, graphql });
     const lacking = method === undefined ? 'method' : 'url';
@@ -123,4 +131,20 @@ function parseHeaders(written: readonly string[]): Record<string, string[]> {
     (headers[name] ??= []).push(match[2]!);
   }
   return headers;
+}
+
+/** `explain --graphql QUERY`: which resolver asks which upstream for what, and how often. Nothing is sent. */
+async function explainGraphql(
+  io: Terminal,
+  command: Command,
+  flags: ExplainFlags & { readonly graphql: string },
+): Promise<void> {
+  const objects = await readGraphQLObjects(io, command);
+  const api = chooseGraphQLApi(objects, flags.api);
+  const { explainOperation } = await import('@edge-gateway/graphql');
+  const calls = attemptGraphql(() => explainOperation(flags.graphql, partsOf(api, objects)));
+  if (flags.output === 'json') return io.out(JSON.stringify(calls, undefined, 2));
+  if (calls.length === 0) return io.out('No upstream is called.');
+  const rows = calls.map(({ path, resolver, upstream, request, times }) => [path, resolver, upstream, request, times]);
+  io.out(renderTable({ columns: ['Field', 'Resolver', 'Upstream', 'Request', 'Times'], rows }, io.width));
 }

@@ -23,14 +23,11 @@ import { problemLine } from '../output/problem-lines.ts';
 import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
 import { text as textAt } from '../resources/objects.ts';
 
-interface TargetFlags {
+/** The flags that every `create` command of one kind has. */
+export interface CreateFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
-}
-
-/** The flags that every `create` command of one kind has. */
-export interface CreateFlags extends TargetFlags {
   readonly name?: string;
   readonly namespace: string;
   /** Of `create` alone. */
@@ -154,7 +151,11 @@ function listOf(problems: readonly string[]): string {
  * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS`, and nothing is
  * written, if one of them exists already.
  */
-export async function saveAll(io: Io, resources: readonly ReadResource[], flags: TargetFlags): Promise<string[]> {
+export async function saveAll(
+  io: Io,
+  resources: readonly ReadResource[],
+  flags: Partial<CreateFlags>,
+): Promise<string[]> {
   const directory = flags.config ?? io.env['GATEWAY_CONFIG'];
   if (!directory) throw cliError('ERR_CLI_USAGE', 'pass --config DIR to write the resource, or --dry-run to print it');
   const known = (await loadOffline(io, directory)).resources;

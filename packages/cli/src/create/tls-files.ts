@@ -15,32 +15,28 @@ export function readTls(io: Io, flags: Flags): SecretContent {
     const text = bytes(flag)?.toString('utf8');
     return text === undefined ? [] : [[name, text] as const];
   });
-  const data: Record<string, string | Buffer> = Object.fromEntries(texts);
-  checkTlsFiles(Object.fromEntries(texts));
+  const data = Object.fromEntries(texts);
+  checkTlsFiles(data);
   const staple = bytes('ocspstaple');
-  return { data: staple === undefined ? data : { ...data, 'tls.ocsp-staple': staple } };
+  return { data: { ...data, ...(staple && { 'tls.ocsp-staple': staple }) } };
 }
 
 /** Messages name the flag, never the content. */
 function checkTlsFiles(files: Readonly<Record<string, string>>): void {
   const { 'tls.crt': chain, 'tls.key': key, 'ca.crt': rootCa } = files;
-  if (chain === undefined && key === undefined && rootCa === undefined) {
+  if (Object.keys(files).length === 0)
     throw cliError('ERR_CLI_USAGE', 'missing --certchain with --privatekey, or --rootca');
-  }
-  if ((chain === undefined) !== (key === undefined)) {
+  if ((chain === undefined) !== (key === undefined))
     throw cliError('ERR_CLI_USAGE', '--certchain and --privatekey must be used together');
-  }
-  if (rootCa !== undefined) certificatesOf('rootca', rootCa);
+  if (rootCa !== undefined) leafOf('rootca', rootCa);
   if (chain === undefined || key === undefined) return;
-  const [leaf] = certificatesOf('certchain', chain);
-  if (!leaf!.checkPrivateKey(privateKeyOf(key))) {
-    throw cliError('ERR_CLI_USAGE', 'the key of --privatekey does not belong to the certificate of --certchain');
-  }
+  if (leafOf('certchain', chain).checkPrivateKey(privateKeyOf(key))) return;
+  throw cliError('ERR_CLI_USAGE', 'the key of --privatekey does not belong to the certificate of --certchain');
 }
 
-function certificatesOf(flag: string, pem: string): X509Certificate[] {
-  const found = parseCertificates(pem);
-  if (found) return found;
+function leafOf(flag: string, pem: string): X509Certificate {
+  const [leaf] = parseCertificates(pem) ?? [];
+  if (leaf) return leaf;
   throw cliError('ERR_CLI_USAGE', `--${flag} does not contain a readable PEM certificate`);
 }
 

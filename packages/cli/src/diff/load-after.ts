@@ -13,17 +13,15 @@ import {
 import { dig, idOf, text } from '../resources/objects.ts';
 import { checksFor, contentOf } from '../resources/load.ts';
 
-/** The previous state of a gateway that reads a directory: resources as `/snapshots/input` lists them, or another directory. */
-export type Held = { readonly resources: readonly unknown[] } | { readonly directory: string };
-
 /**
- * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version.
+ * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version. `held` are
+ * its resources as `/snapshots/input` lists them, or another directory.
  *
  * A running gateway does not show secret values, so a resource with hidden values is taken from the directory. It does not
  * show files either: if the directory contains an unreadable file, resources that are in no other file are attributed to it.
  */
 export async function loadAfter(
-  held: Held,
+  held: { readonly resources: readonly unknown[] } | { readonly directory: string },
   directory: string,
   defaultGateways: DefaultGateways,
 ): Promise<ControlPlaneState> {
