@@ -45,7 +45,7 @@ const USERS: readonly User[] = [
 ];
 
 /** Where the service listens. */
-export interface UsersGrpcOptions {
+interface UsersGrpcOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string;
   /** Default: any free one. */

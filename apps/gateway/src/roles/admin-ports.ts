@@ -12,13 +12,13 @@ import type { DataPlane } from './data-plane.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, VERSION, type GatewaySettings } from '../settings.ts';
 
-export interface AdminPorts {
+interface AdminPorts {
   readonly adminPort: number;
   readonly statsPort: number;
   close(): Promise<void>;
 }
 
-export interface AdminParts {
+interface AdminParts {
   readonly settings: GatewaySettings;
   readonly context: Context;
   readonly controlPlane: ControlPlane;

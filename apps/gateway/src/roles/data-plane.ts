@@ -41,7 +41,7 @@ export interface DataPlane {
 }
 
 /** The settings of a data plane. */
-export type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
+type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
 
 /** Creates a data plane. It opens no port before the first snapshot. */
 export function createDataPlane(

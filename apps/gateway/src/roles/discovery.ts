@@ -2,7 +2,7 @@ import { clusterName, type ControlPlane, type Loggers, type MemorySource, type M
 import { createDiscovery, createSchemaWatch } from '@edge-gateway/graphql';
 import type { DataPlane } from './data-plane.ts';
 
-export interface DiscoveryParts {
+interface DiscoveryParts {
   readonly controlPlane: ControlPlane;
   readonly dataPlane: DataPlane;
   readonly log: Loggers;

@@ -2,7 +2,7 @@ import type { GatewayError } from '@edge-gateway/core';
 import { gatewayError } from '../error-codes.ts';
 
 /** A port that cannot be listened on, and how to choose another one. */
-export interface PortTrouble {
+interface PortTrouble {
   readonly port: number;
   readonly address: string;
   /** What listens there, e.g. `proxy admin`. */

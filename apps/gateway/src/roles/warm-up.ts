@@ -1,10 +1,10 @@
 import type { Logger } from '@edge-gateway/core';
 
 /** Longest time in milliseconds that new listeners wait for what concerns have to fetch first. */
-export const WARM_UP_LIMIT_MS = 5000;
+const WARM_UP_LIMIT_MS = 5000;
 
 /** What new listeners wait for before they open. */
-export interface WarmUp {
+interface WarmUp {
   /** Adds a target to wait for; `ready` returns whether it is available. */
   hold(what: string, ready: Promise<boolean>): void;
   readonly isNeeded: boolean;

@@ -17,7 +17,7 @@ export interface KubernetesObject {
 }
 
 /** A resource before it is rendered. One without a good version has its document, if that can be read. */
-export interface ListedObject {
+interface ListedObject {
   readonly kind: string;
   readonly key: ResourceKey;
   readonly resource: Resource | undefined;

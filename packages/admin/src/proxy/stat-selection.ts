@@ -22,7 +22,7 @@ export const SELECTION_PARAMETERS: readonly Parameter[] = [
 ];
 
 /** The test of all of these parameters. Throws `ERR_ADMIN_BAD_PARAMETER`. */
-export function statSelection(parameters: URLSearchParams): (stat: Stat) => boolean {
+function statSelection(parameters: URLSearchParams): (stat: Stat) => boolean {
   const matches = statFilter(parameters);
   const type = typeOf(parameters.get('type'));
   const usedOnly = isOn(parameters, 'usedonly');

@@ -26,7 +26,7 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
 }
 
 /** The endpoints of an upstream as ClusterLoadAssignment, without its type. */
-export function loadAssignment({ name, endpoints }: SnapshotUpstream): Message {
+function loadAssignment({ name, endpoints }: SnapshotUpstream): Message {
   const lbEndpoints = endpoints.map(({ address, port, weight }) => ({
     endpoint: { address: socketAddress(address, port), hostname: address },
     load_balancing_weight: weight,

@@ -5,7 +5,7 @@ import { message, protoDuration, typed, type Message } from './json.ts';
 const JWT = 'envoy.extensions.filters.http.jwt_authn.v3';
 
 /** When tokens are verified. */
-export type JwtStage = 'beforeExtAuth' | 'afterExtAuth';
+type JwtStage = 'beforeExtAuth' | 'afterExtAuth';
 
 /** The filter of each stage. */
 export const JWT_FILTERS: Readonly<Record<JwtStage, string>> = {
