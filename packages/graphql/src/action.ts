@@ -8,15 +8,15 @@ import {
   type SnapshotGraphQLApi,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import type { ExecutableApi } from './api/executable-api.ts';
+import type { ExecutableApi } from './execute/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import { isGuarded } from './http/identity.ts';
-import { limitsOf } from './api/limits.ts';
-import { graphqlError } from './api/refusal.ts';
+import { limitsOf } from './http/limits.ts';
+import { graphqlError } from './errors/refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
-import { createResponder } from './http/respond.ts';
+import { createResponder } from './serve/respond.ts';
 import type { ResultStore } from './cache/shared-results.ts';
-import { createApiCounts } from './api/statistics.ts';
+import { createApiCounts } from './observe/statistics.ts';
 
 /** What the action needs in addition to the context. */
 export interface GraphQLActionOptions {

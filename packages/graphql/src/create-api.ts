@@ -1,14 +1,14 @@
 import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import type { ExecutableApi } from './api/executable-api.ts';
-import type { Limits } from './api/limits.ts';
+import type { ExecutableApi } from './execute/executable-api.ts';
+import type { Limits } from './http/limits.ts';
 import { createLocalApi } from './execute/local-api.ts';
 import { readSchema } from './schema/read-schema.ts';
-import { graphqlError } from './api/refusal.ts';
+import { graphqlError } from './errors/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';
 import { createRemoteApi, upstreamOf } from './remote/remote-api.ts';
 import { namedPath, SERVER_PATH } from './remote/server-path.ts';
-import type { ApiCounts } from './api/statistics.ts';
+import type { ApiCounts } from './observe/statistics.ts';
 import { createStitchedApi } from './join/stitched-api.ts';
 import { noUpstreams } from './resolvers/upstream-urls.ts';
 

@@ -1,19 +1,19 @@
 import { createContext, onlyProtected, type Context, type Handler, type ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import type { ExecutableApi } from './api/executable-api.ts';
+import type { ExecutableApi } from './execute/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
 import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
 import { readDescriptorFile } from './resolvers/grpc/descriptor-files.ts';
-import { limitsOf, type Limits } from './api/limits.ts';
-import { graphqlError } from './api/refusal.ts';
+import { limitsOf, type Limits } from './http/limits.ts';
+import { graphqlError } from './errors/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
-import { createResponder, handlerOf } from './http/respond.ts';
+import { createResponder, handlerOf } from './serve/respond.ts';
 import type { ResultStore } from './cache/shared-results.ts';
-import { createApiCounts } from './api/statistics.ts';
+import { createApiCounts } from './observe/statistics.ts';
 import { createUrlCaller, type UpstreamUrls } from './resolvers/upstream-urls.ts';
 
 type Local = NonNullable<NonNullable<ExecutableSchema['executor']>['local']>;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { graphqlApi } from '../src/middleware.ts';
-import { MAX_REQUEST_DEPTH } from '../src/api/json.ts';
+import { MAX_REQUEST_DEPTH } from '../src/document/json.ts';
 import { serveHandler, type TestServer } from './servers.ts';
 
 const QUERY = 'query ($x: JSON) { any(x: $x) }';

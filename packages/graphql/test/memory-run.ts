@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { createContext, factsOf } from '@edge-gateway/core';
 import { createAnswerer, type Answerer } from '../src/http/answer.ts';
 import { createApi } from '../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../src/api/limits.ts';
-import { createApiCounts } from '../src/api/statistics.ts';
+import { DEFAULT_LIMITS } from '../src/http/limits.ts';
+import { createApiCounts } from '../src/observe/statistics.ts';
 
 const SCHEMA =
   'type Query { a(n: Int): A @resolve(name: "a") @cacheControl(maxAge: 3600) } type A { b: String c: String }';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
+import type { ApiResult, OperationRequest } from '../execute/executable-api.ts';
 
 export const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 export const MAX_RESULT_CHARACTERS = MAX_CACHED_CHARACTERS / 16;

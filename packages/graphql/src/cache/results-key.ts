@@ -7,7 +7,7 @@ import {
   signingKeyProblem,
   type Context,
 } from '@edge-gateway/core';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 
 const USE = 'graphql results';
 

@@ -1,5 +1,5 @@
 import { digest, keyedDigest, seal, unseal, type Counter } from '@edge-gateway/core';
-import type { Operation, OperationRequest } from '../api/executable-api.ts';
+import type { Operation, OperationRequest } from '../execute/executable-api.ts';
 import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
 
 /**

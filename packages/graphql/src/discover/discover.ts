@@ -1,5 +1,5 @@
 import type { ResourceRef } from '@edge-gateway/core';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
 import { schemaOfIntrospection } from '../remote/introspect.ts';
 import { discoverGrpc } from './grpc.ts';

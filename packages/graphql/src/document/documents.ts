@@ -11,9 +11,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation } from '../api/executable-api.ts';
-import type { Limits } from '../api/limits.ts';
-import { inputError, refusal, type Refusal } from '../api/refusal.ts';
+import type { Operation } from '../execute/executable-api.ts';
+import type { Limits } from '../http/limits.ts';
+import { inputError, refusal, type Refusal } from '../errors/refusal.ts';
 import { sizeProblem } from './check-size.ts';
 
 /** Maximum number of cached documents of one API, and of characters of all of them. */

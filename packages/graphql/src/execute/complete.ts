@@ -20,8 +20,8 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { isDeeper } from '../api/json.ts';
-import { FieldFailure } from '../api/field-failure.ts';
+import { isDeeper } from '../document/json.ts';
+import { FieldFailure } from '../errors/field-failure.ts';
 import { Located, note, nonNullViolation } from './errors.ts';
 import { completeFields } from './execute.ts';
 import type { Children, Complete, FieldPlan, Place, PlanContext } from './field-plan.ts';

@@ -1,5 +1,5 @@
-import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
-import { isRefusal, refusedResult } from '../api/refusal.ts';
+import type { ApiResult, OperationRequest } from './executable-api.ts';
+import { isRefusal, refusedResult } from '../errors/refusal.ts';
 import { Located, note } from './errors.ts';
 import { completeFields, completeSerially } from './execute.ts';
 import type { Plan, PlanContext, Run, RunOptions } from './field-plan.ts';

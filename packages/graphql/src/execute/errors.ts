@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { ERROR_CODES } from '../error-codes.ts';
-import { FieldFailure, inputMessage, shownFailure } from '../api/field-failure.ts';
+import { FieldFailure, inputMessage, shownFailure } from '../errors/field-failure.ts';
 import type { FieldPlan, Path, Run } from './field-plan.ts';
 
 /** An error with its place, on its way to the next field that may be null. */

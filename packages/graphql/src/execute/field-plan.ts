@@ -6,7 +6,7 @@ import type {
   GraphQLSchema,
   VariableValues,
 } from 'graphql';
-import type { Operation, ResultError } from '../api/executable-api.ts';
+import type { Operation, ResultError } from './executable-api.ts';
 
 /** What plans are made from. */
 export interface PlanContext {

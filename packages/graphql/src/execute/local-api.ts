@@ -1,16 +1,16 @@
 import type { Logger } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest } from './executable-api.ts';
 import { createEngine, type Executed } from './engine.ts';
 import type { ResolveField } from './field-plan.ts';
 import { CallBudget, Calls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
 import type { ResolverContext, ResolverRun } from '../resolvers/resolver.ts';
-import { traceOf } from '../trace/span.ts';
+import { traceOf } from '../observe/span.ts';
 import { cacheControl, createCachePolicies, type CachePolicy } from '../cache/cache-policy.ts';
-import { addResolvers } from '../schema/executable-schema.ts';
-import { logFailure } from './failure-log.ts';
+import { addResolvers } from './executable-schema.ts';
+import { logFailure } from '../observe/failure-log.ts';
 import { readSchema } from '../schema/read-schema.ts';
 
 export type ExecutableSchema = NonNullable<GraphQLApiSpec['executableSchema']>;

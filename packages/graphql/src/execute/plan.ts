@@ -19,8 +19,8 @@ import {
   type ValueNode,
   type VariableValues,
 } from 'graphql';
-import type { Operation } from '../api/executable-api.ts';
-import { shownFailure } from '../api/field-failure.ts';
+import type { Operation } from './executable-api.ts';
+import { shownFailure } from '../errors/field-failure.ts';
 import { compileCompletion } from './complete.ts';
 import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';
 

@@ -1,6 +1,6 @@
 import { Kind, visit, type VariableValues } from 'graphql';
-import type { Operation } from '../api/executable-api.ts';
-import { refusal, type Refusal } from '../api/refusal.ts';
+import type { Operation } from './executable-api.ts';
+import { refusal, type Refusal } from '../errors/refusal.ts';
 import type { Plan, PlanContext } from './field-plan.ts';
 import { planOperation } from './plan.ts';
 

@@ -7,12 +7,12 @@ import {
   validateSubscriptionArgs,
   version,
 } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../api/executable-api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from './executable-api.ts';
 import { createEngine, type Executed } from './engine.ts';
 import { shownExtensions, shownMessage } from './errors.ts';
 import { readProperty, standardResolver } from './resolve.ts';
 import { coerceVariables } from './variables.ts';
-import { logFailure, type Failure } from './failure-log.ts';
+import { logFailure, type Failure } from '../observe/failure-log.ts';
 
 /** Makes the third argument of resolvers, for each operation. */
 export type ContextValue = (request: OperationRequest) => unknown;

@@ -1,6 +1,6 @@
 import { getVariableValues, type GraphQLSchema, type VariableValues } from 'graphql';
-import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
-import { inputError } from '../api/refusal.ts';
+import type { ApiResult, OperationRequest } from './executable-api.ts';
+import { inputError } from '../errors/refusal.ts';
 
 const MAX_ERRORS = 5;
 

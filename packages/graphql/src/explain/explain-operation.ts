@@ -12,7 +12,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 import type { Children, FieldPlan, Selection } from '../execute/field-plan.ts';
 import { planOperation } from '../execute/plan.ts';
 import { explainApi, type ExplainParts, type FieldSource, type UpstreamRequest } from './explained-api.ts';

@@ -1,7 +1,7 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import type { GraphQLApiSpec, Resolution } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 import { compileJoins, joinFor, type Join } from '../join/joins.ts';
 import { mergeSchemas } from '../join/merge-schemas.ts';
 import { hasField, rootOwner } from '../join/subschema.ts';

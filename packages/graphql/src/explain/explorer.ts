@@ -1,5 +1,5 @@
 import { clusterName, type Context, type Handler, type ResourceRef, type SnapshotGraphQLApi } from '@edge-gateway/core';
-import { handlerOf } from '../http/respond.ts';
+import { handlerOf } from '../serve/respond.ts';
 import { serveApi, type GraphQLActionOptions } from '../action.ts';
 
 /** Executes requests of API explorers, on a port that clients cannot reach. */

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Facts, RetryPolicy } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
-import type { ApiResult, ExecutableApi, Operation, OperationRequest } from '../api/executable-api.ts';
+import type { ApiResult, ExecutableApi, Operation, OperationRequest } from '../execute/executable-api.ts';
 import { createDocuments } from '../document/documents.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
 import { statusOf, type Wanted } from './negotiation.ts';
-import type { Limits } from '../api/limits.ts';
-import { createPersisted } from '../document/persisted.ts';
-import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
+import type { Limits } from './limits.ts';
+import { createPersisted } from './persisted.ts';
+import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 import { createResultCache, type CachedResult } from '../cache/result-cache.ts';
 import { createResultsKey } from '../cache/results-key.ts';
 import { createSharedResults, type SharedResultsOptions } from '../cache/shared-results.ts';
-import type { ApiCounts } from '../api/statistics.ts';
+import type { ApiCounts } from '../observe/statistics.ts';
 
 /** An API and how it is served. */
 export interface ServedApi {

@@ -1,5 +1,5 @@
-import { isRecord, isTextDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
-import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
+import { isRecord, isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
+import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 
 /** One request as defined by GraphQL over HTTP. */
 export interface GraphQLRequest {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Refusal } from '../api/refusal.ts';
+import type { Refusal } from '../errors/refusal.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 
 /** The wanted form of a result. */

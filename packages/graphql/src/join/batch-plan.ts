@@ -11,7 +11,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation, OperationRequest } from '../api/executable-api.ts';
+import type { Operation, OperationRequest } from '../execute/executable-api.ts';
 
 /** A root field that a subschema is asked for. */
 export interface AskedField {

@@ -1,5 +1,5 @@
 import type { SelectionNode } from 'graphql';
-import type { ApiResult, OperationRequest, ResultError } from '../api/executable-api.ts';
+import type { ApiResult, OperationRequest, ResultError } from '../execute/executable-api.ts';
 import { variablesOf, type AskedField, type BatchPlans, type Entry, type PlanFor } from './batch-plan.ts';
 import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';

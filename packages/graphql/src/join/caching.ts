@@ -1,4 +1,4 @@
-import type { ApiResult } from '../api/executable-api.ts';
+import type { ApiResult } from '../execute/executable-api.ts';
 import { cacheControl } from '../cache/cache-policy.ts';
 
 /** Returns the shortest time and narrowest scope of all parts; nothing if a part has errors or no `Cache-Control`. */

@@ -1,4 +1,4 @@
-import type { ApiResult, ResultError } from '../api/executable-api.ts';
+import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import type { Executed } from '../execute/engine.ts';
 

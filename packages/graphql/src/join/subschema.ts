@@ -1,6 +1,6 @@
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
-import type { ExecutableApi } from '../api/executable-api.ts';
+import type { ExecutableApi } from '../execute/executable-api.ts';
 
 type DeclaredJoin = NonNullable<NonNullable<GraphQLApiSpec['stitchedSchema']>['subschemas']>[number];
 

@@ -1,6 +1,6 @@
 import { Kind, print, separateOperations, validate, type OperationDefinitionNode } from 'graphql';
-import type { ApiResult, Operation, OperationRequest } from '../api/executable-api.ts';
-import { refusal } from '../api/refusal.ts';
+import type { ApiResult, Operation, OperationRequest } from '../execute/executable-api.ts';
+import { refusal } from '../errors/refusal.ts';
 import type { Subschema } from './subschema.ts';
 
 const ONE_API = 'All fields of a subscription must belong to one API: results of subscriptions are not joined.';

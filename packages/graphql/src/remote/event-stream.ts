@@ -1,6 +1,6 @@
 import { MAX_DELAY_MS, type UpstreamAnswer } from '@edge-gateway/core';
-import type { ApiResult } from '../api/executable-api.ts';
-import { isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
+import type { ApiResult } from '../execute/executable-api.ts';
+import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 import { createEventReader, type StreamEvent } from './event-reader.ts';
 import { readRemoteAnswer, readResult } from './remote-answer.ts';
 import { bodyOf } from './remote-request.ts';

@@ -1,6 +1,6 @@
 import type { Facts, Logger } from '@edge-gateway/core';
 import type { GraphQLSchema } from 'graphql';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 import type { ServerSchema } from './introspect.ts';
 import { judgeSchemas, MAX_REPORTED, type ChangePolicy } from './judge-schema.ts';
 

@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '@edge-gateway/core';
-import type { ApiResult, ResultError } from '../api/executable-api.ts';
-import { FieldFailure } from '../api/field-failure.ts';
-import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../api/json.ts';
+import type { ApiResult, ResultError } from '../execute/executable-api.ts';
+import { FieldFailure } from '../errors/field-failure.ts';
+import { isRecord, isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
 
 /** Reads a response with `data` or `errors`, of any status. Throws a `FieldFailure` for everything else. */
 export function readRemoteAnswer(upstream: string, { status, body }: UpstreamAnswer): ApiResult {

@@ -1,13 +1,13 @@
 import type { CallUpstream, Facts, Logger, ResourceRef, SnapshotUpstream, UpstreamCall } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import type { ApiResult, ExecutableApi, OperationRequest } from '../api/executable-api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest } from '../execute/executable-api.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import { coerceVariables } from '../execute/variables.ts';
-import { recorded } from '../trace/http-call.ts';
-import { callKind, traced, traceOf, type TracedCall } from '../trace/span.ts';
-import { FieldFailure } from '../api/field-failure.ts';
-import type { Limits } from '../api/limits.ts';
+import { recorded } from '../observe/http-call.ts';
+import { callKind, traced, traceOf, type TracedCall } from '../observe/span.ts';
+import { FieldFailure } from '../errors/field-failure.ts';
+import type { Limits } from '../http/limits.ts';
 import { followSchema } from './followed-schema.ts';
 import { readServerSchema } from './introspect.ts';
 import type { ChangePolicy } from './judge-schema.ts';

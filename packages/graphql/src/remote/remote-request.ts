@@ -1,5 +1,5 @@
 import { type Facts, FRAMING_HEADERS, isHeaderName } from '@edge-gateway/core';
-import type { OperationRequest } from '../api/executable-api.ts';
+import type { OperationRequest } from '../execute/executable-api.ts';
 import { isConstant, parseTemplate, type Template } from '../template/expression.ts';
 import { escapeComponent, parseHeader, renderHeader, renderText } from '../template/render.ts';
 

@@ -1,6 +1,6 @@
-import type { ApiResult, OperationRequest } from '../api/executable-api.ts';
-import { refusal } from '../api/refusal.ts';
-import { createSlots } from '../subscriptions/slots.ts';
+import type { ApiResult, OperationRequest } from '../execute/executable-api.ts';
+import { refusal } from '../errors/refusal.ts';
+import { createSlots } from '../serve/slots.ts';
 import { subscribeByEvents } from './event-stream.ts';
 import { createResultQueue } from './result-queue.ts';
 import { subscribeBySocket } from './socket-stream.ts';

@@ -1,4 +1,4 @@
-import type { ApiResult } from '../api/executable-api.ts';
+import type { ApiResult } from '../execute/executable-api.ts';
 
 interface ResultQueueOptions {
   /** Called once, when the consumer leaves or is too slow. */

@@ -12,9 +12,9 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { ApiResult, Operation, OperationRequest, ResultError } from '../api/executable-api.ts';
-import { isRecord } from '../api/json.ts';
-import { inputError } from '../api/refusal.ts';
+import type { ApiResult, Operation, OperationRequest, ResultError } from '../execute/executable-api.ts';
+import { isRecord } from '../document/json.ts';
+import { inputError } from '../errors/refusal.ts';
 
 /** An operation split into introspection and the rest. */
 interface Split {

@@ -1,4 +1,4 @@
-import type { ApiResult, ResultError } from '../api/executable-api.ts';
+import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 
 const DEFAULT_ERROR_EXTENSIONS: readonly string[] = ['code'];
 /** Matches suggestions of names, which may not be in the declared schema. */

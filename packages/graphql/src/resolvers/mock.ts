@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseDuration } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
-import { shownFailure } from '../api/field-failure.ts';
+import { shownFailure } from '../errors/field-failure.ts';
 import { operationEnded } from './calls.ts';
 import type { Resolve } from './resolver.ts';
 

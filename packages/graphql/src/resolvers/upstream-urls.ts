@@ -8,7 +8,7 @@ import {
   type UpstreamConnection,
 } from '@edge-gateway/core';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { graphqlError } from '../api/refusal.ts';
+import { graphqlError } from '../errors/refusal.ts';
 
 /** Base URLs of upstreams, by `name` or `namespace/name`, e.g. `{ books: 'http://127.0.0.1:9080' }`. */
 export type UpstreamUrls = Readonly<Record<string, string>>;

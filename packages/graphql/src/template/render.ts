@@ -1,5 +1,5 @@
 import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
-import { FieldFailure } from '../api/field-failure.ts';
+import { FieldFailure } from '../errors/field-failure.ts';
 
 /** Renders a template as a JSON value: a single expression keeps its type, everything else is text. */
 export function renderValue(template: Template, roots: Roots): unknown {

@@ -2,10 +2,10 @@ import { factsOf, createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { execute, parse, validate } from 'graphql';
 import { createApi } from '../../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../../src/api/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
 import { readSchema } from '../../src/schema/read-schema.ts';
-import { createApiCounts } from '../../src/api/statistics.ts';
-import type { ApiResult, Operation } from '../../src/api/executable-api.ts';
+import { createApiCounts } from '../../src/observe/statistics.ts';
+import type { ApiResult, Operation } from '../../src/execute/executable-api.ts';
 
 const SCHEMA = `
   interface Node { id: ID! }

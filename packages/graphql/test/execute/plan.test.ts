@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { buildSchema, getVariableValues, Kind, parse, type OperationDefinitionNode } from 'graphql';
-import type { Operation } from '../../src/api/executable-api.ts';
+import type { Operation } from '../../src/execute/executable-api.ts';
 import type { Selection } from '../../src/execute/field-plan.ts';
 import { planOperation } from '../../src/execute/plan.ts';
 import { createPlans } from '../../src/execute/plans.ts';
-import { isRefusal } from '../../src/api/refusal.ts';
+import { isRefusal } from '../../src/errors/refusal.ts';
 
 const KINDS = Array.from({ length: 100 }, (_, i) => `T${i}`);
 const schema = buildSchema(`

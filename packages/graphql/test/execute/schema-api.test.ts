@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { execute, GraphQLError, GraphQLSchema, GraphQLScalarType, Kind, parse, type GraphQLResolveInfo } from 'graphql';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { ask, post, serveHandler, type TestServer } from '../servers.ts';
-import { until } from '../subscriptions/parts.ts';
+import { until } from '../serve/parts.ts';
 
 const typeDefs = `
   scalar Date

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
-import { until } from '../subscriptions/parts.ts';
+import { until } from '../serve/parts.ts';
 
 type Apis = NonNullable<GraphQLApiOptions['apis']>;
 

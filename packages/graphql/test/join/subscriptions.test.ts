@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { GraphQLApiOptions } from '../../src/index.ts';
 import { serve, type TestServer } from '../servers.ts';
-import { events, frontOf, readyClient, type Front } from '../subscriptions/parts.ts';
+import { events, frontOf, readyClient, type Front } from '../serve/parts.ts';
 
 const remote = (schemaDefinition: string) => ({
   executableSchema: { schemaDefinition, executor: { remote: { upstreamRef: { name: 'orders' } } } },

@@ -1,4 +1,4 @@
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type { ResourceRef } from '@edge-gateway/core';
 import { ApiDraft } from '../api-draft.ts';
 import type { Discovery, DiscoveryBounds, Skipped } from '../discovered-api.ts';
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 import { listOf, openDocument, textOf, type Document, type Json } from './document.ts';
 import { addField, type Operation } from './operation.ts';
 import { createTypes } from './types.ts';

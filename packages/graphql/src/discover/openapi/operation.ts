@@ -3,7 +3,7 @@ import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
 import type { ApiDraft } from '../api-draft.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 import type { TypeOf } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { isEnumValue } from '../names.ts';
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
 
 /** The shape of a value of a JSON schema, as far as GraphQL can express it. */

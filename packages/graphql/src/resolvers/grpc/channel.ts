@@ -7,7 +7,7 @@ import {
   type SnapshotUpstream,
 } from '@edge-gateway/core';
 import { Client, type ChannelCredentials } from '@grpc/grpc-js';
-import { FieldFailure } from '../../api/field-failure.ts';
+import { FieldFailure } from '../../errors/field-failure.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
 import { callUnary, type GrpcCall } from './unary.ts';
 

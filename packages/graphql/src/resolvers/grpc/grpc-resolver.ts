@@ -2,15 +2,15 @@ import type { Registry } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { reflect } from './reflection.ts';
-import { FieldFailure } from '../../api/field-failure.ts';
+import { FieldFailure } from '../../errors/field-failure.ts';
 import type { GrpcChannel } from './channel.ts';
 import { methodTypes, type MethodTypes } from './descriptors.ts';
 import { decodeJson, encodeJson } from './message-json.ts';
 import { registryOf } from './message-registry.ts';
 import { retryingGrpc } from './retrying.ts';
 import { GrpcFailure } from './unary.ts';
-import { serverOf } from '../../trace/http-call.ts';
-import { callKind, traced, type TracedCall } from '../../trace/span.ts';
+import { serverOf } from '../../observe/http-call.ts';
+import { callKind, traced, type TracedCall } from '../../observe/span.ts';
 import {
   rootsOf,
   timeoutFinder,

@@ -10,7 +10,7 @@ import {
   type Registry,
 } from '@bufbuild/protobuf';
 import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 import { lenient } from './message-registry.ts';
 
 const MAX_DEPTH = 64;

@@ -1,5 +1,5 @@
 import { connectivityState, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js';
-import { FieldFailure } from '../../api/field-failure.ts';
+import { FieldFailure } from '../../errors/field-failure.ts';
 
 export interface GrpcCall {
   readonly path: string;

@@ -1,6 +1,6 @@
 import { parseTemplate, readsClient } from '../../template/expression.ts';
-import { isRecord } from '../../api/json.ts';
-import { FieldFailure } from '../../api/field-failure.ts';
+import { isRecord } from '../../document/json.ts';
+import { FieldFailure } from '../../errors/field-failure.ts';
 import { renderValue, textOf } from '../../template/render.ts';
 import { rootsOf, type Resolver, type ResolverContext, type ResolverRun } from '../resolver.ts';
 import { compileResponse } from './response.ts';

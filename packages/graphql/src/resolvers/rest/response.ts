@@ -1,5 +1,5 @@
 import type { Resolution } from '@edge-gateway/core/schema';
-import { isRecord } from '../../api/json.ts';
+import { isRecord } from '../../document/json.ts';
 import { parseResultPath, parseTemplate, readsClient, type Roots } from '../../template/expression.ts';
 import { renderValue } from '../../template/render.ts';
 

@@ -1,6 +1,6 @@
 import type { UpstreamAnswer, UpstreamCall } from '@edge-gateway/core';
-import { recorded } from '../../trace/http-call.ts';
-import { callKind, traced, type TracedCall } from '../../trace/span.ts';
+import { recorded } from '../../observe/http-call.ts';
+import { callKind, traced, type TracedCall } from '../../observe/span.ts';
 import { callFailure, jsonOf } from '../calls.ts';
 import {
   rootsOf,

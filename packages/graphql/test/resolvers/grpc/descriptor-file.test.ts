@@ -6,7 +6,7 @@ import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { MAX_DESCRIPTOR_BYTES, readDescriptorFile } from '../../../src/resolvers/grpc/descriptor-files.ts';
 import { graphqlApi } from '../../../src/index.ts';
-import { graphqlApiCheck } from '../../../src/schema/check-api.ts';
+import { graphqlApiCheck } from '../../../src/explain/check-api.ts';
 import { DESCRIPTORS } from './server.ts';
 
 describe('a file with descriptors', () => {

@@ -1,6 +1,6 @@
 import { createControlPlane, formatIssue, memorySource, type ControlPlaneState } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { graphqlApiCheck } from '../../src/schema/check-api.ts';
+import { graphqlApiCheck } from '../../src/explain/check-api.ts';
 
 const api = (schemaDefinition: string) => ({
   apiVersion: 'graphql.gw.vendor.io/v1beta1',

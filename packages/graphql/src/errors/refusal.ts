@@ -1,6 +1,6 @@
 import { GatewayError } from '@edge-gateway/core';
 import type { GraphQLError } from 'graphql';
-import type { ApiResult, ResultError } from './executable-api.ts';
+import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import { inputMessage } from './field-failure.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 

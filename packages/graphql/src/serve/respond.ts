@@ -10,8 +10,8 @@ import {
   type Next,
   type Responder,
 } from '@edge-gateway/core';
-import { createAnswerer, type Answer, type Asked, type ServedApi } from './answer.ts';
-import { isDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
+import { createAnswerer, type Answer, type Asked, type ServedApi } from '../http/answer.ts';
+import { isDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
 import { ERROR_CODES } from '../error-codes.ts';
 import {
   requestFromQuery,
@@ -20,16 +20,16 @@ import {
   tooDeep,
   type GraphQLRequest,
   type Posted,
-} from './graphql-request.ts';
-import { carriesIdentity } from './identity.ts';
-import type { Limits } from '../api/limits.ts';
-import { isRequestType, varyByAccept, wantedType, type Wanted } from './negotiation.ts';
-import { isRefusal, refusal, type Refusal } from '../api/refusal.ts';
-import { createDrain } from '../subscriptions/drain.ts';
-import { sendEvents, startEvents, wantsEvents } from '../subscriptions/send-events.ts';
-import { createSlots, type Slots } from '../subscriptions/slots.ts';
-import type { SocketParts } from '../subscriptions/serve-socket.ts';
-import { createSocketServer } from '../subscriptions/socket-server.ts';
+} from '../http/graphql-request.ts';
+import { carriesIdentity } from '../http/identity.ts';
+import type { Limits } from '../http/limits.ts';
+import { isRequestType, varyByAccept, wantedType, type Wanted } from '../http/negotiation.ts';
+import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
+import { createDrain } from './drain.ts';
+import { sendEvents, startEvents, wantsEvents } from './send-events.ts';
+import { createSlots, type Slots } from './slots.ts';
+import type { SocketParts } from './serve-socket.ts';
+import { createSocketServer } from './socket-server.ts';
 
 /** Form of the error for a client that accepts neither media type. */
 const FALLBACK: Wanted = { type: 'application/json', lenient: false };

@@ -1,8 +1,8 @@
 import type { ActionExchange } from '@edge-gateway/core';
 import { serialize, type Results } from '../http/answer.ts';
-import type { ApiResult } from '../api/executable-api.ts';
+import type { ApiResult } from '../execute/executable-api.ts';
 import { varyByAccept } from '../http/negotiation.ts';
-import { refusal } from '../api/refusal.ts';
+import { refusal } from '../errors/refusal.ts';
 import { timerOf } from './keep-alive.ts';
 import type { SocketParts } from './serve-socket.ts';
 

@@ -16,12 +16,12 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { leafOf, mismatch, typeOf } from '../execute/complete.ts';
+import { leafOf, mismatch, typeOf } from './complete.ts';
 import { keyOf } from '../template/expression.ts';
-import { nonNullViolation, shownExtensions, shownMessage } from '../execute/errors.ts';
-import type { Limits } from '../api/limits.ts';
+import { nonNullViolation, shownExtensions, shownMessage } from './errors.ts';
+import type { Limits } from '../http/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
-import type { Failure } from '../execute/failure-log.ts';
+import type { Failure } from '../observe/failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';
 
 export interface ResolverParts {

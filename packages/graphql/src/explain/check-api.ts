@@ -6,7 +6,7 @@ import { compileRemoteHead } from '../remote/remote-request.ts';
 import { compileMetadata } from '../resolvers/grpc/grpc-resolver.ts';
 import { compileResponse } from '../resolvers/rest/response.ts';
 import { compileJson, compileRestTemplate } from '../resolvers/rest/rest-request.ts';
-import { readSchema } from './read-schema.ts';
+import { readSchema } from '../schema/read-schema.ts';
 
 const MAX_MESSAGE = 300;
 const DESCRIPTOR_FILE = ['grpcDescriptorRegistry', 'protoDescriptor'];

@@ -13,7 +13,7 @@ import {
   type Span,
   type SpanOptions,
 } from '@opentelemetry/api';
-import { FieldFailure } from '../api/field-failure.ts';
+import { FieldFailure } from '../errors/field-failure.ts';
 
 export interface CallKind {
   readonly name: string;

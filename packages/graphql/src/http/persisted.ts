@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { LRUCache } from 'lru-cache';
-import type { GraphQLRequest } from '../http/graphql-request.ts';
-import { refusal, type Refusal } from '../api/refusal.ts';
+import type { GraphQLRequest } from './graphql-request.ts';
+import { refusal, type Refusal } from '../errors/refusal.ts';
 
 const DEFAULT_CACHE_SIZE = 1000;
 /** Maximum number of characters of all persisted queries. */

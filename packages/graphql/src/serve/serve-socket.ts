@@ -3,11 +3,11 @@ import { factsOf } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { ApiResult, ResultError } from '../api/executable-api.ts';
+import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import type { Answerer, Asked } from '../http/answer.ts';
-import { isTextDeeper, MAX_REQUEST_DEPTH } from '../api/json.ts';
-import type { Limits } from '../api/limits.ts';
-import { isRefusal, refusal } from '../api/refusal.ts';
+import { isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
+import type { Limits } from '../http/limits.ts';
+import { isRefusal, refusal } from '../errors/refusal.ts';
 import type { Drain } from './drain.ts';
 import { keepAlive, timerOf } from './keep-alive.ts';
 

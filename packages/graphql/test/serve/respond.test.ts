@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect } from 'chai';
 import { graphqlApi } from '../../src/index.ts';
 import { ask, serveHandler, type TestServer } from '../servers.ts';
-import { SCHEMA_TEXT, socketUpstream, until, type SocketUpstream } from '../subscriptions/parts.ts';
+import { SCHEMA_TEXT, socketUpstream, until, type SocketUpstream } from './parts.ts';
 
 const EVENTS = { accept: 'text/event-stream' };
 const query = (text: string, more = ''): string => `?query=${encodeURIComponent(text)}${more}`;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, type Facts } from '@edge-gateway/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../api/limits.ts';
+import type { Limits } from '../http/limits.ts';
 import { CallBudget, Calls } from '../resolvers/calls.ts';
 import type { ResolverRun } from '../resolvers/resolver.ts';
-import { traceOf } from '../trace/span.ts';
+import { traceOf } from '../observe/span.ts';
 
 export type RunOf = (context: unknown, info: GraphQLResolveInfo) => ResolverRun;
 

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Limits } from '../../src/index.ts';
 import { serve } from '../servers.ts';
-import { isForeign } from '../../src/subscriptions/socket-server.ts';
+import { isForeign } from '../../src/serve/socket-server.ts';
 import {
   events,
   frontOf,

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { refusal, type Refusal } from '../api/refusal.ts';
+import { refusal, type Refusal } from '../errors/refusal.ts';
 import type { Slots } from './slots.ts';
 import { serveSocket, type SocketParts } from './serve-socket.ts';
 
