@@ -8,7 +8,7 @@ import { compileQuery } from 'graphql-jit';
 import { createApi } from '../packages/graphql/src/create-api.ts';
 import { createEngine } from '../packages/graphql/src/execute/engine.ts';
 import { readProperty, standardResolver } from '../packages/graphql/src/execute/resolve.ts';
-import { DEFAULT_LIMITS } from '../packages/graphql/src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../packages/graphql/src/document/limits.ts';
 import { createApiCounts } from '../packages/graphql/src/observe/statistics.ts';
 import { createStitchedApi } from '../packages/graphql/src/join/stitched-api.ts';
 import {

@@ -11,7 +11,7 @@ import {
 import type { ExecutableApi } from './execute/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import { isGuarded } from './http/identity.ts';
-import { limitsOf } from './http/limits.ts';
+import { limitsOf } from './document/limits.ts';
 import { graphqlError } from './errors/refusal.ts';
 import { SERVER_PATH } from './remote/server-path.ts';
 import { createResponder } from './serve/respond.ts';

@@ -1,7 +1,7 @@
 import type { Context, Facts, ResourceRef, SnapshotUpstream } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import type { ExecutableApi } from './execute/executable-api.ts';
-import type { Limits } from './http/limits.ts';
+import type { Limits } from './document/limits.ts';
 import { createLocalApi } from './execute/local-api.ts';
 import { readSchema } from './schema/read-schema.ts';
 import { graphqlError } from './errors/refusal.ts';

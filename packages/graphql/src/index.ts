@@ -1,11 +1,12 @@
 export { ERROR_CODES, type GraphQLErrorCode } from './error-codes.ts';
-export type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from './execute/executable-api.ts';
+export type { ApiResult, ExecutableApi, OperationRequest, ResultError } from './execute/executable-api.ts';
+export type { Operation } from './document/documents.ts';
 export { graphqlAction, type GraphQLActionOptions } from './action.ts';
 export { descriptorFiles } from './resolvers/grpc/descriptor-files.ts';
 export { graphqlApi, type ExecutedHereOptions, type GraphQLApiHandler, type GraphQLApiOptions } from './middleware.ts';
 export type { ContextValue } from './execute/schema-api.ts';
 export { graphqlApiCheck } from './explain/check-api.ts';
-export { DEFAULT_LIMITS, type Limits } from './http/limits.ts';
+export { DEFAULT_LIMITS, type Limits } from './document/limits.ts';
 export { redisResults, type RedisResults } from './cache/redis-results.ts';
 export type { ResultStore } from './cache/shared-results.ts';
 export type { UpstreamUrls } from './resolvers/upstream-urls.ts';

@@ -6,7 +6,7 @@ import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
 import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
 import { readDescriptorFile } from './resolvers/grpc/descriptor-files.ts';
-import { limitsOf, type Limits } from './http/limits.ts';
+import { limitsOf, type Limits } from './document/limits.ts';
 import { graphqlError } from './errors/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';
 import type { RemoteExecutor } from './remote/remote-api.ts';

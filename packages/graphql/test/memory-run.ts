@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { createContext, factsOf } from '@edge-gateway/core';
 import { createAnswerer, type Answerer } from '../src/http/answer.ts';
 import { createApi } from '../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../src/document/limits.ts';
 import { createApiCounts } from '../src/observe/statistics.ts';
 
 const SCHEMA =

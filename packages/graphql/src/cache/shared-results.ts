@@ -1,5 +1,6 @@
 import { digest, keyedDigest, seal, unseal, type Counter } from '@edge-gateway/core';
-import type { Operation, OperationRequest } from '../execute/executable-api.ts';
+import type { OperationRequest } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { ageOf, keyOf, MAX_RESULT_CHARACTERS, type CachedResult, type ResultCache } from './result-cache.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from './limits.ts';
 import { overlapsTooOften } from './overlaps.ts';
 
 /** Upper bound of all counts, so that nested fragments do not overflow. */

@@ -11,10 +11,22 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation } from '../execute/executable-api.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from './limits.ts';
 import { inputError, refusal, type Refusal } from '../errors/refusal.ts';
 import { sizeProblem } from './check-size.ts';
+
+/**
+ * One operation of a document that is valid and within the limits. The same text returns the same object while it is
+ * cached, so that plans and rewritten documents can be kept in a `WeakMap` by it.
+ */
+export interface Operation {
+  readonly document: DocumentNode;
+  readonly definition: OperationDefinitionNode;
+  /** The document as the client wrote it. */
+  readonly text: string;
+  /** `operationName` of the request; `undefined` if it is missing. */
+  readonly name: string | undefined;
+}
 
 /** Maximum number of cached documents of one API, and of characters of all of them. */
 export const MAX_DOCUMENTS = 1000;

@@ -1,13 +1,12 @@
 import { GatewayError } from '@edge-gateway/core';
-import type { GraphQLError } from 'graphql';
-import type { ApiResult, ResultError } from '../execute/executable-api.ts';
+import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 import { inputMessage } from './field-failure.ts';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 
 /** A rejected request: it is answered with errors and without data. */
 export interface Refusal {
   readonly code: GraphQLErrorCode;
-  readonly errors: readonly ResultError[];
+  readonly errors: readonly GraphQLFormattedError[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -22,10 +21,6 @@ export function isRefusal(value: object): value is Refusal {
   return 'code' in value && 'errors' in value;
 }
 
-export function refusedResult({ errors }: Refusal): ApiResult {
-  return { errors };
-}
-
 /** Creates an error of this package, e.g. for a declaration that is invalid. */
 export function graphqlError(code: GraphQLErrorCode, detail = '', cause?: unknown): GatewayError {
   const { status, message } = ERROR_CODES[code];
@@ -33,7 +28,7 @@ export function graphqlError(code: GraphQLErrorCode, detail = '', cause?: unknow
 }
 
 /** Returns an error of GraphQL.js about a document or a variable, as sent to clients. */
-export function inputError(error: GraphQLError, code: GraphQLErrorCode): ResultError {
+export function inputError(error: GraphQLError, code: GraphQLErrorCode): GraphQLFormattedError {
   const { locations } = error;
   return { message: inputMessage(error), ...(locations && { locations }), extensions: { code } };
 }

@@ -1,5 +1,5 @@
 import type { ApiResult, OperationRequest } from './executable-api.ts';
-import { isRefusal, refusedResult } from '../errors/refusal.ts';
+import { isRefusal } from '../errors/refusal.ts';
 import { Located, note } from './errors.ts';
 import { completeFields, completeSerially } from './execute.ts';
 import type { Plan, PlanContext, Run, RunOptions } from './field-plan.ts';
@@ -29,7 +29,7 @@ export function createEngine(context: PlanContext): Engine {
       const variables = coerceVariables(context.schema, request);
       if (variables && !('coerced' in variables)) return variables;
       const plan = planOf(operation, variables);
-      if (isRefusal(plan)) return refusedResult(plan);
+      if (isRefusal(plan)) return { errors: plan.errors };
       const run: Run = { operation, plan, variables, options, errors: [] };
       return operation.definition.operation === 'mutation' ? inTurn(run) : atOnce(run);
     },

@@ -1,19 +1,7 @@
 import type { Facts, RetryPolicy } from '@edge-gateway/core';
-import type { DocumentNode, GraphQLFormattedError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import type { Operation } from '../document/documents.ts';
 import type { CallBudget } from '../resolvers/calls.ts';
-
-/**
- * One operation of a document that is valid and within the limits. The same text returns the same object while it is
- * cached, so that plans and rewritten documents can be kept in a `WeakMap` by it.
- */
-export interface Operation {
-  readonly document: DocumentNode;
-  readonly definition: OperationDefinitionNode;
-  /** The document as the client wrote it. */
-  readonly text: string;
-  /** `operationName` of the request; `undefined` if it is missing. */
-  readonly name: string | undefined;
-}
 
 /** A request to execute one operation. */
 export interface OperationRequest {

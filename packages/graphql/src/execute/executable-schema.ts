@@ -19,7 +19,7 @@ import {
 import { leafOf, mismatch, typeOf } from './complete.ts';
 import { keyOf } from '../template/expression.ts';
 import { nonNullViolation, shownExtensions, shownMessage } from './errors.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import type { Resolve } from '../resolvers/resolver.ts';
 import type { Failure } from '../observe/failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';

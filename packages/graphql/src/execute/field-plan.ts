@@ -6,7 +6,8 @@ import type {
   GraphQLSchema,
   VariableValues,
 } from 'graphql';
-import type { Operation, ResultError } from './executable-api.ts';
+import type { ResultError } from './executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 
 /** What plans are made from. */
 export interface PlanContext {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, type Facts } from '@edge-gateway/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { CallBudget, Calls } from '../resolvers/calls.ts';
 import type { ResolverRun } from '../resolvers/resolver.ts';
 import { traceOf } from '../observe/span.ts';

@@ -8,7 +8,7 @@ import { CallBudget, Calls } from '../resolvers/calls.ts';
 import { compileResolutions } from '../resolvers/resolutions.ts';
 import type { ResolverContext, ResolverRun } from '../resolvers/resolver.ts';
 import { traceOf } from '../observe/span.ts';
-import { cacheControl, createCachePolicies, type CachePolicy } from '../cache/cache-policy.ts';
+import { cacheControl, createCachePolicies, type CachePolicy } from './cache-policy.ts';
 import { addResolvers } from './executable-schema.ts';
 import { logFailure } from '../observe/failure-log.ts';
 import { readSchema } from '../schema/read-schema.ts';

@@ -19,7 +19,7 @@ import {
   type ValueNode,
   type VariableValues,
 } from 'graphql';
-import type { Operation } from './executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { shownFailure } from '../errors/field-failure.ts';
 import { compileCompletion } from './complete.ts';
 import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';

@@ -1,5 +1,5 @@
 import { Kind, visit, type VariableValues } from 'graphql';
-import type { Operation } from './executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { refusal, type Refusal } from '../errors/refusal.ts';
 import type { Plan, PlanContext } from './field-plan.ts';
 import { planOperation } from './plan.ts';

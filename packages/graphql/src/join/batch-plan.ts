@@ -11,7 +11,8 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Operation, OperationRequest } from '../execute/executable-api.ts';
+import type { OperationRequest } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 
 /** A root field that a subschema is asked for. */
 export interface AskedField {

@@ -1,5 +1,5 @@
 import type { ApiResult } from '../execute/executable-api.ts';
-import { cacheControl } from '../cache/cache-policy.ts';
+import { cacheControl } from '../execute/cache-policy.ts';
 
 /** Returns the shortest time and narrowest scope of all parts; nothing if a part has errors or no `Cache-Control`. */
 export function joinedCaching(

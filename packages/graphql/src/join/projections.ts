@@ -7,7 +7,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import type { Operation } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import type { Joins } from './joins.ts';
 import { project } from './project.ts';
 import type { Subschema } from './subschema.ts';

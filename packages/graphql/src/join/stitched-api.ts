@@ -1,9 +1,10 @@
 import type { Facts } from '@edge-gateway/core';
 import type { FieldNode, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
-import type { ApiResult, ExecutableApi, Operation, OperationRequest, ResultError } from '../execute/executable-api.ts';
+import type { ApiResult, ExecutableApi, OperationRequest, ResultError } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { createEngine, type Engine, type Executed } from '../execute/engine.ts';
 import { standardResolver } from '../execute/resolve.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { CallBudget } from '../resolvers/calls.ts';
 import { BatchPlans } from './batch-plan.ts';
 import { createBatch, type AskSubschema } from './batch.ts';

@@ -1,5 +1,6 @@
 import { Kind, print, separateOperations, validate, type OperationDefinitionNode } from 'graphql';
-import type { ApiResult, Operation, OperationRequest } from '../execute/executable-api.ts';
+import type { ApiResult, OperationRequest } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { refusal } from '../errors/refusal.ts';
 import type { Subschema } from './subschema.ts';
 

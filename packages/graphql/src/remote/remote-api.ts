@@ -7,7 +7,7 @@ import { coerceVariables } from '../execute/variables.ts';
 import { recorded } from '../observe/http-call.ts';
 import { callKind, traced, traceOf, type TracedCall } from '../observe/span.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { followSchema } from './followed-schema.ts';
 import { readServerSchema } from './introspect.ts';
 import type { ChangePolicy } from './judge-schema.ts';

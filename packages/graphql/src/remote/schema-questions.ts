@@ -12,7 +12,8 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import type { ApiResult, Operation, OperationRequest, ResultError } from '../execute/executable-api.ts';
+import type { ApiResult, OperationRequest, ResultError } from '../execute/executable-api.ts';
+import type { Operation } from '../document/documents.ts';
 import { isRecord } from '../document/json.ts';
 import { inputError } from '../errors/refusal.ts';
 

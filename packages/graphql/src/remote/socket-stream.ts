@@ -4,7 +4,7 @@ import { createClient, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { FieldFailure } from '../errors/field-failure.ts';
 import { isTextDeeper, MAX_RESULT_DEPTH } from '../document/json.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { keepAlive } from '../serve/keep-alive.ts';
 import { readResult, resultOf } from './remote-answer.ts';
 import { payloadOf, type RemoteHead } from './remote-request.ts';

@@ -1,6 +1,6 @@
 import type { CallUpstream, ResourceRef } from '@edge-gateway/core';
 import type { ApiResult, OperationRequest } from '../execute/executable-api.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import type { RemoteHead } from './remote-request.ts';
 
 /** The server of subscriptions, which is called through the connections, load balancing and TLS of its upstream. */

@@ -1,6 +1,6 @@
 import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gateway/core';
 import { FieldFailure } from '../errors/field-failure.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 
 /** Limits the requests to upstreams of one operation of a client, over all APIs that take part. */
 export class CallBudget {

@@ -10,7 +10,7 @@ import {
 import type { Context } from '@opentelemetry/api';
 import type { OperationTypeNode } from 'graphql';
 import type { Roots } from '../template/expression.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import type { ResolverCounts } from '../observe/statistics.ts';
 import type { Calls } from './calls.ts';
 

@@ -22,7 +22,7 @@ import {
   type Posted,
 } from '../http/graphql-request.ts';
 import { carriesIdentity } from '../http/identity.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { isRequestType, varyByAccept, wantedType, type Wanted } from '../http/negotiation.ts';
 import { isRefusal, refusal, type Refusal } from '../errors/refusal.ts';
 import { createDrain } from './drain.ts';

@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 import type { ApiResult, ResultError } from '../execute/executable-api.ts';
 import type { Answerer, Asked } from '../http/answer.ts';
 import { isTextDeeper, MAX_REQUEST_DEPTH } from '../document/json.ts';
-import type { Limits } from '../http/limits.ts';
+import type { Limits } from '../document/limits.ts';
 import { isRefusal, refusal } from '../errors/refusal.ts';
 import type { Drain } from './drain.ts';
 import { keepAlive, timerOf } from './keep-alive.ts';

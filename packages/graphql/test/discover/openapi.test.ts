@@ -7,7 +7,7 @@ import { createContext } from '@edge-gateway/core';
 import { createApi } from '../../src/create-api.ts';
 import { discover } from '../../src/discover/discover.ts';
 import type { Discovery } from '../../src/discover/discovered-api.ts';
-import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/document/limits.ts';
 import { createApiCounts } from '../../src/observe/statistics.ts';
 import { cpuTime } from '../cpu-time.ts';
 

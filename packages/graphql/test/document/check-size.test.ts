@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parse } from 'graphql';
 import { sizeProblem } from '../../src/document/check-size.ts';
-import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/document/limits.ts';
 
 describe('the size of a document', () => {
   const problem = (text: string, limits: Partial<typeof DEFAULT_LIMITS>): string | undefined =>

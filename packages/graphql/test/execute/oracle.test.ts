@@ -2,10 +2,11 @@ import { factsOf, createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { execute, parse, validate } from 'graphql';
 import { createApi } from '../../src/create-api.ts';
-import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/document/limits.ts';
 import { readSchema } from '../../src/schema/read-schema.ts';
 import { createApiCounts } from '../../src/observe/statistics.ts';
-import type { ApiResult, Operation } from '../../src/execute/executable-api.ts';
+import type { ApiResult } from '../../src/execute/executable-api.ts';
+import type { Operation } from '../../src/document/documents.ts';
 
 const SCHEMA = `
   interface Node { id: ID! }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { buildSchema, getVariableValues, Kind, parse, type OperationDefinitionNode } from 'graphql';
-import type { Operation } from '../../src/execute/executable-api.ts';
+import type { Operation } from '../../src/document/documents.ts';
 import type { Selection } from '../../src/execute/field-plan.ts';
 import { planOperation } from '../../src/execute/plan.ts';
 import { createPlans } from '../../src/execute/plans.ts';

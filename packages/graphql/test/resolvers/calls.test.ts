@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DEFAULT_LIMITS } from '../../src/http/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/document/limits.ts';
 import { CallBudget } from '../../src/resolvers/calls.ts';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { getNamedType, isLeafType } from 'graphql';
-import type { Children, FieldPlan, Plan, Selection } from '../execute/field-plan.ts';
+import type { Children, FieldPlan, Plan, Selection } from './field-plan.ts';
 import type { CacheHint } from '../schema/read-schema.ts';
 
 /** How long the result of an operation may be kept, and by whom. */
