@@ -1,7 +1,7 @@
 import type { AuthMethodKind } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, PlainOauth2 } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
-import { failure } from './failure.ts';
+import { failure } from './error-codes.ts';
 import { grantedHeaders } from './http/login-headers.ts';
 import { ownCookies } from './session/cookie-names.ts';
 

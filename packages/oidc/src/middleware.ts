@@ -18,7 +18,7 @@ import {
 } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { assemble } from './login/assemble.ts';
-import { failure } from './failure.ts';
+import { failure } from './error-codes.ts';
 import { requestFrom, withBody } from './http/auth-request.ts';
 import { bySecret } from './provider/client-authentication.ts';
 import { ownCookies } from './session/cookie-names.ts';

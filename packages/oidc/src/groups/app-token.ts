@@ -1,4 +1,4 @@
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { createMicrosoftCall } from './microsoft.ts';
 
 /** A token is renewed this many seconds before it expires. */

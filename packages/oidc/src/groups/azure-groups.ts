@@ -8,7 +8,7 @@ import {
   type GroupLookupKind,
 } from '@edge-gateway/core';
 import type { AzureGroups } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { clientSecretOf } from '../provider/secret.ts';
 import { shareRedis } from '../session/redis.ts';
 import { createAppToken, type Application } from './app-token.ts';

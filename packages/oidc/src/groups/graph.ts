@@ -1,4 +1,4 @@
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import type { FetchOptions } from '../provider/limited-fetch.ts';
 import type { AppToken } from './app-token.ts';
 import type { MicrosoftResponse, CallMicrosoft } from './microsoft.ts';

@@ -1,4 +1,4 @@
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { limitedFetch, type FetchOptions } from '../provider/limited-fetch.ts';
 
 /** Maximum `Retry-After` that is honored, in seconds. */

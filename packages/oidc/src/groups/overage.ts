@@ -1,5 +1,5 @@
 import { digest, type TokenClaims } from '@edge-gateway/core';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

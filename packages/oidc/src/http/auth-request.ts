@@ -2,12 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { applyHeaderChanges, factsOf, readBody, restoreBody, type AuthRequest } from '@edge-gateway/core';
 
-/** Properties that frameworks add to a request. */
-interface Framework {
-  readonly originalUrl?: string;
-  readonly protocol?: string;
-}
-
 interface NodeRequest extends AuthRequest {
   readonly source: IncomingMessage;
 }
@@ -15,7 +9,8 @@ interface NodeRequest extends AuthRequest {
 /** Returns a request of `node:http` or Express as auth methods see it. */
 export function requestFrom(req: IncomingMessage): NodeRequest {
   const facts = factsOf(req);
-  const { originalUrl, protocol } = req as Framework;
+  // Frameworks add these.
+  const { originalUrl, protocol } = req as IncomingMessage & { originalUrl?: string; protocol?: string };
   const encrypted = 'encrypted' in req.socket;
   return {
     source: req,

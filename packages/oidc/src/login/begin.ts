@@ -4,7 +4,7 @@ import { beginAttempt } from './attempt.ts';
 import type { Login } from './login.ts';
 import { cookieHeaders, page, redirectTo } from './page.ts';
 import { extraParameters, scopeOf } from './parameters.ts';
-import { cannotFollowLogin, loginRequired } from './error-response.ts';
+import { asJson, cannotFollowLogin } from './error-response.ts';
 import type { LoginBlock } from './settings.ts';
 import { forgetRounds, MAX_ROUNDS, roundsOf } from './rounds.ts';
 import { targetOf } from './target.ts';
@@ -12,7 +12,7 @@ import { targetOf } from './target.ts';
 /** Redirects a browser to the provider. A script gets 401, and a browser in a redirect loop gets a page. */
 export async function begin(login: Login, request: AuthRequest): Promise<AuthDenied> {
   const { settings } = login;
-  if (cannotFollowLogin(request)) return loginRequired(request);
+  if (cannotFollowLogin(request)) return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
   const round = roundsOf(request, settings);
   const target = targetOf(request, settings);
   if (round >= MAX_ROUNDS) return loopPage(target, forgetRounds(settings));

@@ -1,5 +1,5 @@
 import { escapeHtml, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
-import { codeOf, rethrowUnavailableStore } from '../failure.ts';
+import { codeOf, rethrowUnavailableStore } from '../error-codes.ts';
 import { toSession, type Session } from '../session/session.ts';
 import { isClockProblem } from '../provider/verify.ts';
 import { checkTokens } from './check-tokens.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JWTPayload } from 'jose';
 import { digest } from '@edge-gateway/core';
-import { failure } from '../failure.ts';
+import type { Claims } from '@edge-gateway/core/jwt';
+import { failure } from '../error-codes.ts';
 import { createExpiringMap } from '../session/expiring.ts';
 import type { Login, TokenMemory } from './login.ts';
 import { claimsOf, type Session } from '../session/session.ts';
@@ -44,7 +44,7 @@ export async function checkTokens(
     reject('at_hash does not match the access token');
   if (!verifiesAccess(block) || fresh || !accessToken || !claimsOf(accessToken)) return;
   const access = await verifier.verify(accessToken, { fresh, ...(at !== undefined && { at }) });
-  if (typeof claims.at_hash !== 'string' && !belongs(access.payload, { clientId, sub: claims.sub as string }))
+  if (typeof claims.at_hash !== 'string' && !belongs(access.payload, { clientId, sub: claims.sub }))
     reject('the access token belongs to another client or user');
 }
 
@@ -59,7 +59,7 @@ const isIdTokenType = (typ: string | undefined): boolean => !/\+jwt$/i.test(typ 
 const CLIENT_CLAIMS = ['azp', 'client_id', 'appid', 'cid'];
 
 /** Returns true if an access token without `at_hash` was issued to this client, or names none and belongs to this user. */
-function belongs(access: JWTPayload, login: { readonly clientId: string; readonly sub: string | undefined }): boolean {
+function belongs(access: Claims, login: { readonly clientId: string; readonly sub: unknown }): boolean {
   const named = CLIENT_CLAIMS.map((name) => access[name]).find((value) => typeof value === 'string');
   return named === undefined ? access.sub === undefined || access.sub === login.sub : named === login.clientId;
 }

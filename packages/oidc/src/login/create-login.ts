@@ -1,6 +1,6 @@
 import type { AuthAllowed, AuthDecision, AuthMethod, AuthRequest, HeaderChange } from '@edge-gateway/core';
 import { claimHeaders, claimMetadata } from '@edge-gateway/core/jwt';
-import { codeOf } from '../failure.ts';
+import { codeOf } from '../error-codes.ts';
 import { loginHeaders, removeForged } from '../http/login-headers.ts';
 import { begin } from './begin.ts';
 import { callback } from './callback.ts';
@@ -10,7 +10,6 @@ import { errorResponse } from './error-response.ts';
 import { isWithin } from './target.ts';
 import { channelLogout } from '../logout/channel.ts';
 import { logout } from '../logout/logout.ts';
-import type { Renewed } from '../session/renew.ts';
 import type { Session } from '../session/session.ts';
 
 /** Creates the auth method of a login from its parts. */
@@ -18,17 +17,13 @@ export function createLogin(login: Login): AuthMethod {
   const { settings, storage, log } = login;
   const grant = createGrant(login);
 
-  async function current(request: AuthRequest): Promise<Renewed> {
-    const stored = await storage.load(request);
-    return stored && login.renew(request, stored);
-  }
-
   async function decide(request: AuthRequest): Promise<AuthDecision> {
     const [path = '/'] = request.path.split('?', 1);
     if (settings.paths.isLogout(path)) return logout(login, request);
     if (settings.paths.isChannel(path)) return channelLogout(login, request);
     if (settings.paths.isCallback(path)) return callback(login, request);
-    const renewed = await current(request).catch((error: unknown) => {
+    const loaded = storage.load(request).then((stored) => stored && login.renew(request, stored));
+    const renewed = await loaded.catch((error: unknown) => {
       // With tokens in cookies only the deny list can be unavailable, which a new login does not fix.
       if (codeOf(error) !== 'ERR_OIDC_STORE_UNAVAILABLE' || settings.failsOnFetch || storage.inBrowser) throw error;
       log.warn({ requestId: request.requestId, err: error }, 'session store unavailable, offering a new login');

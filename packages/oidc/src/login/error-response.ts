@@ -1,6 +1,5 @@
 import type { AuthDenied, AuthRequest } from '@edge-gateway/core';
-import { ERROR_CODES } from '../error-codes.ts';
-import { codeOf, type ErrorCode } from '../failure.ts';
+import { codeOf, ERROR_CODES, type ErrorCode } from '../error-codes.ts';
 import { page } from './page.ts';
 
 const RETRY_AFTER_SECONDS = '1';
@@ -13,14 +12,6 @@ export function cannotFollowLogin(request: AuthRequest): boolean {
   const signs = ['x-requested-with', 'upgrade', 'sec-websocket-version'];
   if (signs.some((name) => request.header(name) !== undefined)) return true;
   return request.method !== 'GET' && request.method !== 'HEAD';
-}
-
-/**
- * Returns the response to a script without a session: 401. The CORS policy in front of the login decides which other origins
- * may read it.
- */
-export function loginRequired(request: AuthRequest): AuthDenied {
-  return asJson(request, 'ERR_OIDC_LOGIN_REQUIRED', 'no session');
 }
 
 /** Returns the response to an error: a page for browsers, JSON for scripts. The cause is only for the log. */
@@ -70,7 +61,10 @@ export function clockPage(reason: string, again: string, headers: readonly strin
   });
 }
 
-function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDenied {
+/**
+ * Returns the response to a script: JSON. The CORS policy in front of the login decides which other origins may read it.
+ */
+export function asJson(request: AuthRequest, code: ErrorCode, reason: string): AuthDenied {
   const { status, message } = ERROR_CODES[code];
   const headers = ['content-type', 'application/json', 'cache-control', 'no-store'];
   if (status === 401) headers.push('www-authenticate', 'Bearer');

@@ -10,7 +10,7 @@ import {
   type Context,
 } from '@edge-gateway/core';
 import type { UserSession } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import type { ClientCredentials } from '../provider/client-authentication.ts';
 import { findSecret } from '../provider/secret.ts';
 

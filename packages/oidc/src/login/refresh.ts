@@ -1,5 +1,5 @@
 import type { AuthRequest } from '@edge-gateway/core';
-import { codeOf, failure } from '../failure.ts';
+import { codeOf, failure } from '../error-codes.ts';
 import { claimsOf, toSession, type Session, type StoredSession } from '../session/session.ts';
 import type { Login } from './login.ts';
 import { checkTokens } from './check-tokens.ts';

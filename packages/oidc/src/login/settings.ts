@@ -1,7 +1,7 @@
 import type { SessionStore } from '../session/local-store.ts';
 import { compileRegex, cookieNameProblem } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import { identify, type ClientCredentials } from '../provider/client-authentication.ts';
 import type { SessionStorage } from '../session/session.ts';

@@ -1,6 +1,6 @@
 import type { ServerMetadata } from 'openid-client';
 import { digest, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
-import { codeOf, failure } from '../failure.ts';
+import { codeOf, failure } from '../error-codes.ts';
 import type { Login } from '../login/login.ts';
 import { cookieHeaders } from '../login/page.ts';
 import { forgetRounds } from '../login/rounds.ts';

@@ -1,5 +1,5 @@
 import { escapeHtml, SWITCH_ACCOUNT, type AuthDenied, type AuthRequest } from '@edge-gateway/core';
-import { rethrowUnavailableStore } from '../failure.ts';
+import { rethrowUnavailableStore } from '../error-codes.ts';
 import { beginSwitch } from '../login/begin.ts';
 import { cannotFollowLogin } from '../login/error-response.ts';
 import { cookieHeaders, page, redirectTo } from '../login/page.ts';

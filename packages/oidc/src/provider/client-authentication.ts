@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import * as client from 'openid-client';
 import { parseDuration, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { clientSecretOf, findSecret, nameOf, type Ref } from './secret.ts';
 
 /** Authenticates a client at the token endpoint, with a method that the provider supports. */

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { GatewayError, type UrlTrust } from '@edge-gateway/core';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import type { ClientAuthentication } from './client-authentication.ts';
 import { limitedFetch, type FetchOptions } from './limited-fetch.ts';
 import type { Provider } from './provider.ts';

@@ -1,5 +1,5 @@
 import { DEFAULTS, digest, httpStat, isTrustedUrl, parseDuration } from '@edge-gateway/core';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import type { LoginParts } from '../login/settings.ts';
 import { createProvider, fixedProvider, type Provider } from './provider.ts';
 

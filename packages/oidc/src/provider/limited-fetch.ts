@@ -1,5 +1,5 @@
 import { isLoopbackUrl, isTrustedUrl, readLimited, type UrlTrust } from '@edge-gateway/core';
-import { codeOf, failure } from '../failure.ts';
+import { codeOf, failure } from '../error-codes.ts';
 
 /** Limits of a call to an identity provider: 5 s, and a response of 512 KiB. */
 const TIMEOUT_MS = 5000;

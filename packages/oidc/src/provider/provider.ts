@@ -2,7 +2,7 @@ import type { Counter, Logger, UrlTrust } from '@edge-gateway/core';
 import { remoteKeys, type KeySource } from '@edge-gateway/core/jwt';
 import type { ServerMetadata } from 'openid-client';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { createCached } from './cached.ts';
 import { fetchObject, isTrustedFrom } from './limited-fetch.ts';
 

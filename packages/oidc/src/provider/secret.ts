@@ -1,5 +1,5 @@
 import { DEFAULT_NAMESPACE, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 
 /** A reference to a Secret in options. */
 export interface Ref {

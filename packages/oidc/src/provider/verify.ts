@@ -11,7 +11,7 @@ import {
   type TokenRules,
 } from '@edge-gateway/core/jwt';
 import type { OidcAuthorizationCode } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { createExpiringMap } from '../session/expiring.ts';
 import type { Provider } from './provider.ts';
 

@@ -9,7 +9,7 @@ import {
   splitValue,
   type CookieAttributes,
 } from '../http/cookies.ts';
-import { codeOf, failure } from '../failure.ts';
+import { codeOf, failure } from '../error-codes.ts';
 import { macCookieName, TOKEN_COOKIES, tokenCookieName } from './cookie-names.ts';
 import type { ExpiringIds } from './expiring.ts';
 import { endOf, type StoredSession, type Session, type SessionStorage } from './session.ts';

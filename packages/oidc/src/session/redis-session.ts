@@ -65,17 +65,10 @@ local last = redis.call("zrange", KEYS[1], -1, -1, "WITHSCORES")
 redis.call("pexpireat", KEYS[1], string.format("%.0f", tonumber(last[2])))
 return evicted`;
 
-export interface RedisIndexOptions {
-  readonly prefix: string;
-  readonly now: () => number;
-  /** Sessions under one key. Default: {@link MAX_IDS}. */
-  readonly maxIds?: number;
-}
-
 /** Creates an index that all processes on one Redis share: a sorted set of ids for each key, changed in one step each. */
 export function createRedisIndex(
   redis: SessionRedis,
-  { prefix, now, maxIds = MAX_IDS }: RedisIndexOptions,
+  { prefix, now, maxIds = MAX_IDS }: { readonly prefix: string; readonly now: () => number; readonly maxIds?: number },
 ): SessionIndex {
   const keyOf = (key: string): string => `${prefix}sessions-of:${digest(key)}`;
   return {

@@ -8,7 +8,7 @@ import {
   type RedisClientOptions,
 } from '@edge-gateway/core';
 import type { RedisOptions } from '@edge-gateway/core/schema';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 
 const connect = (options: RedisClientOptions) => createClient(options);
 
@@ -28,15 +28,11 @@ export function createSessionRedis(options: RedisOptions, log: Logger): SessionR
   }
 }
 
-/** A share in a connection. */
-export interface SharedRedis {
-  readonly redis: SessionRedis;
-  /** Closes the connection when its last holder releases it. */
-  release(): void;
-}
-
-/** Takes a share in the one connection of this process to a Redis. Throws `ERR_OIDC_CONFIG`. */
-export function shareRedis(options: RedisOptions, context: Context): SharedRedis {
+/**
+ * Takes a share in the one connection of this process to a Redis. `release` closes the connection when its last holder calls
+ * it. Throws `ERR_OIDC_CONFIG`.
+ */
+export function shareRedis(options: RedisOptions, context: Context): { readonly redis: SessionRedis; release(): void } {
   const key = `oidc:redis:${digest(JSON.stringify(options))}`;
   const shared = context.state(key, () => ({ redis: createSessionRedis(options, context.log.get('redis')), users: 0 }));
   shared.users++;

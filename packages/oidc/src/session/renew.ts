@@ -1,6 +1,6 @@
 import { digest, type AuthRequest, type Logger } from '@edge-gateway/core';
 import { createExpiringMap, type ExpiringMap } from './expiring.ts';
-import { codeOf, failure } from '../failure.ts';
+import { codeOf, failure } from '../error-codes.ts';
 import { LOCK_WAIT_MS } from './session-lock.ts';
 import { endsSoon, hasEnded, type StoredSession, type Session, type SessionStorage } from './session.ts';
 

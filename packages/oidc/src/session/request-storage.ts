@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { digest, type AuthRequest } from '@edge-gateway/core';
 import { sourceOf } from '../http/auth-request.ts';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { isSameUser, type Session, type SessionStorage } from './session.ts';
 
 /** `req.session` of express-session. */

@@ -3,7 +3,7 @@ import type { SessionData } from 'express-session';
 import type { SessionStore } from './local-store.ts';
 import { digest, randomToken, seal, unseal, type AuthRequest } from '@edge-gateway/core';
 import { clearCookie, cookiesOf, setCookie, type CookieAttributes } from '../http/cookies.ts';
-import { failure } from '../failure.ts';
+import { failure } from '../error-codes.ts';
 import { CLOCK_SKEW_SECONDS } from '../provider/verify.ts';
 import type { ExpiringIds } from './expiring.ts';
 import type { SessionIndex } from './session-index.ts';

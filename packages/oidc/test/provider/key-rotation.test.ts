@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
-import { codeOf } from '../../src/failure.ts';
+import { codeOf } from '../../src/error-codes.ts';
 import { createProvider } from '../../src/provider/provider.ts';
 import { createVerifier, type KeyPolicy, type Verifier } from '../../src/provider/verify.ts';
 import { startBadProvider, type BadProvider } from '../parts/bad-provider.ts';

@@ -2,7 +2,7 @@ import { silentLoggers } from '@edge-gateway/core';
 import { remoteKeys } from '@edge-gateway/core/jwt';
 import { attackContract } from '../../../core/test/security/jwt/attack-contract.ts';
 import { ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
-import { codeOf } from '../../src/failure.ts';
+import { codeOf } from '../../src/error-codes.ts';
 import { createVerifier } from '../../src/provider/verify.ts';
 
 for (const fresh of [true, false]) {

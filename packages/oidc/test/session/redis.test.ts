@@ -7,7 +7,7 @@ import type { RedisOptions } from '@edge-gateway/core/schema';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
-import { codeOf } from '../../src/failure.ts';
+import { codeOf } from '../../src/error-codes.ts';
 import { createSessionRedis, type SessionRedis } from '../../src/session/redis.ts';
 import { until } from '../parts/until.ts';
 
