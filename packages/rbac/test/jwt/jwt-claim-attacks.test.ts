@@ -19,55 +19,12 @@ describe('attacks by what tokens say', () => {
   const refused: Arena['refused'] = (...sent) => arena.refused(...sent);
   const signed: Arena['signed'] = (...asked) => arena.signed(...asked);
 
-  for (const [exp, body] of [
-    [`"${seconds(60)}"`, 'Jwt payload [exp] field is not an integer'],
-    ['1.5', 'Jwt payload [exp] field is not an integer'],
-    ['1e400', 'Jwt payload [exp] field is not an integer'],
-    ['-1', 'Jwt payload [exp] field is not a positive 64 bit integer'],
-    ['null', 'Jwt payload [exp] field is not an integer'],
-    ['1e30', 'Jwt payload [exp] field is not a positive 64 bit integer'],
-    ['0', 'Jwt is expired'],
-  ] as const) {
-    it(`exp ${exp}`, () => refused(signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","exp":${exp}}`), body));
-  }
-  for (const name of ['nbf', 'iat']) {
-    it(`${name} as text`, () =>
+  for (const exp of ['1.5', '1e400'])
+    it(`exp ${exp}`, () =>
       refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, [name]: 'soon' }),
-        `Jwt payload [${name}] field is not an integer`,
+        signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","exp":${exp}}`),
+        'Jwt payload [exp] field is not an integer',
       ));
-  }
-  for (const [name, value] of [
-    ['iss', 7],
-    ['sub', {}],
-    ['jti', []],
-  ] as const) {
-    it(`${name} as ${JSON.stringify(value)}`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, [name]: value }),
-        `Jwt payload [${name}] field is not a string`,
-      ));
-  }
-  for (const aud of [7, {}, [7], [null]]) {
-    it(`aud as ${JSON.stringify(aud)}`, () =>
-      refused(
-        signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, aud }),
-        'Jwt payload [aud] field is not a string or string list',
-      ));
-  }
-
-  for (const iss of [
-    'https://issuer.test',
-    'https://issuer.test//',
-    'HTTPS://issuer.test/',
-    'https://issuer.test/other',
-    ' https://issuer.test/',
-  ]) {
-    it(`issuer ${JSON.stringify(iss)} is not ${ISSUER}`, () =>
-      refused(signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, iss }), 'Jwt issuer is not configured'));
-  }
-  it('no issuer', () =>
-    refused(signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, iss: undefined }), 'Jwt issuer is not configured'));
 
   for (const aud of ['api', 'api.test.evil', 'xapi.test', 'API.TEST', ['else'], 'api.test/path']) {
     it(`audience ${JSON.stringify(aud)} is not api.test`, async () => {

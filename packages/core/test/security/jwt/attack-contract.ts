@@ -155,6 +155,35 @@ export function attackContract({ name, hasTexts, create }: VerifyingKind): void 
       );
     });
 
+    const claiming = (changes: object): string => signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, ...changes });
+    for (const exp of [`"${seconds(60)}"`, '1e400', '-1', 'null', '1e30', '0']) {
+      it(`exp ${exp}`, () =>
+        refused(
+          signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":"${ISSUER}","sub":"me","exp":${exp}}`),
+          /^Jwt (?:payload \[exp\] field is not|is expired)/,
+        ));
+    }
+    for (const name of ['nbf', 'iat'])
+      it(`${name} as text`, () =>
+        refused(claiming({ [name]: 'soon' }), `Jwt payload [${name}] field is not an integer`));
+    for (const [name, value] of Object.entries({ iss: 7, sub: {}, jti: [] }))
+      it(`${name} as ${JSON.stringify(value)}`, () =>
+        refused(claiming({ [name]: value }), `Jwt payload [${name}] field is not a string`));
+    for (const aud of [7, {}, [7], [null]])
+      it(`aud as ${JSON.stringify(aud)}`, () =>
+        refused(claiming({ aud }), 'Jwt payload [aud] field is not a string or string list'));
+    for (const iss of [
+      'https://issuer.test',
+      `${ISSUER}/`,
+      'HTTPS://issuer.test/',
+      `${ISSUER}other`,
+      ` ${ISSUER}`,
+      undefined,
+    ])
+      it(`issuer ${JSON.stringify(iss)} is not ${ISSUER}`, () =>
+        refused(claiming({ iss }), 'Jwt issuer is not configured'));
+    it('nbf in the future', () => refused(claiming({ nbf: seconds(300) }), 'Jwt not yet valid'));
+
     for (const typ of [['logout+jwt'], ['JWT'], { typ: 'JWT' }, 7, null]) {
       it(`typ ${JSON.stringify(typ)}, which is not a string`, () => refused(signed({ alg: 'RS256', kid: 'rsa', typ })));
     }
