@@ -15,7 +15,7 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length - 1}
 _gatewayctl
 printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const done = spawnSync('bash', ['-eu', '-c', test], { encoding: 'utf8' });
+  const done = spawnSync('bash', ['--norc', '-eu', '-c', test], { encoding: 'utf8' });
   expect(done.stderr).to.equal('');
   return done.stdout.trim().split('\n');
 }
