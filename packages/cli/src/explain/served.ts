@@ -60,19 +60,13 @@ export function chooseSnapshot(served: readonly Snapshot[], proxy: string | unde
   throw cliError('ERR_CLI_NOT_FOUND', message);
 }
 
-interface ListenerChoice {
-  readonly url: string;
-  /** Name of the listener. */
-  readonly listener?: string;
-}
-
 /**
  * Returns the listeners that are not served and may have been meant for a request: the one of its listener name or port.
  * Without either all of them may be meant if no other listener takes the request.
  */
 export async function unservedFor(
   { listeners }: Explanation,
-  { url, listener }: ListenerChoice,
+  { url, listener }: { readonly url: string; readonly listener?: string },
   read: () => Promise<readonly MissingListener[]>,
 ): Promise<MissingListener[]> {
   const port = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(url)?.[1];
