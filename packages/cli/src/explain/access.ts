@@ -1,11 +1,11 @@
 import type { Context, Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
 import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
-import { explainAccess, type AccessRules, type AccessToExplain, type ExplainedAccess } from '@edge-gateway/rbac';
+import { explainAccess, type AccessRules, type ExplainedAccess } from '@edge-gateway/rbac';
 import {
   explainRequest,
   type Admission,
+  type ExplainedReply,
   type Explanation,
-  type ReachedRoute,
   type RequestToExplain,
   type RoutePlace,
 } from '@edge-gateway/routing';
@@ -54,14 +54,16 @@ export function explainWithAccess(
       if (next && next.route !== place.route) rules = rulesOf((place = next));
       return next && rules;
     };
-    const asked = {
-      facts,
-      now: Date.now(),
-      ...(claims && { claims }),
-      transform: asRefusal(transform),
-      reroute: again,
-    };
-    const access = explainAccess({ ...rules, requireRbac }, asked);
+    const access = explainAccess(
+      { ...rules, requireRbac },
+      {
+        facts,
+        now: Date.now(),
+        ...(claims && { claims }),
+        transform: (stage) => rejection(transform(stage)),
+        reroute: again,
+      },
+    );
     const extauth = extAuthOf(place.virtualHost, place.route.options);
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       found.access = { ...(extauth && { extauth }), ...access };
@@ -78,12 +80,7 @@ function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'require
 }
 
 /** A transformation fails with 400 or not at all. */
-function asRefusal(transform: ReachedRoute['transform']): NonNullable<AccessToExplain['transform']> {
-  return (stage) => {
-    const reply = transform(stage);
-    return reply && { ...reply, status: 400 };
-  };
-}
+const rejection = (reply: ExplainedReply | undefined) => reply && ({ ...reply, status: 400 } as const);
 
 function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
   const { extauth } = host.options as VirtualHostOptions;

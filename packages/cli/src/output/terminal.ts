@@ -40,14 +40,13 @@ export function createTerminal(io: Io): Terminal {
     outWrapped: (text) => void io.stdout.write(wrapText(line(text), width)),
     write: (text) => void io.stdout.write(text),
     err: (text) => void io.stderr.write(line(text)),
-    progress: (text, work) => (canSpin(io) ? spin(io, text, work) : work()),
+    progress: (text, work) => progress(io, text, work),
   };
 }
 
-/** A terminal with zero columns would clear the progress line forever. */
-const canSpin = (io: Io): boolean => io.isTTY && ((io.stderr as { columns?: number }).columns ?? 0) > 0;
-
-async function spin<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
+async function progress<T>(io: Io, text: string, work: () => Promise<T>): Promise<T> {
+  // A terminal with zero columns would clear the progress line forever.
+  if (!io.isTTY || !(io.stderr as { columns?: number }).columns) return work();
   const spinner = ora({ text, stream: io.stderr as NodeJS.WriteStream, discardStdin: false }).start();
   try {
     return await work();

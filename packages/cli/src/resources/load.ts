@@ -91,13 +91,12 @@ export async function checksFor(kinds: readonly string[]): Promise<readonly Reso
 export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways {
   const listeners = served.flatMap(({ listeners: all }) => all);
   const portOf = (name: string) => listeners.find(({ gateway }) => gateway.name === name)?.bindPort;
-  const [httpPort, httpsPort] = [portOf('gateway-proxy'), portOf('gateway-proxy-ssl')];
-  const proxyName = served.length === 1 ? served[0]!.proxy : undefined;
-  return {
-    ...(httpPort !== undefined && { httpPort }),
-    ...(httpsPort !== undefined && { httpsPort }),
-    ...(proxyName !== undefined && { proxyName }),
+  const known = {
+    httpPort: portOf('gateway-proxy'),
+    httpsPort: portOf('gateway-proxy-ssl'),
+    proxyName: served.length === 1 ? served[0]!.proxy : undefined,
   };
+  return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
 /** Reads every resource with its status: of the directory that `--config` names, else of the running gateway. */
