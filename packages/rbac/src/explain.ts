@@ -1,7 +1,7 @@
 import { jwtBlockOf, type Facts, type VirtualHost } from '@edge-gateway/core';
 import { JWT_STATUS, readToken, type Claims } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
-import { claimHeadersIn, removeClientCopies } from './jwt/host-claim-headers.ts';
+import { claimHeadersIn, removeClientCopies } from './jwt/claim-headers.ts';
 import { decideJwt, httpStatusOf, judgeAll, jwtRulesOf, type Verdict } from './jwt/decision.ts';
 import { createProvider, tokenRulesOf } from './jwt/provider.ts';
 import type { TokenSource } from './jwt/token-source.ts';

@@ -7,17 +7,11 @@ import { extauthError } from '../error-codes.ts';
  */
 export const SAFE_HEADER_BYTES = 8192;
 
-export interface UnusableAnswerParts {
-  /** Status of the response, if any. */
-  readonly answered?: number;
-  readonly cause?: unknown;
-}
-
-/** A server returned no usable response. */
+/** A server returned no usable response. `answered` is the status of the response, if any. */
 export class UnusableAnswer extends GatewayError {
   readonly answered: number | undefined;
 
-  constructor(message: string, { answered, cause }: UnusableAnswerParts = {}) {
+  constructor(message: string, { answered, cause }: { readonly answered?: number; readonly cause?: unknown } = {}) {
     super(message, { code: 'ERR_EXTAUTH_ANSWER', status: 502, cause });
     this.answered = answered;
   }

@@ -1,5 +1,5 @@
 import { freezeDeep, readLimited } from '@edge-gateway/core';
-import { UnusableAnswer, type UnusableAnswerParts } from '../chain/failure.ts';
+import { UnusableAnswer } from '../chain/failure.ts';
 
 /** Maximum size of a response in bytes. */
 export const MAX_ANSWER_BYTES = 262_144;
@@ -25,7 +25,8 @@ export async function askJson(url: string, question: Question): Promise<JsonObje
 export async function askJson(url: string, question: Question): Promise<JsonObject | undefined> {
   const { signal, refusals, ...init } = question;
   const host = URL.parse(url)?.host ?? 'the address';
-  const unusable = (what: string, more?: UnusableAnswerParts) => new UnusableAnswer(`${host} ${what}`, more);
+  const unusable = (what: string, more: { readonly answered?: number; readonly cause?: unknown } = {}) =>
+    new UnusableAnswer(`${host} ${what}`, more);
   let answer: Response;
   let body: Buffer | undefined;
   try {

@@ -1,7 +1,7 @@
-import { canonicalName, type Facts, isHeaderName } from '@edge-gateway/core';
+import { canonicalName, isHeaderName, type Facts, type VirtualHost } from '@edge-gateway/core';
 import { rbacError } from '../error-codes.ts';
 import { claimHeaders, type Claims } from '@edge-gateway/core/jwt';
-import type { ClaimToHeader, JwtProvider } from '@edge-gateway/core/schema';
+import type { ClaimToHeader, JwtProvider, JwtProviders, VirtualHostOptions } from '@edge-gateway/core/schema';
 
 /** Returns the claims that a provider copies into headers. Throws `ERR_RBAC_PROVIDER` for one without claim or header. */
 export function claimCopiesOf(provider: string, { claimsToHeaders = [] }: JwtProvider): readonly ClaimToHeader[] {
@@ -45,4 +45,42 @@ export function removeOthersCopies(
   for (const name of names) facts.requestChanges.push({ op: 'remove', name });
   // The route may have been chosen by a removed header.
   if (names.size > 0) facts.reroute = true;
+}
+
+type Stages = { readonly beforeExtAuth?: JwtProviders; readonly afterExtAuth?: JwtProviders };
+type Blocks = Pick<VirtualHostOptions, 'jwt' | 'jwtStaged'> & { readonly jwtProvidersStaged?: Stages };
+
+const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
+const cleaned = new WeakMap<Facts, ReadonlySet<string>>();
+
+/**
+ * Returns the headers that claims are copied to on any route of a virtual host, in lower case with `_` as `-`, because its
+ * upstreams trust them on every route. Headers that tokens are read from are not included.
+ */
+export function claimHeadersIn(host: VirtualHost): ReadonlySet<string> {
+  const before = known.get(host);
+  if (before) return before;
+  const providers = [host, ...host.routes].flatMap(({ options }) => providersOf(options as Blocks));
+  const names = new Set(providers.flatMap(({ claimsToHeaders = [] }) => claimHeadersOf(claimsToHeaders)));
+  for (const { tokenSource = {} } of providers)
+    for (const { header = '' } of tokenSource.headers ?? []) names.delete(canonicalName(header));
+  names.delete('authorization');
+  known.set(host, names);
+  return names;
+}
+
+/** Removes the client's headers with these names, once per request: headers that an earlier route of the request set are kept. */
+export function removeClientCopies(names: ReadonlySet<string>, facts: Facts): void {
+  if (cleaned.get(facts) === names) return;
+  cleaned.set(facts, names);
+  removeOthersCopies(names, facts, []);
+}
+
+function providersOf({ jwt, jwtStaged, jwtProvidersStaged }: Blocks): JwtProvider[] {
+  const stages = [jwtStaged as Stages | undefined, jwtProvidersStaged];
+  const blocks = [
+    jwt as JwtProviders | undefined,
+    ...stages.flatMap((each) => [each?.beforeExtAuth, each?.afterExtAuth]),
+  ];
+  return blocks.flatMap((block) => Object.values(block?.providers ?? {}));
 }

@@ -14,7 +14,7 @@ import { JWT_STATUS, type JwtFailure, type Token, type TokenVerifier } from '@ed
 import type { JwtProviders } from '@edge-gateway/core/schema';
 import { rbacError } from '../error-codes.ts';
 import { decideJwt, judgeAll, jwtRulesOf, type Verdict } from './decision.ts';
-import { claimHeadersIn, removeClientCopies } from './host-claim-headers.ts';
+import { claimHeadersIn, removeClientCopies } from './claim-headers.ts';
 import { createProvider, jwtCounter, verifierOf } from './provider.ts';
 import { withoutTokens } from './token-source.ts';
 
