@@ -204,7 +204,7 @@ export { headerProblems } from './validate/transformation/transformations.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
 export { escapeHtml } from './page/html.ts';
-export { forPeople, withPage, type Reader } from './page/for-people.ts';
+export { forPeople, withPage, type Reader } from './middleware/for-people.ts';
 export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';
 export { PAGE_VARIABLES, createPages, pageHeaders, type PageContent, type PageLink, type Pages } from './page/pages.ts';
 export { metricHelp } from './observe/metric-help.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorResponse } from '../http/error-response.ts';
 import { factsOf } from '../contract/facts.ts';
-import { forPeople } from '../page/for-people.ts';
+import { forPeople } from './for-people.ts';
 import { signsOf } from '../page/navigation.ts';
 import { createPages } from '../page/pages.ts';
 

@@ -2,9 +2,9 @@ import type { AuthDenied } from '../contract/auth-method.ts';
 import type { ErrorResponse } from '../http/error-response.ts';
 import type { Facts } from '../contract/facts.ts';
 import type { Identity } from '../contract/identity.ts';
-import { errorPage } from './error-page.ts';
-import { isNavigation, type RequestSigns } from './navigation.ts';
-import { pageHeaders, type Pages } from './pages.ts';
+import { errorPage } from '../page/error-page.ts';
+import { isNavigation, type RequestSigns } from '../page/navigation.ts';
+import { pageHeaders, type Pages } from '../page/pages.ts';
 
 /** The recipient of a response. */
 export interface Reader {
