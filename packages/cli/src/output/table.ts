@@ -1,5 +1,5 @@
 import { printable } from '@edge-gateway/core';
-import { columnsOf, padColumns, takeColumns } from './columns.ts';
+import { columnsOf, padColumns, takeColumns } from './text-width.ts';
 
 /** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { columnsOf } from '../../src/output/columns.ts';
+import { columnsOf } from '../../src/output/text-width.ts';
 import { renderTable, wrapLine, wrapText } from '../../src/output/table.ts';
 
 describe('table', () => {

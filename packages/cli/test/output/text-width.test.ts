@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { columnsOf, padColumns } from '../../src/output/columns.ts';
+import { columnsOf, padColumns } from '../../src/output/text-width.ts';
 
 describe('columns', () => {
   it('counts what a terminal shows: two for wide characters and emoji, none for combining marks', () => {
