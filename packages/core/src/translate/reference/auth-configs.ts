@@ -2,7 +2,7 @@ import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
 import { mixesOperators } from '../../syntax/boolean-expression.ts';
 import type { FieldPath } from '../../resource/problem.ts';
-import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
+import { identityOfKey, type Resource } from '../../resource/resource.ts';
 import type { AuthConfigSpec, AuthStep } from '../../schema/kind/auth-config.ts';
 import type { ApiKeyAuth } from '../../schema/auth/auth-methods.ts';
 import type { SnapshotAuthConfig } from '../../contract/snapshot.ts';
@@ -44,10 +44,9 @@ function authConfigEntry(
   before: AuthConfigEntry | undefined,
 ): AuthConfigEntry {
   const entry = entryOf(stored, sources);
-  if (!before || before.stored !== stored)
-    return { ...entry, config: sameConfig(entry.config, before?.config, sources) };
-  const same = contentText({ ...entry, stored: 0 }) === contentText({ ...before, stored: 0 });
-  return same ? before : { ...entry, config: sameConfig(entry.config, before.config, sources) };
+  const same =
+    before?.stored === stored && contentText({ ...entry, stored: 0 }) === contentText({ ...before, stored: 0 });
+  return same ? before : { ...entry, config: sameConfig(entry.config, before?.config, sources) };
 }
 
 type Config = SnapshotAuthConfig | undefined;
@@ -59,7 +58,7 @@ function sameConfig(now: Config, before: Config, { derived }: Resources): Config
 function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfigEntry {
   const resource = stored.resource as Resource<AuthConfigSpec> | undefined;
   const report = new Report();
-  const name = `AuthConfig ${dotted(refOf(stored))}`;
+  const name = `AuthConfig ${dotted(identityOfKey(stored.key))}`;
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const spec = resolve(resource, sources, report);
@@ -70,14 +69,10 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
   const error = problems.find(({ severity }) => severity === 'error');
   if (error)
     return { stored, problems, fault: { ...error, path: [], message: `${name} cannot be used: ${error.message}` } };
-  const config = Object.freeze({ ref: Object.freeze(refOf(stored)), spec });
+  const { name: own, namespace } = resource.metadata;
+  const config = Object.freeze({ ref: Object.freeze({ name: own, namespace }), spec });
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   return { stored, config, problems, ...(warning !== undefined && { warning }) };
-}
-
-function refOf({ key }: StoredResource): ResourceRef {
-  const { namespace, name } = identityOfKey(key);
-  return { name, namespace };
 }
 
 function resolve(

@@ -60,7 +60,7 @@ function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): bo
 function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
-  const name = `*v1.Upstream { ${dotted(refOf(stored))} }`;
+  const name = `*v1.Upstream { ${dotted(identityOfKey(stored.key))} }`;
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const problem = tlsProblem(resource, all);
@@ -95,11 +95,6 @@ function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig, all: Re
 
 function specWithSsl(spec: UpstreamSpec, sslConfig: SslConfig): UpstreamSpec {
   return Object.freeze({ ...spec, sslConfig });
-}
-
-function refOf({ key }: StoredResource) {
-  const { namespace, name } = identityOfKey(key);
-  return { namespace, name };
 }
 
 function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources): FieldProblem | undefined {
