@@ -1,6 +1,6 @@
 import { GatewayError } from '@edge-gateway/core';
 
-/** Every error code of this package, with the status it is answered with. Codes are never renamed or reused. */
+/** Every error code of this package, with the status of the response. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_ROUTING_BACKSLASH: { status: 400, message: 'the path must not contain a backslash' },
   ERR_ROUTING_BAD_BODY: { status: 400, message: 'malformed HTTP/1.1 chunked body' },

@@ -28,14 +28,14 @@ import { createUpstreams } from './upstream/upstreams.ts';
 export interface RouterOptions {
   /** The concerns a route's options are compiled with beside the router's own, in any order: their stages order them. */
   readonly concerns?: readonly Concern[];
-  /** What answers routes that neither go upstream nor are answered by the router. Default: none, they answer 500. */
+  /** Responders of routes that neither go upstream nor get a response of the router. Default: none, the response is 500. */
   readonly actions?: readonly ActionKind[];
   readonly context?: Context;
   /** The listener the router itself serves as a handler. Default: the first plain one of the snapshot. */
   readonly listener?: string;
   /**
    * What the router itself does with requests that no virtual host or route takes: `next()`, as a middleware in a user's
-   * own server does, or 404. Listeners always answer 404. Default: `next`.
+   * own server does, or 404. Listeners always respond with 404. Default: `next`.
    */
   readonly fallthrough?: 'next' | 'notFound';
   /**
@@ -63,9 +63,9 @@ export interface Router extends Handler {
   logRefused(listener: string, record: RequestRecord): void;
   /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
   readonly call: CallUpstream;
-  /** Has GraphQL subscriptions end, so that their clients go on elsewhere; all other requests are served as before. */
+  /** Ends GraphQL subscriptions, so that their clients reconnect elsewhere; all other requests are served as before. */
   drain(): void;
-  /** Lets go of upstreams, concerns and access logs. Requests under way are finished first. */
+  /** Closes upstreams, concerns and access logs after the requests in progress. */
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ const OWN_CONCERNS = [earlyTransformationConcern, regularTransformationConcern] 
 
 /**
  * Makes a router; it knows no route until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
- * answers 500, and everything beside it is served.
+ * responds with 500, and everything else is served.
  *
  * @example
  * const router = createRouter();

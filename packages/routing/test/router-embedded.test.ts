@@ -139,7 +139,7 @@ describe('router in a user’s own server', () => {
     });
   }
 
-  it('answers 404 itself where it is told so', async () => {
+  it('responds with 404 itself if configured to', async () => {
     const router = made(createRouter({ fallthrough: 'notFound' }));
     router.apply(snapshotOf([hostOf([directOf('a', { matchers: [{ prefix: '/a' }] })])]));
     const { port } = await start((req, res) => router(req, res, () => res.end('next')));

@@ -55,7 +55,7 @@ describe('options of routes and listeners', () => {
     await stopAll();
   });
 
-  it('timeout: answers 504 when the upstream is too slow, and tells it the limit', async () => {
+  it('timeout: responds with 504 when the upstream is too slow, and tells it the limit', async () => {
     let told: unknown;
     const { port: slow } = await start((req) => (told = req.headers['x-envoy-expected-rq-timeout-ms']));
     const routes = [routeOf({ options: { timeout: '1s' } })];
@@ -195,7 +195,7 @@ describe('options of routes and listeners', () => {
     expect((await get(port, '/')).body).to.equal('early');
   });
 
-  it('a listener whose settings cannot be used answers 500, and serves again when they can', async () => {
+  it('a listener whose settings cannot be used responds with 500, and serves again when they can', async () => {
     const early = { headersToAdd: [{ header: { key: 'x-early', value: '%NOPE%' } }] };
     const routes = [directOf('a')];
     const port = await serve(withHttp({ httpConnectionManagerSettings: { earlyHeaderManipulation: early } }, routes));
@@ -204,7 +204,7 @@ describe('options of routes and listeners', () => {
     expect((await get(port, '/')).status).to.equal(200);
   });
 
-  it('access log: writes one line a request, of answers and of refusals', async () => {
+  it('access log: writes one line per request, also for rejected ones', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'router-log-'));
     const path = join(directory, 'log');
     const stringFormat =
@@ -245,7 +245,7 @@ describe('options of routes and listeners', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('access log: says where an answer comes from in the words that tools look for', async () => {
+  it('access log: writes the source of a response as Envoy does', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'router-log-'));
     const path = join(directory, 'log');
     const stringFormat = '%REQ(:PATH)% %RESPONSE_CODE_DETAILS%\n';

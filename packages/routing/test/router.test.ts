@@ -105,7 +105,7 @@ describe('router', () => {
     expect(Number(headers['x-envoy-upstream-service-time'])).to.be.within(upstreamMs - 2, upstreamMs + concernMs - 20);
   });
 
-  it('answers 404 without body when no virtual host or no route fits', async () => {
+  it('responds with 404 without body when no virtual host or no route fits', async () => {
     const routes = [directOf('a', { matchers: [{ prefix: '/a' }] })];
     const { port } = await serve(snapshotOf([hostOf(routes, { domains: ['a.example'] })]));
     for (const [host, path] of [
@@ -117,7 +117,7 @@ describe('router', () => {
     }
   });
 
-  it('answers 404 for a listener that is not in the snapshot', async () => {
+  it('responds with 404 for a listener that is not in the snapshot', async () => {
     const router = createRouter();
     routers.push(router);
     const handler = router.listener('other');
@@ -125,7 +125,7 @@ describe('router', () => {
     expect((await ask(port, '/')).status).to.equal(404);
   });
 
-  it('answers direct responses, without body to HEAD', async () => {
+  it('sends direct responses, without body to HEAD', async () => {
     const { port } = await serve(snapshotOf([hostOf([directOf('hello')])]));
     const get = await ask(port, '/');
     expect([get.status, get.body, get.headers['content-type']]).to.deep.equal([200, 'hello', 'text/plain']);
@@ -234,21 +234,21 @@ describe('router', () => {
     expect(JSON.parse(hidden.body).requestId).to.be.a('string');
   });
 
-  it('answers 503 without an endpoint and for a missing cluster', async () => {
+  it('responds with 503 without an endpoint and for a missing cluster', async () => {
     const routes = [routeOf({ matchers: [{ prefix: '/none' }], to: 'none_gw-system' }), routeOf()];
     const { port } = await serve(snapshotOf([hostOf(routes)], [upstreamOf([])]));
     expect(await ask(port, '/')).to.include({ status: 503, body: 'no healthy upstream' });
     expect(await ask(port, '/none')).to.include({ status: 503, body: '' });
   });
 
-  it('answers the replacement for a broken share', async () => {
+  it('responds with the replacement for a broken share', async () => {
     const broken = { status: 404, body: 'gone', reason: 'missing' };
     const destinations = [{ upstream: 'x', weight: 1, options: {}, broken }];
     const { port } = await serve(snapshotOf([hostOf([routeOf({ action: { type: 'forward', destinations } })])]));
     expect(await ask(port, '/')).to.include({ status: 404, body: 'gone' });
   });
 
-  it('answers 500 on a route that cannot be compiled and serves its neighbours', async () => {
+  it('responds with 500 on a route that cannot be compiled and serves its neighbours', async () => {
     const routes = [
       directOf('bad', {
         matchers: [{ prefix: '/bad' }],
@@ -264,7 +264,7 @@ describe('router', () => {
     expect(await ask(port, '/good')).to.include({ status: 200, body: 'good' });
   });
 
-  it('answers 500 for a matcher that cannot be compiled, and serves those before and after it', async () => {
+  it('responds with 500 for a matcher that cannot be compiled, and serves those before and after it', async () => {
     const matchers = [{ exact: '/a' }, { regex: '/bad/(' }, { exact: '/b' }];
     for (const order of [matchers, matchers.toReversed()]) {
       const { port } = await serve(snapshotOf([hostOf([directOf('some', { matchers: order })])]));

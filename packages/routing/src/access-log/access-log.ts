@@ -38,18 +38,19 @@ export function createAccessLogs(
     if (!fileSink) return [];
     const line = lineOf(fileSink, context);
     const sink = sinks.get(fileSink.path || '/dev/stdout');
-    return [{ write: guarded(sink, line, filter && filterOf(filter, context)) }];
+    const isLogged = filter && filterOf(filter, context);
+    return [
+      {
+        write(record) {
+          if (!isLogged || isLogged(record)) sink.write(line(record));
+        },
+      },
+    ];
   });
   return logs.length === 0 && written.length > 0 ? defaultLogs : logs;
 }
 
 type Line = (record: RequestRecord) => string;
-
-function guarded(sink: LineSink, line: Line, filter: LogFilter | undefined): AccessLog['write'] {
-  return (record) => {
-    if (filter === undefined || filter(record)) sink.write(line(record));
-  };
-}
 
 function lineOf(sink: FileSink, context: Context): Line {
   try {

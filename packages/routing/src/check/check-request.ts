@@ -118,7 +118,7 @@ function checkDuplicates(_head: RequestHead, { duplicate }: HeaderScan): Refusal
   return refusal(framing ? 'ERR_ROUTING_BAD_FRAMING' : 'ERR_ROUTING_DUPLICATE_HEADER', { detail: duplicate });
 }
 
-/** Codings of RFC 9112 §7 that could be decoded but are not. Anything else is unknown and answered with 501. */
+/** Codings of RFC 9112 §7 that could be decoded but are not. Anything else is unknown: 501. */
 const CODINGS = /^(?:identity|gzip|x-gzip|deflate|compress|x-compress|chunked|)$/;
 
 function checkTransferEncoding(_head: RequestHead, scan: HeaderScan): Refusal | undefined {

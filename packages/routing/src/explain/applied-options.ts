@@ -77,7 +77,7 @@ function groupOf(option: string): string {
   return option.replace(/^jwt(?:Providers)?Staged\./, 'jwt.');
 }
 
-/** A route that does not want to be exempt replaces nothing. */
+/** A route with `disable: false` replaces nothing. */
 function replaces(option: string, value: unknown): boolean {
   return !groupOf(option).startsWith('jwt.') || (value as { readonly disable?: boolean }).disable !== false;
 }

@@ -87,7 +87,7 @@ function explainDecision(
   const virtualHost = namesOf(host);
   const { entry } = request.route;
   if (!entry) return { virtualHost, routes, outcome: rejection ?? reply(404, '', 'no route fits') };
-  const options = appliedOptions(listener, host.value.source, entry.route.compiled.source);
+  const options = appliedOptions(listener, host.value.source, entry.route.source);
   return { virtualHost, routes, options, outcome: rejection ?? outcomeOf(snapshot, request, entry) };
 }
 

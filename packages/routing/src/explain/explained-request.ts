@@ -78,8 +78,8 @@ export class ExplainedRequest implements OutgoingRequest {
     this.route.host = host?.value;
     this.route.entry = entry;
     this.routes = host ? judgeRoutes(host.value.source.routes, this.head) : [];
-    if (!host || !entry || entry.route.compiled.action.type === 'failed') return undefined;
-    return { virtualHost: host.value.source, route: entry.route.compiled.source };
+    if (!host || !entry || entry.route.action.type === 'failed') return undefined;
+    return { virtualHost: host.value.source, route: entry.route.source };
   }
 
   #reroute(facts: Facts): RoutePlace | undefined {
@@ -95,7 +95,7 @@ export class ExplainedRequest implements OutgoingRequest {
   /** Transforms the request as its route does at a stage, unless that was done. */
   #transform(stage: 'early' | 'regular'): ExplainedReply | undefined {
     const { req, route } = this;
-    const handler = route.entry && this.#table.transformationOf(route.entry.route.compiled.action, stage);
+    const handler = route.entry && this.#table.transformationOf(route.entry.route.action, stage);
     if (!handler || this.#met.has(handler)) return undefined;
     this.#met.add(handler);
     let rejected: ExplainedReply | undefined;

@@ -1,12 +1,12 @@
 import type { ActionKind, Concern, Context, Handler, Listener, Snapshot, Stage, VirtualHost } from '@edge-gateway/core';
-import { compileSettings } from '../serve/compiled-listener.ts';
+import { compileSettings } from '../route/options/manager-settings.ts';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 import { createDomainIndex } from '../route/match/domain.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { earlyTransformationConcern, regularTransformationConcern } from '../transform/concern.ts';
 
-/** Nothing is answered here; that something would is enough to explain it. */
+/** Explanations only need to know that there is a responder. */
 const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: () => () => {} }];
 
 /** The routes of a listener and their transformations. It compiles a virtual host when a request first needs it. */

@@ -9,13 +9,13 @@ export interface RequestToExplain {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
-  /** Stands for the concerns, save transformations. Default: all requests are let in. */
+  /** Stands in for the concerns except transformations. Default: every request is admitted. */
   readonly admit?: Admission;
 }
 
 /**
  * Says what the concerns of a route would do, and records on its facts what they would change, which the outcome then
- * shows. What it gives is what the request is answered with; nothing lets it in.
+ * shows. Returns the response to a rejected request; `undefined` admits it.
  */
 export type Admission = (reached: ReachedRoute) => ExplainedReply | undefined;
 
@@ -119,7 +119,7 @@ export interface ExplainedDestination {
   readonly upstream: string;
   /** Share of the requests in percent. */
   readonly share: number;
-  /** Set when this share answers by itself. */
+  /** Set if this share responds by itself. */
   readonly reply?: ExplainedReply;
   readonly endpoints: readonly Endpoint[];
   /** URL at the first endpoint. */

@@ -32,7 +32,7 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
 
 /** Why a route responds by itself; of a replacement what is broken, e.g. the missing upstream. */
 function reasonOf(entry: RouteEntry<MatchedRoute>): string {
-  const { action } = entry.route.compiled.source;
+  const { action } = entry.route.source;
   if (action.type === 'direct') return 'direct response';
   const broken = action.type === 'replacement' && action.reason;
   return `replacement of a broken route${broken ? `: ${broken}` : ''}`;

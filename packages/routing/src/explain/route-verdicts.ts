@@ -21,7 +21,7 @@ function judgeMatcher(written: Route['matchers'][number], view: RequestView): Ma
   try {
     matcher = compileMatcher(written);
   } catch (error) {
-    // Serving takes every request that such a matcher could have meant, and answers 500.
+    // In the gateway it matches every request that could have been meant, with 500.
     return { path: `unusable: ${(error as Error).message}`, mismatches: [] };
   }
   const mismatches: Mismatch[] = [];

@@ -73,7 +73,7 @@ const RESPONSE_ONLY: ReadonlySet<string> = new Set([...RESPONSE_OPERATORS, ...RE
 
 export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(WITH_ARGUMENT)].sort();
 
-/** Where a format is used: a request has no answer yet, and a log shows no secret. */
+/** Where a format is used: a request has no response yet, and a log shows no secret. */
 export type FormatUse = 'request' | 'response' | 'log';
 
 /** Headers whose query may carry tokens. */

@@ -32,7 +32,7 @@ export interface ForwardHead {
   onDone(outcome: ForwardOutcome): void;
 }
 
-/** How an exchange ended. With `failure` nothing was written to the response, and the caller answers. */
+/** How an exchange ended. With `failure` nothing was written to the response, and the caller responds. */
 export interface ForwardOutcome {
   readonly failure?: ForwardFailure;
   /** True when the response head was sent but the body could not be finished: the connection was destroyed. */

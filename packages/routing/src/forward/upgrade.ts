@@ -19,8 +19,8 @@ const SERVER = {};
 
 /**
  * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
- * than 101 is relayed and the connection closed; a refused, slow (15 s) or senseless upstream is answered with 503, 504
- * or 502, a request that cannot be written with 500. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
+ * than 101 is relayed and the connection closed; if the upstream refuses, is slow (15 s) or sends no HTTP, the response is 503, 504
+ * or 502; for a request that cannot be written it is 500. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const { upstream } = to;
@@ -115,7 +115,7 @@ class Upgrade {
     };
     socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
     proxyReq.once('socket', () => (this.#connected = true));
-    // Before the failure is answered: a socket that is peeked at does not flow, and would not tell that the client has left.
+    // Before the response to the failure: a socket that is peeked at does not flow, and would not tell that the client has left.
     proxyReq.once('error', settle).once('close', settle);
     proxyReq.once('response', ({ statusCode: status = 0 }) => {
       settle();

@@ -1,4 +1,4 @@
-/** An upstream answered something that is not the HTTP we speak with it. */
+/** An upstream sent something that is not valid HTTP/1.1. */
 export class UpstreamProtocolError extends Error {
   readonly code = 'ERR_ROUTING_UPSTREAM_PROTOCOL';
 }

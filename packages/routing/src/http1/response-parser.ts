@@ -41,7 +41,7 @@ export class ResponseParser {
     this.#heads = heads;
   }
 
-  /** True while no answer is expected, or the expected one has been read whole. */
+  /** True while no response is expected, or the expected one has been read completely. */
   get idle(): boolean {
     return this.#state === 'idle';
   }

@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the address is not known',
 };
 
-/** Codes by which a machine without IPv6 answers `::`. */
+/** Error codes for `::` on a machine without IPv6. */
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
 /** Begins to listen. `::` means every address, also where there is no IPv6. Rejects with `ERR_ROUTING_LISTEN`. */

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import type { ListenLimits } from './limits.ts';
 
-/** How one listener of a snapshot fared. */
+/** The result of opening one listener of a snapshot. */
 export interface ListenResult {
   readonly name: string;
   /** Where it listens; not set when it does not. */

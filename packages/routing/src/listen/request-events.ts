@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,7 +10,7 @@ import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
-import { createRunHandler } from './run-handler.ts';
+import { replyTo, sendReply } from '../serve/reply.ts';
 
 /** What an HTTP server does at its events. */
 export type Serve = ReturnType<typeof createServe>;
@@ -92,7 +93,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
       if (!connection || connection.refused) return;
       const refused = refusalOf(error);
       if (!refused) socket.destroy();
-      else if (connection.req?.complete) refuse.unanswered(connection, refused);
+      else if (connection.req?.complete) refuse.withoutResponse(connection, refused);
       else refuse.bytes(connection, refused);
     },
     timeout(socket: Socket) {
@@ -124,4 +125,37 @@ function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMe
     req.rawHeaders.push('Host', limits.defaultHost);
   }
   return req;
+}
+
+/**
+ * Runs a handler. The response is 500 if it throws, rejects or passes an error (a `GatewayError`: its status); if it passes the
+ * request on, 404. Calling `next` again has no effect.
+ */
+function createRunHandler(handler: Handler, context: Context) {
+  const log = context.log.get('http');
+
+  function fail(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    const requestId = randomUUID();
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ requestId, errorCode: (error as { code?: unknown } | null)?.code, reason }, 'handler failed');
+    if (res.writableEnded) return;
+    if (res.headersSent) res.destroy();
+    else sendReply({ req, res }, replyTo(error, requestId));
+  }
+
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    let passed = false;
+    const next = (error?: unknown): void => {
+      if (passed) return;
+      passed = true;
+      if (error !== undefined) fail(error, req, res);
+      else if (!res.headersSent) res.writeHead(404, ['content-length', '0']).end();
+    };
+    try {
+      const pending = handler(req, res, next) as unknown;
+      if (pending instanceof Promise) pending.catch((error: unknown) => next(error ?? new Error('rejected')));
+    } catch (error) {
+      next(error ?? new Error('thrown'));
+    }
+  };
 }

@@ -54,7 +54,7 @@ export function writeHead({ req, res }: Exchange, status: number, flat: string[]
   if (unread) lingerOnClose(res);
 }
 
-interface Exchange {
+export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }

@@ -3,7 +3,7 @@ import { hasHeader, removeHeader, removeWhere, setHeader } from '../http1/flat-h
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 
-/** Tells the client how long the upstream took, in milliseconds. */
+/** Adds the response time of the upstream, in milliseconds. */
 export function addServiceTime(flat: string[], settings: ManagerSettings, upstreamMs: number): void {
   if (settings.suppressEnvoyHeaders) return;
   setHeader(flat, 'x-envoy-upstream-service-time', String(Math.max(0, Math.round(upstreamMs))));

@@ -13,7 +13,7 @@ import {
   type Pages,
 } from '@edge-gateway/core';
 import { NO_METADATA, RequestResult, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
-import type { CompiledListener } from './compiled-listener.ts';
+import type { CompiledListener } from './listener-table.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
@@ -30,6 +30,7 @@ import {
   replyTo,
   writeHead,
   writeReply,
+  type Exchange,
   type LocalReply,
   failureReply,
 } from './reply.ts';
@@ -97,11 +98,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   #counted = false;
   #release: (() => void) | undefined;
 
-  constructor(
-    { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-    listener: CompiledListener,
-    environment: RequestEnvironment,
-  ) {
+  constructor({ req, res }: Exchange, listener: CompiledListener, environment: RequestEnvironment) {
     this.req = req;
     this.res = res;
     this.listener = listener;

@@ -63,11 +63,11 @@ function prepare(
   const upstream = upstreams.get(destination.upstream);
   const problem = prepareUpstream(request, { destination, action, upstream, isUpgrade });
   if (!problem) return upstream;
-  answerProblem(request, problem);
+  respondToProblem(request, problem);
   return undefined;
 }
 
-function answerProblem(request: RoutedRequest, problem: SendProblem): void {
+function respondToProblem(request: RoutedRequest, problem: SendProblem): void {
   if (problem.type === 'noCluster') return request.noCluster();
   if (problem.type === 'rejected') return request.refuse(problem.code);
   request.result.flags = 'NC';

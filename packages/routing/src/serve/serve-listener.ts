@@ -1,18 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { createUpgradeResponse } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
 import type { ListenerTable } from './listener-table.ts';
-import { sendReply, textReply } from './reply.ts';
+import { sendReply, textReply, type Exchange } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
 import { sendUpgrade, sendUpstream } from './send.ts';
 import { serve } from './serve-request.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
-
-interface Exchange {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
 
 /** Serves requests by the name of their listener, on what is newest at that moment. */
 export type ServeListener = ReturnType<typeof createServeListener>;

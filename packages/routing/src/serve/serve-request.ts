@@ -18,7 +18,7 @@ export function serve(request: RoutedRequest, exits: RequestExits): void {
     if (exits.passOn && isUnmatched(decision)) return exits.passOn();
     request.begin();
     if (decision.entry) enter(request, exits);
-    else answer(request, decision);
+    else respondWithout(request, decision);
   } catch (error) {
     request.fail(exits, error);
   }
@@ -29,7 +29,8 @@ function isUnmatched({ host, entry, rejected, redirect }: RouteDecision): boolea
   return host === undefined || (entry === undefined && rejected === undefined && redirect === undefined);
 }
 
-function answer(request: RoutedRequest, { rejected, redirect }: RouteDecision): void {
+/** Responds to a request without a route. */
+function respondWithout(request: RoutedRequest, { rejected, redirect }: RouteDecision): void {
   if (rejected !== undefined) request.refuse(rejected);
   else if (redirect) request.reply(redirectReply(redirect.status, redirect.location));
   else notFound(request);
@@ -44,7 +45,7 @@ function notFound(request: RoutedRequest): void {
 
 /** Chooses the destination, so that its options apply, then runs the concerns. */
 function enter(request: RoutedRequest, exits: RequestExits): void {
-  const { action } = request.route.entry!.route.compiled;
+  const { action } = request.route.entry!.route;
   request.environment.stats.routed.value++;
   if (!choose(request, exits, action)) return;
   if (request.route.plan.chain.length === 0) return act(request, exits);
@@ -100,7 +101,7 @@ function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
   if (!entry) return notFound(request);
   const met = (request.met ??= new Set());
   for (const handler of route.plan.chain.slice(0, i + 1)) met.add(handler);
-  if (!choose(request, exits, entry.route.compiled.action)) return;
+  if (!choose(request, exits, entry.route.action)) return;
   route.plan = { ...route.plan, chain: route.plan.chain.filter((handler) => !met.has(handler)) };
   step(request, exits, 0);
 }

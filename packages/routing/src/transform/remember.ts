@@ -1,4 +1,4 @@
-/** Shorter values are not worth it, in characters. */
+/** Shorter values are not cached, in characters. */
 const SHORTEST = 64;
 /** What one function remembers at most, in characters of values. */
 const CAPACITY = 512 * 1024;

@@ -25,7 +25,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
   protected readonly endpoint: Endpoint;
   protected connection: Connection | undefined;
-  /** Nothing more is wanted of it. */
+  /** The exchange has ended. */
   protected over = false;
   readonly #startedAt = performance.now();
   #request: UpstreamRequest | undefined;
@@ -43,7 +43,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
 
   /** The response begins. What it throws breaks the exchange off. */
   protected abstract onResponse(head: ResponseHead): void;
-  /** It will not be answered, or not to the end. */
+  /** There will be no response, or no complete one. */
   protected abstract onFailure(reason: FailureReason): void;
   /** Methods whose request may be sent again when nobody can have seen it. */
   protected abstract readonly retryableMethods: ReadonlySet<string>;
@@ -135,9 +135,9 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   /** Only on a connection that was idle, which the other side may close at any time, and only where nothing can have come of it. */
-  #mayRepeat({ reused, sent, answering }: Connection, error: Error): boolean {
+  #mayRepeat({ reused, sent, responding }: Connection, error: Error): boolean {
     const { method, body } = this.#request!;
-    const untouched = reused && sent && !answering && !this.#retried;
+    const untouched = reused && sent && !responding && !this.#retried;
     return untouched && body === undefined && this.retryableMethods.has(method) && isDisconnect(error);
   }
 }

@@ -11,7 +11,7 @@ export interface ForwardFailure {
   readonly message: string;
 }
 
-/** Why an exchange failed: what the caller answers, the response flag, and what to log. */
+/** Why an exchange failed: the response of the caller, the response flag, and what to log. */
 export interface FailureReason {
   readonly failure: ForwardFailure;
   readonly flags: string;

@@ -1,4 +1,4 @@
-/** Tells when something has been unused for too long. One timer serves many uses: it looks again where it comes too early. */
+/** Reports a connection that was idle for too long. One timer serves many idle periods: if it fires too early, it is set again. */
 export class IdleTimer {
   readonly #onIdle: () => void;
   #limitMs: number;
@@ -10,7 +10,7 @@ export class IdleTimer {
     this.#onIdle = onIdle;
   }
 
-  /** False where nothing may stay unused at all. */
+  /** False if connections may not be idle at all. */
   get allows(): boolean {
     return this.#limitMs > 0;
   }
@@ -22,13 +22,13 @@ export class IdleTimer {
     this.#timer = undefined;
   }
 
-  /** It is unused from now on. */
+  /** The connection is idle from now on. */
   begin(): void {
     this.#since = performance.now();
     this.#timer ??= setTimeout(expire, this.#limitMs, this).unref();
   }
 
-  /** It is in use again. */
+  /** The connection is in use again. */
   end(): void {
     this.#since = undefined;
   }

@@ -1,5 +1,6 @@
-import { isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
+import { hostOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
 import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
@@ -124,8 +125,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** What Node would only find out when it connects, and then in words that nobody understands. */
-function checkAddress({ address, port }: Endpoint): void {
-  const host = isIPv6(address) ? `[${address}]` : address;
-  if (!URL.canParse(`http://${host}:${port}`)) throw new TypeError(`${address} is not an address`);
+/** Node would only reject it when it connects, and with an unclear message. */
+function checkAddress(endpoint: Endpoint): void {
+  if (!URL.canParse(`http://${hostOf(endpoint)}`)) throw new TypeError(`${endpoint.address} is not an address`);
 }

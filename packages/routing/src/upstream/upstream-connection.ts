@@ -44,7 +44,7 @@ export class Connection implements ResponseSink {
   /** True once something of the request is written. */
   sent = false;
   /** True once a byte of the response came. */
-  answering = false;
+  responding = false;
   readonly #pool: ConnectionOwner;
   readonly #parser: ResponseParser;
   readonly #buffer = new ReadBuffer();
@@ -68,7 +68,7 @@ export class Connection implements ResponseSink {
     this.#user = user;
     this.#idle.end();
     this.sent = false;
-    this.answering = false;
+    this.responding = false;
     if (this.#socket) {
       this.#socket.ref();
       user.onOpen(this);
@@ -107,7 +107,7 @@ export class Connection implements ResponseSink {
     return this.#buffer.take(buffer, start, end);
   }
 
-  /** Its user wants it no more. Without anything sent it stays good for the next. */
+  /** Released by its user. If nothing was sent, it remains usable. */
   leave(): void {
     this.#user = undefined;
     if (this.sent) this.#close();
@@ -164,7 +164,7 @@ export class Connection implements ResponseSink {
       this.#break(new UpstreamClosedError('unsolicited data on an idle connection'));
       return true;
     }
-    this.answering = true;
+    this.responding = true;
     let used: number;
     try {
       used = this.#parser.read(buffer as Buffer, length);

@@ -11,7 +11,7 @@ export interface Upstream {
 /** All upstreams of a data plane. */
 export interface Upstreams {
   get(name: string): Upstream | undefined;
-  /** Takes the upstreams of a snapshot: keeps unchanged ones with their connections, lets removed ones finish and closes them. */
+  /** Takes the upstreams of a snapshot: keeps unchanged ones with their connections, closes removed ones after their requests. */
   apply(upstreams: readonly SnapshotUpstream[]): void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Upstreams } from './upstream.ts';
 /**
  * Makes the upstreams of a data plane, at first none. Certificates are read through `context.secrets` at each `apply`;
  * where one changed, new connections use it. An upstream whose certificates are missing or broken has no endpoint
- * to pick: its requests are answered with 503, never sent unverified. `close` resolves when the last exchange is over.
+ * to pick: its requests get 503 and are never sent unverified. `close` resolves when the last exchange is over.
  *
  * @example
  * const upstreams = createUpstreams(context);

@@ -95,7 +95,7 @@ describe('access log', () => {
     });
   });
 
-  it('says by default why an answer is what it is, but not that an upstream gave it', async () => {
+  it('writes the reason of a response by default, except that it came from an upstream', async () => {
     const log = createDefaultLog(sinks.get(path));
     for (const details of ['via_upstream', 'route_not_found']) log.write(recordOf({ details }));
     await sinks.close();

@@ -79,7 +79,7 @@ describe('WebSocket handshakes', () => {
     });
   }
 
-  it('answers 500 when the handler of upgrades throws', async () => {
+  it('responds with 500 when the handler of upgrades throws', async () => {
     const failing: Handler = (_req, res) => res.end();
     failing.upgrade = () => {
       throw new Error('boom');

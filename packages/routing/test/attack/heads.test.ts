@@ -133,7 +133,7 @@ describe('bad request heads', () => {
     });
   }
 
-  it('answers OPTIONS * itself', async () => {
+  it('responds to OPTIONS * itself', async () => {
     const { answer, upstream } = await gateway.passes('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     expect(answer.statuses).to.deep.equal([204]);
     expect(answer.text).to.match(/\r\nallow: /i);

@@ -36,7 +36,7 @@ describe('slow clients', () => {
       expect(json.code).to.equal('ERR_ROUTING_REQUEST_TIMEOUT');
     });
 
-    it('42 answers an HTTP/0.9 line that nothing follows', async () => {
+    it('42 responds to an HTTP/0.9 line that nothing follows', async () => {
       const { statuses } = await exchange(gateway.port, 'GET /\r\n');
       expect(statuses).to.deep.equal([408]);
     });
@@ -48,7 +48,7 @@ describe('slow clients', () => {
     });
   });
 
-  it('55 answers 408 when the body is slower than the limit, and aborts the upstream request', async () => {
+  it('55 responds with 408 when the body is slower than the limit, and aborts the upstream request', async () => {
     const gateway = await attackedGateway({ limits: { ...LIMITS, requestTimeoutMs: 1500 } });
     const { answer, upstream } = await gateway.passes('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     expect(answer.statuses).to.deep.equal([408]);
@@ -56,7 +56,7 @@ describe('slow clients', () => {
     await gateway.close();
   });
 
-  it('answers 408 when a body stands still, 504 when the answer does', async () => {
+  it('responds with 408 when a body stalls, 504 when the response does', async () => {
     const serving = await serve((req) => req.resume(), { limits: { ...LIMITS, streamIdleTimeoutMs: 200 } });
     const body = await exchange(serving.port, 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc');
     expect(body.statuses).to.deep.equal([408]);

@@ -244,7 +244,7 @@ describe('explained transformations', () => {
     ],
   ];
   for (const [what, hosts, status] of failing) {
-    it(`show the answer to ${what}`, async () => {
+    it(`show the response to ${what}`, async () => {
       expect(explained(hosts, {}, '/x')).to.deep.equal({ status });
       expect(await served(hosts, {}, '/x')).to.deep.equal({ status });
     });

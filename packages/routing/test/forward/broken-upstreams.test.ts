@@ -110,7 +110,7 @@ const BAD_CHUNKS: Readonly<Record<string, string>> = {
 describe('forward, with a broken upstream', () => {
   afterEach(closeAll);
 
-  describe('answers 502 and goes on, when the upstream sends', () => {
+  describe('responds with 502 and continues, when the upstream sends', () => {
     for (const [name, bad] of Object.entries(NOT_HTTP)) {
       it(name, async () => {
         const { gw } = await badThenGood(bad);
@@ -123,7 +123,7 @@ describe('forward, with a broken upstream', () => {
     }
   });
 
-  describe('never gives a complete answer, and goes on, when a chunk has', () => {
+  describe('never sends a complete response, and continues, when a chunk has', () => {
     for (const [name, chunks] of Object.entries(BAD_CHUNKS)) {
       it(name, async () => {
         const { gw } = await badThenGood(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`);
@@ -178,7 +178,7 @@ describe('forward, with a broken upstream', () => {
     });
   });
 
-  describe('answers 503 and goes on, when the upstream', () => {
+  describe('responds with 503 and continues, when the upstream', () => {
     const gone: Record<string, (socket: Socket) => void> = {
       'resets before the head': (socket) => socket.resetAndDestroy(),
       'ends before the head': (socket) => socket.end(),
@@ -259,7 +259,7 @@ describe('forward, with a broken upstream', () => {
       expect(upstream.requests.length).to.equal(2);
     });
 
-    it('never retries once a byte of the answer came', async () => {
+    it('never retries after a byte of the response', async () => {
       const upstream = await rawUpstream((socket, _request, index) => {
         if (index === 1) socket.write('HTTP/1.1 200 OK\r\n', () => socket.resetAndDestroy());
         else socket.write(GOOD);
@@ -293,7 +293,7 @@ describe('forward, with a broken upstream', () => {
     });
   });
 
-  describe('never gives a client bytes of another answer, when the upstream sends', () => {
+  describe('never sends a client bytes of another response, when the upstream sends', () => {
     const POISON = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison';
     const extras: Record<string, (socket: Socket, body: string) => void> = {
       'a second answer with the first': (socket, body) => socket.write(ok(body) + POISON),
@@ -337,7 +337,7 @@ describe('forward, with a broken upstream', () => {
     });
   });
 
-  it('survives 3,000 random mutations of good answers', async () => {
+  it('survives 3,000 random mutations of valid responses', async () => {
     const random = createRandom(42);
     const parts = [
       'HTTP/1.1 200 OK\r\n',

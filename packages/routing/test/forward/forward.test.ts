@@ -292,7 +292,7 @@ describe('forward', () => {
       expect(upstream.connections).to.equal(1);
     });
 
-    it('comes after interim answers, which are dropped', async () => {
+    it('comes after interim responses, which are dropped', async () => {
       const upstream = await rawUpstream((socket) =>
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`),
       );
@@ -354,7 +354,7 @@ describe('forward', () => {
       expect(answers.map((answer) => answer.body)).to.deep.equal(answers.map((_, i) => `/${i}`));
     });
 
-    it('are bounded: more requests wait, and too many are answered with 503', async () => {
+    it('are bounded: more requests wait, and too many get 503', async () => {
       let open = 0;
       let most = 0;
       const release: (() => void)[] = [];

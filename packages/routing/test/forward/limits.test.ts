@@ -33,7 +33,7 @@ describe('forward', () => {
   afterEach(closeAll);
 
   describe('with a time limit', () => {
-    it('answers 504 when no head came in time, and closes the connection to the upstream', async () => {
+    it('responds with 504 when no head came in time, and closes the connection to the upstream', async () => {
       const upstream = await rawUpstream((socket, _request, index) => void (index > 0 && socket.write(OK)));
       const gw = await gateway({
         upstream: snapshotOf(upstream.port),
@@ -46,7 +46,7 @@ describe('forward', () => {
       expect((await get(gw.url)).status).to.equal(200);
     });
 
-    it('breaks an answer off that does not end in time', async () => {
+    it('aborts a response that does not end in time', async () => {
       const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
       const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 1000 }) });
       expect(await get(gw.url)).to.include({ status: 200, body: 'abc', complete: false });
@@ -54,7 +54,7 @@ describe('forward', () => {
       await until(() => upstream.sockets.size === 0);
     });
 
-    it('breaks off an answer that drips', async () => {
+    it('aborts a response that drips', async () => {
       const upstream = await rawUpstream((socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
         const timer = setInterval(() => socket.write('x'), 2);
@@ -76,7 +76,7 @@ describe('forward', () => {
       res.resume();
     });
 
-    it('answers 504 to an upload that stands still', async () => {
+    it('responds with 504 to an upload that stands still', async () => {
       const port = await httpUpstream((req) => void req.resume());
       const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 30 }) });
       const { socket, text } = client(gw.port, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc');
@@ -90,7 +90,7 @@ describe('forward', () => {
       expect((await get(gw.url)).body).to.equal('late');
     });
 
-    it('answers 504 when the connection is not made in time', async () => {
+    it('responds with 504 when the connection is not made in time', async () => {
       // Nobody answers there: the address is for documentation (RFC 5737).
       const endpoints = [{ address: '192.0.2.1', port: 81, weight: 1 }];
       const spec = { connectionConfig: { connectTimeout: '0.05s' } };
@@ -198,7 +198,7 @@ describe('forward', () => {
     });
   });
 
-  describe('with a final answer in the middle of an upload', () => {
+  describe('with a final response in the middle of an upload', () => {
     const refusal = 'x'.repeat(300_000);
     const answers: Record<string, string> = {
       'with a length': `HTTP/1.1 413 Too Large\r\ncontent-length: ${refusal.length}\r\n\r\n${refusal}`,
@@ -229,7 +229,7 @@ describe('forward', () => {
       });
     }
 
-    it('goes on with the upload until the answer ends', async () => {
+    it('continues the upload until the response ends', async () => {
       const port = await httpUpstream((req, res) => {
         res.writeHead(200).flushHeaders();
         req.pipe(res);

@@ -58,7 +58,7 @@ describe('an upload that the upstream refuses by closing', () => {
     ['plain', false],
     ['TLS', true],
   ] as const) {
-    it(`is told the answer, whole (${name})`, async () => {
+    it(`receives the complete response (${name})`, async () => {
       const gw = await refusing(ANSWER, tls);
       for (let i = 0; i < UPLOADS; i++) {
         expect(await upload(gw.url)).to.deep.equal({ status: 413, body: REFUSAL });
@@ -67,7 +67,7 @@ describe('an upload that the upstream refuses by closing', () => {
       expect(gw.stat('upstream_cx_total')).to.equal(UPLOADS);
     });
 
-    it(`fails when there is no answer (${name})`, async () => {
+    it(`fails without a response (${name})`, async () => {
       const gw = await refusing('', tls);
       expect(await upload(gw.url)).to.include({ status: 503 });
       await until(() => gw.outcomes.length === 1 && gw.stat('upstream_cx_active') === 0);

@@ -179,7 +179,7 @@ describe('forwardUpgrade', () => {
     expect(gw.outcomes[0]).to.include({ status: 403 });
   });
 
-  it('answers 503 when the upstream is down', async () => {
+  it('responds with 503 when the upstream is down', async () => {
     const upstream = createServer();
     const port = await listen(upstream);
     upstream.close();
@@ -198,7 +198,7 @@ describe('forwardUpgrade', () => {
     expect(gw.outcomes[0]!.endpoint).to.equal('[::1]:1');
   });
 
-  it('answers 503 when there is no endpoint', async () => {
+  it('responds with 503 when there is no endpoint', async () => {
     const gw = await upgradeGateway(snapshotOf(1, { endpoints: [] }));
     const { text } = await rawClient(gw.port, HANDSHAKE);
     expect(text)
@@ -224,7 +224,7 @@ describe('forwardUpgrade', () => {
     });
   }
 
-  it('answers 503 when the upstream resets the handshake', async () => {
+  it('responds with 503 when the upstream resets the handshake', async () => {
     const upstream = await rawUpstream((socket) => socket.resetAndDestroy());
     const gw = await upgradeGateway(snapshotOf(upstream.port));
     const { text } = await rawClient(gw.port, HANDSHAKE);
@@ -238,7 +238,7 @@ describe('forwardUpgrade', () => {
     'a NUL in a header': 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nx: \0\r\n\r\n',
     'two content-lengths': 'HTTP/1.1 403 No\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
   })) {
-    it(`answers 502 when the upstream answers the handshake with ${name}`, async () => {
+    it(`responds with 502 when the upstream responds to the handshake with ${name}`, async () => {
       const upstream = await rawUpstream((socket) => socket.write(bad));
       const gw = await upgradeGateway(snapshotOf(upstream.port));
       const { text } = await rawClient(gw.port, HANDSHAKE);
@@ -259,7 +259,7 @@ describe('forwardUpgrade', () => {
     expect(gw.sockets.size).to.equal(0);
   });
 
-  it('gives up the upstream when the client leaves before the answer', async () => {
+  it('closes the upstream connection when the client leaves before the response', async () => {
     const upstream = await rawUpstream(() => {});
     const gw = await upgradeGateway(snapshotOf(upstream.port));
     const client = connect(gw.port, '127.0.0.1');

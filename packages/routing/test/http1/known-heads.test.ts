@@ -89,7 +89,7 @@ function read(heads: HeadCache, pieces: readonly string[], method: string): unkn
 }
 
 describe('a response parser that knows heads', () => {
-  it('reads answers as one that has never seen any, however they are cut', () => {
+  it('reads responses like a new cache, however they are cut', () => {
     const known = new HeadCache();
     const frequent: string[] = [];
     let refused = 0;

@@ -114,7 +114,7 @@ describe('a response parser', () => {
     ]);
   });
 
-  it('leaves what follows an answer', () => {
+  it('leaves the bytes after a response', () => {
     expect(read(['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200']).left).to.equal('HTTP/1.1 200');
     expect(read(['HTTP/1.1 204 No\r\n\r\n', 'more']).left).to.equal('more');
   });
@@ -157,7 +157,7 @@ describe('a response parser', () => {
     expect(hint('xtimeout=5')).to.equal(undefined);
   });
 
-  it('refuses at once what cannot become an answer', () => {
+  it('rejects at once what cannot become a response', () => {
     for (const text of [
       'SSH-2.0',
       'H2',

@@ -226,7 +226,7 @@ describe('listeners with times that no timer of Node can wait for', () => {
 });
 
 describe('drain', () => {
-  it('answers every request under load, refuses later connections, and closes every connection', async () => {
+  it('responds to every request under load, rejects later connections, and closes every connection', async () => {
     const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 5));
     const agent = new Agent({ keepAlive: true, maxSockets: 50 });
     let answered = 0;

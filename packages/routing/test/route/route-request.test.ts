@@ -38,7 +38,7 @@ describe('the decision on a request', () => {
   it('is the route of the host that matches the path', () => {
     const { host, entry, rejected, redirect, head } = decide('/x/y?z=1', 'a.example');
     expect(host!.domain).to.equal('a.example');
-    expect(entry!.route.compiled.source.name).to.equal('gw-system.host-route-0');
+    expect(entry!.route.source.name).to.equal('gw-system.host-route-0');
     expect([rejected, redirect]).to.deep.equal([undefined, undefined]);
     expect(head).to.include({ path: '/x/y?z=1', pathname: '/x/y' });
   });
@@ -62,7 +62,7 @@ describe('the decision on a request', () => {
     it(`accepts the absolute target ${target} with Host: ${host}`, () => {
       const { entry, rejected, head } = decide(target, host);
       expect(rejected).to.equal(undefined);
-      expect(entry?.route.compiled.source.name).to.equal('gw-system.host-route-0');
+      expect(entry?.route.source.name).to.equal('gw-system.host-route-0');
       expect(head.path).to.equal('/x');
     });
   }

@@ -29,7 +29,7 @@ const slow: Concern = {
   compile: () => (_req, _res, next) => void setTimeout(next, 30),
 };
 
-describe('request that an action answers', () => {
+describe('request to a responder', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'respond-'));

@@ -315,7 +315,7 @@ describe('transformations of requests', () => {
     expect((await ask(port, '/open')).status).to.equal(403);
   });
 
-  it('answers 500 for a route whose template does not parse, and serves the others', async () => {
+  it('responds with 500 for a route whose template does not parse, and serves the others', async () => {
     const bad = routeOf({ matchers: [{ prefix: '/bad' }], options: by(header('x-out', '{{ ')) });
     const port = await serve([hostOf([bad, directOf('good')])]);
     expect((await ask(port, '/bad')).status).to.equal(500);

@@ -107,7 +107,7 @@ describe('a call of an upstream', () => {
     });
   });
 
-  it('rejects with 504 when the answer is too slow, and when it stops in the middle', async () => {
+  it('rejects with 504 when the response is too slow, and when it stops in the middle', async () => {
     const silent = await rawUpstream(() => {});
     const { call, stat } = callerOf(silent.port);
     expect(await failureOf(call(ECHO, { ...CALL, timeoutMs: 30 }))).to.include({
@@ -131,7 +131,7 @@ describe('a call of an upstream', () => {
     expect((await failureOf(callerOf(odd.port).call(ECHO, CALL))).status).to.equal(502);
   });
 
-  it('never takes half an answer for a whole one', async () => {
+  it('never returns an incomplete response', async () => {
     const upstream = await rawUpstream((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf');
     });
@@ -164,7 +164,7 @@ describe('a call of an upstream', () => {
     expect([stat('upstream_rq_cancelled'), stat('upstream_rq_active')]).to.deep.equal([5, 0]);
   });
 
-  it('gives answers with the same head their own bodies, and nobody can change a head', async () => {
+  it('returns responses with the same head with their own bodies, and frozen heads', async () => {
     let count = 0;
     const upstream = await rawUpstream((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\nx-a: 1\r\nX-A: 2\r\ncontent-length: 1\r\n\r\n${count++}`),

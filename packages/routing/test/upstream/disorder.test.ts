@@ -137,7 +137,7 @@ describe('connections in disorder', () => {
     ['plain', false],
     ['TLS', true],
   ] as const) {
-    it(`all end, and no answer goes astray (${name})`, async () => {
+    it(`all end, and no response is mixed up (${name})`, async () => {
       const random = createRandom(tls ? 7 : 3);
       const port = await disorderlyUpstream(random, tls);
       const context = createContext({ secrets: secretsOf({}) });

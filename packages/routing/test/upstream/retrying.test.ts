@@ -74,7 +74,7 @@ describe('a call with a retry policy', () => {
     ['nothing', {}, 500, 1],
   ];
   for (const [name, policy, status, requests] of cases) {
-    it(`makes ${requests} requests on ${name} where the first is answered with ${status}`, async () => {
+    it(`makes ${requests} requests on ${name} if the first response is ${status}`, async () => {
       const server = await answering(status, 200);
       const { call, retries } = callerOf(server.upstream);
       expect((await call(ECHO, get(policy))).status).to.equal(requests === 2 ? 200 : status);
@@ -83,7 +83,7 @@ describe('a call with a retry policy', () => {
     });
   }
 
-  it('gives the last answer after its number of retries', async () => {
+  it('returns the last response after its number of retries', async () => {
     const server = await answering(503);
     const { call } = callerOf(server.upstream);
     expect((await call(ECHO, get({ retryOn: '5xx', numRetries: 4 }))).status).to.equal(503);

@@ -192,7 +192,7 @@ describe('upstream TLS', () => {
     'a key that does not fit': { 'ca.crt': ca, 'tls.crt': client.cert, 'tls.key': server.key },
   };
   for (const [name, secret] of Object.entries(unusable)) {
-    it(`answers 503 with ${name}, and never connects`, async () => {
+    it(`responds with 503 with ${name}, and never connects`, async () => {
       const { port, connections } = await tlsUpstream();
       const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), secret);
       expect(await get(gw.url)).to.include({ status: 503, body: 'no healthy upstream' });

@@ -130,7 +130,7 @@ describe('createUpstreams', () => {
     expect(gw.outcomes.length).to.equal(answers);
   });
 
-  it('answers 503 for an address that cannot be tried, and can be closed', async () => {
+  it('responds with 503 for an address that cannot be tried, and can be closed', async () => {
     const endpoints = [{ address: 'a/\0b', port: 80, weight: 1 }];
     for (const tls of [false, true]) {
       const spec = { circuitBreakers: { maxConnections: 1 } };

@@ -29,7 +29,7 @@ const BY_CODE: Readonly<Record<string, (error: ClientError) => Refusal>> = {
   HPE_PAUSED_H2_UPGRADE: () => refusal('ERR_ROUTING_VERSION', { detail: 'HTTP/2 preface' }),
 };
 
-/** What to answer to an error of the parser; `undefined` when the client is gone and there is nobody to answer. */
+/** Returns the refusal of a parser error; `undefined` if the client has left. */
 export function refusalOf(error: ClientError): Refusal | undefined {
   const { code = '', reason } = error;
   const known = BY_CODE[code];

@@ -12,7 +12,7 @@ import { refusedRecord, type RefusedRequest } from './refused-record.ts';
 /** Responds to invalid requests, and logs and counts each once. */
 export type Refuse = ReturnType<typeof createRefuse>;
 
-/** What refusals of a listener are told to. */
+/** What refusals of a listener are written to. */
 export interface RefuseParts {
   readonly context: Context;
   readonly listener: string;
@@ -27,7 +27,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
-  /** A request that a handler has is counted by that; only how it was answered is not known there. */
+  /** A request that a handler has is counted by that, except for its status. */
   function count(status: number, connection: Connection | undefined): void {
     const own = responses();
     const all = own ? [stats, own] : [stats];
@@ -100,7 +100,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       linger(socket);
     },
     /** Sends nothing: responses to earlier requests are under way, and the connection closes behind them. */
-    unanswered(connection: Connection, refused: Refusal): void {
+    withoutResponse(connection: Connection, refused: Refusal): void {
       const { code, detail } = refused;
       connection.refused = true;
       closeGracefully(connection, 0);

@@ -28,7 +28,7 @@ export interface Plan {
 export interface CompiledDestination extends Plan {
   readonly upstream: string;
   readonly weight: number;
-  /** Set when the share answers the replacement instead. */
+  /** Set if the share responds with a replacement. */
   readonly broken: Destination['broken'];
 }
 
@@ -74,7 +74,7 @@ export type CompiledAction =
       readonly details: string;
       readonly plan: Plan;
     }
-  /** A route that cannot be compiled: it answers 500, so that no later route takes what it was to guard. */
+  /** A route that cannot be compiled: it responds with 500, so that no later route matches the requests that it should guard. */
   | { readonly type: 'failed'; readonly reason: string };
 
 export interface CompiledRoute {
@@ -83,15 +83,14 @@ export interface CompiledRoute {
 }
 
 /** One matcher of a compiled route. */
-export interface MatchedRoute {
+export interface MatchedRoute extends CompiledRoute {
   /** `<route>-matcher-<j>`. */
   readonly name: string;
-  readonly compiled: CompiledRoute;
 }
 
 export interface RouteEnvironment {
   plan(levels: OptionLevels): Plan;
-  /** What answers an action that a package brings. Throws where there is none, or it cannot be compiled. */
+  /** Returns the responder of a package. Throws if there is none, or it cannot be compiled. */
   respond(route: Route): Responder;
   readonly hostOptions: OptionLevels[number];
   readonly websocket: boolean;
@@ -171,7 +170,7 @@ export type ResolvedAction =
 
 /** Resolves the action of a route for one request: a redirect becomes its location. */
 export function resolveAction(head: DownstreamHead, { route, matcher }: RouteEntry<MatchedRoute>): ResolvedAction {
-  const { action } = route.compiled;
+  const { action } = route;
   if (action.type !== 'redirect') return action;
   const { scheme, authority, path, pathname } = head;
   const matched = matchedLength(matcher, pathname);

@@ -29,7 +29,7 @@ export interface HostEnvironment {
   readonly mostSpecificWins: boolean;
 }
 
-/** Compiles a virtual host. Never throws: a route that cannot be compiled answers 500 and is logged; the others serve. */
+/** Compiles a virtual host. Never throws: a route that cannot be compiled responds with 500 and is logged. */
 export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment) {
   const { context } = environment;
   const hold = context.holdStates?.();
@@ -83,7 +83,7 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
     for (const [j, matcher] of route.matchers.entries()) {
       const name = `${route.name}-matcher-${j}`;
       const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
-      entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, compiled } });
+      entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, ...compiled } });
       // A reason that affects a whole virtual host is logged once.
       if (compiled.action.type !== 'failed' || compiled.action.reason === lastReason) continue;
       lastReason = compiled.action.reason;

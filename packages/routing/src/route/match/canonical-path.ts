@@ -51,7 +51,7 @@ export const DEFAULT_PATH_SETTINGS: PathSettings = {
   asWritten: false,
 };
 
-/** True when there is nothing to look at twice: the path of nearly every request. */
+/** True if a target is canonical at first sight, as nearly every one is. */
 function isPlain(target: string, mergeSlashes: boolean): boolean {
   let before = SLASH;
   for (let i = 1; i < target.length; i++) {

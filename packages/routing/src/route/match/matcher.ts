@@ -26,7 +26,7 @@ export function compileMatcher(matcher: Matcher): CompiledMatcher {
   return { ...rest, kind, text: rest.ignoreCase ? text.toLowerCase() : text };
 }
 
-/** True when the path (without query) fits; says nothing of the conditions. */
+/** True if the path (without query) matches, whatever the conditions. */
 export function pathFits(matcher: CompiledMatcher, pathname: string, method: string): boolean {
   if (matcher.kind === 'connect') return method === 'CONNECT';
   if (matcher.regex) return matcher.regex.fullMatch(pathname);

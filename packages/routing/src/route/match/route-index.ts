@@ -72,7 +72,7 @@ function firstFit<R>(
   return best;
 }
 
-/** What the place in the index does not say already. */
+/** Checks what the position in the index does not imply. */
 function fits(matcher: CompiledMatcher, view: RequestView): boolean {
   if (matcher.kind === 'connect' && view.method !== 'CONNECT') return false;
   if (matcher.kind === 'exact' && matcher.text.length !== view.pathname.length) return false;

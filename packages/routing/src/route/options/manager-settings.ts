@@ -32,6 +32,19 @@ const CLIENT_CERTIFICATE = {
   SANITIZE_SET: 'sanitize',
 } as const;
 
+/** Compiles the settings of a listener. Never throws: invalid settings become `failed`. */
+export function compileSettings({ httpOptions }: Listener): {
+  readonly settings: ManagerSettings;
+  readonly failed: string | undefined;
+} {
+  try {
+    return { settings: compileManagerSettings(httpOptions), failed: undefined };
+  } catch (error) {
+    const failed = error instanceof Error ? error.message : String(error);
+    return { settings: compileManagerSettings({}), failed };
+  }
+}
+
 /** Compiles the settings of a listener with their defaults. Throws `ERR_ROUTING_OPTION` for header changes that cannot be made. */
 export function compileManagerSettings(options: Listener['httpOptions']) {
   const written: Manager = options.httpConnectionManagerSettings ?? {};
