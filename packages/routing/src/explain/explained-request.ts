@@ -9,7 +9,6 @@ import type { ExplainedTable } from './explained-table.ts';
 import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
 import { judgeRoutes } from './route-verdicts.ts';
 
-/** A request that is decided but not sent. */
 export class ExplainedRequest implements OutgoingRequest {
   readonly req: IncomingMessage;
   readonly connection: IncomingRequest['connection'];

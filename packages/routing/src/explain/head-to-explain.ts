@@ -2,6 +2,7 @@ import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
+import { headersByName } from '../http1/flat-headers.ts';
 import { checkConnection, checkHead, requiresClientCertificate, type HeadRules } from '../check/check-head.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
 import { refusalOf } from '../listen/refuse/client-error.ts';
@@ -31,7 +32,7 @@ export function headToExplain(
   message.url = url.path;
   message.httpVersion = '1.1';
   message.rawHeaders = raw;
-  message.headers = joined(raw);
+  message.headers = headersByName(raw);
   return message;
 }
 
@@ -39,15 +40,6 @@ export function headToExplain(
 function serverNameOf(authority: string): string {
   const host = authority.replace(/:\d*$/, '');
   return isIP(host) !== 0 || host.startsWith('[') ? '' : host;
-}
-
-function joined(raw: readonly string[]): Record<string, string> {
-  const headers = Object.create(null) as Record<string, string>;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!.toLowerCase();
-    headers[name] = headers[name] === undefined ? raw[i + 1]! : `${headers[name]}, ${raw[i + 1]!}`;
-  }
-  return headers;
 }
 
 /** Returns true if the parser of `node:http` and the listener treat a request as a WebSocket handshake. */

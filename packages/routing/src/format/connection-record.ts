@@ -6,7 +6,6 @@ import { plainAddress, type ClientConnection } from '@edge-gateway/core';
 /** The part of an `IncomingMessage` that says something of its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
 
-/** The end of a connection on this machine. */
 interface LocalEnd {
   readonly address: string;
   readonly port: number;

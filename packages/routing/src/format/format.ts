@@ -2,9 +2,7 @@ import { routingError } from '../error-codes.ts';
 import { operatorOf, OPERATOR_NAMES, type FormatUse, type Operator } from './operators.ts';
 import type { RequestRecord } from './record.ts';
 
-/** A text with `%OPERATOR%`s, taken apart once. */
 export interface Format {
-  /** The text when it holds no operator. */
   readonly literal: string | undefined;
   readonly parts: readonly (string | Operator)[];
 }

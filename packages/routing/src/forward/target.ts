@@ -7,14 +7,12 @@ import {
 } from '@edge-gateway/core';
 import { ERROR_CODES, routingError } from '../error-codes.ts';
 
-/** Where a single-target forwarder sends requests. */
 export interface Target {
   readonly upstream: SnapshotUpstream;
   /** What comes before the path of a request; no slash at its end. */
   readonly basePath: string;
   /** `host[:port]` as a Host header names it. */
   readonly host: string;
-  /** Content of the root certificates. */
   readonly roots: SecretValue | undefined;
 }
 

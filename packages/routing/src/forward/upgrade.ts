@@ -33,7 +33,6 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   upgrade.fail({ failure: failureOf('ERR_ROUTING_NO_ENDPOINT'), flags: 'UH', details: upstream.unusable });
 };
 
-/** One upgrade, from the request to the end of its connection. */
 class Upgrade {
   readonly #socket: Socket;
   readonly #to: UpgradeTarget;

@@ -1,4 +1,3 @@
-/** Scheme, authority and the rest of an absolute URI. */
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
 
 /** An absolute-form target (RFC 9112 §3.2.2) taken apart. */

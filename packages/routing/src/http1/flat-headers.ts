@@ -12,6 +12,16 @@ export function findHeader(flat: readonly string[], lower: string): string | und
   return value;
 }
 
+/** Returns the headers by lower-case name; several values joined with `, `. */
+export function headersByName(flat: readonly string[]): Record<string, string> {
+  const headers = Object.create(null) as Record<string, string>;
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!.toLowerCase();
+    headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]}, ${flat[i + 1]!}`;
+  }
+  return headers;
+}
+
 /** Takes every value of a header out of the list, in place. */
 export function removeHeader(flat: string[], lower: string): void {
   let kept = 0;

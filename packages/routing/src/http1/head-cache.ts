@@ -1,3 +1,4 @@
+import { hasHeader } from './flat-headers.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 
 /** Heads that are remembered; then they are forgotten all together, for most of them carry a date. */
@@ -36,7 +37,7 @@ export class HeadCache {
       // A part of a text keeps the whole of it in memory, and the body may stand behind this one.
       const copy = Buffer.from(text, 'latin1').toString('latin1');
       const head = readResponseHead(copy, bodiless);
-      if (setsCookie(head)) return head;
+      if (hasHeader(head.headers, 'set-cookie')) return head;
       if (all.size >= MAX_HEADS) all.clear();
       known = { head, text: Buffer.from(`${copy}\r\n`, 'latin1').toString('latin1') };
       all.set(copy, known);
@@ -45,11 +46,4 @@ export class HeadCache {
     else this.#latest = known;
     return known.head;
   }
-}
-
-function setsCookie({ headers }: ResponseHead): boolean {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]!.length === 10 && headers[i]!.toLowerCase() === 'set-cookie') return true;
-  }
-  return false;
 }

@@ -1,7 +1,6 @@
 const SIZE = 64 * 1024;
 /** From here on handing a buffer over is cheaper than copying out of it. */
 const LARGE = 32 * 1024;
-/** Buffers that are kept to be used again. */
 const MAX_SPARE = 32;
 
 const spare: Buffer[] = [];
@@ -44,7 +43,6 @@ export function isReusable(taken: Buffer): boolean {
   return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
 }
 
-/** Takes a buffer back that is no longer used. */
 export function reuse(taken: Buffer): void {
   if (spare.length < MAX_SPARE) spare.push(Buffer.from(taken.buffer as ArrayBuffer));
 }

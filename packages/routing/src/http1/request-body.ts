@@ -6,7 +6,6 @@ export function hasBody(req: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** Who gets a body as it comes. */
 export interface BodySink {
   onChunk(chunk: Buffer): void;
   onBodyEnd(): void;

@@ -2,10 +2,8 @@ import { isHeaderName } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 
-/** A request as it is to be written. */
 export interface RequestLine {
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out, but for `te: trailers`. */
   readonly headers: readonly string[];

@@ -1,6 +1,6 @@
 import { isHeaderName } from '@edge-gateway/core';
 import { UpstreamProtocolError } from './errors.ts';
-import { hasBrokenLines } from './flat-headers.ts';
+import { hasBrokenLines, removeWhere } from './flat-headers.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 export interface ResponseHead {
@@ -66,12 +66,17 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
   if (coding !== undefined && length !== undefined) {
     throw new UpstreamProtocolError('both content-length and transfer-encoding');
   }
+  if (named && namesMore(named)) {
+    const dropped = new Set(named);
+    dropped.delete('content-length');
+    removeWhere(headers, (name) => dropped.has(name.toLowerCase()));
+  }
   const empty = bodiless || status === 204 || status === 304 || status < 200;
   const framing = empty ? 0 : coding === undefined ? (length === undefined ? 'close' : Number(length)) : 'chunked';
   const old = text.charCodeAt(VERSION_AT) === ZERO;
   return {
     status,
-    headers: named && namesMore(named) ? without(headers, named) : headers,
+    headers,
     framing,
     keepAlive: !named?.includes('close') && (!old || (named?.includes('keep-alive') === true && coding === undefined)),
     keepAliveSeconds,
@@ -108,16 +113,6 @@ function secondsOf(value: string): number | undefined {
   return match ? Number(match[1]) : undefined;
 }
 
-/** Whether there are names besides those that are left out anyway. */
 function namesMore(names: readonly string[]): boolean {
   return names.some((name) => name !== 'keep-alive' && name !== 'close');
-}
-
-function without(headers: readonly string[], names: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const lower = headers[i]!.toLowerCase();
-    if (lower === 'content-length' || !names.includes(lower)) kept.push(headers[i]!, headers[i + 1]!);
-  }
-  return kept;
 }

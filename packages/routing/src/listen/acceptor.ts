@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { routingError } from '../error-codes.ts';
 
 export interface Acceptor {
@@ -48,18 +49,9 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
   });
   server.on('drop', options.onOverflow);
   server.maxConnections = options.maxConnections();
-  await listening(server, options.port, host);
+  server.listen({ port: options.port, host, backlog: 1_024 });
+  await once(server, 'listening');
   server.on('error', () => {});
   const { address, port } = server.address() as AddressInfo;
   return { address, port, stop: () => void server.close() };
-}
-
-function listening(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, backlog: 1_024 }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

@@ -5,44 +5,39 @@ import { localEndOf } from '../format/connection-record.ts';
 import type { ListenLimits } from './limits.ts';
 
 /** One client connection, from its first byte (behind the handshake) to its end. */
-export interface Connection {
+export class Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
-  requests: number;
+  requests = 0;
   /** Requests whose response is not over. */
-  inflight: number;
+  inflight = 0;
   /** The newest request, until its response is over. */
-  req?: IncomingMessage;
-  res?: ServerResponse;
+  req: IncomingMessage | undefined;
+  res: ServerResponse | undefined;
   /** True when the handler has that request, and counts it. */
-  handled: boolean;
+  handled = false;
   /** Nothing more is served on it: a request was refused, or it is about to close. */
-  refused: boolean;
+  refused = false;
   /** No further request after those under way. */
-  closing: boolean;
-  upgraded: boolean;
+  closing = false;
+  upgraded = false;
   /** Milliseconds of the monotonic clock at which its last response was over. */
-  idleSince: number;
+  idleSince = performance.now();
   /** `bytesRead` at that time: more means that a request has begun to arrive. */
   idleBytes: number;
+
+  constructor(socket: Socket, limits: ListenLimits) {
+    this.socket = socket;
+    this.limits = limits;
+    this.idleBytes = socket.bytesRead;
+  }
 }
 
 const CONNECTION = Symbol('edge-gateway.connection');
 type Carrier = Socket & { [CONNECTION]?: Connection };
 
 export function trackConnection(socket: Socket, limits: ListenLimits): Connection {
-  const connection: Connection = {
-    socket,
-    limits,
-    requests: 0,
-    inflight: 0,
-    handled: false,
-    refused: false,
-    closing: false,
-    upgraded: false,
-    idleSince: performance.now(),
-    idleBytes: socket.bytesRead,
-  };
+  const connection = new Connection(socket, limits);
   (socket as Carrier)[CONNECTION] = connection;
   localEndOf(socket);
   setCloseDelay(socket, limits.closeDelayMs);

@@ -12,7 +12,6 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
 
-/** What an HTTP server does at its events. */
 export type Serve = ReturnType<typeof createServe>;
 
 export interface ServeParts {

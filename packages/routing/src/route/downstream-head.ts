@@ -40,7 +40,6 @@ export class DownstreamHead implements RecordedHead {
     this.pathname = cut < 0 ? path : path.slice(0, cut);
   }
 
-  /** Applies what a concern changed of method, path and host. */
   applyFacts(facts: Facts): void {
     if (facts.path !== this.path) this.setPath(facts.path);
     this.method = facts.method;

@@ -18,7 +18,6 @@ export interface RouteTable {
   findHost(authority: string): DomainEntry<CompiledHost> | undefined;
 }
 
-/** A request before anything is decided. */
 export interface IncomingRequest {
   readonly req: IncomingHead;
   readonly connection: RecordedConnection;
@@ -26,7 +25,6 @@ export interface IncomingRequest {
   readonly startedAt: number;
 }
 
-/** What does not depend on the request. */
 export interface RoutingMode {
   /** True in a user's own server: rewriting a path that is not canonical would bypass the handlers in front. */
   readonly embedded: boolean;

@@ -9,14 +9,13 @@ import type {
 } from '@edge-gateway/core';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
-import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
+import { createDomainIndex } from '../route/match/domain.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import { isStale } from '../route/compile/secret-use.ts';
 import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
 
-/** The listeners of the newest snapshot. */
 export type ListenerTable = ReturnType<typeof createListenerTable>;
 
 type Listeners = ReadonlyMap<string, CompiledListener>;
@@ -92,7 +91,6 @@ async function closeHandler(handler: Handler | Responder, context: Context): Pro
 export interface CompiledListener extends RouteTable {
   readonly source: Listener;
   readonly written: SnapshotSettings;
-  /** The settings that hold here. */
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   readonly logs: readonly AccessLog[];
@@ -101,7 +99,6 @@ export interface CompiledListener extends RouteTable {
 
 export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 'actions' | 'context'> {
   readonly sinks: Sinks;
-  /** Logs where a listener names no log. */
   readonly defaultLogs: readonly AccessLog[];
 }
 
@@ -137,7 +134,9 @@ function compileListener(
     written,
     shared,
     hosts,
-    findHost: createDomainIndex(domainsOf(hosts)),
+    findHost: createDomainIndex(
+      [...hosts].flatMap(([{ domains }, value]) => domains.map((domain) => ({ domain, value }))),
+    ),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
@@ -147,10 +146,6 @@ function compileListener(
 /** `extauth` of a listener stands in place of that of the Settings. */
 function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
   return extauth ? { ...written, extauth } : written;
-}
-
-function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
-  for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
 }
 
 function settingsOf(source: Listener, context: Context): Pick<RouteTable, 'settings' | 'failed'> {

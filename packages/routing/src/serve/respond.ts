@@ -25,7 +25,6 @@ export function respond(request: RoutedRequest, exits: RequestExits, action: Res
   responder({ req, res, writeHead, retries }, next);
 }
 
-/** Counts the bytes of the body while the action reads it. */
 function countBody(request: RoutedRequest): void {
   const { req } = request;
   if (!hasBody(req)) return;

@@ -54,7 +54,6 @@ export interface RequestEnvironment {
 export interface RequestExits {
   /** Sends a request upstream; `plan` and `destination` are chosen. */
   send(request: RoutedRequest, destination: CompiledDestination, action: ForwardAction): void;
-  /** Set if the request is an upgrade. */
   readonly upgrade?: UpgradeSocket;
   /** Set if requests that no route matches are passed on. */
   readonly passOn: Next | undefined;
@@ -62,7 +61,6 @@ export interface RequestExits {
   readonly embedded: boolean;
 }
 
-/** The socket of an upgrade, and the bytes behind its head. */
 export interface UpgradeSocket {
   readonly socket: Duplex;
   readonly head: Buffer;

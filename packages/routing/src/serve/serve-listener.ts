@@ -12,7 +12,6 @@ import type { Upstreams } from '../upstream/upstream.ts';
 /** Serves requests by the name of their listener, on what is newest at that moment. */
 export type ServeListener = ReturnType<typeof createServeListener>;
 
-/** The environment of the handler. */
 export type Mount = Pick<RequestExits, 'passOn' | 'embedded'>;
 
 export interface Handshake extends UpgradeSocket {
@@ -20,7 +19,6 @@ export interface Handshake extends UpgradeSocket {
 }
 
 export interface ServeEnvironment extends RequestEnvironment {
-  /** Missing if requests never wait for an access log. */
   readonly backPressure: BackPressure | undefined;
 }
 

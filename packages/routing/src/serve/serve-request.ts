@@ -29,7 +29,6 @@ function isUnmatched({ host, entry, rejected, redirect }: RouteDecision): boolea
   return host === undefined || (entry === undefined && rejected === undefined && redirect === undefined);
 }
 
-/** Responds to a request without a route. */
 function respondWithout(request: RoutedRequest, { rejected, redirect }: RouteDecision): void {
   if (rejected !== undefined) request.refuse(rejected);
   else if (redirect) request.reply(redirectReply(redirect.status, redirect.location));

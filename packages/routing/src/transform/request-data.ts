@@ -4,7 +4,6 @@ import type { Message } from './message.ts';
 /** Namespace of dynamic metadata where none is named. */
 export const TRANSFORMATION_NAMESPACE = 'io.vendor.transformation';
 
-/** What comes beside the message. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly extracted: ReadonlyMap<string, string>;

@@ -9,6 +9,7 @@ import {
 import { errorOf, explain, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { hostOf } from '../http1/authority.ts';
+import { headersByName } from '../http1/flat-headers.ts';
 import { Cluster } from './cluster.ts';
 import { UpstreamExchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
@@ -109,7 +110,6 @@ interface CallParts {
 /** Many responses have one head. */
 const heads = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
 
-/** One exchange whose response is gathered in memory. */
 class Call extends UpstreamExchange {
   protected readonly retryableMethods = RETRYABLE_METHODS;
   readonly #parts: CallParts;
@@ -156,7 +156,8 @@ class Call extends UpstreamExchange {
 
   protected onResponse(head: ResponseHead): void {
     let response = heads.get(head);
-    if (!response) heads.set(head, (response = { status: head.status, headers: byName(head.headers) }));
+    if (!response)
+      heads.set(head, (response = { status: head.status, headers: Object.freeze(headersByName(head.headers)) }));
     this.#response = response;
   }
 
@@ -191,13 +192,4 @@ function bytesOf(body: string | Uint8Array | undefined): Buffer | undefined {
   if (body === undefined || body.length === 0) return undefined;
   if (typeof body === 'string') return Buffer.from(body);
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-}
-
-function byName(flat: readonly string[]): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null) as Record<string, string>;
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!.toLowerCase();
-    headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]}, ${flat[i + 1]!}`;
-  }
-  return Object.freeze(headers);
 }

@@ -41,7 +41,6 @@ export class Cluster implements Upstream {
     return this.#unusable === undefined ? this.#next() : undefined;
   }
 
-  /** The connections to one of its endpoints. */
   pool(endpoint: Endpoint): ConnectionPool {
     let pool = this.#pools.get(endpoint);
     if (!pool) {

@@ -51,7 +51,6 @@ class Queue {
   readonly #due = (): void => void setImmediate(this.#sweep);
 }
 
-/** The time limit of one exchange. */
 export class Deadline {
   /** When it ends, on the clock of `performance.now()`. */
   at = 0;
@@ -68,7 +67,6 @@ export class Deadline {
     if (this.#queue.remove(this)) this.#queue.add(this, performance.now());
   }
 
-  /** Ends it without anything else. */
   cancel(): void {
     this.#queue.remove(this);
   }

@@ -13,7 +13,6 @@ import type { Upstreams } from './upstream.ts';
 
 type Once = (...call: Parameters<CallUpstream>) => Promise<UpstreamAnswer>;
 
-/** Retries at a time towards one upstream. */
 const DEFAULT_MAX_RETRIES = 3;
 /** The upstream has not got the request. */
 const NOT_SENT = new Set(['ERR_ROUTING_UPSTREAM_CONNECT', 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT']);

@@ -24,7 +24,6 @@ const GAUGES = {
   membershipHealthy: 'membership_healthy',
 } as const;
 
-/** Creates the statistics of a table of names. */
 export function statsOf<K extends string, S>(
   names: Readonly<Record<K, string>>,
   create: (name: string) => S,

@@ -8,7 +8,6 @@ import {
 } from '@edge-gateway/core';
 import { ERROR_CODES, routingError } from '../error-codes.ts';
 
-/** Certificates, and the TLS that is made of them. */
 export interface LoadedTls {
   readonly material: TlsMaterial;
   readonly tls: UpstreamTls;
@@ -29,7 +28,6 @@ export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, kn
   }
 }
 
-/** Returns true if two certificates have the same texts. */
 export function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
   return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
 }

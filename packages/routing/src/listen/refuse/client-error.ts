@@ -4,7 +4,6 @@ import { refusal, type Refusal } from '../../check/refusal.ts';
 export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
-  /** The bytes in which the parser stopped. */
   readonly rawPacket?: Buffer;
 }
 

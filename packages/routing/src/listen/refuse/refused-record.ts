@@ -35,7 +35,6 @@ const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
   ERR_ROUTING_UNDERSCORE: 'http1.unexpected_underscore',
 };
 
-/** Statuses of requests that are not supported HTTP. */
 const PROTOCOL_ERRORS: ReadonlySet<number> = new Set([400, 414, 431, 501, 505]);
 
 export function refusedRecord(parts: RefusedRequest): RequestRecord {

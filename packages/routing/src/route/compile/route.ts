@@ -44,7 +44,6 @@ export interface ForwardPolicy {
   readonly websocket: boolean;
 }
 
-/** The action of a route that goes upstream. */
 export interface ForwardAction {
   readonly type: 'forward';
   readonly destinations: readonly CompiledDestination[];
@@ -123,7 +122,6 @@ function websocketOf(options: Route['options'], listener: boolean): boolean {
   return named ? named.enabled !== false : listener;
 }
 
-/** The retry policy of the most specific level that has one. */
 function retriesOf(levels: OptionLevels): RetryPolicy | undefined {
   const block = levels.find((level) => level?.['retries'] !== undefined)?.['retries'];
   return block === undefined ? undefined : compileRetries(block as Retries);

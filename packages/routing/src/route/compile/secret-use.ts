@@ -1,6 +1,5 @@
 import type { Context, Secrets, SecretValue } from '@edge-gateway/core';
 
-/** One read of a secret or of certificate files. */
 interface Use {
   readonly value: SecretValue | undefined;
   read(secrets: Secrets): SecretValue | undefined;
@@ -12,7 +11,6 @@ export interface SecretUse {
   readonly used: Map<string, Use>;
 }
 
-/** Wraps a context so that reads of secrets are noted. */
 export function noteSecrets(context: Context): SecretUse {
   const used: SecretUse['used'] = new Map();
   const note = (id: string, read: Use['read']): SecretValue | undefined => {
@@ -29,7 +27,6 @@ export function noteSecrets(context: Context): SecretUse {
   return { context: { ...context, secrets, state: context.state.bind(context) }, used };
 }
 
-/** True when one of the secrets has another value now. */
 export function isStale({ used }: SecretUse, secrets: Secrets): boolean {
   for (const { read, value } of used.values()) if (read(secrets) !== value) return true;
   return false;

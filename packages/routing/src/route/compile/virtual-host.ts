@@ -20,7 +20,6 @@ import { noteSecrets } from './secret-use.ts';
 export type CompiledHost = ReturnType<typeof compileVirtualHost>;
 
 export interface HostEnvironment {
-  /** In order. */
   readonly concerns: readonly Concern[];
   readonly actions: readonly ActionKind[];
   readonly context: Context;

@@ -4,7 +4,6 @@ import type { RequestView } from '../../format/record.ts';
 
 type Matcher = Route['matchers'][number];
 
-/** One thing that has to hold besides the path. */
 export interface Condition {
   readonly type: 'header' | 'query' | 'method';
   /** Name of the header or parameter; empty for the method. */
@@ -52,7 +51,6 @@ export function allHold(conditions: readonly Condition[], view: RequestView): bo
   return true;
 }
 
-/** What the request has where the condition looks. */
 export function foundValue({ type, name }: Condition, view: RequestView): string | undefined {
   if (type === 'method') return view.method;
   if (type === 'query') return queryValue(view.path, name);

@@ -1,4 +1,3 @@
-/** What a domain pattern leads to. */
 export interface DomainEntry<T> {
   /** `a.b`, `*.b`, `*-x.b`, `a.*` or `*`, in lower case. */
   readonly domain: string;
@@ -7,7 +6,6 @@ export interface DomainEntry<T> {
 
 interface Wildcards<T> {
   readonly entries: Map<string, DomainEntry<T>>;
-  /** Lengths that occur, longest first. */
   lengths: number[];
 }
 

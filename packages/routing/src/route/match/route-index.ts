@@ -17,7 +17,6 @@ export interface RouteIndex<R> {
   readonly folded: PrefixNode<RouteEntry<R>> | undefined;
 }
 
-/** Builds the index; `entries` come in order. */
 export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteIndex<R> {
   const exact = new Map<string, RouteEntry<R>[]>();
   const prefixes: PrefixNode<RouteEntry<R>> = { label: '', entries: [], children: undefined };

@@ -8,13 +8,10 @@ type HeaderManipulation = NonNullable<VirtualHost['options']['headerManipulation
 
 export interface HeaderOp {
   readonly op: 'set' | 'append' | 'remove';
-  /** Lower case. */
   readonly name: string;
-  /** `undefined` for a removal. */
   readonly value: Format | undefined;
 }
 
-/** The changes of one level, removals first. */
 export interface HeaderOps {
   readonly request: readonly HeaderOp[];
   readonly response: readonly HeaderOp[];
