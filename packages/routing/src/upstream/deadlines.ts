@@ -8,7 +8,8 @@ export interface Limited {
 class Queue {
   readonly #limitMs: number;
   readonly #onEmpty: () => void;
-  readonly #waiting = new Set<Deadline>();
+  #first: Deadline | undefined;
+  #last: Deadline | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limitMs: number, onEmpty: () => void) {
@@ -18,27 +19,31 @@ class Queue {
 
   add(deadline: Deadline, now: number): void {
     deadline.at = now + this.#limitMs;
-    this.#waiting.add(deadline);
+    deadline.before = this.#last;
+    if (this.#last) this.#last.after = deadline;
+    else this.#first = deadline;
+    this.#last = deadline;
     if (!this.#timer) this.#wait(this.#limitMs);
   }
 
-  /** Returns false if the deadline is over. */
-  remove(deadline: Deadline): boolean {
-    return this.#waiting.delete(deadline);
+  remove(deadline: Deadline): void {
+    const { before, after } = deadline;
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    deadline.before = undefined;
+    deadline.after = undefined;
   }
 
   /** Expires all whose time is up, and waits for the next. */
   readonly #sweep = (): void => {
     const now = performance.now();
     try {
-      for (const deadline of this.#waiting) {
-        if (deadline.at > now) break;
-        deadline.expire();
-      }
+      while (this.#first && this.#first.at <= now) this.#first.expire();
     } finally {
       this.#timer = undefined;
-      const [next] = this.#waiting;
-      if (next) this.#wait(Math.max(Math.ceil(next.at - performance.now()), 1));
+      if (this.#first) this.#wait(Math.max(Math.ceil(this.#first.at - performance.now()), 1));
       else this.#onEmpty();
     }
   };
@@ -52,10 +57,13 @@ class Queue {
 }
 
 export class Deadline {
-  /** When it ends, on the clock of `performance.now()`. */
+  /** When it ends, on the clock of `performance.now()`; the other two are its neighbours. For the queue. */
   at = 0;
+  before: Deadline | undefined;
+  after: Deadline | undefined;
   readonly #limited: Limited;
   readonly #queue: Queue;
+  #waiting = true;
 
   constructor(limited: Limited, queue: Queue) {
     this.#limited = limited;
@@ -64,10 +72,14 @@ export class Deadline {
 
   /** Begins again, unless it is over. */
   restart(): void {
-    if (this.#queue.remove(this)) this.#queue.add(this, performance.now());
+    if (!this.#waiting) return;
+    this.#queue.remove(this);
+    this.#queue.add(this, performance.now());
   }
 
   cancel(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
     this.#queue.remove(this);
   }
 
