@@ -1,6 +1,6 @@
 import { Kind, type DocumentNode, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { Limits } from './limits.ts';
-import { overlapsTooOften } from './overlaps.ts';
+import { fragmentsOf, overlapsTooOften } from './overlaps.ts';
 
 /** Upper bound of all counts, so that nested fragments do not overflow. */
 const MANY = 1e9;
@@ -11,18 +11,13 @@ interface Size {
   readonly roots: number;
 }
 
-/** Counts of a document as written, without expanding fragments. */
-class Written {
-  aliases = 0;
-  directives = 0;
-  repeats = 0;
-}
+const NOTHING: Size = { fields: 0, depth: 0, roots: 0 };
 
 /** Returns which limit a document exceeds. Each fragment is visited once, so that the cost is linear. */
 export function sizeProblem(document: DocumentNode, limits: Limits): string | undefined {
-  const written = new Written();
-  const sizes = new FragmentSizes(document, written);
-  let size: Size = { fields: 0, depth: 0, roots: 0 };
+  const sizes = new FragmentSizes(document);
+  const { written } = sizes;
+  let size = NOTHING;
   for (const definition of document.definitions) {
     if (definition.kind === Kind.OPERATION_DEFINITION) {
       count(written, definition);
@@ -45,7 +40,7 @@ export function sizeProblem(document: DocumentNode, limits: Limits): string | un
   return overlapsTooOften(document) ? 'The document names the same fields too often.' : undefined;
 }
 
-function count(written: Written, { directives }: { readonly directives?: readonly unknown[] }): void {
+function count(written: FragmentSizes['written'], { directives }: { readonly directives?: readonly unknown[] }): void {
   written.directives += directives?.length ?? 0;
 }
 
@@ -60,23 +55,19 @@ function largest(a: Size, b: Size): Size {
 class FragmentSizes {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #known = new Map<string, Size>();
-  readonly #written: Written;
+  /** Counts of the document as written, without expanding fragments. */
+  readonly written = { aliases: 0, directives: 0, repeats: 0 };
 
-  constructor(document: DocumentNode, written: Written) {
-    this.#written = written;
-    this.#fragments = new Map(
-      document.definitions.flatMap((one) =>
-        one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
-      ),
-    );
+  constructor(document: DocumentNode) {
+    this.#fragments = fragmentsOf(document);
   }
 
   fragment(name: string): Size {
     const known = this.#known.get(name);
     if (known) return known;
-    this.#known.set(name, { fields: 0, depth: 0, roots: 0 });
+    this.#known.set(name, NOTHING);
     const fragment = this.#fragments.get(name);
-    const size = fragment ? this.of(fragment.selectionSet) : { fields: 0, depth: 0, roots: 0 };
+    const size = fragment ? this.of(fragment.selectionSet) : NOTHING;
     this.#known.set(name, size);
     return size;
   }
@@ -85,7 +76,7 @@ class FragmentSizes {
     let [fields, depth, roots] = [0, 0, 0];
     const names = new Map<string, number>();
     for (const selection of set.selections) {
-      count(this.#written, selection);
+      count(this.written, selection);
       const size = selection.kind === Kind.FIELD ? this.#field(selection, names) : this.#spread(selection);
       fields = Math.min(MANY, fields + size.fields);
       roots = Math.min(MANY, roots + size.roots);
@@ -103,8 +94,8 @@ class FragmentSizes {
   #field(field: FieldNode, names: Map<string, number>): Size {
     const repeats = (names.get(field.name.value) ?? 0) + 1;
     names.set(field.name.value, repeats);
-    this.#written.repeats = Math.max(this.#written.repeats, repeats);
-    if (field.alias) this.#written.aliases++;
+    this.written.repeats = Math.max(this.written.repeats, repeats);
+    if (field.alias) this.written.aliases++;
     if (!field.selectionSet) return { fields: 1, depth: 1, roots: 1 };
     const inner = this.of(field.selectionSet);
     const schema = field.name.value.startsWith('__');

@@ -8,16 +8,17 @@ const MAX_VISITS = 20_000;
 
 /** Returns true if fields of one name overlap too often: comparing them is the quadratic part of validation. */
 export function overlapsTooOften(document: DocumentNode): boolean {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const one of document.definitions) {
-    if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
-  }
-  const counter = new OverlapCounter(fragments);
+  const counter = new OverlapCounter(fragmentsOf(document));
   for (const one of document.definitions) {
     if ('selectionSet' in one && one.selectionSet) counter.count([one.selectionSet]);
     if (counter.exceeded) return true;
   }
   return false;
+}
+
+/** Returns the fragments of a document by name. */
+export function fragmentsOf({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
+  return new Map(definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])));
 }
 
 class OverlapCounter {

@@ -31,15 +31,8 @@ interface CompletionContext extends Pick<PlanContext, 'schema' | 'values'> {
   readonly children: Children;
 }
 
-/** Compiles how values of a type are completed. */
-export function compileCompletion(type: GraphQLOutputType, context: CompletionContext) {
-  const nullable = !isNonNullType(type);
-  const inner = completionOf(getNullableType(type) as GraphQLOutputType, context);
-  return { complete: inner, nullable };
-}
-
-/** Gives null for null; whether that may be is asked where the value is put. */
-function completionOf(type: GraphQLOutputType, context: CompletionContext): Complete {
+/** Compiles how values of a nullable type are completed; null stays null. */
+export function completionOf(type: GraphQLOutputType, context: CompletionContext): Complete {
   if (context.values === 'json') return jsonOf(type, context);
   const complete = anyOf(type, context);
   return (value, field, place) => {

@@ -11,20 +11,15 @@ export interface Executed extends Pick<ApiResult, 'data' | 'errors'> {
   readonly plan?: Plan;
 }
 
-/** Executes operations on one schema. */
-export interface Engine {
-  /** Returns at once where no resolver has to wait. Never rejects for what a resolver does. */
-  execute(
-    request: Pick<OperationRequest, 'operation' | 'variables'>,
-    options: RunOptions,
-  ): Executed | Promise<Executed>;
-}
-
 /** Creates the engine of a schema: each operation is planned once, for as long as its object is known. */
-export function createEngine(context: PlanContext): Engine {
+export function createEngine(context: PlanContext) {
   const planOf = createPlans(context);
   return {
-    execute(request, options) {
+    /** Returns at once unless a resolver is asynchronous. Never rejects for failures of resolvers. */
+    execute(
+      request: Pick<OperationRequest, 'operation' | 'variables'>,
+      options: RunOptions,
+    ): Executed | Promise<Executed> {
       const { operation } = request;
       const variables = coerceVariables(context.schema, request);
       if (variables && !('coerced' in variables)) return variables;
@@ -35,6 +30,9 @@ export function createEngine(context: PlanContext): Engine {
     },
   };
 }
+
+/** Executes operations on one schema. */
+export type Engine = ReturnType<typeof createEngine>;
 
 function atOnce(run: Run): Executed | Promise<Executed> {
   try {

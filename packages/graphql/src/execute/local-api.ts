@@ -15,12 +15,8 @@ import { readSchema } from '../schema/read-schema.ts';
 
 export type ExecutableSchema = NonNullable<GraphQLApiSpec['executableSchema']>;
 
-/** What a local API is made with. */
-export interface LocalContext extends ResolverContext {
-  readonly log: Logger;
-  /** Name of the API, for the log. */
-  readonly name: string;
-}
+/** `name` is that of the API, for the log. */
+type LocalContext = ResolverContext & { readonly log: Logger; readonly name: string };
 
 const ROOT = Object.freeze({});
 

@@ -15,13 +15,14 @@ import {
   type GraphQLField,
   type GraphQLNamedOutputType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
   type SelectionSetNode,
   type ValueNode,
   type VariableValues,
 } from 'graphql';
 import type { Operation } from '../document/documents.ts';
 import { shownFailure } from '../errors/field-failure.ts';
-import { compileCompletion } from './complete.ts';
+import { completionOf } from './complete.ts';
 import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } from './field-plan.ts';
 
 const NO_ARGUMENTS = Object.freeze({});
@@ -56,14 +57,11 @@ class Planner {
     this.#variables = variables;
   }
 
-  selection(type: GraphQLObjectType, sets: readonly SelectionSetNode[], depth: number): Selection {
-    return this.#selection(type, sets, { depth, place: this.#placeOf(sets, depth) });
-  }
-
-  #selection(
+  selection(
     type: GraphQLObjectType,
     sets: readonly SelectionSetNode[],
-    { depth, place }: { readonly depth: number; readonly place: string },
+    depth: number,
+    place: string = this.#placeOf(sets, depth),
   ): Selection {
     const key = `${type.name} ${place}`;
     let made = this.#known.get(key);
@@ -79,7 +77,7 @@ class Planner {
     const selections = new Map<GraphQLObjectType, Selection>();
     const of = (type: GraphQLObjectType): Selection => {
       let selection = selections.get(type);
-      if (!selection) selections.set(type, (selection = this.#selection(type, sets, { depth, place })));
+      if (!selection) selections.set(type, (selection = this.selection(type, sets, depth, place)));
       return selection;
     };
     const made: Children = { of, all: () => this.#objectTypes(named).map(of) };
@@ -155,7 +153,8 @@ class Planner {
     const hasChildren = sets.length > 0 && !tooDeep;
     const named = getNamedType(definition.type);
     const children = hasChildren ? this.#childrenOf(named, sets, depth + 1) : NO_CHILDREN;
-    const { complete, nullable } = compileCompletion(definition.type, { ...this.#context, children });
+    const { schema, values } = this.#context;
+    const nullableType = getNullableType(definition.type) as GraphQLOutputType;
     return {
       key,
       name,
@@ -164,9 +163,9 @@ class Planner {
       parentType,
       resolve: tooDeep ? deeper(name, maxDepth) : this.#resolver(parentType, definition),
       args: this.#args(definition, node),
-      complete,
-      leaf: sets.length === 0 && !isListType(getNullableType(definition.type)),
-      nullable,
+      complete: completionOf(nullableType, { schema, values, children }),
+      leaf: sets.length === 0 && !isListType(nullableType),
+      nullable: nullableType === definition.type,
       shadowsPrototype: key in Object.prototype || name in Object.prototype,
       children,
     };

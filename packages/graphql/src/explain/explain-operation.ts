@@ -1,6 +1,6 @@
 import {
+  getNullableType,
   isListType,
-  isNonNullType,
   Kind,
   parse,
   validate,
@@ -8,7 +8,6 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
-  type GraphQLOutputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
@@ -101,7 +100,7 @@ class Walk {
   #below({ children, definition }: FieldPlan, source: FieldSource, { path, lists }: Position): void {
     const place = path.join('.');
     if (!this.#enter(source, children, place)) return;
-    const position = { path, lists: isList(definition.type) ? [...lists, place] : lists };
+    const position = { path, lists: isListType(getNullableType(definition.type)) ? [...lists, place] : lists };
     for (const selection of children.all()) this.fields(selection, source, position);
   }
 
@@ -132,8 +131,4 @@ function fill(request: string, node: FieldNode): string {
     const value = node.arguments?.find((each) => each.name.value === name)?.value;
     return value && 'value' in value ? encodeURIComponent(String(value.value)) : whole;
   });
-}
-
-function isList(type: GraphQLOutputType): boolean {
-  return isListType(type) || (isNonNullType(type) && isListType(type.ofType));
 }

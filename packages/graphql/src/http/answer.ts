@@ -47,16 +47,6 @@ export interface Results extends AsyncIterable<ApiResult> {
   readonly lasting: boolean;
 }
 
-export interface Answerer {
-  answer(asked: Asked): Promise<Answer>;
-  /** Returns the request with its validated operation. */
-  request(asked: Asked): Promise<OperationRequest | Refusal>;
-  /** Returns the response for a rejected request. */
-  refuse(refused: Refusal, wanted: Wanted): Answer;
-  /** Returns the results of an operation as a stream: many of a subscription, one of others. */
-  subscribe(asked: Asked): Promise<Results | Refusal>;
-}
-
 /** Returns a result as JSON, with its fields in the order that the specification recommends. */
 export function serialize({ data, errors, extensions }: ApiResult): string {
   return JSON.stringify(errors && errors.length > 0 ? { errors, data, extensions } : { data, extensions });
@@ -65,7 +55,7 @@ export function serialize({ data, errors, extensions }: ApiResult): string {
 const NO_HEADERS: readonly string[] = [];
 
 /** Creates the answerer of one API: persisted queries, documents, limits, execution, cached results. */
-export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi, context: Context): Answerer {
+export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi, context: Context) {
   const { now } = context;
   const log = context.log.get('graphql');
   const documents = createDocuments(api, limits);
@@ -130,12 +120,14 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
   }
 
   return {
+    /** Returns the request with its validated operation. */
     request: requestOf,
-    refuse(refused, wanted) {
+    /** Returns the response for a rejected request. */
+    refuse(refused: Refusal, wanted: Wanted): Answer {
       counts.total.value++;
       return refuse(refused, wanted);
     },
-    async answer(asked) {
+    async answer(asked: Asked): Promise<Answer> {
       counts.total.value++;
       const { wanted } = asked;
       const request = await requestOf(asked);
@@ -153,7 +145,8 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
       }
       return answered(result, request, wanted);
     },
-    async subscribe(asked) {
+    /** Returns the results of an operation as a stream: many of a subscription, one of others. */
+    async subscribe(asked: Asked): Promise<Results | Refusal> {
       counts.total.value++;
       const request = await requestOf(asked);
       if (isRefusal(request)) return request;
@@ -168,6 +161,8 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     },
   };
 }
+
+export type Answerer = ReturnType<typeof createAnswerer>;
 
 const NO_SUBSCRIPTIONS = 'This API has no subscriptions.';
 const STREAMS_ONLY = 'Subscriptions require a WebSocket, or accept: text/event-stream.';

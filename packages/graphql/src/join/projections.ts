@@ -96,7 +96,8 @@ export class Projections {
       this.#named.set(`${owner} ${key}`, [{ written, asked: written }]);
       return written;
     }
-    const known = others.find((each) => each.written === written) ?? others.find((each) => isSame(each, written));
+    const known =
+      others.find((each) => each.written === written) ?? others.find((each) => print(each.written) === print(written));
     if (known) return known.asked;
     let number = others.length + 1;
     while (this.#named.has(`${owner} ${key}_${number}`)) number++;
@@ -127,10 +128,6 @@ function unusedPrefix(text: string): string {
   let prefix = '_key_';
   for (let number = 2; text.includes(prefix); number++) prefix = `_key${number}_`;
   return prefix;
-}
-
-function isSame({ written }: Named, node: FieldNode): boolean {
-  return print(written) === print(node);
 }
 
 function isSameList(a: readonly FieldNode[], b: readonly FieldNode[]): boolean {

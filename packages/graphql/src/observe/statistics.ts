@@ -1,23 +1,7 @@
 import type { Counter, Metrics, StatName } from '@edge-gateway/core';
 
-export interface ApiCounts {
-  readonly total: Counter;
-  readonly error: Counter;
-  readonly parseJsonError: Counter;
-  readonly parseQueryError: Counter;
-  readonly invalidQueryError: Counter;
-  /** Cached results that are forged, moved or too old. */
-  readonly cacheRejected: Counter;
-  resolver(name: string): ResolverCounts;
-}
-
-export interface ResolverCounts {
-  readonly total: Counter;
-  readonly failed: Counter;
-}
-
 /** Creates the counters of an API: `<prefix>.graphql.rq_total` and so on, in Prometheus `envoy_<prefix>_graphql_rq_total`. */
-export function createApiCounts(metrics: Metrics, prefix: string): ApiCounts {
+export function createApiCounts(metrics: Metrics, prefix: string) {
   const counter = (name: string): Counter => metrics.counter(statName(prefix, name));
   return {
     total: counter('rq_total'),
@@ -25,13 +9,17 @@ export function createApiCounts(metrics: Metrics, prefix: string): ApiCounts {
     parseJsonError: counter('rq_parse_json_error'),
     parseQueryError: counter('rq_parse_query_error'),
     invalidQueryError: counter('rq_invalid_query_error'),
+    /** Cached results that are forged, moved or too old. */
     cacheRejected: counter('cache_rejected'),
-    resolver: (name) => ({
+    resolver: (name: string) => ({
       total: counter(`${name}.rest_resolver.total_resolutions`),
       failed: counter(`${name}.rest_resolver.failed_resolutions`),
     }),
   };
 }
+
+export type ApiCounts = ReturnType<typeof createApiCounts>;
+export type ResolverCounts = ReturnType<ApiCounts['resolver']>;
 
 function statName(prefix: string, name: string): StatName {
   const path = `${prefix}.graphql.${name}`;

@@ -1,20 +1,12 @@
-/** Polls keys at an interval, and when asked to: each key at most once at a time. */
-export interface Poll<K> {
-  /** Polls keys now. Resolves when all that are due have been polled. */
-  start(keys: Iterable<K>): Promise<void>;
-  readonly closed: boolean;
-  close(): void;
-}
-
 const DEFAULT_INTERVAL_MS = 15_000;
 const MAX_CONCURRENT = 8;
 
-/** Creates a poll of the keys that `all` returns, every 15 s by default. `ask` must not reject. */
+/** Creates a poll of the keys that `all` returns, every 15 s by default, each at most once at a time. `ask` must not reject. */
 export function createPoll<K>(
   ask: (key: K) => Promise<void>,
   all: () => Iterable<K>,
   intervalMs: number = DEFAULT_INTERVAL_MS,
-): Poll<K> {
+) {
   const due = new Set<K>();
   let working: Promise<void> | undefined;
 
@@ -29,6 +21,7 @@ export function createPoll<K>(
     }
   }
 
+  /** Polls keys now. Resolves when all that are due have been polled. */
   function start(keys: Iterable<K>): Promise<void> {
     for (const key of keys) due.add(key);
     working ??= work().finally(() => (working = undefined));
@@ -40,10 +33,10 @@ export function createPoll<K>(
   let closed = false;
   return {
     start,
-    get closed() {
+    get closed(): boolean {
       return closed;
     },
-    close() {
+    close(): void {
       closed = true;
       clearInterval(timer);
     },

@@ -15,6 +15,7 @@ import {
 import type { ApiResult, OperationRequest, ResultError } from '../execute/executable-api.ts';
 import type { Operation } from '../document/documents.ts';
 import { isRecord } from '../document/json.ts';
+import { fragmentsOf } from '../document/overlaps.ts';
 import { inputError } from '../errors/refusal.ts';
 
 /** An operation split into introspection and the rest. */
@@ -64,9 +65,7 @@ function withoutLocations({ message, path, extensions }: ResultError): ResultErr
 /** Returns `undefined` for an operation without introspection. */
 function splitOperation({ document, definition, text }: Operation): Split | undefined {
   if (definition.operation !== 'query' || !/__(?:schema|type)\b/.test(text)) return undefined;
-  const fragments = new Map(
-    document.definitions.flatMap((each) => (isFragment(each) ? [[each.name.value, each]] : [])),
-  );
+  const fragments = fragmentsOf(document);
   const names = new Set(Array.from(rootFields(definition.selectionSet, fragments), ({ name }) => name.value));
   if (![...names].some((name) => QUESTION.test(name))) return undefined;
   const hasOthers = [...names].some((name) => !QUESTION.test(name) && name !== '__typename');
@@ -138,8 +137,4 @@ function restOf(definition: OperationDefinitionNode, fragments: Fragments): Oper
 
 function placeholderOf({ alias, name, directives }: FieldNode): FieldNode {
   return { kind: Kind.FIELD, alias: alias ?? name, name: { kind: Kind.NAME, value: '__typename' }, directives };
-}
-
-function isFragment(node: DocumentNode['definitions'][number]): node is FragmentDefinitionNode {
-  return node.kind === Kind.FRAGMENT_DEFINITION;
 }

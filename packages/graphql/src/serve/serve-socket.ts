@@ -58,7 +58,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
     onNext: (...[, , , , result]) => payloadOf(result as ApiResult) as never,
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
-  speak(webSocket, server, { limits, ignoresMessages: () => departing });
+  speak(webSocket, server, limits, () => departing);
   const depart = (): void => {
     departing = true;
     leave();
@@ -71,7 +71,7 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
   return {
     request: {
       query,
-      ...(typeof operationName === 'string' && { operationName }),
+      operationName: operationName ?? undefined,
       variables: variables ?? {},
       extensions: extensions ?? {},
     },
@@ -82,12 +82,7 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
   };
 }
 
-interface SpeakOptions {
-  readonly limits: Limits;
-  ignoresMessages(): boolean;
-}
-
-function speak(webSocket: WebSocket, server: Server<unknown>, { limits, ignoresMessages }: SpeakOptions): void {
+function speak(webSocket: WebSocket, server: Server<unknown>, limits: Limits, ignoresMessages: () => boolean): void {
   const closed = server.opened(
     {
       protocol: webSocket.protocol,

@@ -1,21 +1,17 @@
-/** Limits how many connections are open at the same time. */
-export interface Slots {
-  /** Takes a slot. Returns false if none is free. */
-  acquire(): boolean;
-  release(): void;
-}
-
-/** Creates `max` slots; 0 is no limit. */
-export function createSlots(max: number): Slots {
+/** Creates `max` slots for connections that are open at the same time; 0 is no limit. */
+export function createSlots(max: number) {
   let used = 0;
   return {
-    acquire() {
+    /** Takes a slot. Returns false if none is free. */
+    acquire(): boolean {
       if (max > 0 && used >= max) return false;
       used++;
       return true;
     },
-    release() {
+    release(): void {
       used--;
     },
   };
 }
+
+export type Slots = ReturnType<typeof createSlots>;

@@ -6,30 +6,10 @@ import {
   type Secrets,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { Client, type ChannelCredentials } from '@grpc/grpc-js';
+import { Client } from '@grpc/grpc-js';
 import { FieldFailure } from '../../errors/field-failure.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
 import { callUnary, type GrpcCall } from './unary.ts';
-
-export interface GrpcTarget {
-  readonly address: string;
-  readonly credentials: ChannelCredentials;
-  /** Name for TLS, if it is not the address. */
-  readonly serverName: string | undefined;
-}
-
-/** Connections to the endpoints of one upstream, by weighted round robin. */
-export interface GrpcChannel {
-  /** Rejects with a `GrpcFailure`, or with an `Error` if the upstream is invalid. */
-  call(call: GrpcCall): Promise<Uint8Array>;
-  next(): GrpcTarget;
-  close(): void;
-}
-
-export interface GrpcChannelOptions {
-  readonly secrets: Secrets;
-  readonly maxBytes: number;
-}
 
 const REREAD_MS = 1000;
 /** Maximum delay before a server that recovered is noticed, in milliseconds. */
@@ -46,11 +26,11 @@ interface Prepared {
   readonly readAt: number;
 }
 
-/** Creates a channel that follows changes of an upstream and its certificates. */
+/** Creates connections to the endpoints of one upstream, by weighted round robin, which follow changes of it and its certificates. */
 export function createGrpcChannel(
   find: () => SnapshotUpstream | undefined,
-  { secrets, maxBytes }: GrpcChannelOptions,
-): GrpcChannel {
+  { secrets, maxBytes }: { readonly secrets: Secrets; readonly maxBytes: number },
+) {
   let prepared: Prepared | undefined;
   const clients = new Map<string, Client>();
 
@@ -83,7 +63,8 @@ export function createGrpcChannel(
     return (prepared = { upstream, security, connectMs, next, readAt: performance.now() });
   }
 
-  function next(): GrpcTarget {
+  /** Returns the next endpoint; `serverName` is the name for TLS, if it is not the address. */
+  function next() {
     const { security, next: take } = prepare();
     const endpoint = take();
     if (!endpoint) throw new FieldFailure('the upstream has no endpoint');
@@ -111,7 +92,8 @@ export function createGrpcChannel(
   }
 
   return {
-    async call(call) {
+    /** Rejects with a `GrpcFailure`, or with an `Error` if the upstream is invalid. */
+    async call(call: GrpcCall): Promise<Uint8Array> {
       const own = client();
       return callUnary(own, call, prepared!.connectMs);
     },
@@ -119,3 +101,5 @@ export function createGrpcChannel(
     close,
   };
 }
+
+export type GrpcChannel = ReturnType<typeof createGrpcChannel>;

@@ -1,15 +1,10 @@
-import type { DescMessage, Registry as Types } from '@bufbuild/protobuf';
+import type { Registry as Types } from '@bufbuild/protobuf';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { registryOf } from './message-registry.ts';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 
-export interface MethodTypes {
-  readonly request: DescMessage;
-  readonly response: DescMessage;
-  /** Types that messages may contain in an `Any`. */
-  readonly types: Types;
-}
+export type MethodTypes = ReturnType<typeof methodTypes>;
 
 /** Reads the descriptor sets of a registry, and others as base64. Returns `undefined` if there are none. Throws an `Error`. */
 export function readDescriptors(registry: Registry, others: readonly string[]): readonly Types[] | undefined {
@@ -28,8 +23,8 @@ export function readDescriptorSet(bytes: Uint8Array): Types {
   }
 }
 
-/** Returns the types of a unary method. Throws an `Error` if there is none. */
-export function methodTypes(registries: readonly Types[], service: string, method: string): MethodTypes {
+/** Returns the message types of a unary method, and those that messages may contain in an `Any`. Throws an `Error` if there is none. */
+export function methodTypes(registries: readonly Types[], service: string, method: string) {
   for (const types of registries) {
     const own = types.getService(service)?.methods.find(({ name }) => name === method);
     if (!own) continue;

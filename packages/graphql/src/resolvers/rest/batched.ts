@@ -9,9 +9,7 @@ import { compileRestTemplate, type RestResolver } from './rest-request.ts';
 
 export const DEFAULT_MAX_KEYS = 100;
 
-interface Waiting {
-  readonly keys: Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
-}
+type Waiting = Map<string, { readonly key: unknown; readonly answer: PromiseWithResolvers<unknown> }>;
 
 /** Compiles a resolver whose service accepts many keys: the fields of a list share one request, equal keys once. */
 export function compileBatched(rest: RestResolver, name: string, context: ResolverContext): Resolver {
@@ -24,7 +22,7 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
   const readOne = compileResponse({ setters: rest.response?.setters });
   const own = {};
 
-  async function askAll({ keys }: Waiting, run: ResolverRun): Promise<void> {
+  async function askAll(keys: Waiting, run: ResolverRun): Promise<void> {
     try {
       const batch = { keys: Array.from(keys.values(), ({ key }) => key) };
       const roots = { ...rootsOf(undefined, undefined, run), batch };
@@ -49,8 +47,8 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
       if (text === '') throw new FieldFailure('the key of a batch is empty');
       const place = waitingOf(run);
       let waiting = place.current;
-      if (!waiting || waiting.keys.size >= maxKeys) {
-        waiting = place.current = { keys: new Map() };
+      if (!waiting || waiting.size >= maxKeys) {
+        waiting = place.current = new Map();
         const own = waiting;
         // All fields of a list are resolved before this runs.
         setImmediate(() => {
@@ -58,8 +56,8 @@ export function compileBatched(rest: RestResolver, name: string, context: Resolv
           void askAll(own, run);
         });
       }
-      let known = waiting.keys.get(text);
-      if (!known) waiting.keys.set(text, (known = { key, answer: Promise.withResolvers<unknown>() }));
+      let known = waiting.get(text);
+      if (!known) waiting.set(text, (known = { key, answer: Promise.withResolvers<unknown>() }));
       return known.answer.promise.then((body) => readOne(body, roots));
     },
   };
