@@ -35,21 +35,7 @@ export function createProgram(io: Io): Command {
     .option('--server <url>', 'URL of the control plane (env GATEWAYCTL_SERVER)', server || DEFAULT_SERVER)
     .option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)', admin || DEFAULT_PROXY_ADMIN);
   const terminal = createTerminal(io);
-  for (const add of [
-    addCheck,
-    addGet,
-    addCreate,
-    addProxy,
-    addValidate,
-    addDiff,
-    addExplain,
-    addGraphql,
-    addVersion,
-    addCompletion,
-    addHelp,
-  ]) {
-    add(program, terminal);
-  }
+  for (const add of COMMANDS) add(program, terminal);
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--server', '--proxy-admin']);
   addExamples(program, [
@@ -60,6 +46,22 @@ export function createProgram(io: Io): Command {
   return program;
 }
 
+/** In the order of the help. */
+const COMMANDS = [
+  addCheck,
+  addGet,
+  addCreate,
+  addProxy,
+  addValidate,
+  addDiff,
+  addExplain,
+  addGraphql,
+  addVersion,
+  addCompletion,
+  addHelp,
+];
+
+/** Commands that never connect to a gateway. */
 const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'completion', 'help']);
 
 /** Columns that a description needs beside its term. */

@@ -55,7 +55,7 @@ function isUsable(action: RouteAction, upstreams: ReadonlySet<string>): boolean 
 }
 
 /**
- * Returns the problems, in which each broken reference of a route tells whether the route keeps its last good destination:
+ * Returns the problems, in which each broken reference of a route says whether the route keeps its last good destination:
  * as the plan says, or because every route with this reference has the action that is served.
  */
 export function withKept(
