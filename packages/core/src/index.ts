@@ -18,6 +18,7 @@ export type { ActionExchange, ActionKind, Responder, WriteHead } from './contrac
 export {
   STAGES,
   createContext,
+  type AzureAddresses,
   type Concern,
   type Context,
   type Handler,
@@ -43,9 +44,9 @@ export {
   FRAMING_HEADERS,
   canonicalName,
   grantedHeaderNames,
+  isHeaderName,
   isIdentityHeader,
 } from './http/reserved-headers.ts';
-export { isHeaderName } from './http/header-name.ts';
 export { GatewayError, InvalidResourceError, errorsOf, type ErrorReply, type GatewayErrorOptions } from './errors.ts';
 export {
   applyHeaderChanges,
@@ -57,7 +58,6 @@ export {
   type ReadBody,
 } from './contract/facts.ts';
 export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
-export type { AzureAddresses } from './contract/azure-addresses.ts';
 export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';
 export {
   LOGGER_NAMES,
@@ -70,7 +70,7 @@ export {
   type LoggerName,
   type Loggers,
 } from './observe/logger.ts';
-export { readableLine } from './observe/readable-line.ts';
+export { printable, readableLine } from './observe/readable-line.ts';
 export type { RecentLines } from './observe/recent-lines.ts';
 export {
   HISTOGRAM_BUCKETS,
@@ -174,7 +174,6 @@ export type {
   UpstreamCall,
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
-export { printable } from './security/printable.ts';
 export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './security/tls-material.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {
@@ -203,10 +202,17 @@ export { stagesOf, type HasTransformations } from './validate/transformation/sta
 export { headerProblems } from './validate/transformation/transformations.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
-export { escapeHtml } from './page/html.ts';
 export { forPeople, withPage, type Reader } from './middleware/for-people.ts';
 export { isNavigation, signsOf, type RequestSigns } from './page/navigation.ts';
-export { PAGE_VARIABLES, createPages, pageHeaders, type PageContent, type PageLink, type Pages } from './page/pages.ts';
+export {
+  PAGE_VARIABLES,
+  createPages,
+  escapeHtml,
+  pageHeaders,
+  type PageContent,
+  type PageLink,
+  type Pages,
+} from './page/pages.ts';
 export { metricHelp } from './observe/metric-help.ts';
 export { jwtBlockOf } from './schema/auth/jwt-levels.ts';
 export { DEFAULTS } from './schema/defaults.ts';

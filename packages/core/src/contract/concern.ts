@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { AzureAddresses } from './azure-addresses.ts';
 import { libraryLoggers, type Loggers } from '../observe/logger.ts';
 import { createPages, type Pages } from '../page/pages.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -38,6 +37,14 @@ export const STAGES = [
   'destination',
 ] as const;
 export type Stage = (typeof STAGES)[number];
+
+/** The two URLs of a Microsoft cloud, without a path. Plain `http` is for this machine only. */
+export interface AzureAddresses {
+  /** Issues tokens, e.g. `https://login.microsoftonline.com`. */
+  readonly login: string;
+  /** Returns groups, e.g. `https://graph.microsoft.com`. */
+  readonly graph: string;
+}
 
 /** The dependencies of concerns. It survives reloads, and so does the state in it (sessions, key sets, pools). */
 export interface Context {

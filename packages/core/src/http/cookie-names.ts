@@ -1,4 +1,4 @@
-import { isHeaderName } from './header-name.ts';
+import { isHeaderName } from './reserved-headers.ts';
 /** Returns whether a cookie name matches. */
 export type CookieTest = (name: string) => boolean;
 

@@ -1,3 +1,10 @@
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Returns true for a token, such as the name of a header, a method or the name of a cookie (RFC 9110 §5.6.2). */
+export function isHeaderName(name: string): boolean {
+  return TOKEN.test(name);
+}
+
 /** Headers that frame a message or belong to one connection: the sender of the message sets them (RFC 9110 7.6.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',

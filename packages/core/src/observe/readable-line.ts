@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import { printable } from '../security/printable.ts';
 
 /** Names and colours of pino's levels. */
 const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<typeof styleText>[0]]>> = {
@@ -69,4 +68,13 @@ function objectText(value: object): string {
 
 function hasStack(value: unknown): value is { readonly stack: string } {
   return typeof value === 'object' && value !== null && typeof (value as { stack?: unknown }).stack === 'string';
+}
+
+/** Control characters other than line break and tab, which could move a terminal's cursor or change its colours. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Returns untrusted text made safe for a terminal: control characters become visible escapes. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

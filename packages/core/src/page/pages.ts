@@ -1,6 +1,5 @@
 import { coreError } from '../error-codes.ts';
 import { BUILTIN_TEMPLATE } from './builtin-template.ts';
-import { escapeHtml, safeHref } from './html.ts';
 
 /** The content of a page. Everything is plain text except `html`, which is markup of the gateway. */
 export interface PageContent {
@@ -115,4 +114,15 @@ export function pageHeaders(policy: string): string[] {
     'x-content-type-options': 'nosniff',
   };
   return Object.entries(headers).flat();
+}
+
+/** Returns a text escaped for HTML, also for a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}
+
+/** Returns a path on this host or an http(s) address for a link; anything else becomes `/`. */
+function safeHref(href: string): string {
+  if (href === '' || /^https?:\/\//i.test(href)) return href;
+  return href.startsWith('/') && !/^\/[/\\]/.test(href) ? href : '/';
 }

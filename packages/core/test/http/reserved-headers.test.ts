@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { grantedHeaderNames, isIdentityHeader } from '../../src/http/reserved-headers.ts';
+import { grantedHeaderNames, isHeaderName, isIdentityHeader } from '../../src/http/reserved-headers.ts';
 
 describe('reserved headers', () => {
   for (const name of [
@@ -39,4 +39,32 @@ describe('reserved headers', () => {
       ['at', 'jwt', 'x-org', 'x-pass', 'x-tier', 'x-who', 'x-zone'].sort(),
     );
   });
+});
+
+describe('isHeaderName', () => {
+  it('accepts every character of a token', () => {
+    expect(isHeaderName("!#$%&'*+-.^_`|~09azAZ")).to.equal(true);
+  });
+
+  for (const name of [
+    '',
+    ' ',
+    'a b',
+    'a:',
+    ':path',
+    'a\n',
+    'a\r\nb',
+    'a\0',
+    'ä',
+    'a/b',
+    '"a"',
+    '(a)',
+    'a,b',
+    'a;b',
+    'a=b',
+    '[a]',
+    '{a}',
+    'a@b',
+  ])
+    it(`rejects ${JSON.stringify(name)}`, () => expect(isHeaderName(name)).to.equal(false));
 });

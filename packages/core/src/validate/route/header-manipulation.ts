@@ -1,4 +1,4 @@
-import { isHeaderName } from '../../http/header-name.ts';
+import { isHeaderName } from '../../http/reserved-headers.ts';
 import { FRAMING_HEADERS } from '../../http/reserved-headers.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';

@@ -1,4 +1,4 @@
-import { isHeaderName } from '../../http/header-name.ts';
+import { isHeaderName } from '../../http/reserved-headers.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import { thrownBy } from '../check.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
