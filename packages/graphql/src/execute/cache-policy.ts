@@ -2,9 +2,9 @@ import { getNamedType, isLeafType } from 'graphql';
 import type { Children, FieldPlan, Plan, Selection } from './field-plan.ts';
 import type { CacheHint } from '../schema/read-schema.ts';
 
-/** How long the result of an operation may be kept, and by whom. */
+/** How long the result of an operation may be cached, and for whom. */
 export interface CachePolicy {
-  /** Seconds; 0 is not at all. */
+  /** Seconds; 0 disables caching. */
   readonly maxAge: number;
   /** `unset` if some field has no scope: private for requests that identify their client, public for others. */
   readonly scope: CacheScope;
@@ -19,7 +19,7 @@ interface Inherited {
   readonly scope: CacheScope;
 }
 
-/** Gives the policy of plans, each made once. `usesClient`: a field reads what clients send beside document and variables. */
+/** Returns the policy of plans, computed once each. `usesClient` is true for fields that read more than document and variables. */
 export function createCachePolicies(
   hints: ReadonlyMap<string, CacheHint>,
   usesClient: (field: FieldPlan) => boolean,
@@ -29,7 +29,7 @@ export function createCachePolicies(
     let policy = known.get(plan);
     if (!policy) {
       policy = cachePolicy(plan.selection, hints);
-      // Private where the result differs by client, whatever is declared.
+      // A result that depends on the client is private, whatever is declared.
       if (policy.maxAge > 0 && anyField(plan.selection, usesClient)) policy = { ...policy, scope: 'private' };
       known.set(plan, policy);
     }
@@ -37,7 +37,7 @@ export function createCachePolicies(
   };
 }
 
-/** Selections that stand in many places are looked at once. */
+/** Visits shared selections once. */
 function anyField(selection: Selection, test: (field: FieldPlan) => boolean): boolean {
   const seen = new Set<Selection | Children>();
   const isNew = (place: Selection | Children): boolean => !seen.has(place) && seen.add(place).size > 0;
@@ -51,7 +51,7 @@ function anyField(selection: Selection, test: (field: FieldPlan) => boolean): bo
 function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>): CachePolicy {
   let maxAge = Number.POSITIVE_INFINITY;
   let scope: CachePolicy['scope'] = 'public';
-  /** What was inherited by what was visited: it may stand in many places. */
+  /** Inherited policies of visited selections, which may be shared. */
   const visited = new Map<Selection | Children, Set<string>>();
 
   function isKnown(place: Selection | Children, inherited: Inherited): boolean {
@@ -74,7 +74,7 @@ function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>
       };
       maxAge = Math.min(maxAge, own.maxAge);
       if (NARROWNESS[own.scope] > NARROWNESS[scope]) scope = own.scope;
-      // Nothing makes it longer again.
+      // It cannot become longer again.
       if (maxAge <= 0) return;
       if (!isKnown(field.children, own)) for (const inner of field.children.all()) visit(inner, own);
     }
@@ -94,7 +94,7 @@ function hintOf({ definition, parentType, name }: FieldPlan, hints: ReadonlyMap<
   return { ...type, ...field };
 }
 
-/** The value of `Cache-Control`; `undefined` when nothing may be kept. */
+/** Returns the value of `Cache-Control`; `undefined` if caching is disabled. */
 export function cacheControl(maxAge: number, scope: 'public' | 'private'): string | undefined {
   return maxAge > 0 ? `max-age=${maxAge}, ${scope}` : undefined;
 }

@@ -61,7 +61,7 @@ function objectOf(value: unknown, type: GraphQLObjectType, children: Children, p
   return completeFields(children.of(type), value, place);
 }
 
-/** What GraphQL.js takes: `isTypeOf`, `resolveType`, iterables, and leaves that are converted. Never asked for null. */
+/** Completes what GraphQL.js accepts: `isTypeOf`, `resolveType`, iterables, converted leaves. The value is never null. */
 function anyOf(type: GraphQLOutputType, context: CompletionContext): Complete {
   if (isListType(type)) return iterableOf(type.ofType as GraphQLOutputType, context);
   const { children, schema } = context;
@@ -97,7 +97,7 @@ function testedObject(value: unknown, { type, children, field, place }: TypedObj
   return isThenable(isOfType) ? Promise.resolve(isOfType).then(complete) : complete(isOfType);
 }
 
-/** The field whose value, or an item of it, stands at a place. */
+/** Returns the info of the field whose value, or an item of it, is at this place. */
 function infoAt(field: FieldPlan, { path, run }: Place): GraphQLResolveInfo {
   let at = path!;
   while (typeof at.key === 'number') at = at.prev!;
@@ -121,7 +121,7 @@ async function collected(values: AsyncIterable<unknown>): Promise<unknown[]> {
   return items;
 }
 
-/** The type of a JSON value behind an interface or union: as `__typename` says, or the only possible one. */
+/** Returns the type of a JSON value of an interface or union: that of `__typename`, or the only possible one. */
 export function typeOf(value: unknown, type: GraphQLAbstractType, schema: GraphQLSchema): GraphQLObjectType {
   const name = typeof value === 'object' ? (value as { readonly __typename?: unknown }).__typename : undefined;
   const possible = name === undefined ? schema.getPossibleTypes(type) : [];
@@ -148,7 +148,7 @@ function listOf(type: GraphQLOutputType, context: CompletionContext): Complete {
         waiting ||= out[i] instanceof Promise;
       }
     } catch (error) {
-      // Those before are of no use any more; what they reject with is told to nobody.
+      // The items before are no longer needed: their rejections are ignored.
       for (const each of out) if (each instanceof Promise) each.catch(() => {});
       throw error;
     }
@@ -194,7 +194,7 @@ function failedItem(error: unknown, { nullable }: ItemType, field: FieldPlan, { 
   return null;
 }
 
-/** The failure of a value that does not fit its type. Clients do not see the reason, which may contain the value. */
+/** Creates the failure of a value of the wrong type. Clients do not see the reason, which may contain the value. */
 export function mismatch(expected: string, reason?: string): Error {
   const shown = `The value is not of type ${expected}.`;
   return new FieldFailure(reason ?? shown, { shown });
@@ -206,11 +206,11 @@ const SCALARS = new Map<GraphQLNamedOutputType, (value: unknown) => boolean>([
   [GraphQLString, (value) => typeof value === 'string'],
   [GraphQLBoolean, (value) => typeof value === 'boolean'],
   [GraphQLInt, isInt32],
-  // JSON has no text for what is beyond the numbers: it would be null.
+  // JSON cannot represent infinite numbers: they would be null.
   [GraphQLFloat, Number.isFinite],
 ]);
 
-/** Leaves are taken as they are: nothing is turned into another type, save a whole number into an ID. */
+/** Checks leaves without conversion, except for an integer as an ID. */
 export function leafOf(type: GraphQLNamedOutputType): (value: unknown) => unknown {
   if (type.name === GraphQLID.name) return idOf;
   const fits = isEnumType(type) ? fitsEnum(type) : SCALARS.get(type);
@@ -222,7 +222,7 @@ export function leafOf(type: GraphQLNamedOutputType): (value: unknown) => unknow
   };
 }
 
-/** Deepest nesting of a value of a scalar that is not GraphQL's own: what is much deeper cannot be written as JSON. */
+/** Maximum nesting of a value of a custom scalar: much deeper ones cannot be serialized as JSON. */
 const MAX_DEPTH = 1000;
 
 function customOf(name: string): (value: unknown) => unknown {
@@ -232,7 +232,7 @@ function customOf(name: string): (value: unknown) => unknown {
   };
 }
 
-/** Leaves as their type converts them; what needs no conversion is taken as it is. */
+/** Converts leaves with their type, unless they already fit. */
 function convertedLeaf(type: GraphQLLeafType): Complete {
   const fits = type === GraphQLID ? (value: unknown) => typeof value === 'string' : SCALARS.get(type);
   return (value) => {

@@ -6,12 +6,12 @@ import type { Plan, PlanContext, Run, RunOptions } from './field-plan.ts';
 import { createPlans } from './plans.ts';
 import { coerceVariables } from './variables.ts';
 
-/** The result of an operation, and the plan it ran by: without one the operation was refused. */
+/** The result of an operation, and its plan, which is missing if the operation was rejected. */
 export interface Executed extends Pick<ApiResult, 'data' | 'errors'> {
   readonly plan?: Plan;
 }
 
-/** Creates the engine of a schema: each operation is planned once, for as long as its object is known. */
+/** Creates the engine of a schema: each operation object is planned once. */
 export function createEngine(context: PlanContext) {
   const planOf = createPlans(context);
   return {
@@ -60,7 +60,7 @@ function executed(data: unknown, { plan, errors }: Run): Executed {
   return errors.length > 0 ? { plan, data, errors } : { plan, data };
 }
 
-/** A field that must have a value had none, up to the operation itself. */
+/** Returns the result if a non-null violation propagated to the root. */
 function withoutData(error: unknown, run: Run): Executed {
   if (!(error instanceof Located)) throw error;
   note(run, error);

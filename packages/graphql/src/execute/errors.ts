@@ -3,7 +3,7 @@ import { ERROR_CODES } from '../error-codes.ts';
 import { FieldFailure, inputMessage, shownFailure } from '../errors/field-failure.ts';
 import type { FieldPlan, Path, Run } from './field-plan.ts';
 
-/** An error with its place, on its way to the next field that may be null. */
+/** An error with its path, which propagates to the nearest nullable field. */
 export class Located {
   readonly error: unknown;
   readonly path: Path;
@@ -16,10 +16,10 @@ export class Located {
   }
 }
 
-/** Errors told of one operation; more are counted in the last one. */
+/** Maximum number of errors in one result. */
 const MAX_ERRORS = 100;
 
-/** Notes an error of a field in the result. */
+/** Adds the error of a field to the result. */
 export function note({ errors, options }: Run, { error, path, field }: Located): void {
   const place = pathOf(path);
   options.onFailure?.(error instanceof Error ? error.message : String(error), place);
@@ -35,20 +35,20 @@ export function note({ errors, options }: Run, { error, path, field }: Located):
   );
 }
 
-/** What clients may read of an error: the message of a `GraphQLError` is meant for them, others may reveal internals. */
+/** Returns the message for clients: that of a `GraphQLError`, because others may reveal internals. */
 export function shownMessage(error: unknown): string {
   if (error instanceof GraphQLError) return inputMessage(error);
   const failure = error instanceof FieldFailure ? error : undefined;
   return failure?.shown ?? ERROR_CODES[failure?.code ?? 'ERR_GRAPHQL_RESOLVER'].message;
 }
 
-/** The extensions of an error that clients may read, with a code. */
+/** Returns the extensions for clients, with a code. */
 export function shownExtensions(error: unknown): Readonly<Record<string, unknown>> {
   const code = error instanceof FieldFailure ? error.code : 'ERR_GRAPHQL_RESOLVER';
   return { code, ...(error instanceof GraphQLError && error.extensions) };
 }
 
-/** The failure of a field that must have a value and has none. */
+/** Creates the failure of a non-null field without a value. */
 export function nonNullViolation(type: string, field: string): FieldFailure {
   return shownFailure(`Cannot return null for non-nullable field ${type}.${field}.`);
 }
@@ -59,7 +59,7 @@ function pathOf(path: Path): (string | number)[] {
   return keys.toReversed();
 }
 
-/** The place of the value of a field, below that of its object. */
+/** Returns the path of the value of a field. */
 export function pathTo({ key, parentType }: FieldPlan, before: Path | undefined): Path {
   return { prev: before, key, typename: parentType.name };
 }

@@ -25,7 +25,7 @@ import type { Failure } from '../observe/failure-log.ts';
 import { createForeignRuns, type RunOf } from './foreign-runs.ts';
 
 export interface ResolverParts {
-  /** The resolver of a field; `undefined` reads the key of the parent. */
+  /** Returns the resolver of a field; `undefined` reads the key of the parent. */
   resolverOf(type: string, field: string): Resolve | undefined;
   readonly limits: Limits;
   /** Receives each failure, with the reason that clients do not see. */
@@ -94,12 +94,12 @@ function failureOf(error: unknown, { path }: GraphQLResolveInfo): Failure {
   return { reason: error instanceof Error ? error.message : String(error), path: responsePathAsArray(path) };
 }
 
-/** The error as clients of any server may read it. */
+/** Returns an error in the form for clients of any server. */
 function shown(error: unknown): GraphQLError {
   return new GraphQLError(shownMessage(error), { extensions: shownExtensions(error) });
 }
 
-/** Gives a value that fits the type of a field, or throws; in a list an error stands in the place of each item that does not fit. */
+/** Checks values against the type of a field; in a list, invalid items become errors. */
 function fitterOf({ name, type }: GraphQLField<unknown, unknown>, parent: string): (value: unknown) => unknown {
   const present = (fit: (value: unknown) => unknown) => (value: unknown) => {
     const fitting = fit(value);

@@ -18,14 +18,14 @@ export function completeFields(selection: Selection, source: unknown, place: Pla
       else put(out, field, value);
     }
   } catch (error) {
-    // The others are of no use any more; what they reject with is told to nobody.
+    // The other fields are no longer needed: their rejections are ignored.
     unfinished?.promise.catch(() => {});
     throw error;
   }
   return unfinished ? unfinished.promise : out;
 }
 
-/** The same, one field after the other, as the fields of a mutation are run. */
+/** Completes the fields of an object one after the other, as a mutation requires. */
 export async function completeSerially(selection: Selection, source: unknown, place: Place): Promise<unknown> {
   const out: Record<string, unknown> = {};
   for (const field of selection) {
@@ -43,7 +43,7 @@ export async function completeSerially(selection: Selection, source: unknown, pl
   return out;
 }
 
-/** An object of which some fields have to wait: one promise for all of them, or each would cost several. */
+/** An object with asynchronous fields: one promise for all of them, because each would cost several. */
 class Unfinished {
   readonly promise: Promise<unknown>;
   readonly #out: Record<string, unknown>;
@@ -61,7 +61,7 @@ class Unfinished {
     });
   }
 
-  /** Waits for what a resolver gives. */
+  /** Waits for the value of a resolver. */
   wait(field: FieldPlan, given: Promise<unknown>): void {
     this.#hold(field);
     given.then(
@@ -70,13 +70,13 @@ class Unfinished {
     );
   }
 
-  /** Waits for what is complete then. */
+  /** Waits for a completed value. */
   waitFinished(field: FieldPlan, value: Promise<unknown>): void {
     this.#hold(field);
     value.then((done) => this.#put(field, done), this.#reject);
   }
 
-  /** Keeps the place of a field among the others. */
+  /** Reserves the position of a field among the others. */
   #hold(field: FieldPlan): void {
     this.#left++;
     put(this.#out, field, undefined);
@@ -104,7 +104,7 @@ function put(out: Record<string, unknown>, { key, shadowsPrototype }: FieldPlan,
   else out[key] = value;
 }
 
-/** What the resolver of a field gives, or the key of its parent. */
+/** Returns the value of the resolver of a field, or of the key of its parent. */
 function begin(field: FieldPlan, source: unknown, place: Place): unknown {
   if (!field.resolve) return read(field, source);
   try {
@@ -123,7 +123,7 @@ function argsOf({ definition, nodes }: FieldPlan, run: Run): Readonly<Record<str
   return getArgumentValues(definition, nodes[0]!, run.variables, undefined, true);
 }
 
-/** Completes what was given for a field. */
+/** Completes the value of a field. */
 function finish(given: unknown, field: FieldPlan, place: Place): unknown {
   try {
     const inner = field.leaf ? place : { path: pathTo(field, place.path), run: place.run };
@@ -144,7 +144,7 @@ function present(value: unknown, field: FieldPlan, place: Place): unknown {
   return value;
 }
 
-/** Where the field may be null the error stops here; else it goes on to its parent. */
+/** Reports an error if the field is nullable, else passes it to the parent. */
 function failed(error: unknown, field: FieldPlan, place: Place): null {
   const located = error instanceof Located ? error : new Located(error, pathTo(field, place.path), field);
   if (!field.nullable) throw located;

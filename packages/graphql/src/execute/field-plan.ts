@@ -9,10 +9,10 @@ import type {
 import type { ResultError } from './executable-api.ts';
 import type { Operation } from '../document/documents.ts';
 
-/** What plans are made from. */
+/** Options of plans. */
 export interface PlanContext {
   readonly schema: GraphQLSchema;
-  /** The resolver of a field; `undefined` reads the key of the parent. */
+  /** Returns the resolver of a field; `undefined` reads the key of the parent. */
   resolverOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined;
   /** Fields deeper than this are errors; 0 is no limit. */
   readonly maxDepth: number;
@@ -20,7 +20,7 @@ export interface PlanContext {
   readonly values: 'json' | 'any';
 }
 
-/** Returns the value of a field that is not simply a key of its parent. `place` is that of the parent. */
+/** Returns the value of a field. `place` is that of the parent. */
 export type ResolveField = (
   parent: unknown,
   args: Readonly<Record<string, unknown>>,
@@ -28,20 +28,20 @@ export type ResolveField = (
   field: FieldPlan,
 ) => unknown;
 
-/** One field of a selection, with all that does not depend on data. */
+/** One field of a selection, with everything that does not depend on data. */
 export interface FieldPlan {
   /** In the result. */
   readonly key: string;
   readonly name: string;
-  /** All that select it here; their arguments are the same. */
+  /** All nodes that select it here; their arguments are equal. */
   readonly nodes: readonly FieldNode[];
   readonly definition: GraphQLField<unknown, unknown>;
   readonly parentType: GraphQLObjectType;
   readonly resolve: ResolveField | undefined;
-  /** Those without variables; else, and for resolvers that may change them, they are made for each call. */
+  /** Missing if they contain variables, or resolvers may change them: then they are created for each call. */
   readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly complete: Complete;
-  /** Has no place of its own below it. */
+  /** True if it needs no place for its value. */
   readonly leaf: boolean;
   readonly nullable: boolean;
   /** True if the key or the name is a property of `Object.prototype`. */
@@ -51,34 +51,34 @@ export interface FieldPlan {
 
 export type Selection = readonly FieldPlan[];
 
-/** An operation ready to run. */
+/** An operation that is ready to be executed. */
 export interface Plan {
   readonly schema: GraphQLSchema;
   readonly selection: Selection;
   readonly fragments: GraphQLResolveInfo['fragments'];
 }
 
-/** What is selected of the objects below a field, by their type. Fields that select the same of the same type share it. */
+/** The selections of the objects of a field by type. Fields with equal selections of the same type share them. */
 export interface Children {
-  /** Planned when the first object of the type comes. */
+  /** Planned when the first object of the type arrives. */
   of(type: GraphQLObjectType): Selection;
-  /** Those of all types that may come; none for leaves. */
+  /** Returns those of all possible types; none for leaves. */
   all(): readonly Selection[];
 }
 
 /** Converts the value of a resolver to that of the result. `place` is that of the value; leaves get that of their parent. */
 export type Complete = (value: unknown, field: FieldPlan, place: Place) => unknown;
 
-/** A place in a result, from the inside out. */
+/** A path in a result, the innermost key first. */
 export type Path = GraphQLResolveInfo['path'];
 
-/** Where an object stands whose fields are completed, or a value that is being completed. */
+/** The position of an object or value that is being completed. */
 export interface Place {
   readonly path: Path | undefined;
   readonly run: Run;
 }
 
-/** What the caller of an operation adds to it. */
+/** Options of one execution. */
 export interface RunOptions {
   /** Parent of the fields of the operation itself. */
   readonly rootValue: unknown;
@@ -91,11 +91,11 @@ export interface RunOptions {
   onFailure?(reason: string, path: readonly (string | number)[]): void;
   /** Called after each field of a mutation. */
   afterField?(): void;
-  /** Renders an error in its own way; `undefined` for the usual one. */
+  /** Returns an error in another form; `undefined` for the default one. */
   errorOf?(error: unknown, at: Pick<ResultError, 'path' | 'locations'>): ResultError | undefined;
 }
 
-/** One operation under way. */
+/** One execution of an operation. */
 export interface Run {
   readonly operation: Operation;
   readonly plan: Plan;

@@ -20,7 +20,7 @@ type LocalContext = ResolverContext & { readonly log: Logger; readonly name: str
 
 const ROOT = Object.freeze({});
 
-/** Makes an API that runs operations here. Throws an `Error` that says what cannot be served. */
+/** Creates an API that executes operations locally. Throws an `Error` if it is invalid. */
 export function createLocalApi(executable: ExecutableSchema, context: LocalContext): ExecutableApi {
   const { schema: declared, resolutions, cacheHints } = readSchema(executable.schemaDefinition ?? '');
   const local = executable.executor?.local ?? {};
@@ -85,7 +85,7 @@ export function createLocalApi(executable: ExecutableSchema, context: LocalConte
 
   function introspect(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): ResolveField | undefined {
     const { resolve } = field;
-    // Only the fields of the introspection system are resolved here, which reads no more than the schema.
+    // Only introspection fields have resolvers here; they read only the schema.
     if (!resolve || !(type.name.startsWith('__') || field.name.startsWith('__'))) return undefined;
     const info = { schema } as Parameters<typeof resolve>[3];
     return (parent, args) => {

@@ -28,7 +28,7 @@ import type { Children, FieldPlan, Plan, PlanContext, ResolveField, Selection } 
 const NO_ARGUMENTS = Object.freeze({});
 const NO_CHILDREN: Children = { of: () => [], all: () => [] };
 
-/** Plans an operation. `variables` decide what `@skip` and `@include` leave; the plan keeps them. */
+/** Plans an operation. `variables` are those of `@skip` and `@include`; the plan keeps them. */
 export function planOperation(operation: Operation, context: PlanContext, variables: VariableValues | undefined): Plan {
   const { definition, document } = operation;
   const fragments = Object.create(null) as Record<string, FragmentDefinitionNode>;
@@ -44,11 +44,11 @@ class Planner {
   readonly #context: PlanContext;
   readonly #fragments: Plan['fragments'];
   readonly #variables: VariableValues | undefined;
-  /** Numbers of the sets that were met. */
+  /** Numbers of the visited sets. */
   readonly #numbers = new Map<SelectionSetNode, number>();
-  /** Selections by type, depth and sets: those of an interface are made once for all its types. */
+  /** Selections by type, depth and sets, each planned once. */
   readonly #known = new Map<string, Selection>();
-  /** Of named types, by the same. */
+  /** Children of named types, by the same keys. */
   readonly #children = new Map<string, Children>();
 
   constructor(context: PlanContext, fragments: Plan['fragments'], variables: VariableValues | undefined) {

@@ -4,11 +4,11 @@ import { refusal, type Refusal } from '../errors/refusal.ts';
 import type { Plan, PlanContext } from './field-plan.ts';
 import { planOperation } from './plan.ts';
 
-/** Plans kept for one operation: one for each way its conditions turn out. */
+/** Maximum number of plans of one operation, one per combination of its conditions. */
 const MAX_VARIANTS = 16;
 
 interface Planned {
-  /** Variables that decide about fields. */
+  /** Names of the variables of conditions. */
   readonly conditions: readonly string[];
   readonly variants: Map<string, Plan>;
 }
@@ -37,7 +37,7 @@ function keyOf(conditions: readonly string[], variables: VariableValues | undefi
   return conditions.map((name) => (variables?.coerced[name] === true ? '1' : '0')).join('');
 }
 
-/** The others may be large, and a plan keeps what it gets. */
+/** Other variables may be large, and a plan keeps them. */
 function onlyOf({ coerced, sources }: VariableValues, names: readonly string[]): VariableValues {
   const only = <T>(all: Readonly<Record<string, T>>): Record<string, T> =>
     Object.assign(
@@ -47,7 +47,7 @@ function onlyOf({ coerced, sources }: VariableValues, names: readonly string[]):
   return { coerced: only(coerced), sources: only(sources) };
 }
 
-/** The variables of its conditions; other operations of the document may name theirs the same. */
+/** Returns the variables of conditions of this operation; others of the document may use the same names. */
 function conditionsOf({ document, definition }: Operation): readonly string[] {
   const names = new Set<string>();
   visit(document, {

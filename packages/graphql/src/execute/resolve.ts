@@ -2,13 +2,13 @@ import type { GraphQLFieldResolver, GraphQLResolveInfo, VariableValues } from 'g
 import { pathTo } from './errors.ts';
 import type { FieldPlan, Path, ResolveField, Run } from './field-plan.ts';
 
-/** Makes a resolver of GraphQL.js a resolver of plans. */
+/** Converts a resolver of GraphQL.js to one of plans. */
 export function standardResolver(resolve: GraphQLFieldResolver<unknown, unknown>): ResolveField {
   return (source, args, { path, run }, field) =>
     settled(resolve(source, ownArgs(args), run.options.context, infoOf(field, run, pathTo(field, path))));
 }
 
-/** Reads the field as GraphQL.js does where it has no resolver: a property, or what a method returns. */
+/** Reads a field without a resolver as GraphQL.js does: a property, or the result of a method. */
 export const readProperty: ResolveField = (source, args, { path, run }, field) => {
   if ((typeof source !== 'object' || source === null) && typeof source !== 'function') return undefined;
   const value = (source as Readonly<Record<string, unknown>>)[field.name];
@@ -17,7 +17,7 @@ export const readProperty: ResolveField = (source, args, { path, run }, field) =
   return settled(value.call(source, ownArgs(args), run.options.context, infoOf(field, run, pathTo(field, path))));
 };
 
-/** Resolvers may change their arguments; those of fields without any are shared. */
+/** Resolvers may change their arguments, but the empty ones are shared. */
 function ownArgs(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.isFrozen(args) ? {} : args;
 }
@@ -29,7 +29,7 @@ const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
 };
 const getAsyncHelpers = (): typeof ASYNC_HELPERS => ASYNC_HELPERS;
 
-/** What a resolver is told of its field. */
+/** Creates the info argument of a resolver. */
 export function infoOf({ definition, nodes, parentType, name }: FieldPlan, run: Run, path: Path): GraphQLResolveInfo {
   const { plan, operation, variables, options } = run;
   return {

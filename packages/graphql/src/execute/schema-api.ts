@@ -14,7 +14,7 @@ import { readProperty, standardResolver } from './resolve.ts';
 import { coerceVariables } from './variables.ts';
 import { logFailure, type Failure } from '../observe/failure-log.ts';
 
-/** Makes the third argument of resolvers, for each operation. */
+/** Returns the third argument of resolvers for an operation. */
 export type ContextValue = (request: OperationRequest) => unknown;
 
 export interface SchemaApiOptions {
@@ -27,7 +27,7 @@ export interface SchemaApiOptions {
   readonly name: string;
 }
 
-/** Makes an API of a schema that brings its resolvers. Throws an `Error` that says what is wrong with the schema. */
+/** Creates an API of a schema with resolvers. Throws an `Error` if the schema is invalid. */
 export function createSchemaApi(given: unknown, options: SchemaApiOptions): ExecutableApi {
   const schema = checkedSchema(given);
   const { maxDepth, enableIntrospection, contextValue = ({ facts, signal }) => ({ facts, signal }) } = options;
@@ -103,7 +103,7 @@ function checkedSchema(given: unknown): GraphQLSchema {
   return given;
 }
 
-/** The events of a subscription; each is the parent of its fields. Rejects with what a resolver threw. */
+/** Returns the events of a subscription, each the parent of its fields. Rejects with the error of a resolver. */
 async function eventsOf(
   schema: GraphQLSchema,
   { operation, variables, signal }: OperationRequest,
@@ -127,7 +127,7 @@ async function eventsOf(
   throw error?.originalError instanceof GraphQLError ? error : (error?.originalError ?? error);
 }
 
-/** The results of events. Whoever leaves while an event is awaited waits for it no longer. */
+/** Maps events to results. `return` ends a pending `next` immediately. */
 function mapped(
   events: AsyncIterable<unknown>,
   {
@@ -170,7 +170,7 @@ function mapped(
       isOver = true;
       release();
       leave();
-      // A generator that waits for its next event ends only then.
+      // A generator ends only after its next event.
       void Promise.resolve(source.return?.()).catch(() => {});
       return done;
     },

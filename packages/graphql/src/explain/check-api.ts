@@ -12,8 +12,7 @@ const MAX_MESSAGE = 300;
 const DESCRIPTOR_FILE = ['grpcDescriptorRegistry', 'protoDescriptor'];
 
 /**
- * Refuses GraphQLApis whose schema definition does not parse or is no valid schema, with line and column inside it, and those with
- * templates that cannot be read.
+ * Rejects GraphQLApis with an invalid schema definition, with its line and column, or with invalid templates.
  *
  * @example
  * createControlPlane({ source: directorySource('resources'), checks: [graphqlApiCheck] });
@@ -41,10 +40,10 @@ export const graphqlApiCheck: ResourceCheck = {
   },
 };
 
-/** Reads all templates of a resolution. Throws an `Error` that says what is wrong with which. */
+/** Reads all templates of a resolution. Throws an `Error` that names an invalid one. */
 function readTemplates({ restResolver: rest, grpcResolver: grpc }: Resolution): void {
   if (rest) {
-    // A path that does not begin with '/' is told by the control plane itself.
+    // The control plane itself reports a path that does not begin with '/'.
     const isTold = Object.entries(rest.request?.headers ?? {}).some(
       ([name, value]) => name.toLowerCase() === ':path' && !value.startsWith('/'),
     );
@@ -65,7 +64,7 @@ function attempt(path: FieldProblem['path'], work: () => void): FieldProblem[] {
   }
 }
 
-/** What is wrong with a definition, and where in it; one that is empty is none of ours. */
+/** Returns the problem of a definition, with its place; an empty one is not checked here. */
 function problemOf(definition: string): Pick<FieldProblem, 'message' | 'place'> | undefined {
   if (definition.trim() === '') return undefined;
   try {

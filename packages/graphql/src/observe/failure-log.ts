@@ -1,6 +1,6 @@
 import type { Facts, Logger } from '@edge-gateway/core';
 
-/** Why a field has no value, with what clients do not see. */
+/** Why a field has no value, including the reason that clients do not see. */
 export interface Failure {
   readonly reason: string;
   readonly path: readonly (string | number)[];

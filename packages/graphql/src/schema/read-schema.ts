@@ -17,14 +17,14 @@ import {
 } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate.js';
 
-/** What `@cacheControl` says. */
+/** Arguments of `@cacheControl`. */
 export interface CacheHint {
   readonly maxAge?: number;
   readonly inheritMaxAge?: boolean;
   readonly scope?: 'public' | 'private';
 }
 
-/** A schema definition, read, with its directives taken out. */
+/** A parsed schema definition, without its own directives. */
 export interface LocalSchema {
   readonly schema: GraphQLSchema;
   /** Name in `@resolve` by `Type.field`. */
