@@ -9,7 +9,7 @@ import type {
 } from '@edge-gateway/core';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
-import { createDomainIndex } from '../route/match/domain.ts';
+import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
@@ -134,9 +134,7 @@ function compileListener(
     written,
     shared,
     hosts,
-    findHost: createDomainIndex(
-      [...hosts].flatMap(([{ domains }, value]) => domains.map((domain) => ({ domain, value }))),
-    ),
+    findHost: createDomainIndex(domainsOf(hosts)),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
@@ -146,6 +144,10 @@ function compileListener(
 /** `extauth` of a listener stands in place of that of the Settings. */
 function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
   return extauth ? { ...written, extauth } : written;
+}
+
+function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
+  for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
 }
 
 function settingsOf(source: Listener, context: Context): Pick<RouteTable, 'settings' | 'failed'> {
