@@ -77,14 +77,14 @@ describe('a GraphQL attack on', () => {
     });
   }
 
-  it('batches, with something that is no operation: rejected as a whole', async () => {
+  it('batches with an invalid operation: rejected as a whole', async () => {
     const url = await start({ ...LOCAL, limits: { maxBatchSize: 5 } });
     for (const other of [7, null, [], '{ node { id } }']) {
       expectRefused(await post(url, JSON.stringify([{ query: QUERY }, other])));
     }
   });
 
-  it('batches, with an operation that does not fit: an error of that one only', async () => {
+  it('batches with an operation that is invalid for the schema: an error of that one only', async () => {
     const url = await start({ ...LOCAL, limits: { maxBatchSize: 5 } });
     const { status, body } = await post(url, JSON.stringify([{ query: QUERY }, { query: '{ nothing }' }]));
     expect(status).to.equal(200);
@@ -103,7 +103,7 @@ describe('a GraphQL attack on', () => {
     });
   }
 
-  it('persisted queries, a flood of registrations: the oldest are forgotten', async () => {
+  it('persisted queries, a flood of registrations: the oldest are evicted', async () => {
     const url = await start({ ...LOCAL, persistedQueryCacheConfig: { cacheSize: 10 } });
     const registered = (i: number) => {
       const query = `{ node { id } } # ${i}`;

@@ -46,7 +46,7 @@ describe('a GraphQL attack', () => {
     }
   }
 
-  it('fields that repeat each other below the single limits: rejected, before each is compared with each', async () => {
+  it('overlapping fields below the other limits: rejected before they are compared', async () => {
     const fields = `${'id '.repeat(20)} next { ${'id '.repeat(19)} }`;
     expectRefused(await ask(front.url, `{ ${times(19, () => `node { ${fields} }`)} }`));
     const fragments = times(10, (i) => `fragment f${i} on Node { ${fields} }`);

@@ -72,7 +72,7 @@ describe('the OpenAPI document of a server', () => {
     ['a number', '7'],
     ['a list that says openapi', '- openapi: 3.0.0\n'],
   ] as const) {
-    it(`is not taken from ${what}`, async () => {
+    it(`is not read from ${what}`, async () => {
       expect((await find({ '*': text })).document).to.equal(undefined);
     });
   }

@@ -124,11 +124,11 @@ describe('the discovery loop', () => {
   });
 
   for (const [name, discovery, labels, found] of [
-    ['asks only labelled upstreams with WHITELIST', { fdsMode: 'WHITELIST' }, { b: 'enabled' }, ['b']],
-    ['asks all but labelled ones with BLACKLIST', { fdsMode: 'BLACKLIST' }, { b: 'disabled' }, ['a']],
-    ['asks nobody when it is DISABLED', { fdsMode: 'DISABLED' }, { b: 'enabled' }, []],
-    ['asks nobody when GraphQL is off', { fdsOptions: { graphqlEnabled: false } }, { b: 'enabled' }, []],
-    ['asks only labelled upstreams without Settings', null, { b: 'enabled' }, ['b']],
+    ['probes only labelled upstreams with WHITELIST', { fdsMode: 'WHITELIST' }, { b: 'enabled' }, ['b']],
+    ['probes all but labelled ones with BLACKLIST', { fdsMode: 'BLACKLIST' }, { b: 'disabled' }, ['a']],
+    ['probes none when it is DISABLED', { fdsMode: 'DISABLED' }, { b: 'enabled' }, []],
+    ['probes none when GraphQL is off', { fdsOptions: { graphqlEnabled: false } }, { b: 'enabled' }, []],
+    ['probes only labelled upstreams without Settings', null, { b: 'enabled' }, ['b']],
   ] as const) {
     it(name, async () => {
       const port = await openApiServer();

@@ -3,7 +3,7 @@ import { graphqlApi } from '../../src/middleware.ts';
 import { post, serveHandler } from '../servers.ts';
 
 describe('conditions of an operation', () => {
-  it('are not those of another one in the document, whose variable has the same name', async () => {
+  it('are not those of another operation whose variable has the same name', async () => {
     const front = await serveHandler(
       graphqlApi({
         schemaDefinition: 'type Query { a(n: Int): String @resolve(name: "a") }',

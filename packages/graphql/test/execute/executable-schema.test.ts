@@ -161,7 +161,7 @@ describe('the schema of a local API', () => {
     expect(body.errors).to.have.length(2);
   });
 
-  it('reads headers of the request that the server hands to resolvers', async () => {
+  it('reads headers of the request that the server passes to resolvers', async () => {
     const req = { headers: { 'x-user': 'ann' }, url: '/graphql', method: 'POST' } as unknown as IncomingMessage;
     const request = new Request('http://localhost/graphql', { headers: { 'x-user': 'ann' } });
     for (const context of [{ req }, { request }]) {

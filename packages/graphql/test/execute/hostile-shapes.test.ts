@@ -49,7 +49,7 @@ describe('documents that are more expensive than they look', () => {
     await backend.close();
   });
 
-  it('a list that must not hold null fails as a whole, and what it still waits for harms nobody', async () => {
+  it('a list of non-null items fails as a whole, and ignores later rejections', async () => {
     const { body } = await ask(front.url, '{ books { id reviews } }');
     expect(body.data).to.deep.equal({ books: null });
     expect(body.errors.map((each: { path: unknown }) => each.path)).to.deep.equal([['books', 1]]);
@@ -64,12 +64,12 @@ describe('documents that are more expensive than they look', () => {
     expect(body).to.deep.equal({ data: { node: { id: '1', next: { id: '2', next: null } } } });
   }
 
-  it('an interface of many types within itself is planned at once', async () => {
+  it('a recursive interface of many types is planned quickly', async () => {
     const query = `{ node ${'{ id next '.repeat(13)} { id } ${'}'.repeat(13)} }`;
     expect(await cpuTime(() => isAnswered(query))).to.be.below(2000);
   });
 
-  it('the same, where each type selects in its own way', async () => {
+  it('the same, with a different selection per type', async () => {
     const branch = (depth: number): string =>
       depth === 0
         ? '{ id }'

@@ -225,7 +225,7 @@ describe('an API over a schema with resolvers', () => {
   after(() => Promise.all(open.map((each) => each.close())));
 
   for (const query of QUERIES) {
-    it(`gives what GraphQL.js gives: ${query}`, async () => {
+    it(`returns the same as GraphQL.js: ${query}`, async () => {
       const { body } = await ask(front.url, query);
       const expected = JSON.parse(JSON.stringify(await execute({ schema, document: parse(query) }))) as Answer;
       expect(body.data).to.deep.equal(expected.data);
@@ -239,13 +239,13 @@ describe('an API over a schema with resolvers', () => {
     expect(graphqlApi({ schema }).schema).to.equal(schema);
   });
 
-  it('gives resolvers arguments of their own each time', async () => {
+  it('passes new arguments to resolvers each time', async () => {
     const query = '{ mutated(list: [1, 2]) }';
     await ask(front.url, query);
     expect((await ask(front.url, query)).body.data.mutated).to.equal(3);
   });
 
-  it('reveals nothing of errors but those that are meant for clients', async () => {
+  it('reveals only errors that are meant for clients', async () => {
     const { body } = await ask(front.url, '{ failing { plain told returned circular wrongType { name } } }');
     const told = Object.fromEntries(body.errors.map((each: any) => [each.path[1], each]));
     for (const field of ['plain', 'returned']) {
@@ -290,14 +290,14 @@ describe('an API over a schema with resolvers', () => {
     expect((await ask(front.url, VARIABLE, { on: '2026-01-01' })).body.data).to.deep.equal({ dated: '2026-01-01' });
   });
 
-  it('runs the fields of a mutation in turn', async () => {
+  it('executes the fields of a mutation serially', async () => {
     steps.length = 0;
     const { body } = await ask(front.url, 'mutation { add(n: 2) second more: add(n: 3) }');
     expect(body.data).to.deep.equal({ add: 2, second: 2, more: 5 });
     expect(steps).to.deep.equal(['add begins', 'add ends', 'second', 'add begins', 'add ends']);
   });
 
-  it('hands the request to resolvers, or what contextValue makes of it', async () => {
+  it('passes the request to resolvers, or the result of contextValue', async () => {
     const headers = { 'x-user': 'ann' };
     const { body } = await ask(front.url, '{ header(name: "x-user") }', {}, headers);
     expect(body.data).to.deep.equal({ header: 'ann' });
@@ -312,7 +312,7 @@ describe('an API over a schema with resolvers', () => {
     expect(answer.body.errors[0]).to.deep.include({ message: 'A field could not be resolved.' });
   });
 
-  it('keeps the limits, the rules of introspection and persisted queries', async () => {
+  it('applies limits, introspection rules and persisted queries', async () => {
     const codeOf = async (query: string, server = front): Promise<string | undefined> =>
       (await ask(server.url, query)).body.errors?.[0].extensions.code;
     expect(await codeOf(`{ books ${'{ next '.repeat(15)} { id } ${'}'.repeat(15)} }`)).to.equal('ERR_GRAPHQL_LIMIT');
@@ -339,7 +339,7 @@ describe('an API over a schema with resolvers', () => {
     return [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => data!);
   }
 
-  it('gives the results of subscriptions, and ends their source', async () => {
+  it('returns the results of subscriptions, and ends their source', async () => {
     ended.length = 0;
     const results = await events('subscription { count(to: 3) }');
     expect(results).to.deep.equal([1, 2, 3].map((count) => JSON.stringify({ data: { count } })));
@@ -364,14 +364,14 @@ describe('an API over a schema with resolvers', () => {
     return reader;
   }
 
-  it('tells a subscription by its signal that its client has left', async () => {
+  it('aborts the signal of a subscription when its client disconnects', async () => {
     const client = new AbortController();
     await subscribe(front.url, client.signal);
     client.abort();
     while (!ended.includes('never')) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('tells a subscription by its signal that the server ends it', async () => {
+  it('aborts the signal of a subscription when the server ends it', async () => {
     const handler = graphqlApi({ schema });
     const server = await serveHandler(handler);
     open.push({ ...server, close: async () => (await server.close(), void (await handler.close?.())) });

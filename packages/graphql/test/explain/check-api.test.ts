@@ -161,7 +161,7 @@ describe('graphqlApiCheck', () => {
     });
   }
 
-  it('keeps the last good definition in use, and tells those that refer to it', async () => {
+  it('keeps the last good definition in use, and warns resources that refer to it', async () => {
     const { controlPlane, set } = await start(GOOD);
     const [before] = servedBy(controlPlane.state);
     set('type Query {');

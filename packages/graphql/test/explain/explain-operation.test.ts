@@ -61,7 +61,7 @@ describe('explainOperation', () => {
     ]);
   });
 
-  it('opens fragments, for the types that they name', () => {
+  it('expands fragments for their types', () => {
     const query = '{ item(id: 1) { ...P ... on Pen { price { amount } } } } fragment P on Book { price { tax } }';
     expect(explained(shop, query)).to.deep.equal([
       'item: shop GET /items/1 (once)',
@@ -136,7 +136,7 @@ describe('explainOperation', () => {
     ]);
   });
 
-  it('asks a remote server once for all fields of an operation', () => {
+  it('lists one request to a remote server for all fields of an operation', () => {
     const spec = {
       executableSchema: {
         schemaDefinition: 'type Query { a: Int b: Int }',

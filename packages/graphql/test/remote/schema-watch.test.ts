@@ -136,7 +136,7 @@ describe('the schema of a server behind a written API', () => {
     expect(status().reason).to.include('breaking: ');
   });
 
-  it('stays the same object where the server only tells it in another order', async () => {
+  it('stays the same object if the server only changes the order', async () => {
     const { served, answers } = await start(undefined);
     const before = served();
     await answers(BOOKS.replace('title: String pages: Int', 'pages: Int title: String'));
@@ -170,7 +170,7 @@ describe('the schema of a server behind a written API', () => {
     });
   }
 
-  it('is a note as well when the server is away, and what was known of it stays', async () => {
+  it('is also a note if the server is unavailable, and the known schema stays in use', async () => {
     const { server, status, served, watch } = await start(undefined);
     await server.close();
     await watch.look();
@@ -191,7 +191,7 @@ describe('the schema of a server behind a written API', () => {
     expect(counted('dangerous')).to.deep.equal({ value: 1 });
   });
 
-  it('is forgotten with its API', async () => {
+  it('is removed with its API', async () => {
     const { source, answers, server, watch } = await start(BOOKS);
     await answers(CHANGED);
     source.delete('api');

@@ -49,7 +49,7 @@ describe('WebSocket clients', () => {
     expect(await client.closed).to.equal(4429);
   });
 
-  it('are closed with 4401 when they subscribe before it, and nothing is asked upstream', async () => {
+  it('are closed with 4401 when they subscribe before it, without an upstream request', async () => {
     const before = upstream.upgrades.length + upstream.asked.length;
     const client = await rawClient((await front()).url);
     client.send({ type: 'subscribe', id: 'a', payload: TICKS });
@@ -96,7 +96,7 @@ describe('WebSocket clients', () => {
     expect(await client.message('pong')).to.deep.equal({ type: 'pong', payload: { n: 1 } });
   });
 
-  it('get an error for an operation too many, and may ask again when one is over', async () => {
+  it('receive an error above the maximum of operations, until one has ended', async () => {
     const client = await readyClient((await front({ maxSubscriptions: 2 })).url);
     for (const id of ['a', 'b']) {
       client.send({ type: 'subscribe', id, payload: TICKS });
@@ -111,7 +111,7 @@ describe('WebSocket clients', () => {
     client.webSocket.terminate();
   });
 
-  it('may use an id again when it is over', async () => {
+  it('may reuse the id of an operation that has ended', async () => {
     const client = await readyClient((await front()).url);
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { count(to: 1) }' } });
     await client.message('complete', 'a');
@@ -121,7 +121,7 @@ describe('WebSocket clients', () => {
     client.webSocket.terminate();
   });
 
-  it('get data and errors of a result in one message', async () => {
+  it('receive data and errors of a result in one message', async () => {
     const failing = await frontOf({
       schemaDefinition: 'type Query { a: Int @resolve(name: "a") b: Int @resolve(name: "b") }',
       resolutions: {
@@ -139,7 +139,7 @@ describe('WebSocket clients', () => {
     client.webSocket.terminate();
   });
 
-  it('are told that an API without a remote server has no subscriptions, as are others', async () => {
+  it('receive an error if the API has no subscriptions', async () => {
     const local = await frontOf({
       schemaDefinition: 'type Query { a: Int @resolve(name: "a") } type Subscription { a: Int }',
       resolutions: { a: { mockResolver: { syncResponse: 1 } } },
@@ -160,7 +160,7 @@ describe('WebSocket clients', () => {
     expect(((await plain.json()) as any).errors[0].message).to.equal(told);
   });
 
-  it('are told how subscriptions come where they post one', async () => {
+  it('receive an error that names the transports if they send a subscription by POST', async () => {
     const { url } = await front();
     const plain = await fetch(url, {
       method: 'POST',
@@ -201,7 +201,7 @@ describe('WebSocket clients', () => {
     expect(await refusal((await front({}, ['*'])).url, { headers: { origin: 'null' } })).to.equal('accepted');
   });
 
-  it('beyond the limit of connections are rejected with 503, until one has left; event streams count', async () => {
+  it('above the maximum of connections are rejected with 503, event streams included', async () => {
     const { url } = await front({ maxConnections: 2 });
     const first = await rawClient(url);
     const over = new AbortController();
@@ -229,7 +229,7 @@ describe('WebSocket clients', () => {
     for (const { webSocket } of clients) webSocket.terminate();
   });
 
-  it('that do not answer pings are cut off, and their subscriptions end', async () => {
+  it('that do not answer pings are disconnected, and their subscriptions end', async () => {
     const { url } = await front({ pingIntervalMs: 500 });
     const dead = await readyClient(url);
     dead.send({ type: 'subscribe', id: 'a', payload: TICKS });
@@ -245,7 +245,7 @@ describe('WebSocket clients', () => {
     dead.webSocket.terminate();
   });
 
-  it('that ask for pongs and take none are cut off', async () => {
+  it('that send pings but read no pongs are disconnected', async () => {
     const made = await front({ maxResponseBytes: 1_000_000, maxBodyBytes: 200_000, pingIntervalMs: 0 });
     const client = await readyClient(made.url);
     client.webSocket.pause();
@@ -266,7 +266,7 @@ describe('WebSocket clients', () => {
     expect(await client.closed).to.equal(1001);
   });
 
-  it('that leave end their queries too', async () => {
+  it('that disconnect cancel their queries', async () => {
     let open = 0;
     const hanging = await serve((_req, res) => {
       open++;
@@ -346,7 +346,7 @@ describe('the origin of a WebSocket', () => {
   const asked = (origin: string | undefined, host: string | undefined, encrypted = false) =>
     isForeign({ headers: { origin, host }, socket: { encrypted } } as never, []);
 
-  it('is the own one without Origin, and with the host of the request', () => {
+  it('is the same without Origin, and with the host of the request', () => {
     expect(asked(undefined, 'api.example')).to.equal(false);
     expect(asked('https://api.example', 'api.example', true)).to.equal(false);
     expect(asked('https://api.example', 'api.example:443', true)).to.equal(false);
@@ -355,7 +355,7 @@ describe('the origin of a WebSocket', () => {
     expect(asked('http://[::1]:8080', '[::1]:8080')).to.equal(false);
   });
 
-  it('is another one for other hosts, ports and what is none', () => {
+  it('is foreign for other hosts and ports, and for invalid values', () => {
     expect(asked('https://evil.example', 'api.example')).to.equal(true);
     expect(asked('https://api.example:444', 'api.example')).to.equal(true);
     expect(asked('https://api.example', undefined)).to.equal(true);
@@ -365,7 +365,7 @@ describe('the origin of a WebSocket', () => {
     expect(asked('', 'api.example')).to.equal(true);
   });
 
-  it('is another one for a page without TLS where the connection has it', () => {
+  it('is foreign for a page without TLS if the connection uses TLS', () => {
     expect(asked('http://api.example', 'api.example', true)).to.equal(true);
   });
 });

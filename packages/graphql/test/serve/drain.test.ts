@@ -48,7 +48,7 @@ describe('at a drain', () => {
     return front;
   }
 
-  it('WebSockets are closed with 1001, whatever subscribes on them', async () => {
+  it('WebSockets with subscriptions are closed with 1001', async () => {
     const front = await remote();
     const [busy, idle, silent] = [
       await readyClient(front.url),
@@ -63,7 +63,7 @@ describe('at a drain', () => {
     await until(() => front.open.size === 0, 'no connection is left');
   });
 
-  it('a client of graphql-ws goes on at another server', async () => {
+  it('a client of graphql-ws continues at another server', async () => {
     const [one, other] = [await remote(), await remote()];
     let connected = 0;
     let ticks = 0;
@@ -87,7 +87,7 @@ describe('at a drain', () => {
     client.terminate();
   });
 
-  it('a mutation on a WebSocket comes to its end first, and nothing new begins', async () => {
+  it('a mutation on a WebSocket finishes first, and no new operation starts', async () => {
     const front = await waiting();
     const client = await readyClient(front.url);
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'mutation { slow }' } });
@@ -116,7 +116,7 @@ describe('at a drain', () => {
     for (const result of results) expect(result.errors).to.equal(undefined);
   });
 
-  it('event streams of queries come to their end', async () => {
+  it('event streams of queries finish', async () => {
     const front = await waiting();
     const stream = events(front.url, '{ slow }');
     await until(() => release.length === 1, 'the server is asked');
@@ -126,7 +126,7 @@ describe('at a drain', () => {
     expect({ complete, results }).to.deep.equal({ complete: true, results: [{ data: { slow: 'done' } }] });
   });
 
-  it('subscriptions that come after it end at once', async () => {
+  it('later subscriptions end immediately', async () => {
     const front = await remote();
     front.drain();
     expect(await (await rawClient(front.url)).closed).to.equal(1001);

@@ -62,7 +62,7 @@ describe('GraphQL over HTTP, by method and media type', () => {
     );
   });
 
-  it('a GET subscription ends at the server when the client leaves', async () => {
+  it('a GET subscription ends at the server when the client disconnects', async () => {
     const over = new AbortController();
     const path = query('subscription { ticks }');
     const response = await fetch(`${front.url}/remote${path}`, { headers: EVENTS, signal: over.signal });

@@ -57,7 +57,7 @@ describe('subscriptions of a remote API', () => {
     await reading;
   });
 
-  it('of another operation give one event and end', async () => {
+  it('of a query return one event and end', async () => {
     const response = await fetch(front.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -68,7 +68,7 @@ describe('subscriptions of a remote API', () => {
     );
   });
 
-  it('are rejected where they do not fit the schema', async () => {
+  it('are rejected if they are invalid for the schema', async () => {
     const response = await fetch(front.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
@@ -77,7 +77,7 @@ describe('subscriptions of a remote API', () => {
     expect(response.status).to.equal(400);
   });
 
-  it('come over WebSocket, beside queries', async () => {
+  it('work over WebSocket, together with queries', async () => {
     const client = createClient({ url: front.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
     const texts: unknown[] = [];
     const stop = client.subscribe<{ todoAdded: { text: string } }>(
@@ -95,7 +95,7 @@ describe('subscriptions of a remote API', () => {
     await client.dispose();
   });
 
-  it('over WebSocket tell what is wrong with an operation', async () => {
+  it('report errors of an operation over WebSocket', async () => {
     const client = createClient({ url: front.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
     const problem = await new Promise<any>((resolve, reject) => {
       client.subscribe(
@@ -107,7 +107,7 @@ describe('subscriptions of a remote API', () => {
     await client.dispose();
   });
 
-  it('close a WebSocket that sends what is no message', async () => {
+  it('close a WebSocket that sends an invalid message', async () => {
     const socket = new WebSocket(front.url.replace('http', 'ws'), 'graphql-transport-ws');
     await new Promise((resolve) => socket.once('open', resolve));
     socket.send('{{{');
@@ -115,7 +115,7 @@ describe('subscriptions of a remote API', () => {
     expect(code).to.equal(4400);
   });
 
-  it('of a server that breaks give an error and end', async () => {
+  it('return an error and end if the server fails', async () => {
     const server = await serve((_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write('event: next\ndata: {"data":{"n":1}}\n\nevent: next\ndata: nonsense\n\n');
@@ -142,7 +142,7 @@ describe('subscriptions of a remote API', () => {
 });
 
 describe('an event reader', () => {
-  it('joins pieces, lines of data and line ends of every kind', () => {
+  it('accepts chunks, several data lines and all line endings', () => {
     const read = createEventReader(100);
     expect(read(Buffer.from(': hello\n\nevent: ne'))).to.deep.equal([]);
     expect(read(Buffer.from('xt\ndata: a\ndata:b\n\ndata: c\r\n\r\n'))).to.deep.equal([
@@ -151,7 +151,7 @@ describe('an event reader', () => {
     ]);
   });
 
-  it('finds ends wherever the stream is cut', () => {
+  it('finds the end of events wherever the stream is split', () => {
     const stream = 'data: ä\n\ndata: b\r\n\r\ndata: c\r\r: comment\n\ndata: d\n\n';
     const expected = ['ä', 'b', 'c', 'd'].map((data) => ({ event: 'message', data }));
     const bytes = Buffer.from(stream);
@@ -163,7 +163,7 @@ describe('an event reader', () => {
     }
   });
 
-  it('takes an event of 9 MiB in small pieces, each of which costs the same', async () => {
+  it('reads an event of 9 MiB in small chunks in linear time', async () => {
     const read = createEventReader(10 * 1024 * 1024);
     const piece = Buffer.alloc(512, 'x');
     const cost = await cpuTime(() => {
@@ -175,7 +175,7 @@ describe('an event reader', () => {
     expect(cost).to.be.below(5000);
   });
 
-  it('rejects an event without end', () => {
+  it('rejects an endless event', () => {
     const read = createEventReader(100);
     expect(() => read(Buffer.from(`data: ${'x'.repeat(200)}`))).to.throw('more than 100 characters');
   });
@@ -184,7 +184,7 @@ describe('an event reader', () => {
 describe('a queue of results', () => {
   const queueOf = (stop: () => void) => createResultQueue({ stop, maxBytes: 1_000_000, tooSlow: { data: 'too slow' } });
 
-  it('stops the sender when the taker is too slow, and says so in place of what waited', async () => {
+  it('stops the producer if the consumer is too slow, and replaces the queued results by an error', async () => {
     let stopped = 0;
     const queue = queueOf(() => stopped++);
     for (let i = 0; i < 5000; i++) queue.push({ data: i }, 1);
@@ -193,7 +193,7 @@ describe('a queue of results', () => {
     expect(await queue.results.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('stops the sender when what waits is too large, but takes one result of any size', async () => {
+  it('stops the producer if the queue is too large, but accepts one result of any size', async () => {
     let stopped = 0;
     const queue = queueOf(() => stopped++);
     queue.push({ data: 'large' }, 10_000_000);
@@ -205,7 +205,7 @@ describe('a queue of results', () => {
     expect(stopped).to.equal(1);
   });
 
-  it('stops the sender when the taker leaves', async () => {
+  it('stops the producer when the consumer leaves', async () => {
     let stopped = 0;
     const queue = queueOf(() => stopped++);
     const waiting = queue.results.next();

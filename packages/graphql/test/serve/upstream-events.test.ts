@@ -109,7 +109,7 @@ describe('subscriptions at a server that sends events', () => {
     });
   }
 
-  it('end when more results come than an event stream takes', async () => {
+  it('end if results arrive faster than an event stream can send them', async () => {
     const { front, server, open } = await behind((res) => {
       for (let i = 0; i < 200; i++) res.write(next({ data: { ticks: 'x'.repeat(500_000) } }));
     });
@@ -126,7 +126,7 @@ describe('subscriptions at a server that sends events', () => {
       .and.to.match(/event: complete\ndata:\n\n$/);
   });
 
-  it('are bounded: one too many gets an error, and the next one a place when one is over', async () => {
+  it('are limited: one above the maximum receives an error, until another has ended', async () => {
     const { front, server } = await behind((res) => void res.write(next(FIRST)), { maxRunningSubscriptions: 2 });
     const client = await readyClient(front.url);
     for (const id of ['a', 'b']) {
@@ -147,7 +147,7 @@ describe('subscriptions at a server that sends events', () => {
     client.webSocket.terminate();
   });
 
-  it('leave nothing behind when a thousand of them come and go', async () => {
+  it('leak nothing after a thousand of them', async () => {
     const { front, open } = await behind((res) => void res.write(next(FIRST)));
     const warnings: string[] = [];
     const warn = ({ message }: Error): void => void warnings.push(message);

@@ -39,14 +39,14 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await upstream.close();
   });
 
-  it('come as events, with variables, and complete', async () => {
+  it('are received as events, with variables, and complete', async () => {
     const { status, results, complete } = await events(front.url, COUNT, {}, { to: 3 });
     expect(status).to.equal(200);
     expect(results).to.deep.equal([1, 2, 3].map((count) => ({ data: { count } })));
     expect(complete).to.equal(true);
   });
 
-  it('come over WebSocket, and complete', async () => {
+  it('are received over WebSocket, and complete', async () => {
     const client = createClient({ url: front.url.replace('http', 'ws'), webSocketImpl: WebSocket, retryAttempts: 0 });
     const results: unknown[] = [];
     for await (const result of client.iterate({ query: COUNT, variables: { to: 2 } })) results.push(result);
@@ -54,7 +54,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await client.dispose();
   });
 
-  it('are asked for by POST once, then at once over WebSocket', async () => {
+  it('are requested by POST once, then directly over WebSocket', async () => {
     await events(front.url, COUNT, {}, { to: 1 });
     await events(front.url, COUNT, {}, { to: 1 });
     expect(upstream.asked).to.deep.equal(['POST /base/graphql?client=a%20b']);
@@ -84,7 +84,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await until(() => upstream.sockets.clients.size === 0, 'no connection');
   });
 
-  it('end at the server because the client has left', async () => {
+  it('end at the server when the client disconnects', async () => {
     const over = new AbortController();
     const response = await fetch(front.url, {
       method: 'POST',
@@ -98,7 +98,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     await until(() => upstream.sockets.clients.size === 0, 'no connection');
   });
 
-  it('that the server rejects are a message `error`, or one event', async () => {
+  it('that the server rejects return a message `error`, or one event', async () => {
     const told = [{ message: 'not for you', extensions: { code: 'NOT_YOU' } }];
     const client = await readyClient(front.url);
     client.send({ type: 'subscribe', id: 'a', payload: { query: 'subscription { forbidden }' } });
@@ -110,7 +110,7 @@ describe('subscriptions at a server that only has WebSocket', () => {
     expect(complete).to.equal(true);
   });
 
-  it('of a server that is away and comes back with events are found again', async () => {
+  it('work again after a server returns that uses events', async () => {
     await events(front.url, COUNT, {}, { to: 1 });
     const { port } = new URL(upstream.url);
     await upstream.close();
@@ -183,7 +183,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expect(JSON.stringify(results)).to.not.include('secret');
   }
 
-  it('gives its own errors where it has neither way', async () => {
+  it('returns its own errors if it supports neither transport', async () => {
     const upstream = await serve((_req, res) => {
       res.writeHead(400, { 'content-type': 'application/json' });
       res.end('{"errors":[{"message":"no subscriptions here"}]}');
@@ -193,7 +193,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
   });
 
   for (const status of [400, 401, 403, 404, 429, 500, 302]) {
-    it(`gives one error when it answers POST with 405 and the upgrade with ${status}`, async () => {
+    it(`returns one error when it answers POST with 405 and the upgrade with ${status}`, async () => {
       const upstream = await serve((_req, res) => void res.writeHead(405).end('secret'));
       upstream.server.on('upgrade', (_req, socket) =>
         socket.end(`HTTP/1.1 ${status} No\r\nlocation: /elsewhere\r\ncontent-length: 6\r\n\r\nsecret`),
@@ -203,7 +203,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
   }
 
   for (const status of [401, 403, 429, 500, 503]) {
-    it(`is not asked over WebSocket when it answers POST with ${status}`, async () => {
+    it(`is not called over WebSocket when it answers POST with ${status}`, async () => {
       const upstream = await serve((_req, res) => void res.writeHead(status).end('secret'));
       let upgrades = 0;
       upstream.server.on('upgrade', (_req, socket) => {
@@ -216,10 +216,10 @@ describe('a server that rejects or breaks a WebSocket', () => {
   }
 
   for (const code of [1000, 1001, 1011, 4400, 4401, 4403, 4429]) {
-    it(`gives one error when it closes with ${code} in place of connection_ack`, async () => {
+    it(`returns one error when it closes with ${code} in place of connection_ack`, async () => {
       expectFailure(await outcome(await rawSocketUpstream((webSocket) => webSocket.close(code, 'secret'))));
     });
-    it(`gives one error when it closes with ${code} in the middle`, async () => {
+    it(`returns one error when it closes with ${code} in the middle`, async () => {
       const upstream = await rawSocketUpstream((webSocket) =>
         acknowledge(webSocket, (id) => {
           webSocket.send(JSON.stringify({ type: 'next', id, payload: { data: { ticks: 1 } } }));
@@ -248,7 +248,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
       JSON.stringify({ type: 'next', id, payload: { data: { ticks: 'secret'.padEnd(11 * 1024 * 1024) } } }),
   };
   for (const [what, message] of Object.entries(messages)) {
-    it(`gives one error when it sends ${what}`, async () => {
+    it(`returns one error when it sends ${what}`, async () => {
       const upstream = await rawSocketUpstream((webSocket) =>
         acknowledge(webSocket, (id) => webSocket.send(message(id))),
       );
@@ -256,22 +256,22 @@ describe('a server that rejects or breaks a WebSocket', () => {
     });
   }
 
-  it('gives one error when it speaks another protocol, or none', async () => {
+  it('returns one error when it speaks another protocol, or none', async () => {
     expectFailure(await outcome(await rawSocketUpstream(() => {}, { handleProtocols: () => false })));
   });
 
-  it('gives one error when it sends results before it has acknowledged', async () => {
+  it('returns one error when it sends results before it has acknowledged', async () => {
     const upstream = await rawSocketUpstream((webSocket) =>
       webSocket.send('{"type":"next","id":"a","payload":{"data":{"ticks":1}}}'),
     );
     expectFailure(await outcome(upstream));
   });
 
-  it('gives one error when it never acknowledges', async () => {
+  it('returns one error when it never acknowledges', async () => {
     expectFailure(await outcome(await rawSocketUpstream(() => {}), { operationTimeoutMs: 300 }));
   });
 
-  it('gives one error when it never answers the upgrade', async () => {
+  it('returns one error when it never answers the upgrade', async () => {
     const upstream = await serve((_req, res) => void res.writeHead(405).end());
     upstream.server.on('upgrade', (_req, socket) =>
       socket
@@ -282,7 +282,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expectFailure(await outcome(upstream, { operationTimeoutMs: 300 }));
   });
 
-  it('is left when the client leaves before the upgrade is answered, or acknowledged', async () => {
+  it('is disconnected when the client leaves before the upgrade or the acknowledgement', async () => {
     const silent = await serve((_req, res) => void res.writeHead(405).end());
     const open = new Set<object>();
     silent.server.on('upgrade', (_req, socket) => {
@@ -309,12 +309,12 @@ describe('a server that rejects or breaks a WebSocket', () => {
     }
   });
 
-  it('gives one error when the connection drops in the middle', async () => {
+  it('returns one error when the connection drops in the middle', async () => {
     const upstream = await rawSocketUpstream((webSocket) => acknowledge(webSocket, () => webSocket.terminate()));
     expectFailure(await outcome(upstream));
   });
 
-  it('may answer results of other subscriptions, which are not taken', async () => {
+  it('may send results of other subscriptions, which are ignored', async () => {
     const upstream = await rawSocketUpstream((webSocket) =>
       acknowledge(webSocket, (id) => {
         for (const each of ['other', id]) {
@@ -330,7 +330,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expect(complete).to.equal(true);
   });
 
-  it('is left when it does not answer pings', async () => {
+  it('is disconnected when it does not answer pings', async () => {
     const upstream = await rawSocketUpstream((webSocket) =>
       acknowledge(webSocket, () => {
         (
@@ -345,7 +345,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expectFailure(results);
   });
 
-  it('is left when results come faster than the client takes them', async () => {
+  it('is disconnected when results arrive faster than the client reads them', async () => {
     let connections = 0;
     const upstream = await rawSocketUpstream((webSocket) =>
       acknowledge(webSocket, (id) => {
