@@ -81,7 +81,10 @@ export interface RemoteKeysOptions extends KeyRules {
   readonly patienceMs?: number;
   /** Minimum milliseconds between two fetches for unknown key ids. Default: 30,000. */
   readonly coolDownMs?: number;
-  /** True: tokens with unknown keys wait until the keys may be fetched, up to 1,000, and for the fetch. Default: false. */
+  /**
+   * True: tokens wait for the first keys and for unknown ones, up to 1,000, until they may be fetched, and for the fetch.
+   * Default: false.
+   */
   readonly awaitsKeys?: boolean;
   readonly now: () => number;
   /** Resolves after a time. Default: a timer that does not keep the process alive. */
@@ -141,7 +144,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
 
   async function retryFirstKeys(): Promise<void> {
     const ms = Math.min(FIRST_KEYS_RETRY_MS, document.failedAt + FIRST_KEYS_RETRY_MS - now());
-    if (ms <= patienceMs) await afterCoolDown(ms, fetchKeys);
+    if (awaitsKeys || ms <= patienceMs) await afterCoolDown(ms, fetchKeys);
   }
 
   /** Milliseconds since a time; infinite if the clock was set back since, so that nothing stays fresh until it catches up. */

@@ -119,6 +119,19 @@ describe('remote keys', () => {
     expect(now).to.equal(NOW + FIRST_KEYS_RETRY_MS);
   });
 
+  for (const [whether, more, outcome] of [
+    ['are not waited for by requests without patience', { patienceMs: 0 }, 'keysUnreachable'],
+    ['are waited for by requests without patience that await keys', { patienceMs: 0, awaitsKeys: true }, 'object'],
+  ] as const) {
+    it(`${whether}, after a failed fetch`, async () => {
+      const keys = source(300_000, more);
+      answers = [new Error('down')];
+      await keys.get();
+      const got = await keys.get();
+      expect(typeof got === 'string' ? got : typeof got).to.equal(outcome);
+    });
+  }
+
   it('are waited for by a bounded number of requests after a failed fetch; the others fail at once', async () => {
     const keys = source();
     answers = [new Error('down')];
