@@ -5,6 +5,7 @@ import { explainWithAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
 import { missingToken } from '../explain/login-token.ts';
 import { chooseSnapshot, explainContext, readServed, unservedFor, type Served } from '../explain/served.ts';
+import { routesOfRequest } from '../explain/written-routes.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
@@ -76,7 +77,8 @@ async function explain(io: Terminal, served: Served, { flags, request }: Asked):
     return { loginToken, explanation: withoutSecrets(explanation) };
   };
   const { explanation, loginToken } = ask(request.headers);
-  const rejected = rejectedBehind(explanation, snapshot, served);
+  const isRouteOfRequest = routesOfRequest({ ...request, ...listener }, explanation, snapshot);
+  const rejected = rejectedBehind(explanation, snapshot, { ...served, isRouteOfRequest });
   const shown = { ...explanation, ...(rejected.length > 0 && { rejected }) };
   if (flags.output === 'json') return io.out(JSON.stringify(shown, undefined, 2));
   const choice = { url: request.url, ...listener };

@@ -4,6 +4,7 @@ import type { AccessExplanation } from './access.ts';
 import { differsInPort, matchesDomain } from './port-in-host.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
 import { reportsOf } from '../resources/status.ts';
+import type { IsRouteOfRequest } from './written-routes.ts';
 
 /** A rejected resource that is relevant for an explanation. */
 export interface RejectedResource extends ResourceRef {
@@ -17,6 +18,13 @@ export interface RejectedResource extends ResourceRef {
   readonly lacksRoutes?: boolean;
 }
 
+/** The resources that are served, their problems, and which of their routes a request would take. */
+interface ServedResources {
+  readonly objects: readonly StatusObject[];
+  readonly problems: readonly Problem[];
+  readonly isRouteOfRequest: IsRouteOfRequest;
+}
+
 type Explained = Explanation & { readonly access?: AccessExplanation };
 
 /**
@@ -26,9 +34,10 @@ type Explained = Explanation & { readonly access?: AccessExplanation };
 export function rejectedBehind(
   explanation: Explained,
   snapshot: Snapshot,
-  { objects, problems }: { readonly objects: readonly StatusObject[]; readonly problems: readonly Problem[] },
+  { objects, problems, isRouteOfRequest }: ServedResources,
 ): RejectedResource[] {
   const behind = new Set(resourcesBehind(explanation, snapshot));
+  const delegated = new Set(sourcesOf(explanation, snapshot));
   const isTaken = explanation.routes.some(({ matched }) => matched);
   const wasAsked =
     explanation.listeners.some(({ chosen }) => chosen) && (explanation.otherDomains.length > 0 || !isTaken);
@@ -40,10 +49,14 @@ export function rejectedBehind(
     const isMeant = wasAsked && mayBeMeant(object, explanation);
     const { namespace, name } = metadata;
     if (!isRejected) {
-      const lacking = !isTaken && kind === 'VirtualService';
-      return (serves ? own : []).flatMap(({ effect, message: reason }): RejectedResource[] => {
-        if (effect === 'keeps-last-good') return [{ kind, namespace, name, reason, serves, keeps: true }];
-        return effect && lacking ? [{ kind, namespace, name, reason, serves, lacksRoutes: true }] : [];
+      const isServed = serves || delegated.has(idOf(kind, metadata));
+      return (isServed ? own : []).flatMap((problem): RejectedResource[] => {
+        const { effect, message: reason } = problem;
+        const ofRequest = isRouteOfRequest(object, problem);
+        if (effect === 'keeps-last-good' && serves)
+          return [{ kind, namespace, name, reason, serves, keeps: true }];
+        const lacksRoutes = effect === 'lacks-routes' && (ofRequest ?? (!isTaken && kind === 'VirtualService'));
+        return lacksRoutes ? [{ kind, namespace, name, reason, serves, lacksRoutes }] : [];
       });
     }
     if (!serves && !isMeant) return [];
@@ -76,6 +89,13 @@ function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, sn
     ...snapshot.upstreams.flatMap((one) => (upstreams.includes(one.name) ? [idOf('Upstream', one.ref)] : [])),
     ...(name ? [idOf('AuthConfig', { namespace, name })] : []),
   ];
+}
+
+/** The resources that contain routes of the virtual host. */
+function sourcesOf({ virtualHost }: Explained, snapshot: Snapshot): string[] {
+  const hosts = snapshot.listeners.flatMap(({ virtualHosts }) => virtualHosts);
+  const routes = hosts.filter(({ name }) => name === virtualHost?.name).flatMap((host) => host.routes);
+  return routes.map(({ source }) => idOf(source.kind, source));
 }
 
 const idOf = (kind: string | undefined, { namespace, name }: Partial<ResourceRef>): string =>

@@ -91,6 +91,21 @@ describe('explain', () => {
       expect(await shop({})).to.not.contain('Served as before');
     });
 
+    it('names only the last good destination of the route that the request takes', async () => {
+      const keeps = (index: number) => {
+        const path = `spec.virtualHost.routes[${index}].routeAction.single.upstream`;
+        return ask('VirtualService', 'shop', 'http://shop.example/cart', {
+          status: { statuses: {} },
+          problem: { message: 'kept', effect: 'keeps-last-good', path },
+          spec: {
+            virtualHost: { routes: [{ matchers: [{ prefix: '/other' }] }, { matchers: [{ prefix: '/cart' }] }] },
+          },
+        });
+      };
+      expect(await keeps(1)).to.contain('Served as before\n  ✗ VirtualService gw-system/shop: kept\n');
+      expect(await keeps(0)).to.not.contain('Served as before');
+    });
+
     it('names the route table that a route without match delegates to', async () => {
       const found = 'route table gw-system.cartt not found (did you mean cart?)';
       const status = { statuses: { 'gw-system': { state: 'Warning', reason: 'in short', reportedBy: 'gateway' } } };
@@ -99,6 +114,38 @@ describe('explain', () => {
       expect(stdout).to.contain(`Routes that are missing\n  ✗ VirtualService gw-system/shop: ${found}\n\nResult`);
       const matched = await ask('VirtualService', 'shop', 'http://shop.example/cart', missing);
       expect(matched).to.not.contain('missing');
+    });
+
+    describe('in a directory', () => {
+      const routes = (...list: string[]) => list.map((one) => `\n    - ${one}`).join('');
+      const served = async (list: string, url: string) => {
+        const dir = mkdtempSync(join(tmpdir(), 'cli-explain-broken-'));
+        const text = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: t }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:${list}`;
+        writeFileSync(join(dir, 'all.yaml'), text);
+        const { stdout } = await explain('GET', url, '--config', dir);
+        rmSync(dir, { recursive: true });
+        return stdout;
+      };
+      const CATCH_ALL = 'directResponseAction: { status: 200 }';
+      const DELEGATING = '{ matchers: [{ prefix: /t }], delegateAction: { ref: { name: lost } } }';
+
+      it('names the missing route table although another route matches', async () => {
+        const missing =
+          'Routes that are missing\n  ✗ VirtualService gw-system/t: route table gw-system.lost not found\n\nResult';
+        expect(await served(routes(DELEGATING, CATCH_ALL), 'http://a.example/t/x')).to.contain(missing);
+        expect(await served(routes(DELEGATING), 'http://a.example/t/x')).to.contain(missing);
+      });
+
+      it('leaves out missing route tables of other requests, and behind the route that matches', async () => {
+        expect(await served(routes(DELEGATING, CATCH_ALL), 'http://a.example/other')).to.not.contain('missing');
+        expect(await served(routes(CATCH_ALL, DELEGATING), 'http://a.example/t/x')).to.not.contain('missing');
+      });
     });
 
     it('names rejected resources if nothing matches the request', async () => {
