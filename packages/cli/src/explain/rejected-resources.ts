@@ -53,7 +53,7 @@ export function rejectedBehind(
       return (isServed ? own : []).flatMap((problem): RejectedResource[] => {
         const { effect, message: reason } = problem;
         const ofRequest = isRouteOfRequest(object, problem);
-        if (effect === 'keeps-last-good' && serves)
+        if (effect === 'keeps-last-good' && serves && ofRequest !== false)
           return [{ kind, namespace, name, reason, serves, keeps: true }];
         const lacksRoutes = effect === 'lacks-routes' && (ofRequest ?? (!isTaken && kind === 'VirtualService'));
         return lacksRoutes ? [{ kind, namespace, name, reason, serves, lacksRoutes }] : [];
