@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
-import { issueData, type ControlPlaneState, type Problem } from '@edge-gateway/core';
+import { issueData, type Problem } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { compareServed, partsOf, renderComparison, type ProxyDiff } from '../diff/comparison.ts';
 import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { addExamples, exitStatus } from '../command-line/command-help.ts';
-import { keepServed, withKept } from '../diff/keep-served.ts';
+import { keepServed } from '../diff/keep-served.ts';
+import { keptSentence, withOutcomes } from '../diff/outcomes.ts';
 import { defaultGatewaysOf, loadOffline } from '../resources/load.ts';
-import { loadAfter } from '../diff/load-after.ts';
+import { loadAfter, type Held } from '../diff/load-after.ts';
 import { entries, idOf, items } from '../resources/objects.ts';
 import { countLine, countsOf, problemLines, shownProblems, validationOf } from '../output/problem-lines.ts';
-import { readSnapshot, readSnapshots } from '../gateway/pages.ts';
+import { readProblems, readSnapshot, readSnapshots } from '../gateway/pages.ts';
 import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -48,8 +49,6 @@ export function addDiff(program: Command, io: Terminal): void {
   });
 }
 
-const KEPT_VERSION = ' Rejected resources keep their last good version, as in a running gateway.';
-
 interface Compared {
   readonly diffs: readonly ProxyDiff[];
   readonly problems: readonly Problem[];
@@ -70,34 +69,31 @@ async function compare(io: Terminal, command: Command, directory: string): Promi
     ? (await readSnapshots(connection)).map(({ snapshot }) => snapshot)
     : [...(await loadOffline(io, against!)).snapshots.values()];
   const defaultGateways = defaultGatewaysOf(served);
-  let planned = await loadOffline(io, directory, defaultGateways);
-  if (validationOf(planned).length > 0) {
-    const held = connection ? { resources: await readInUse(connection) } : { directory: resolve(io.cwd, against!) };
-    planned = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
-  }
-  const snapshots = [...planned.snapshots.values()];
-  const kept = keepServed(snapshots, connection ? served : []);
-  const problems = withKept(validationOf(planned), snapshots, kept.isKept);
+  const planned = await loadOffline(io, directory, defaultGateways);
+  if (validationOf(planned).length === 0)
+    return { diffs: compareServed(served, [...planned.snapshots.values()]), problems: [], kept: '' };
+  const held = connection ? await readHeld(connection) : { directory: resolve(io.cwd, against!) };
+  const after = await loadAfter(held, resolve(io.cwd, directory), defaultGateways);
+  const { snapshots, uncertain } = connection
+    ? keepServed(after, served)
+    : { snapshots: [...after.state.snapshots.values()], uncertain: [] };
+  const outcome = { state: after.state, snapshots, known: 'problems' in held ? held.problems : [] };
+  const problems = withOutcomes(validationOf(after.state), outcome);
+  const unknown = uncertain.map((host) => ` It is not known which last good routes ${host} would keep.`);
   return {
-    diffs: compareServed(served, kept.snapshots),
+    diffs: compareServed(served, snapshots),
     problems: shownProblems(io, problems),
-    kept: keptBy(planned, problems),
+    kept: keptSentence(outcome, planned, problems) + unknown.join(''),
   };
 }
 
-/** A reference to a missing resource rejects nothing, although `diff` counts it as an error. */
-function keptBy({ issues }: ControlPlaneState, problems: readonly Problem[]): string {
-  if (issues.some(({ severity }) => severity === 'error')) return KEPT_VERSION;
-  const broken = problems.filter(({ code }) => code === 'MISSING_REFERENCE');
-  const kept = broken.filter(({ effect }) => effect === 'keeps-last-good').length;
-  if (kept === 0) return '';
-  if (broken.length === 1) return ' The route keeps its last good destination, as in a running gateway.';
-  return ` ${kept} of ${broken.length} broken references ${kept === 1 ? 'keeps' : 'keep'} what was last good, as in a running gateway.`;
-}
-
-/** Returns the resources that a running gateway uses, including last good versions of rejected ones. */
-async function readInUse(connection: Connection): Promise<readonly unknown[]> {
-  const [{ data }, edge] = await Promise.all([readSnapshot(connection, 'input'), connection.snapshot('edge')]);
+/** Returns the resources that a running gateway uses, including last good versions of rejected ones, and its problems. */
+async function readHeld(connection: Connection): Promise<Held> {
+  const [{ data }, edge, problems] = await Promise.all([
+    readSnapshot(connection, 'input'),
+    connection.snapshot('edge'),
+    readProblems(connection),
+  ]);
   const inUse = new Set(entries(edge.data).flatMap(([, resources]) => items(resources).map(idOf)));
-  return data.filter((resource) => inUse.has(idOf(resource)));
+  return { resources: data.filter((resource) => inUse.has(idOf(resource))), problems };
 }

@@ -25,9 +25,13 @@ export function compareServed(before: readonly Snapshot[], after: readonly Snaps
     .filter(({ diff }) => !isSame(diff));
 }
 
-/** Both sides as JSON: without undefined fields, secret values, and what only a running gateway knows. */
 function byProxy(snapshots: readonly Snapshot[]): Map<string, Snapshot> {
-  return new Map(snapshots.map((one) => [one.proxy, JSON.parse(JSON.stringify(redact(one), written)) as Snapshot]));
+  return new Map(snapshots.map((one) => [one.proxy, jsonOf(one)]));
+}
+
+/** Returns a snapshot as JSON: without undefined fields, secret values, and what only a running gateway knows. */
+export function jsonOf(snapshot: Snapshot): Snapshot {
+  return JSON.parse(JSON.stringify(redact(snapshot), written)) as Snapshot;
 }
 
 /** Leaves out the schema that a gateway read from the server of a GraphQLApi: it is not in the resource. */

@@ -1,83 +1,164 @@
-import type { Problem, RouteAction, Snapshot } from '@edge-gateway/core';
+import {
+  keyOf,
+  type ControlPlaneState,
+  type Kind,
+  type ResourceRef,
+  type RouteAction,
+  type Snapshot,
+} from '@edge-gateway/core';
+import { isSameJson, mergeFields, mergeLists, mergeValue, type Sides } from './merge.ts';
+import type { Planned } from './load-after.ts';
+import { jsonOf } from './comparison.ts';
 
 type Listener = Snapshot['listeners'][number];
-type Route = Listener['virtualHosts'][number]['routes'][number];
+type VirtualHost = Listener['virtualHosts'][number];
+type Route = VirtualHost['routes'][number];
+type Upstream = Snapshot['upstreams'][number];
 
-/** Planned snapshots, in which some routes are served as before. */
+/** What a gateway would serve. */
 export interface KeptPlan {
   readonly snapshots: readonly Snapshot[];
-  /** Returns whether a planned route has the action that is served. */
-  isKept(route: Route): boolean;
+  /** Virtual hosts with served routes of which it is not known whether the gateway would keep them. */
+  readonly uncertain: readonly string[];
 }
+
+const NOTHING = { listeners: [], upstreams: [] };
 
 /**
- * Returns planned snapshots in which a route keeps the action that a running gateway serves, where the plan has a broken
- * reference and the served destinations are still there. Such a route may have been good only in an earlier version of
- * its resource, which the gateway does not list.
+ * Returns what a running gateway would serve with planned resources. It may serve last good parts that its resources do not
+ * show any more, so a part that the plan does not change stays as it is served, as long as its resource is there.
  */
-export function keepServed(planned: readonly Snapshot[], served: readonly Snapshot[]): KeptPlan {
-  const kept = new Set<Route>();
-  const snapshots = planned.map((snapshot): Snapshot => {
-    const before = served.find(({ proxy }) => proxy === snapshot.proxy);
-    const actions = new Map(before?.listeners.flatMap(actionsOf));
-    const upstreams = new Set(snapshot.upstreams.map(({ name }) => name));
-    const keep = (listener: Listener, route: Route): Route => {
-      const action = isBroken(route.action) ? actions.get(keyOf(listener, route)) : undefined;
-      if (!action || !isUsable(action, upstreams)) return route;
-      kept.add(route);
-      return { ...route, action };
-    };
-    const listeners = snapshot.listeners.map((listener) => {
-      const hosts = listener.virtualHosts;
-      return {
-        ...listener,
-        virtualHosts: hosts.map((host) => ({ ...host, routes: host.routes.map((route) => keep(listener, route)) })),
-      };
-    });
-    return { ...snapshot, listeners };
+export function keepServed({ state, before }: Planned, served: readonly Snapshot[]): KeptPlan {
+  const uncertain: string[] = [];
+  const [old, now] = [before.map(jsonOf), served.map(jsonOf)];
+  const snapshots = [...state.snapshots.values()].map(jsonOf).map((after): Snapshot => {
+    const { proxy } = after;
+    const sides = [old, now].map((side) => side.find((one) => one.proxy === proxy));
+    return mergeSnapshots({ before: sides[0], after, served: sides[1] }, state, uncertain);
   });
-  return { snapshots, isKept: (route) => kept.has(route) };
+  return { snapshots, uncertain };
 }
 
-function actionsOf(listener: Listener): [string, RouteAction][] {
-  return listener.virtualHosts.flatMap(({ routes }) => routes.map((route) => [keyOf(listener, route), route.action]));
+function mergeSnapshots(
+  {
+    before = NOTHING as never,
+    after,
+    served = NOTHING as never,
+  }: { before?: Snapshot; after: Snapshot; served?: Snapshot },
+  state: ControlPlaneState,
+  uncertain: string[],
+): Snapshot {
+  const has = (kind: Kind, ref: ResourceRef): boolean => state.resources.has(keyOf(kind, ref));
+  const upstreams = mergeLists<Upstream>(
+    { before: before.upstreams, after: after.upstreams, served: served.upstreams },
+    ({ name }) => name,
+    (sides) => mergePart(sides, () => has('Upstream', sides.served!.ref)),
+  );
+  const context: Context = { has, upstreams: new Set(upstreams.map(({ name }) => name)), uncertain };
+  const listeners = mergeLists<Listener>(
+    { before: before.listeners, after: after.listeners, served: served.listeners },
+    ({ name }) => name,
+    (sides) => mergeListener(sides, context),
+  );
+  return { ...after, upstreams, listeners };
 }
 
-const keyOf = (listener: Listener, { name, matchers }: Route): string =>
-  JSON.stringify([listener.name, name, matchers]);
+interface Context {
+  has(kind: Kind, ref: ResourceRef): boolean;
+  /** Names of the upstreams that the gateway would have. */
+  readonly upstreams: ReadonlySet<string>;
+  readonly uncertain: string[];
+}
 
-function isBroken(action: RouteAction): boolean {
+/** Merges parts without parts of their own; one that is only served is kept if `isKept` says so. */
+function mergePart<T extends object>({ before, after, served }: Sides<T>, isKept: () => boolean): T | undefined {
+  if (before && after && served) return mergeFields({ before, after, served });
+  if (!before && !after) return isKept() ? served : undefined;
+  return mergeValue({ before, after, served });
+}
+
+function mergeListener({ before, after, served }: Sides<Listener>, context: Context): Listener | undefined {
+  if (before && !after) return undefined;
+  const hosts = { before: before?.virtualHosts, after: after?.virtualHosts, served: served?.virtualHosts };
+  const virtualHosts = mergeLists<VirtualHost>(
+    hosts,
+    ({ name }) => name,
+    (sides) => mergeHost(sides, context),
+  );
+  if (!after) return virtualHosts.length > 0 ? { ...served!, virtualHosts } : undefined;
+  if (!before || !served) return { ...after, virtualHosts };
+  const keepsHost = virtualHosts.some(({ name }) => !after.virtualHosts.some((host) => host.name === name));
+  const sslConfigurations = mergeLists(
+    { before: before.sslConfigurations, after: after.sslConfigurations, served: served.sslConfigurations },
+    ({ sslConfig }) => JSON.stringify(sslConfig),
+    (sides) => mergePart(sides, () => keepsHost || isSameJson(before.virtualHosts, after.virtualHosts)),
+  );
+  return mergeFields({ before, after, served }, { virtualHosts, sslConfigurations });
+}
+
+function mergeHost({ before, after, served }: Sides<VirtualHost>, context: Context): VirtualHost | undefined {
+  if (!served) return mergeValue({ before, after, served });
+  const isThere = context.has('VirtualService', served.virtualService);
+  if (!isThere || (before && !after)) return undefined;
+  if (isSameJson(before, after)) {
+    const routes = served.routes.map((route) => ({ ...route, action: withoutDeleted(route.action, context) }));
+    return { ...served, routes };
+  }
+  if (!before || !after) return after;
+  const host = mergeFields({ before, after, served });
+  const keys = new Set([...before.routes, ...after.routes].map(routeKey));
+  if (served.routes.some((route) => !keys.has(routeKey(route)))) context.uncertain.push(served.name);
+  const routes = mergeLists<Route>(
+    { before: before.routes, after: after.routes, served: served.routes },
+    routeKey,
+    (sides) => mergeRoute(sides, { ...context, options: [host.options, served.options] }),
+  );
+  return { ...host, routes };
+}
+
+/** Independent of the index of the route. */
+export const routeKey = ({ source, matchers }: Route): string => JSON.stringify([source, matchers]);
+
+interface RouteContext extends Context {
+  /** Options of the virtual host, merged and served. */
+  readonly options: readonly [VirtualHost['options'], VirtualHost['options']];
+}
+
+function mergeRoute({ before, after, served }: Sides<Route>, context: RouteContext): Route | undefined {
+  if (!before || !after || !served) return after;
+  const { name, logName } = after;
+  const route = { ...mergeFields({ before, after, served }), name, logName };
+  const isSame = isSameJson(before.action, after.action);
+  // A new broken reference in place of a broken one: the planned state has no last good action, the gateway may have one.
+  if (!isSame && !(isBroken(before.action) && isBroken(after.action) && !isBroken(served.action))) return route;
+  const [options, servedOptions] = context.options;
+  const isAccessSame = isSameJson(accessOf(options, route.options), accessOf(servedOptions, served.options));
+  const isKept = isAccessSame || !isBroken(after.action) || isBroken(served.action);
+  return { ...route, action: isKept ? withoutDeleted(served.action, context) : { type: 'replacement', ...GONE } };
+}
+
+const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'];
+
+/** Returns the options that control access: a route with others does not keep its last good action. */
+const accessOf = (...levels: readonly object[]): unknown =>
+  levels.map((options) => ACCESS.map((name) => (options as Record<string, unknown>)[name]));
+
+/** Returns true for an action with a reference that cannot be used. */
+export function isBroken(action: RouteAction): boolean {
   return action.type === 'replacement' || (action.type === 'forward' && action.destinations.some((one) => one.broken));
 }
 
-function isUsable(action: RouteAction, upstreams: ReadonlySet<string>): boolean {
-  return action.type === 'forward' && action.destinations.every((one) => !one.broken && upstreams.has(one.upstream));
-}
+/** The response for a destination that was good, and cannot be used any more. */
+const GONE = { status: 503, body: 'no healthy upstream' };
 
-/**
- * Returns the problems, in which each broken reference of a route says whether the route keeps its last good destination:
- * as the plan says, or because every route with this reference has the action that is served.
- */
-export function withKept(
-  problems: readonly Problem[],
-  planned: readonly Snapshot[],
-  isKept: KeptPlan['isKept'],
-): Problem[] {
-  const listeners = planned.flatMap((snapshot) => snapshot.listeners);
-  const routes = listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap((host) => host.routes));
-  return problems.map((problem) => {
-    if (problem.code !== 'MISSING_REFERENCE' || problem.effect === 'keeps-last-good') return problem;
-    const own = routes.filter((route) => isBehind(problem, route));
-    if (own.length === 0) return problem;
-    if (!own.every(isKept)) return { ...problem, hint: 'it has no last good destination' };
-    return { ...problem, effect: 'keeps-last-good', hint: 'the route keeps its last good destination' };
-  });
-}
-
-/** Returns true if the broken reference of a problem is one of a planned route. */
-function isBehind({ kind, namespace, name, message }: Problem, { source, action }: Route): boolean {
-  const broken = action.type === 'forward' ? action.destinations.map((one) => one.broken) : [action];
-  const reasons = broken.flatMap((one) => (one && 'reason' in one && one.reason) || []);
-  const isOwn = source.kind === kind && source.namespace === namespace && source.name === name;
-  return isOwn && reasons.some((reason) => message.includes(reason));
+/** Returns the action without destinations whose upstream is deleted. */
+function withoutDeleted(action: RouteAction, { upstreams }: Context): RouteAction {
+  if (action.type !== 'forward') return action;
+  const gone = (name: string) => ({ ...GONE, reason: `upstream ${name} not found` });
+  const destinations = action.destinations.map((one) =>
+    one.broken || upstreams.has(one.upstream) ? one : { ...one, broken: gone(one.upstream) },
+  );
+  const [first] = destinations;
+  const isUsable = destinations.some(({ broken, weight }) => !broken && weight > 0);
+  return isUsable || !first?.broken ? { ...action, destinations } : { type: 'replacement', ...first.broken };
 }

@@ -5,37 +5,46 @@ import {
   silentLoggers,
   type ControlPlaneState,
   type DefaultGateways,
+  type Problem,
+  type Snapshot,
   type Source,
   type SourceChange,
   validateWritten,
   type WrittenResource,
 } from '@edge-gateway/core';
 import { dig, idOf, text } from '../resources/objects.ts';
+import { withLastGoodTables } from './last-good-tables.ts';
 import { checksFor, contentOf } from '../resources/load.ts';
 
+/** The resources and problems of a gateway as its admin port lists them, or another directory. */
+export type Held =
+  | { readonly resources: readonly unknown[]; readonly problems: readonly Problem[] }
+  | { readonly directory: string };
+
+/** A directory, loaded on top of existing resources. */
+export interface Planned {
+  readonly state: ControlPlaneState;
+  /** What the existing resources alone make a gateway serve. */
+  readonly before: readonly Snapshot[];
+}
+
 /**
- * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version. `held` are
- * its resources as `/snapshots/input` lists them, or another directory.
+ * Loads a directory as a gateway with existing resources would: rejected resources keep their last good version.
  *
  * A running gateway does not show secret values, so a resource with hidden values is taken from the directory. It does not
  * show files either: if the directory contains an unreadable file, resources that are in no other file are attributed to it.
  */
-export async function loadAfter(
-  held: { readonly resources: readonly unknown[] } | { readonly directory: string },
-  directory: string,
-  defaultGateways: DefaultGateways,
-): Promise<ControlPlaneState> {
+export async function loadAfter(held: Held, directory: string, defaultGateways: DefaultGateways): Promise<Planned> {
   const next = await contentOf(directorySource(directory, { watch: false }));
-  const before =
-    'directory' in held
-      ? renamed(await contentOf(directorySource(held.directory, { watch: false })), held.directory, directory)
-      : await heldBy(held.resources, next);
-  const removed: SourceChange = new Map([...before.keys()].map((unit) => [unit, []]));
-  const kinds = [...before.values(), ...next.values()].flat().map(({ value }) => text(value, 'kind'));
+  const steps = await stepsOf(held, directory, next);
+  const removed: SourceChange = new Map(steps.flatMap((step) => [...step.keys()]).map((unit) => [unit, []]));
+  const kinds = [...steps, next].flatMap((step) => [...step.values()].flat()).map(({ value }) => text(value, 'kind'));
+  let before: readonly Snapshot[] = [];
   const source: Source = {
     name: 'plan',
     async start(onChange) {
-      onChange(before);
+      for (const step of steps) onChange(step);
+      before = [...(controlPlane.state?.snapshots.values() ?? [])];
       onChange(new Map([...removed, ...next]));
     },
     async close() {},
@@ -44,7 +53,17 @@ export async function loadAfter(
   const options = { source, defaultGateways, checks, certificateFiles: false, log: silentLoggers } as const;
   const controlPlane = createControlPlane(options);
   await controlPlane.start();
-  return controlPlane.state!;
+  return { state: controlPlane.state!, before };
+}
+
+/** Returns what to load before the directory: the resources, and before them those that the last good parts come from. */
+async function stepsOf(held: Held, directory: string, next: SourceChange): Promise<readonly SourceChange[]> {
+  if ('directory' in held) {
+    const content = await contentOf(directorySource(held.directory, { watch: false }));
+    return [renamed(content, held.directory, directory)];
+  }
+  const good = withLastGoodTables(held.resources, held.problems);
+  return [await heldBy(good, next), await heldBy(held.resources, next)];
 }
 
 /** Renames the files of one directory to their names in another, so that an unreadable file keeps its resources. */

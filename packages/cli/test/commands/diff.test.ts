@@ -119,6 +119,7 @@ describe('diff', () => {
       return answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': state.snapshots.get('gateway-proxy') } },
         '/snapshots/input': { data: [...listed, ...neverGood] },
+        '/problems': { problems: [] },
         '/snapshots/edge': { data: Object.groupBy(listed, ({ kind }) => kind) },
       });
     };
@@ -150,7 +151,7 @@ describe('diff', () => {
         if (name === 'rejected') continue;
         expect(stdout.includes('; the route keeps its last good destination'), name).to.equal(name !== 'new');
         expect(
-          stdout.includes('zzz } not found. Route Name: <unnamed-1>  (it has no last good destination)'),
+          stdout.includes('zzz } not found; the route has no last good destination. Route Name: <unnamed-1>'),
           name,
         ).to.equal(name !== 'kept');
       }
@@ -184,6 +185,7 @@ describe('diff', () => {
       const server = await answer({
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': before.snapshots.get('gateway-proxy') } },
         '/snapshots/input': { data: listed },
+        '/problems': { problems: [] },
         '/snapshots/edge': { data: Object.groupBy(listed, ({ kind }) => kind) },
       });
       const { code, stdout } = await diff('misspelt', '--server', server.url);
@@ -195,9 +197,9 @@ describe('diff', () => {
       await server.close();
       expect(code).to.equal(1);
       expect(stdout).to.match(/^No differences\.\n[^]*did you mean echo/);
-      expect(stdout).to.contain('<unnamed-0>  (the route keeps its last good destination)');
+      expect(stdout).to.contain('(did you mean echo?); the route keeps its last good destination. Route Name');
       expect(stdout).to.contain('1 error, 0 warnings. The route keeps its last good destination');
-      expect(gone.stdout).to.contain('it has no last good destination').and.not.contain('keeps');
+      expect(gone.stdout).to.contain('the route has no last good destination').and.not.contain('keeps');
       expect(gone.stdout).to.contain('~ route');
     });
 
