@@ -220,6 +220,7 @@ export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';
+export { createLoginPaths, type LoginPathField } from './http/login-paths.ts';
 export { hideCookies } from './http/hide-cookies.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';

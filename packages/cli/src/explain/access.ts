@@ -1,4 +1,11 @@
-import type { Context, Snapshot, SnapshotAuthConfig, VirtualHost } from '@edge-gateway/core';
+import {
+  createLoginPaths,
+  type Context,
+  type LoginPathField,
+  type Snapshot,
+  type SnapshotAuthConfig,
+  type VirtualHost,
+} from '@edge-gateway/core';
 import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
 import { explainAccess, type AccessRules, type ExplainedAccess } from '@edge-gateway/rbac';
 import {
@@ -22,6 +29,8 @@ interface ExplainedExtAuth {
   /** Missing if the snapshot lacks the AuthConfig: the route responds with 500. */
   readonly steps?: readonly string[];
   readonly booleanExpr?: string;
+  /** The field of the login that names the path of the request, to which the login itself responds. */
+  readonly loginPath?: LoginPathField;
 }
 
 /** An explained request with the access checks of its route. */
@@ -49,6 +58,7 @@ export function explainWithAccess(
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
     let rules = rulesOf(place);
+    let loginPath: LoginPathField | undefined;
     const again = () => {
       const next = reroute();
       if (next && next.route !== place.route) rules = rulesOf((place = next));
@@ -60,11 +70,20 @@ export function explainWithAccess(
         facts,
         now: Date.now(),
         ...(claims && { claims }),
-        transform: (stage) => rejection(transform(stage)),
+        transform: (stage) => {
+          loginPath = stage === 'early' ? loginPathOf(place, facts.path) : undefined;
+          return loginPath ? ANSWERED : rejection(transform(stage));
+        },
         reroute: again,
       },
     );
     const extauth = extAuthOf(place.virtualHost, place.route.options);
+    if (loginPath && extauth) {
+      const jwt = access.jwt.filter(({ stage }) => stage === 'before external auth');
+      const { removedHeaders } = access;
+      found.access = { extauth: { ...extauth, loginPath }, ...(removedHeaders && { removedHeaders }), jwt };
+      return { status: 0, body: '', reason: `the login itself responds to its ${loginPath}` };
+    }
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       found.access = { ...(extauth && { extauth }), ...access };
     found.loginToken = loginTokenOf(place, extauth?.authConfig, access);
@@ -79,16 +98,38 @@ function rulesOf({ virtualHost, route }: RoutePlace): Omit<AccessRules, 'require
   return { levels: [virtualHost.options, route.options], virtualHost };
 }
 
+/** Ends an explanation where the login responds; it is not shown. */
+const ANSWERED = { status: 400, body: '' } as const;
+
+/** Returns the field of the route's login that names a path. */
+function loginPathOf({ virtualHost, route }: RoutePlace, path: string): LoginPathField | undefined {
+  const [plain = ''] = path.split('?', 1);
+  const logins = (configOf(virtualHost, route.options)?.spec.configs ?? []).flatMap(({ oauth2 = {} }) =>
+    Object.values(oauth2 as Readonly<Record<string, object>>),
+  );
+  return logins.map((login) => createLoginPaths(login)(plain)).find((field) => field !== undefined);
+}
+
 /** A transformation fails with 400 or not at all. */
 const rejection = (reply: ExplainedReply | undefined) => reply && ({ ...reply, status: 400 } as const);
 
-function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
+function configRefOf(host: VirtualHost, route: RouteOptions) {
   const { extauth } = host.options as VirtualHostOptions;
   const { configRef, disable } = route.extauth ?? extauth ?? {};
-  if (disable || !configRef) return undefined;
+  return disable ? undefined : configRef;
+}
+
+function configOf(host: VirtualHost, route: RouteOptions): SnapshotAuthConfig | undefined {
+  const { name = '', namespace = '' } = configRefOf(host, route) ?? {};
+  return host.authConfigs?.find(({ ref }) => ref.name === name && ref.namespace === namespace);
+}
+
+function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
+  const configRef = configRefOf(host, route);
+  if (!configRef) return undefined;
   const { name = '', namespace = '' } = configRef;
   const authConfig = `${namespace}/${name}`;
-  const found = host.authConfigs?.find(({ ref }) => ref.name === name && ref.namespace === namespace);
+  const found = configOf(host, route);
   if (!found) return { authConfig };
   const { booleanExpr } = found.spec;
   return { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };

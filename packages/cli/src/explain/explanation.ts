@@ -93,7 +93,9 @@ function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reaso
 /** External auth is not called here, so the result after it is only valid if it allows the request. */
 function resultTitle(access: AccessExplanation | undefined): string {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
-  return access?.extauth?.steps && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
+  return access?.extauth?.steps && !access.extauth.loginPath && !isDecidedBefore
+    ? 'Result, if external auth allows the request'
+    : 'Result';
 }
 
 const mark = (good: boolean, text: string, colors: Colors): string =>
@@ -132,7 +134,9 @@ function optionLine({ option, from, destination, applies, value }: AppliedOption
 }
 
 /** A token that the login adds is only missing in the explanation, so the rejection is not the result. */
-function resultLines({ missingToken, outcome }: ShownExplanation): string[] {
+function resultLines({ access, missingToken, outcome }: ShownExplanation): string[] {
+  const { authConfig, loginPath } = access?.extauth ?? {};
+  if (loginPath) return [`the login of AuthConfig ${authConfig} responds itself: the path is its ${loginPath}`];
   if (missingToken === undefined) return outcomeLines(outcome);
   if ('header' in missingToken)
     return [

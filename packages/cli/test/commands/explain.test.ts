@@ -551,6 +551,23 @@ spec:
         expect((await behind(header, options)).stdout).to.contain('answer 401 (access denied)');
     });
 
+    it('says that the login itself responds to its own paths', async () => {
+      const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
+      const oidcAuthorizationCode = {
+        appUrl: 'https://shop.example',
+        callbackPath: '/callback',
+        logoutPath: '/cart/1',
+      };
+      const config = { ...login, spec: { configs: [{ oauth2: { oidcAuthorizationCode } }] } };
+      const { stdout } = await askBehind(config, { extauth, jwtStaged: jwt(), rbac });
+      expect(stdout).to.match(
+        /\nResult\n {2}the login of AuthConfig gw-system\/login responds itself: the path is its logoutPath\n$/,
+      );
+      expect(stdout).to.not.match(/RBAC|JWT/);
+      const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
+      expect((await askBehind(config, { extauth, jwtStaged: before })).stdout).to.contain('answer 401 (access denied)');
+    });
+
     it('names the cookie of the login in which the token is missing, and what a browser gets after the login', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const extractor = { header: 'cookie', regex: '(?:.*; *)?shop_id_token=([^;]*)(?:;.*)?', subgroup: 1 };

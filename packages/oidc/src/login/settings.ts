@@ -1,5 +1,5 @@
 import type { SessionStore } from '../session/local-store.ts';
-import { compileRegex, cookieNameProblem } from '@edge-gateway/core';
+import { compileRegex, cookieNameProblem, createLoginPaths } from '@edge-gateway/core';
 import type { OidcAuthorizationCode, UserSession } from '@edge-gateway/core/schema';
 import { failure } from '../error-codes.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
@@ -75,7 +75,7 @@ export function readSettings(parts: LoginParts): LoginSettings {
     appUrl,
     redirectUri: base + callback.path,
     afterLogoutUrl: afterLogoutUrlOf(block, appUrl),
-    paths: pathsOf(block, { matches: callback.matches, prefix: new URL(base).pathname.replace(/\/$/, '') }),
+    paths: pathsOf(block, callback),
     credentials,
     stateKeys: stateKeysOf(parts, credentials),
     cookie: cookieOf(session),
@@ -108,7 +108,7 @@ function callbackOf({ callbackPath = '', parseCallbackPathAsRegex }: LoginBlock)
   return { path, matches: (each) => regex.fullMatch(each) };
 }
 
-function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; readonly prefix: string }): Paths {
+function pathsOf(block: LoginBlock, callback: Callback): Paths {
   const { logoutPath, frontChannelLogout } = block;
   const channel = frontChannelLogout?.path;
   const own = [logoutPath, channel].filter((path) => path !== undefined && path !== '');
@@ -116,12 +116,11 @@ function pathsOf(block: LoginBlock, callback: { matches(path: string): boolean; 
     throw failure('ERR_OIDC_CONFIG', 'callbackPath, logoutPath and frontChannelLogout.path must differ');
   if (own.some((path) => !path!.startsWith('/')))
     throw failure('ERR_OIDC_CONFIG', 'logoutPath and frontChannelLogout.path must begin with /');
-  const below = (path: string, test: (path: string) => boolean): boolean =>
-    test(path) || (path.startsWith(`${callback.prefix}/`) && test(path.slice(callback.prefix.length)));
+  const fieldOf = createLoginPaths(block);
   return {
-    isCallback: (path) => below(path, (each) => callback.matches(each)),
-    isLogout: (path) => Boolean(logoutPath) && below(path, (each) => each === logoutPath),
-    isChannel: (path) => Boolean(channel) && below(path, (each) => each === channel),
+    isCallback: (path) => fieldOf(path) === 'callbackPath',
+    isLogout: (path) => fieldOf(path) === 'logoutPath',
+    isChannel: (path) => fieldOf(path) === 'frontChannelLogout',
   };
 }
 
