@@ -27,7 +27,7 @@ describe('npm run', () => {
   for (const [argv, code, text] of [
     [['--bogus'], 2, "Error: unknown option '--bogus' (see --help)\n"],
     [['--config'], 2, "Error: option '--config <dir>' argument missing\n"],
-    [['--http-port', 'many'], 2, /^Error: option '--http-port <port>'.*a port is 0 to 65535/],
+    [['--http-port', 'many'], 2, /^Error: option '--http-port <port>'.*a port must be between 0 and 65535/],
     [['proxy'], 2, /^Error: the role proxy is not supported yet/],
     [['--help'], 0, /^Usage: edge-gateway \[options\]\n/],
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/],

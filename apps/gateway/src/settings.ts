@@ -57,13 +57,14 @@ export interface GatewaySettings {
 
 function port(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('a port must be between 0 and 65535.');
   return value;
 }
 
 function seconds(text: string): number {
   const value = Number(text);
-  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds are 0 to 3600.');
+  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds must be between 0 and 3600.');
   return value;
 }
 
@@ -73,7 +74,7 @@ function names(text: string): readonly string[] {
 
 function redisUrl(text: string): string {
   if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
-  throw new InvalidArgumentError('it is redis://host:port or rediss://host:port.');
+  throw new InvalidArgumentError('it must be redis://host:port or rediss://host:port.');
 }
 
 /** Returns an error message if two flags set the same port. */

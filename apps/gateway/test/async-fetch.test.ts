@@ -111,7 +111,7 @@ describe('keys with asyncFetch', () => {
     gateway.write('a.yaml', guarded('never', 'a.example', '{}'));
     gateway.write('b.yaml', OPEN);
     await gateway.start();
-    await until(() => gateway.errors.includes('listeners open before everything is there'), 'the warning');
+    await until(() => gateway.errors.includes('listeners opened before warm-up completed'), 'the warning');
     expect(gateway.errors).to.include('key set of JWT provider never');
     expect(await ask('open.example')).to.equal('200 open');
   });

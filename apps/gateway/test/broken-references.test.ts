@@ -103,11 +103,11 @@ describe('a broken reference in a running gateway', () => {
     gateway.write('shop.yaml', guarded('guard'));
     await until(async () => (await get()).status === 401, 'credentials are asked for');
     gateway.write('shop.yaml', guarded('gaurd'));
-    await warned('gw-system.gaurd not found (did you mean guard?); its last good options stay in force');
+    await warned('gw-system.gaurd not found (did you mean guard?); its last good options stay in use');
     expect((await get()).status).to.equal(401);
     gateway.write('shop.yaml', guarded('guard'));
     gateway.write('auth.yaml', AUTH.split('---\n')[0]!);
-    await warned('VirtualHostOption gw-system.guard not found; its last good options stay in force');
+    await warned('VirtualHostOption gw-system.guard not found; its last good options stay in use');
     expect((await get()).status).to.equal(401);
     gateway.write('shop.yaml', service('shop', '/', 'v2'));
     await until(async () => (await get()).status === 200, 'without the reference no login is required');

@@ -98,7 +98,7 @@ describe('the schema of a GraphQL server behind the gateway', () => {
       const { state, reason } = await statusOf(name);
       expect(state, name).to.equal('Rejected');
       expect(reason).to.include("breaking: Field 'pages' was removed from object type 'Query'");
-      expect(reason).to.include('is not taken');
+      expect(reason).to.include('so the change is rejected');
     }
     expect(await ask('/asked', '{ year }')).to.equal(400);
   });

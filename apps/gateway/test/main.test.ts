@@ -247,7 +247,7 @@ describe('edge-gateway', () => {
     const failure = (await gateway.start('--config', `${gateway.dir}/nothing`).catch((error: Error) => error)) as Error;
     expect(failure.message).to.include('ended with 1').and.to.include('directory does not exist');
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
-    expect(wrong.message).to.include('a port is 0 to 65535');
+    expect(wrong.message).to.include('a port must be between 0 and 65535');
     const role = (await gateway.start('nothing').catch((error: Error) => error)) as Error;
     expect(role.message).to.include("unknown argument 'nothing'");
   });

@@ -46,6 +46,6 @@ export function createAdminServer(handler: RequestListener, name: string): Admin
 
 function reasonOf(error: NodeJS.ErrnoException): string {
   if (error.code === 'EADDRINUSE') return 'is in use by another program';
-  if (error.code === 'EACCES') return 'needs more rights';
-  return `cannot be listened on (${error.code ?? 'unknown reason'})`;
+  if (error.code === 'EACCES') return 'is not permitted';
+  return `cannot be opened (${error.code ?? 'unknown reason'})`;
 }

@@ -64,7 +64,7 @@ describe('log lines of external auth tell where to look', () => {
     const http = { url, response: { allowedClientHeadersOnDenied: ['location'] } };
     const { ask } = await guarded(only({ passThroughAuth: { http } }), { context, settings });
     expect((await ask()).status).to.equal(302);
-    expect(lines().join('')).to.contain('request answered').and.not.contain('request refused');
+    expect(lines().join('')).to.contain('response sent by auth chain').and.not.contain('request rejected');
   });
 
   it('name the secret of an API key that is not there, or holds none', async () => {

@@ -63,7 +63,7 @@ export function graphqlAction(options: GraphQLActionOptions = {}): ActionKind {
 
 function apiOf(ref: ResourceRef, { virtualHost }: Scope): SnapshotGraphQLApi {
   const found = virtualHost.graphqlApis.find(({ ref: own }) => clusterName(own) === clusterName(ref));
-  if (!found) throw graphqlError('ERR_GRAPHQL_API', `${ref.namespace}.${ref.name} is not known here.`);
+  if (!found) throw graphqlError('ERR_GRAPHQL_API', `${ref.namespace}.${ref.name} is not configured here.`);
   return found;
 }
 

@@ -77,7 +77,7 @@ function checkOptions({ options = {} }: HasOptions, above: Path): FieldProblem[]
 function checkProviders(block: JwtProviders, at: Path): FieldProblem[] {
   const { providers = {} } = block;
   if (Object.keys(providers).length === 0 && !('disable' in block)) {
-    const message = 'there is no provider: everybody passes, with any token or none';
+    const message = 'no provider is configured, so every request passes, with or without a token';
     return [{ ...jwtProblem(at, message, 'providers'), severity: 'warning' }];
   }
   return Object.entries(providers).flatMap(([name, provider]) => {
@@ -90,14 +90,15 @@ function checkKeys({ jwks }: JwtProvider, at: Path): FieldProblem[] {
   if (jwks?.remote) {
     const { url = '' } = jwks.remote;
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return [];
-    return [jwtProblem([...at, 'jwks', 'remote', 'url'], 'has to be a whole address, as https://id.example.com/keys')];
+    return [
+      jwtProblem([...at, 'jwks', 'remote', 'url'], 'must be an absolute URL such as https://id.example.com/keys'),
+    ];
   }
   const key = jwks?.local?.key;
-  if (!key)
-    return [jwtProblem(at, 'a provider needs keys that signatures are checked with', 'jwks.local.key or jwks.remote')];
+  if (!key) return [jwtProblem(at, 'a provider needs keys to verify signatures', 'jwks.local.key or jwks.remote')];
   const keys = parseKeys(key);
   if (typeof keys !== 'string') return [];
-  return [jwtProblem([...at, 'jwks', 'local', 'key'], `the keys cannot be used: ${JWT_STATUS[keys].text}`)];
+  return [jwtProblem([...at, 'jwks', 'local', 'key'], `invalid keys: ${JWT_STATUS[keys].text}`)];
 }
 
 /** A token source without a name would reject every request. */
@@ -108,7 +109,7 @@ function checkSource({ tokenSource: { headers = [], queryParams = [] } = {} }: J
       isHeaderName(header) ? [] : jwtProblem([...source, 'headers', i], 'needs a header name'),
     ),
     ...queryParams.flatMap((name, i) =>
-      name === '' ? jwtProblem([...source, 'queryParams', i], 'needs the name of a parameter') : [],
+      name === '' ? jwtProblem([...source, 'queryParams', i], 'needs a parameter name') : [],
     ),
   ];
 }
@@ -139,15 +140,17 @@ function checkClaims({ claims = {}, matcher = 'EXACT_STRING' }: Principal, at: P
       { code: 'INVALID_RBAC', path, message, hint, severity: 'warning' },
     ];
     if (matcher === 'BOOLEAN')
-      return /^(?:true|false)$/.test(String(value)) ? [] : warn('no boolean claim has this value', 'true or false');
+      return /^(?:true|false)$/.test(String(value))
+        ? []
+        : warn('a boolean claim cannot have this value', 'true or false');
     if (typeof value === 'string') return [];
-    return warn(`${matcher} compares with the text "${value}", which no boolean claim is`, 'matcher: BOOLEAN');
+    return warn(`${matcher} compares with the text "${value}", which a boolean claim cannot have`, 'matcher: BOOLEAN');
   });
 }
 
 function checkMethod(method: string, path: Path): FieldProblem[] {
   if (method === method.toUpperCase()) return [];
-  const message = 'no request has this method: they are compared as they are written';
+  const message = 'no request has this method: methods are case-sensitive';
   const hint = `did you mean ${method.toUpperCase()}?`;
   return [{ code: 'INVALID_RBAC', path, message, hint, severity: 'warning' }];
 }
@@ -155,12 +158,12 @@ function checkMethod(method: string, path: Path): FieldProblem[] {
 function checkPrefix(prefix: string, path: Path): FieldProblem[] {
   const warn = (message: string): FieldProblem[] => [{ code: 'UNMATCHABLE_PATH', path, message, severity: 'warning' }];
   if (prefix === '') return [];
-  if (!prefix.startsWith('/')) return warn('no path begins without a slash');
-  if (/[?#]/.test(prefix)) return warn('it is compared with the path alone, without query and fragment');
+  if (!prefix.startsWith('/')) return warn('a path must begin with a slash');
+  if (/[?#]/.test(prefix)) return warn('it is compared with the path only, without query and fragment');
   // A dot at the end may be the beginning of a name.
   return isCanonical(`${prefix}x`)
     ? []
-    : warn('no canonical path begins with dot segments, backslashes or empty segments');
+    : warn('a canonical path contains no dot segments, backslashes or empty segments');
 }
 
 function checkRegex(pattern: string, path: Path): FieldProblem[] {

@@ -36,7 +36,7 @@ describe('checks of access', () => {
         const [, stage] = where.split('.');
         const findings = found(kind, wrap({ [option]: stage ? { [stage]: block } : block }));
         expect(told(findings)).to.deep.equal([
-          `${at}.options.${where}.providers.main: a provider needs keys that signatures are checked with`,
+          `${at}.options.${where}.providers.main: a provider needs keys to verify signatures`,
         ]);
         if (at.includes('routes')) expect(findings[0]).to.include({ route: 'r' });
       }
@@ -58,7 +58,7 @@ describe('checks of access', () => {
     for (const block of [{}, { providers: {} }, { validationPolicy: 'REQUIRE_VALID' }]) {
       const findings = ofOptions({ jwtStaged: { beforeExtAuth: block } });
       expect(told(findings)).to.deep.equal([
-        'spec.options.jwtStaged.beforeExtAuth: there is no provider: everybody passes, with any token or none',
+        'spec.options.jwtStaged.beforeExtAuth: no provider is configured, so every request passes, with or without a token',
       ]);
       expect(findings[0]).to.include({ severity: 'warning', hint: 'providers' });
     }
@@ -72,7 +72,7 @@ describe('checks of access', () => {
   ] as const) {
     it(`refuse the keys ${JSON.stringify(key)}`, () => {
       expect(told(ofProvider({ jwks: { local: { key } } }))).to.deep.equal([
-        `spec.options.jwt.providers.main.jwks.local.key: the keys cannot be used: ${reason}`,
+        `spec.options.jwt.providers.main.jwks.local.key: invalid keys: ${reason}`,
       ]);
     });
   }
@@ -80,7 +80,7 @@ describe('checks of access', () => {
   for (const url of ['', 'keys', '/keys', 'ftp://keys/a']) {
     it(`refuse the address '${url}'`, () => {
       const findings = ofProvider({ jwks: { remote: { url, upstreamRef: { name: 'a' } } } });
-      expect(told(findings)[0]).to.match(/jwks\.remote\.url: has to be a whole address/);
+      expect(told(findings)[0]).to.match(/jwks\.remote\.url: must be an absolute URL/);
     });
   }
 
@@ -104,7 +104,7 @@ describe('checks of access', () => {
     expect(told(ofProvider({ ...GOOD, tokenSource }))).to.deep.equal([
       'spec.options.jwt.providers.main.tokenSource.headers.1: needs a header name',
       'spec.options.jwt.providers.main.tokenSource.headers.2: needs a header name',
-      'spec.options.jwt.providers.main.tokenSource.queryParams.1: needs the name of a parameter',
+      'spec.options.jwt.providers.main.tokenSource.queryParams.1: needs a parameter name',
     ]);
   });
 

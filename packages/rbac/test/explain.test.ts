@@ -34,7 +34,7 @@ describe('an explanation of access', () => {
   it('denies where the Settings want policies and there are none', () => {
     const request = { facts: factsWith('/', []), now: NOW };
     const { rbac: decision } = explainAccess({ levels: [{}, {}], requireRbac: true }, request);
-    expect(decision).to.deep.equal({ allowed: false, reason: 'there is no policy' });
+    expect(decision).to.deep.equal({ allowed: false, reason: 'no policy is configured' });
   });
 
   it('takes the token from where the provider looks for it', async () => {
@@ -46,7 +46,7 @@ describe('an explanation of access', () => {
     }
     const elsewhere = ask({ jwt: block(), rbac }, { headers: ['x-token', token] });
     expect(elsewhere.jwt[0]).to.include({ passes: false });
-    expect(elsewhere.rbac).to.include({ allowed: false, closest: 'admins', reason: 'there is no verified token' });
+    expect(elsewhere.rbac).to.include({ allowed: false, closest: 'admins', reason: 'no verified token' });
   });
 
   it('needs every token of a provider to be good, wherever the bad one is', async () => {

@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_FORWARD_OPTIONS: { status: 500, message: 'invalid options of the forward middleware' },
   ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
   ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not contain a fragment' },
-  ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be answered' },
+  ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be processed' },
   ERR_ROUTING_HEAD_TOO_LARGE: { status: 431, message: 'the request head is larger than allowed' },
   ERR_ROUTING_HTTP10: { status: 426, message: 'HTTP/1.0 is not supported here' },
   ERR_ROUTING_LISTEN: { status: 500, message: 'failed to listen on an address' },

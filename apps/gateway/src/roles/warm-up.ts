@@ -34,7 +34,7 @@ export function createWarmUp(log: Logger, limitMs = WARM_UP_LIMIT_MS): WarmUp {
       const isClosed = await Promise.race([Promise.all(all), limit, closed.promise.then(() => true)]);
       clearTimeout(timer);
       if (isClosed === true || missing.size === 0) return;
-      log.warn({ without: [...missing.values()] }, 'listeners open before everything is there');
+      log.warn({ without: [...missing.values()] }, 'listeners opened before warm-up completed');
     },
     close: () => closed.resolve(),
   };

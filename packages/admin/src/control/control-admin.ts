@@ -69,7 +69,7 @@ function levelIn(body: unknown): LogLevel {
   const known = LOG_LEVELS.find((each) => each === level);
   if (known && Object.keys(others).length === 0) return known;
   const levels = LOG_LEVELS.join(', ');
-  throw adminError('ERR_ADMIN_BAD_LEVEL', `The body has to be {"level": "<level>"} with one of ${levels}.`);
+  throw adminError('ERR_ADMIN_BAD_LEVEL', `The body must be {"level": "<level>"} with one of ${levels}.`);
 }
 
 /** `/`: links to all other pages. */

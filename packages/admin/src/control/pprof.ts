@@ -66,7 +66,7 @@ export function pprofEndpoints(): Endpoint[] {
 function durationMs(parameters: URLSearchParams): number {
   const seconds = Number(parameters.get('seconds') || DEFAULT_SECONDS);
   if (Number.isFinite(seconds) && seconds > 0 && seconds <= MAX_SECONDS) return seconds * 1000;
-  throw adminError('ERR_ADMIN_BAD_PARAMETER', `seconds has to be a number up to ${MAX_SECONDS}.`);
+  throw adminError('ERR_ADMIN_BAD_PARAMETER', `seconds must be a number up to ${MAX_SECONDS}.`);
 }
 
 /** Resolves after a time, or early if the client disconnects. */

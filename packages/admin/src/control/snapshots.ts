@@ -36,7 +36,7 @@ export function snapshotEndpoints(currentState: () => ControlPlaneState | undefi
     help,
     respond: () => {
       const state = currentState();
-      const errors = state ? errorsOf(state) : ['the first resources are not read yet'];
+      const errors = state ? errorsOf(state) : ['the resources have not been read yet'];
       const [status, error] = errors.length > 0 ? ['error', { error: errors.join('; ') }] : ['ok', {}];
       return compactJson({ status, data: state ? read(state) : null, ...error });
     },

@@ -11,7 +11,7 @@ export function serverEndpoints(options: ProxyAdminOptions): Endpoint[] {
   return [
     {
       paths: ['/ready'],
-      help: 'LIVE when requests are served, else 503 and the state',
+      help: 'LIVE while requests are served, otherwise 503 and the state',
       respond: () => {
         const state = options.readiness();
         return { status: state === 'LIVE' ? 200 : 503, body: `${state}\n` };

@@ -84,7 +84,7 @@ describe('/snapshots', () => {
       expect(await snapshot(name, early)).to.deep.equal({
         status: 'error',
         data: null,
-        error: 'the first resources are not read yet',
+        error: 'the resources have not been read yet',
       });
     }
     await early.close();

@@ -45,6 +45,6 @@ async function start(file: string, args: readonly string[], io: Io): Promise<num
     const [code] = (await once(child, 'close')) as [number | null];
     return code ?? 1;
   } catch (error) {
-    throw cliError('ERR_CLI_PLUGIN', `${file} cannot be started`, error);
+    throw cliError('ERR_CLI_PLUGIN', `${file} could not be started`, error);
   }
 }

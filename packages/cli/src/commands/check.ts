@@ -80,7 +80,7 @@ async function check(io: Terminal, command: Command, flags: CheckFlags): Promise
   const messages: string[] = [];
   const read = () => readInput(io, command, flags);
   const { configuration, running } =
-    asTable && config === undefined ? await io.progress('Asking the gateway', read) : await read();
+    asTable && config === undefined ? await io.progress('Querying the gateway', read) : await read();
   const printed = printedProblems(configuration, exclude);
   const results: CheckResult[] = [];
   for (const [{ name, kind, run }, configured] of checksOf(printed, configuration, exclude)) {

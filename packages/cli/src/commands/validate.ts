@@ -16,13 +16,13 @@ interface ValidateFlags {
 export function addValidate(program: Command, io: Terminal): void {
   const command = program
     .command('validate')
-    .description('Read directories and files as a gateway would, and print every problem with its place.')
+    .description('Read directories and files as a gateway would, and print every problem with its location.')
     .argument(
       '<path...>',
       'directories of *.yaml, *.yml and *.json, read recursively, and files; checked as one configuration',
     )
     .option('--allow-missing', 'report references to missing resources as warnings, to check part of a configuration')
-    .option('--strict', 'warnings fail as well')
+    .option('--strict', 'treat warnings as errors')
     .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl validate ./resources', 'exit status 1 when there are errors'],

@@ -66,7 +66,7 @@ function oidcStep(flags: Flags, namespace: string): Record<string, unknown> {
   const appUrl = httpUrl(flags, 'oidc-auth-app-url');
   const callbackPath = needed(flags, 'oidc-auth-callback-path');
   if (!/^\/[^?#\s]*$/.test(callbackPath))
-    throw cliError('ERR_CLI_USAGE', '--oidc-auth-callback-path has to be a path that begins with /');
+    throw cliError('ERR_CLI_USAGE', '--oidc-auth-callback-path must begin with /');
   const scopes = valueOf(flags, 'oidc-scope')
     ?.split(',')
     .map((scope) => scope.trim());
@@ -100,5 +100,5 @@ function httpUrl(flags: Flags, flag: string): string {
   const text = needed(flags, flag);
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.hash) return text;
-  throw cliError('ERR_CLI_USAGE', `--${flag} has to be an http or https address`);
+  throw cliError('ERR_CLI_USAGE', `--${flag} must be an http or https URL`);
 }

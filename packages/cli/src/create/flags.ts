@@ -30,7 +30,7 @@ export function needed(flags: Flags, flag: string): string {
 export function valueOrFile(io: Io, flags: Flags, flag: string): string {
   const [value, file] = [valueOf(flags, flag), valueOf(flags, `${flag}-file`)];
   if (value !== undefined && file !== undefined) {
-    throw cliError('ERR_CLI_USAGE', `--${flag} and --${flag}-file exclude each other`);
+    throw cliError('ERR_CLI_USAGE', `--${flag} and --${flag}-file cannot be combined`);
   }
   const content = file === undefined ? value : readFlagFile(io, `${flag}-file`, file).toString('utf8');
   const text = file === undefined ? content : content?.replace(/\r?\n$/, '');
@@ -60,7 +60,7 @@ export function pairsOf(flags: Flags, flag: string): Record<string, string> | un
   for (const piece of written?.split(/(?<!\\),/) ?? []) {
     const at = piece.indexOf('=');
     const name = piece.slice(0, at).trim();
-    if (at < 0 || name === '') throw cliError('ERR_CLI_USAGE', `--${flag} is written name=value,name=value`);
+    if (at < 0 || name === '') throw cliError('ERR_CLI_USAGE', `--${flag} must have the form name=value,name=value`);
     if (pairs.has(name)) throw cliError('ERR_CLI_USAGE', `--${flag} names ${name} twice`);
     pairs.set(name, piece.slice(at + 1).replaceAll('\\,', ','));
   }

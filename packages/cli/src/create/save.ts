@@ -123,7 +123,7 @@ export async function readResources(io: Io, path: string): Promise<ReadResource[
   });
   const keys = read.flatMap(({ resource }) => (resource ? [keyOf(resource.kind, resource.metadata)] : []));
   const twice = keys.find((key, i) => keys.indexOf(key) !== i);
-  if (twice !== undefined) problems.push(`${file}: ${shown(twice)} is in it twice`);
+  if (twice !== undefined) problems.push(`${file}: ${shown(twice)} occurs twice`);
   if (problems.length > 0) throw cliError('ERR_CLI_USAGE', listOf(problems));
   const texts = asWritten(text, read.length);
   return read.map(({ document }, i) => ({ key: keys[i]!, text: texts?.[i] ?? yamlText(document.value) }));
@@ -176,7 +176,7 @@ function rejectExisting(io: Io, at: { file: string; known: Resource | undefined;
     throw cliError('ERR_CLI_EXISTS', `${place.file}:${place.line} already contains a resource with this kind and name`);
   }
   const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (exists && !force) throw cliError('ERR_CLI_EXISTS', `${file} exists already; --force overwrites it`);
+  if (exists && !force) throw cliError('ERR_CLI_EXISTS', `${file} already exists; use --force to overwrite it`);
 }
 
 /** Writes a whole file or none, readable by its owner only. */

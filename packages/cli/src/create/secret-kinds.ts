@@ -90,7 +90,7 @@ function readEncryptionKey(io: Io, flags: Flags): SecretContent {
   const key = valueOrFile(io, flags, 'key');
   const length = Buffer.byteLength(key);
   if (length === ENCRYPTION_KEY_BYTES) return { data: { key } };
-  throw cliError('ERR_CLI_USAGE', `a key has ${ENCRYPTION_KEY_BYTES} bytes, this one ${length}`);
+  throw cliError('ERR_CLI_USAGE', `the key must have ${ENCRYPTION_KEY_BYTES} bytes, not ${length}`);
 }
 
 function readHeaders(_io: Io, flags: Flags): SecretContent {
@@ -104,7 +104,7 @@ function readHeaders(_io: Io, flags: Flags): SecretContent {
 function readApiKey(io: Io, flags: Flags): SecretContent {
   const isGenerated = flags['apikeyGenerate'] === true;
   if (isGenerated && (valueOf(flags, 'apikey') ?? valueOf(flags, 'apikey-file')) !== undefined) {
-    throw cliError('ERR_CLI_USAGE', '--apikey-generate excludes a key of your own');
+    throw cliError('ERR_CLI_USAGE', '--apikey-generate cannot be combined with a key');
   }
   const key = isGenerated ? randomBytes(GENERATED_KEY_BYTES).toString('base64url') : valueOrFile(io, flags, 'apikey');
   const labels = pairsOf(flags, 'apikey-labels');

@@ -41,6 +41,6 @@ describe('plugins', () => {
   it('reports a plugin that cannot be started in one line', async () => {
     const { code, stderr } = await run('broken');
     expect(code).to.equal(1);
-    expect(stderr).to.match(/^Error: .*gatewayctl-broken cannot be started\n$/);
+    expect(stderr).to.match(/^Error: .*gatewayctl-broken could not be started\n$/);
   });
 });

@@ -81,7 +81,7 @@ stringData: { client-secret: hush }
     const again = await create('-f', 'all.yaml', '-c', 'resources');
     expect(again).to.include({
       code: 1,
-      stderr: 'Error: resources/secret-shop-login.yaml exists already; --force overwrites it\n',
+      stderr: 'Error: resources/secret-shop-login.yaml already exists; use --force to overwrite it\n',
     });
     expect((await create('-f', 'all.yaml', '-c', 'resources', '--force')).code).to.equal(0);
   });
@@ -93,7 +93,7 @@ stringData: { client-secret: hush }
     ['what is no YAML', 'a: [', /all\.yaml:1:/],
     ['an empty file', '', /empty/],
     ['a file of comments', '# nothing\n', /all\.yaml: the file contains no resource/],
-    ['a resource twice', `${UPSTREAM}---\n${UPSTREAM}`, /Upstream gw-system\/echo is in it twice/],
+    ['a resource twice', `${UPSTREAM}---\n${UPSTREAM}`, /Upstream gw-system\/echo occurs twice/],
     [
       'several problems, each with its place',
       `${UPSTREAM.replace('static', 'sttic')}---\n${SECRET.replace('stringData: { client-secret: hush', 'data: { client-secret: "%"')}`,
@@ -106,7 +106,7 @@ kind: RouteOption
 metadata: { name: x }
 spec: { options: { jwtProvidersStaged: { afterExtAuth: { providers: { main: { jwks: { local: { key: x } } } } } } } }
 `,
-      /jwks\.local\.key {2}the keys cannot be used/,
+      /jwks\.local\.key {2}invalid keys/,
     ],
   ] as const) {
     it(`rejects ${what}`, async () => {

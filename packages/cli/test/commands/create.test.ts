@@ -133,7 +133,7 @@ describe('create', () => {
       expect(await create(...argv)).to.deep.equal({
         code: 1,
         stdout: '',
-        stderr: 'Error: resources/secret-gw-system-x.yaml exists already; --force overwrites it\n',
+        stderr: 'Error: resources/secret-gw-system-x.yaml already exists; use --force to overwrite it\n',
       });
       const other = KEY.toUpperCase();
       expect((await create(...argv, '--key', other, '--force')).code).to.equal(0);
@@ -160,16 +160,20 @@ describe('create', () => {
       ],
       ['no client secret', ['oauth', 'x'], /missing --client-secret or --client-secret-file/],
       ['an empty client secret', ['oauth', 'x', '--client-secret', ''], /missing/],
-      ['value and file', ['oauth', 'x', '--client-secret', 'a', '--client-secret-file', 'b'], /exclude each other/],
+      ['value and file', ['oauth', 'x', '--client-secret', 'a', '--client-secret-file', 'b'], /cannot be combined/],
       ['a missing file', ['oauth', 'x', '--client-secret-file', 'none'], /none: no such file or directory/],
       ['no API key', ['apikey', 'x'], /missing --apikey or --apikey-file/],
-      ['two API keys', ['apikey', 'x', '--apikey', 'a', '--apikey-generate'], /excludes a key of your own/],
+      ['two API keys', ['apikey', 'x', '--apikey', 'a', '--apikey-generate'], /cannot be combined with a key/],
       ['labels without value', ['apikey', 'x', '--apikey', 'a', '--apikey-labels', 'team'], /name=value/],
       ['labels twice', ['apikey', 'x', '--apikey', 'a', '--apikey-labels', 'a=1,a=2'], /names a twice/],
       ['no user', ['authcredentials', 'x', '--password', 'p'], /missing --username/],
       ['no password', ['authcredentials', 'x', '--username', 'u'], /--password or/],
-      ['a key of 31 bytes', ['encryptionkey', 'x', '--key', KEY.slice(1)], /a key has 32 bytes, this one 31/],
-      ['a key of 32 characters and 33 bytes', ['encryptionkey', 'x', '--key', `${KEY.slice(1)}é`], /this one 33/],
+      ['a key of 31 bytes', ['encryptionkey', 'x', '--key', KEY.slice(1)], /the key must have 32 bytes, not 31/],
+      [
+        'a key of 32 characters and 33 bytes',
+        ['encryptionkey', 'x', '--key', `${KEY.slice(1)}é`],
+        /must have 32 bytes, not 33/,
+      ],
       ['no headers', ['header', 'x'], /missing --headers/],
       ['a header name that is none', ['header', 'x', '--headers', 'a b=1'], /invalid header name "a b"/],
       ['a header name with a line break', ['header', 'x', '--headers', 'a\r\nb=1'], /invalid header name/],
@@ -276,7 +280,7 @@ describe('create', () => {
       [
         'a relative callback',
         ['x', ...without('--oidc-auth-callback-path'), '--oidc-auth-callback-path', 'cb'],
-        /begins/,
+        /must begin with \//,
       ],
       ['keys without selector', ['x', '--enable-apikey-auth'], /--apikey-label-selector or/],
       ['policies without query', ['x', '--enable-opa-auth', '--opa-module-ref', 'a.b'], /missing --opa-query/],

@@ -432,7 +432,7 @@ spec:
       [
         'someone else',
         ['--claims', '{"email":"user@example.com"}'],
-        '✗ RBAC: access denied (403): policy admins came closest, but the claim email does not have the value',
+        '✗ RBAC: access denied (403): policy admins came closest, but the claim email does not have the required value',
       ],
       ['nobody', [], '✗ JWT after external auth: no provider accepts a token, the validation policy is REQUIRE_VALID'],
       ['no token', [], 'provider main: Jwt is missing'],

@@ -124,7 +124,7 @@ describe('get', () => {
   });
 });
 
-describe('get of a server that is no gateway', () => {
+describe('get of a server that is not a gateway', () => {
   const answers: Record<string, unknown>[] = [
     { '/snapshots/input': { data: 'text' } },
     { '/snapshots/input': { data: { a: 1 } } },

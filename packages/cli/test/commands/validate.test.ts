@@ -130,7 +130,7 @@ spec:
       `resources/auth.yaml:22:11  ${steps}[0].oauth2.oidcAuthorizationCode.clientSecretRef  config_0: secret gw-system.login has no client-secret`,
       `resources/auth.yaml:26:29  ${steps}[0].oauth2.oidcAuthorizationCode.session.cipherConfig.keyRef  config_0: the key in secret gw-system.cipher has 31 bytes, it needs 32`,
       `resources/auth.yaml:28:40  ${steps}[1].apiKeyAuth.apiKeySecretRefs[0]  config_1: secret gw-system.none not found`,
-      `resources/shop.yaml:14:17  ${options}.jwt.providers.main.jwks.local.key  the keys cannot be used: Jwks doesn't have any valid public key`,
+      `resources/shop.yaml:14:17  ${options}.jwt.providers.main.jwks.local.key  invalid keys: Jwks doesn't have any valid public key`,
       `resources/shop.yaml:17:57  ${options}.rbac.policies.p.principals[0].jwtPrincipal.claims.a  the expression does not compile: missing closing )`,
       '4 resources, 5 errors, 2 warnings',
     ]);

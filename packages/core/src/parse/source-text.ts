@@ -67,7 +67,12 @@ export function tooLarge(bytes: number, maxBytes: number): TextProblem {
 
 function notUtf8(buffer: Buffer, text: string): TextProblem {
   const offset = firstReplaced(buffer, text);
-  return { code: 'INVALID_UTF8', offset, message: 'the file is not UTF-8 from here on', hint: 'save it as UTF-8' };
+  return {
+    code: 'INVALID_UTF8',
+    offset,
+    message: 'the file is not valid UTF-8 from this position',
+    hint: 'save it as UTF-8',
+  };
 }
 
 /** Returns the first U+FFFD that replaced invalid bytes, unlike one in the text. */

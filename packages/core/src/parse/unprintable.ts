@@ -16,7 +16,7 @@ export function findUnprintable(text: string): TextProblem[] {
 
 function problemOf(character: string, offset: number): TextProblem {
   if (character === '\ufeff') {
-    const hint = 'save the file as UTF-8 without a mark';
+    const hint = 'save the file as UTF-8 without a byte order mark';
     return { code: 'BYTE_ORDER_MARK', offset, message: 'a byte order mark (U+FEFF)', hint };
   }
   if (character === '\0') return { code: 'NUL_BYTE', offset, message: 'a NUL byte' };

@@ -39,7 +39,7 @@ export const SCHEMA_CODES = {
   ONEOF_CONFLICT: 'Two fields that cannot be set together.',
   ONEOF_MISSING: 'None of several fields of which one is required.',
   OUT_OF_RANGE: 'A number below or above its bounds.',
-  SECURITY_FIELD_NOT_SUPPORTED: 'A security field that is not supported yet, so the resource is rejected.',
+  SECURITY_FIELD_NOT_SUPPORTED: 'A security field that is not supported yet; the resource is rejected.',
   STATUS: 'A problem between resources, with the text of the status.',
   UNKNOWN_API_VERSION: 'An apiVersion that the kind does not have.',
   UNKNOWN_KEY: 'A key that the schema does not know.',

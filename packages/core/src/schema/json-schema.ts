@@ -76,7 +76,7 @@ class Writer {
   #describe({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
     const support = rest['x-support'];
     const note =
-      support === 'refused' ? ' Refused: not supported yet.' : support === 'notYet' ? ' Not supported yet.' : '';
+      support === 'refused' ? ' Rejected: not supported yet.' : support === 'notYet' ? ' Not supported yet.' : '';
     return {
       ...(description !== undefined && { description: `${description as string}${note}` }),
       ...(fallback !== undefined && { default: fallback }),

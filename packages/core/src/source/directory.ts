@@ -211,7 +211,7 @@ class DirectorySource implements Source {
   #rootVanished(): void {
     this.#pending.clear();
     this.#stale = false;
-    if (this.#identity !== '') this.#log.warn({ directory: this.#root }, 'the directory is gone, waiting for it');
+    if (this.#identity !== '') this.#log.warn({ directory: this.#root }, 'directory disappeared, waiting for it');
     this.#identity = '';
   }
 
@@ -255,5 +255,5 @@ function isHidden(steps: string): boolean {
 
 function mustBeDirectory(path: string): void {
   if (isDirectory(path)) return;
-  throw new GatewayError(`there is no directory ${path}`, { code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
+  throw new GatewayError(`directory not found: ${path}`, { code: 'ERR_CORE_DIRECTORY_UNREADABLE' });
 }

@@ -141,9 +141,9 @@ export function identityOf(folder: string): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'no permission to read it',
-  EPERM: 'no permission to read it',
-  ELOOP: 'its links form a loop',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ELOOP: 'its symbolic links form a loop',
   ENOENT: 'the target of the link does not exist',
 };
 

@@ -77,7 +77,7 @@ export function createFolderWatch(listener: WatchListener, log: Logger): FolderW
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException;
         if (code === 'ENOENT' || code === 'EACCES') return;
-        if (code !== refused) log.warn({ folder, reason: code }, 'cannot watch a folder, reading all again regularly');
+        if (code !== refused) log.warn({ folder, reason: code }, 'cannot watch a folder, polling instead');
         refused = code;
       }
     },

@@ -67,7 +67,7 @@ const checkResolution: Check<Resolution> = ({ restResolver, grpcResolver, mockRe
       hint: 'restResolver, grpcResolver, mockResolver',
     }),
     ...invalid(asks && !asks.upstreamRef?.name && 'the resolver names no upstream', path, { hint: 'upstreamRef' }),
-    ...invalid(isRelative && `':path' has to begin with '/', it is '${target}'`, path),
+    ...invalid(isRelative && `':path' must begin with '/', not '${target}'`, path),
     ...invalid(
       grpcResolver && (!serviceName || !methodName) && 'requestTransform needs serviceName and methodName',
       path,

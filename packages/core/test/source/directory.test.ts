@@ -126,7 +126,7 @@ describe('directorySource', () => {
     expect(held.get(path('a.yaml'))).to.have.length(1);
     expect(held.get(path('a.yaml'))![0]!.issues[0]).to.include({
       code: 'UNREADABLE',
-      message: 'no permission to read it',
+      message: 'permission denied',
     });
     chmodSync(path('a.yaml'), 0o644);
     await until(() => nameIn('a.yaml') === 'a');

@@ -30,7 +30,7 @@ export async function runStep(method: AuthMethod, request: AuthRequest, parts: S
       return failed('the step took too long');
     }
     if (request.signal?.aborted) {
-      log.debug({ requestId, config, step }, 'the client left before the auth step was done');
+      log.debug({ requestId, config, step }, 'the client disconnected before the auth step completed');
       return { ...failed('the client disconnected'), failClosed: true };
     }
     const status = clientStatusOf(error);

@@ -63,7 +63,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
     const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
     const flat = headers.flatMap(({ header }) => headerOf(header) ?? []);
-    const reason = `the auth server refuses with code ${code}`;
+    const reason = `the auth server denied the request with code ${code}`;
     return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
   }
   const { headers = [], headersToRemove = [], responseHeadersToAdd = [], dynamicMetadata } = answer.okResponse ?? {};

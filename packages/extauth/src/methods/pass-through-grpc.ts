@@ -32,7 +32,7 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.grpc',
   create({ grpc = {}, config, failureModeAllow = false }, { id, context }) {
     const { address = '' } = grpc;
-    if (!ADDRESS.test(address)) throw configError(`${id}: passThroughAuth.grpc.address is no host:port`);
+    if (!ADDRESS.test(address)) throw configError(`${id}: passThroughAuth.grpc.address must be host:port`);
     const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
     const client: Client = new Authorization(
       address,

@@ -115,7 +115,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
 function urlOf({ url = '' }: HttpSpec, id: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed.href;
-  throw configError(`${id}: passThroughAuth.http.url is no HTTP address`);
+  throw configError(`${id}: passThroughAuth.http.url must be an http or https URL`);
 }
 
 function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {

@@ -88,7 +88,10 @@ export function createAuthHandler(parts: HandlerParts): Handler {
       const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages);
       stats[unsure ? 'error' : 'denied'].value++;
       // The redirects of a login are not rejections.
-      log.info({ requestId, config: id, status, reason }, status < 400 ? 'request answered' : 'request refused');
+      log.info(
+        { requestId, config: id, status, reason },
+        status < 400 ? 'response sent by auth chain' : 'request rejected',
+      );
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
       refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
       return false;

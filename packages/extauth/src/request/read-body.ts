@@ -29,7 +29,7 @@ export function readBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
     }
 
     const onError = (error: Error): void => reject(error);
-    const onClose = (): void => reject(new Error('the client went away'));
+    const onClose = (): void => reject(new Error('the client disconnected'));
     req.on('readable', onReadable).on('error', onError).on('close', onClose);
   });
 }

@@ -35,6 +35,6 @@ export function serverTls({ config, id, context: { secrets }, moreRoots }: Serve
       maxVersion: TLS_VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
     });
   } catch (cause) {
-    throw configError(`${id}: the certificates towards the auth server cannot be used`, cause);
+    throw configError(`${id}: the certificates for the auth server cannot be used`, cause);
   }
 }

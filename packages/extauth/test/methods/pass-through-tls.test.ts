@@ -141,7 +141,7 @@ for (const [mode, { peer, step }] of Object.entries(MODES)) {
       expect(await statusOf({ ...untrusted, failureModeAllow: true })).to.equal(200);
     });
 
-    it('cannot be made of a secret that is not there or holds no certificate', () => {
+    it('cannot be made of a secret that is not there or contains no certificate', () => {
       for (const name of ['gone', 'broken']) {
         const config = only({ passThroughAuth: step('localhost:1', secret(name)) });
         const parts = { kinds: METHODS, context: createContext({ secrets: SECRETS }), id: 'n.c', timeoutMs: 1 };

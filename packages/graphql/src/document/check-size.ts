@@ -30,14 +30,14 @@ export function sizeProblem(document: DocumentNode, limits: Limits): string | un
   const measured: readonly (readonly [keyof Limits, number, string])[] = [
     ['maxAliases', written.aliases, 'aliases'],
     ['maxDirectives', written.directives, 'directives'],
-    ['maxFieldRepeats', written.repeats, 'times the same field in one place'],
+    ['maxFieldRepeats', written.repeats, 'repetitions of a field in one selection'],
     ['maxRootFields', size.roots, 'fields of the operation itself'],
     ['maxQueryDepth', size.depth, 'levels of fields'],
     ['maxFields', size.fields, 'fields'],
   ];
   const exceeded = measured.find(([name, value]) => limits[name] > 0 && value > limits[name]);
   if (exceeded) return `The document has more than ${limits[exceeded[0]]} ${exceeded[2]}.`;
-  return overlapsTooOften(document) ? 'The document names the same fields too often.' : undefined;
+  return overlapsTooOften(document) ? 'The document repeats the same fields too often.' : undefined;
 }
 
 function count(written: FragmentSizes['written'], { directives }: { readonly directives?: readonly unknown[] }): void {

@@ -109,7 +109,7 @@ function operationOf(document: DocumentNode, text: string, name: string | undefi
   );
   const fitting = name === undefined ? operations : operations.filter((one) => one.name?.value === name);
   const [definition, another] = fitting;
-  if (!definition) return refusal('ERR_GRAPHQL_OPERATION', 'The document has no such operation.');
+  if (!definition) return refusal('ERR_GRAPHQL_OPERATION', 'The document has no operation of this name.');
   if (another)
     return refusal('ERR_GRAPHQL_OPERATION', 'operationName is required if the document has several operations.');
   return { document, definition, text, name };

@@ -24,7 +24,7 @@ export function compileJoins(subschemas: readonly DeclaredSubschema[]): Joins {
       const own = api.schema.getType(type);
       if (!isObjectType(own)) throw new Error(`${place}: this API has no such type`);
       const field = api.schema.getQueryType()?.getFields()[merge.queryName ?? ''];
-      if (!field) throw new Error(`${place}: queryName '${merge.queryName ?? ''}' is no query of this API`);
+      if (!field) throw new Error(`${place}: queryName '${merge.queryName ?? ''}' is not a query of this API`);
       const keys = keysOf(merge.selectionSet ?? '', place);
       const setters = settersOf(merge.args ?? {}, field, place);
       for (const [, from] of setters) {

@@ -36,7 +36,7 @@ export async function introspect(
   });
   const { data, errors } = readRemoteAnswer(upstream.name, answer);
   if (data === undefined || data === null)
-    throw new Error(errors?.[0]?.message ?? 'the server does not tell its schema');
+    throw new Error(errors?.[0]?.message ?? 'the server does not allow introspection');
   return data;
 }
 

@@ -47,7 +47,7 @@ export function tellChanges({ refused, changes }: Judgement, head: string): Obse
     .map(({ level, message }) => problem(severityOf(level), `${level}: ${message}`));
   const left = noticed.length - lines.length;
   return [
-    problem(severityOf(noticed[0]!.level), refused ? `${head}, and is not taken` : head),
+    problem(severityOf(noticed[0]!.level), refused ? `${head}, so the change is rejected` : head),
     ...lines,
     ...(left > 0 ? [problem(severityOf(noticed.at(-1)!.level), `and ${left} more changes`)] : []),
   ];

@@ -46,7 +46,7 @@ export function resultOf({ data, errors, extensions }: Readonly<Record<string, u
 function errorOf(error: unknown): ResultError {
   const { message, path, locations, extensions } = isRecord(error) ? error : {};
   return {
-    message: typeof message === 'string' ? message : 'The server gave an error without a message.',
+    message: typeof message === 'string' ? message : 'The server returned an error without a message.',
     ...(Array.isArray(path) && { path: path as ResultError['path'] }),
     ...(Array.isArray(locations) && { locations: locations as ResultError['locations'] }),
     ...(isRecord(extensions) && { extensions }),

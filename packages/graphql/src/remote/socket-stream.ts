@@ -106,7 +106,7 @@ function failureOf(error: unknown, { opened, late }: { readonly opened: boolean;
   if (error instanceof FieldFailure) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   if (!opened)
-    return new TransportRejected(late ? 'no answer to the upgrade in time' : `no WebSocket: ${String(message)}`);
+    return new TransportRejected(late ? 'no response to the upgrade in time' : `no WebSocket: ${String(message)}`);
   if (late) return new FieldFailure('no connection_ack in time');
   return new FieldFailure(typeof code === 'number' ? `the WebSocket was closed with ${code}` : 'it sent no message');
 }

@@ -9,7 +9,7 @@ import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
 
 const TIMEOUT_MS = 10_000;
 const CHANGED = 'the schema of the server has changed';
-const DIFFERS = 'the schema of the server is not the declared one';
+const DIFFERS = 'the schema of the server differs from the declared one';
 
 /** A remote API, and how to reach its server. */
 export interface WatchedApi {

@@ -91,7 +91,7 @@ function parsePath(path: string, place: string): Step[] {
   while (piece.lastIndex < path.length) {
     const at = piece.lastIndex;
     const match = piece.exec(path);
-    if (!match) throw new Error(`${place}: '${path.slice(at)}' is no path`);
+    if (!match) throw new Error(`${place}: '${path.slice(at)}' is not a path`);
     const [, key, index] = match;
     steps.push(key ?? (index === '*' ? EACH : Number(index)));
   }

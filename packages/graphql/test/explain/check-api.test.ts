@@ -85,13 +85,13 @@ describe('graphqlApiCheck', () => {
   const path = (text: string) => rest({ headers: { ':path': text } });
   const templates: [what: string, resolution: object, reason: string][] = [
     ['an unknown root', path('/{$arg.x}'), '{$arg.x}: expressions must begin with args'],
-    ['no key', path('/{$args.}'), "{$args.}: '.' is no path"],
+    ['no key', path('/{$args.}'), "{$args.}: '.' is not a path"],
     ['no end', path('/{$args.x'), 'an expression does not end'],
     ['$body outside of setters', path('/{$body.x}'), '$body is allowed in setters only'],
     ['an unknown root in the query', rest({ queryParams: { a: '{$parents.x}' } }), '{$parents.x}'],
     ['an unknown root in the body', rest({ body: { a: ['{$parents.x}'] } }), '{$parents.x}'],
     ['an unknown root in a setter', rest({}, { response: { setters: { a: '{$bodi.x}' } } }), '{$bodi.x}'],
-    ['no path as resultRoot', rest({}, { response: { resultRoot: 'a[' } }), 'is no path'],
+    ['no path as resultRoot', rest({}, { response: { resultRoot: 'a[' } }), 'is not a path'],
     ['several lines in a header', rest({ headers: { 'x-a': 'a\nb' } }), 'cannot be sent in a header'],
     ['an unknown root in a batch', rest({}, { batch: { key: '{$parents.x}' } }), '{$parents.x}'],
     [

@@ -257,7 +257,7 @@ describe('a remote API', () => {
     expect(body).to.deep.equal({
       errors: [
         { message: 'no', path: ['todo'], extensions: { code: 'X' } },
-        { message: 'The server gave an error without a message.' },
+        { message: 'The server returned an error without a message.' },
       ],
       data: { todo: null },
     });

@@ -85,7 +85,7 @@ describe('the schema of a server behind a written API', () => {
     const { status, answers, served } = await start(BOOKS);
     await answers(CHANGED);
     expect(status().state).to.equal('Warning');
-    expect(status().reason).to.include('the schema of the server is not the declared one');
+    expect(status().reason).to.include('the schema of the server differs from the declared one');
     expect(status().reason).to.include("breaking: Field 'pages' was removed from object type 'Book'");
     expect(status().reason).to.include("breaking: Field 'Book.title' changed type from 'String' to '[String]'");
     expect(status().reason).to.include("dangerous: Enum value 'POEM' was added to enum 'Kind'");
@@ -98,7 +98,9 @@ describe('the schema of a server behind a written API', () => {
     const { status, answers } = await start(BOOKS, { rejectBreakingChanges: true });
     await answers(CHANGED);
     expect(status().state).to.equal('Rejected');
-    expect(status().reason).to.include('the schema of the server is not the declared one, and is not taken');
+    expect(status().reason).to.include(
+      'the schema of the server differs from the declared one, so the change is rejected',
+    );
     const [errors, warnings] = status().reason!.split('warning:');
     expect(errors).to.include("breaking: Field 'pages' was removed").and.not.include('POEM');
     expect(warnings).to.include("dangerous: Enum value 'POEM' was added");
@@ -148,7 +150,7 @@ describe('the schema of a server behind a written API', () => {
     await answers(CHANGED);
     expect(served().serverSchema).to.include('pages: Int');
     expect(status().state).to.equal('Rejected');
-    expect(status().reason).to.include('the schema of the server has changed, and is not taken');
+    expect(status().reason).to.include('the schema of the server has changed, so the change is rejected');
     await answers(BOOKS.replace('pages: Int', 'pages: Int year: Int'));
     expect(served().serverSchema).to.include('year: Int');
     expect(status().state).to.equal('Accepted');

@@ -14,7 +14,7 @@ type RemoteJwks = NonNullable<NonNullable<JwtProvider['jwks']>['remote']>;
  */
 export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Context): () => Promise<string> {
   const url = URL.parse(remote.url ?? '');
-  if (!url) throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: jwks.remote.url is not a whole URL`);
+  if (!url) throw rbacError('ERR_RBAC_PROVIDER', `provider ${provider}: jwks.remote.url must be an absolute URL`);
   const { name, namespace } = remote.upstreamRef ?? {};
   const call = context.callUpstream;
   if (name !== undefined && namespace !== undefined && call) {
@@ -27,7 +27,7 @@ export function fetchKeysOf(provider: string, remote: RemoteJwks, context: Conte
     };
     return async () => {
       const answer = await call({ name, namespace }, request);
-      if (answer.status !== 200) throw unreachable(`the key set's server answered ${answer.status}`);
+      if (answer.status !== 200) throw unreachable(`the key set server responded with status ${answer.status}`);
       return answer.body.toString('utf8');
     };
   }
@@ -38,7 +38,7 @@ async function fetchDirectly(url: URL): Promise<string> {
   if (!isTrustedUrl(url.href))
     throw unreachable('a key set must come over HTTPS, from this machine, or from an upstream');
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-  if (response.status !== 200) throw unreachable(`the key set's server answered ${response.status}`);
+  if (response.status !== 200) throw unreachable(`the key set server responded with status ${response.status}`);
   const body = await readLimited(response.body, MAX_KEY_SET_BYTES);
   if (!body) throw unreachable('the key set is too large');
   return body.toString('utf8');

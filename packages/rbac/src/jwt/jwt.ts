@@ -52,7 +52,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     (decision.passes ? allowed : denied).value++;
     if (decision.passes) return undefined;
     const { failure } = decision;
-    log.info({ requestId: facts.requestId, reason: failure }, 'token refused');
+    log.info({ requestId: facts.requestId, reason: failure }, 'token rejected');
     return refusal(failure, req, tokenParams);
   }
 

@@ -92,6 +92,6 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
 function writtenKeys(provider: string, text: string): KeySource {
   const keys = parseKeys(text);
   if (typeof keys !== 'string') return localKeys(keys);
-  const problem = `the local keys cannot be used: ${JWT_STATUS[keys].text}`;
+  const problem = `invalid local keys: ${JWT_STATUS[keys].text}`;
   throw rbacError('ERR_RBAC_KEYS', `provider ${provider}: ${problem}`);
 }

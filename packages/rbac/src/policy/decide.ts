@@ -35,7 +35,7 @@ export function compilePolicies(policies: Readonly<Record<string, RbacPolicy>>):
       if (!miss) return { allowed: true, policy: name };
       if (!closest || miss.progress > closest.miss.progress) closest = { name, miss };
     }
-    if (!closest) return { allowed: false, reason: 'there is no policy' };
+    if (!closest) return { allowed: false, reason: 'no policy is configured' };
     return { allowed: false, closest: closest.name, reason: closest.miss.reason };
   };
 }
@@ -113,12 +113,12 @@ function compilePrincipal(
     const candidates =
       provider === '' ? [...byProvider.values()] : [byProvider.get(provider)].filter((each) => each !== undefined);
     if (candidates.length === 0) {
-      const reason = provider === '' ? 'there is no verified token' : `there is no token of provider ${provider}`;
+      const reason = provider === '' ? 'no verified token' : `no token of provider ${provider}`;
       return { progress: 1, reason };
     }
     const lacking = candidates.map(lacks);
     if (lacking.includes(undefined)) return undefined;
-    return { progress: 2, reason: `the claim ${lacking[0]} does not have the value that is asked for` };
+    return { progress: 2, reason: `the claim ${lacking[0]} does not have the required value` };
   };
 }
 

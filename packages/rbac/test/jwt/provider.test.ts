@@ -88,7 +88,7 @@ describe('local keys', () => {
   ]) {
     it(`refuse ${JSON.stringify(text)} when they are compiled`, () => {
       expect(() => verifierOf('main', { jwks: { local: { key: text } } }, testContext())).to.throw(
-        'provider main: the local keys cannot be used: ',
+        'provider main: invalid local keys: ',
       );
     });
   }

@@ -110,7 +110,7 @@ describe('a decision', () => {
     expect(decide(who({ role: 'admin' }), { claims: null })).to.deep.equal({
       allowed: false,
       closest: 'p',
-      reason: 'there is no verified token',
+      reason: 'no verified token',
     });
   });
 
@@ -122,7 +122,7 @@ describe('a decision', () => {
     expect(decide(policies)).to.deep.equal({
       allowed: false,
       closest: 'users',
-      reason: 'the claim role does not have the value that is asked for',
+      reason: 'the claim role does not have the required value',
     });
     expect(decide({ elsewhere: policies.elsewhere })).to.deep.equal({
       allowed: false,

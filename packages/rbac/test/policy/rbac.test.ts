@@ -79,7 +79,7 @@ describe('rbac', () => {
   it('tells the log which policy came closest, and the client nothing of it', async () => {
     const { body, lines } = await ask(POLICIES, { email: 'user@example.com' });
     expect(body).to.not.include('admins');
-    expect(lines).to.include('"policy":"admins"').and.to.include('the claim email does not have the value');
+    expect(lines).to.include('"policy":"admins"').and.to.include('the claim email does not have the required value');
     expect(lines).to.not.include('user@example.com');
   });
 

@@ -74,5 +74,5 @@ function filterOf(filter: Parameters<typeof compileFilter>[0], context: Context)
 
 function warn(context: Context, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  context.log.get('config').warn({ reason }, 'access log cannot be used as configured');
+  context.log.get('config').warn({ reason }, 'invalid access log configuration');
 }

@@ -22,7 +22,7 @@ import type { Forward, ForwardHead, ForwardOutcome } from './forward.ts';
  * - A final response during an upload is handed on whole; then the connections on both sides are closed.
  */
 export const forward: Forward = (req, res, upstream, head) => {
-  if (!(upstream instanceof Cluster)) throw new TypeError('forward takes upstreams of createUpstreams');
+  if (!(upstream instanceof Cluster)) throw new TypeError('forward requires upstreams from createUpstreams');
   const endpoint = upstream.unusable === undefined ? (head.endpoint ?? upstream.pick()) : undefined;
   if (endpoint) {
     new Exchange({ req, res, cluster: upstream, head, endpoint }).start();

@@ -60,7 +60,7 @@ const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritte
 export function forwardTo(options: ForwardToOptions, context: Context = createContext()): Handler {
   const target = parseTarget(options.target, options.rootCaFile);
   const timeoutMs = options.timeoutMs ?? DEFAULT_FORWARD_TIMEOUT_MS;
-  if (!(timeoutMs >= 0)) throw refuse('timeoutMs has to be a number of milliseconds');
+  if (!(timeoutMs >= 0)) throw refuse('timeoutMs must be a number of milliseconds');
   const changed = new Map(Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   for (const [name, value] of changed) checkHeader(name, value);
   const upstreams = createUpstreams(withRoots(context, target));

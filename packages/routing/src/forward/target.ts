@@ -20,10 +20,10 @@ export interface Target {
 export function parseTarget(target: string, rootCaFile: string | undefined): Target {
   const url = URL.parse(target);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw refuse('target has to be an http:// or https:// URL');
+    throw refuse('target must be an http:// or https:// URL');
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw refuse('target has to be without credentials, query and fragment');
+    throw refuse('target must not contain credentials, a query or a fragment');
   }
   const tls = url.protocol === 'https:';
   const address = url.hostname.replace(/^\[|\]$/g, '');

@@ -24,7 +24,7 @@ const SERVER = {};
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const { upstream } = to;
-  if (!(upstream instanceof Cluster)) throw new TypeError('forwardUpgrade takes upstreams of createUpstreams');
+  if (!(upstream instanceof Cluster)) throw new TypeError('forwardUpgrade requires upstreams from createUpstreams');
   const socket = duplex as Socket;
   socket.on('error', () => {});
   const endpoint = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick()) : undefined;

@@ -122,7 +122,7 @@ function checkTrailers(text: string): void {
     if (!isHeaderName(name)) throw new UpstreamProtocolError('a trailer name is not a token');
     const lower = name.toLowerCase();
     if (lower === 'content-length' || lower === 'transfer-encoding') {
-      throw new UpstreamProtocolError('a trailer is about framing');
+      throw new UpstreamProtocolError('a trailer must not be a framing header');
     }
   }
 }

@@ -25,7 +25,7 @@ const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
  */
 export function requestHead({ method, path, headers }: RequestLine, host: string, framing: Framing): string {
   if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
-  if (!PATH.test(path)) throw new RequestHeadError('the path is not one');
+  if (!PATH.test(path)) throw new RequestHeadError('the path is invalid');
   let lines = '';
   let hosts = 0;
   for (let i = 0; i < headers.length; i += 2) {
@@ -36,7 +36,7 @@ export function requestHead({ method, path, headers }: RequestLine, host: string
       continue;
     }
     if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
-    if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} has a character that must not be in it`);
+    if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
     if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
     lines += `${name}: ${value}\r\n`;
   }

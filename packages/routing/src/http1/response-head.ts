@@ -32,7 +32,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
     throw new UpstreamProtocolError('the head contains a bare line break or a control character');
   const lineEnd = text.indexOf('\r\n');
   const status = readStatus(text, lineEnd);
-  if (status === 0) throw new UpstreamProtocolError('the status line is not one of HTTP/1.1');
+  if (status === 0) throw new UpstreamProtocolError('malformed HTTP/1.1 status line');
   const headers: string[] = [];
   let named: readonly string[] | undefined;
   let length: string | undefined;

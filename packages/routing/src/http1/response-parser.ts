@@ -117,7 +117,7 @@ export class ResponseParser {
   }
 
   #skip(status: number): void {
-    if (status === 101) throw new UpstreamProtocolError('it switches protocols without a request to upgrade');
+    if (status === 101) throw new UpstreamProtocolError('it switched protocols without an upgrade request');
     if (++this.#interim > MAX_INTERIM) throw new UpstreamProtocolError('too many interim responses');
   }
 

@@ -21,8 +21,8 @@ export interface AcceptorOptions {
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use by another program',
   EACCES: 'listening on this port is not allowed',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the address is not known',
+  EADDRNOTAVAIL: 'the address does not belong to this machine',
+  ENOTFOUND: 'unknown address',
 };
 
 /** Error codes for `::` on a machine without IPv6. */

@@ -12,7 +12,7 @@ export interface ListenResult {
   readonly address?: string;
   readonly port?: number;
   /**
-   * `ERR_ROUTING_LISTEN` when the address cannot be listened on (tried again at the next apply, and by itself),
+   * `ERR_ROUTING_LISTEN` when the address cannot be opened (tried again at the next apply, and by itself),
    * `ERR_ROUTING_CERTIFICATE` when a certificate cannot be used (the listener goes on with the others, or the one before).
    */
   readonly error?: GatewayError;
@@ -118,7 +118,7 @@ export function createListeners(options: ListenersOptions): Listeners {
   function report(results: readonly ListenResult[]): void {
     for (const { name, error, port } of results) {
       if (!error) continue;
-      const what = port === undefined ? 'listener failed' : 'listener serves without one of its certificates';
+      const what = port === undefined ? 'listener failed' : 'listener is missing one of its certificates';
       log.error({ listener: name, errorCode: error.code, reason: error.message }, what);
     }
   }

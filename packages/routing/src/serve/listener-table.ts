@@ -154,7 +154,7 @@ function settingsOf(source: Listener, context: Context): Pick<RouteTable, 'setti
   const compiled = compileSettings(source);
   if (compiled.failed !== undefined) {
     const fields = { listener: source.name, reason: compiled.failed };
-    context.log.get('config').error(fields, 'listener cannot be used, it answers 500');
+    context.log.get('config').error(fields, 'invalid listener, responding with 500');
   }
   return compiled;
 }

@@ -60,11 +60,11 @@ export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tl
       callback(error);
     };
     socket.on('error', settle);
-    socket.once('close', () => settle(new Error('the connection was closed before it was made')));
+    socket.once('close', () => settle(new Error('the connection was closed before it was established')));
     socket.once(verified ? 'secureConnect' : 'connect', () => settle(null));
   };
 }
 
 function timeoutError(limitMs: number): Error {
-  return Object.assign(new Error(`there is no connection after ${limitMs} ms`), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error(`no connection after ${limitMs} ms`), { code: 'ETIMEDOUT' });
 }

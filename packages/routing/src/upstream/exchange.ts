@@ -70,7 +70,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.onFailure({
       failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'),
       flags: 'UO',
-      details: 'too many requests wait for a connection',
+      details: 'too many requests are waiting for a connection',
     });
   }
 

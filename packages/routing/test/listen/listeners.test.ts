@@ -90,7 +90,7 @@ describe('createListeners', () => {
   it('reports an address that this machine does not have', async () => {
     create({ host: undefined });
     const [result] = await listeners.apply(snapshotOf(listenerOf({ bindAddress: '192.0.2.1' })));
-    expect(result!.error!.message).to.include('this machine has no such address');
+    expect(result!.error!.message).to.include('the address does not belong to this machine');
   });
 
   it('gives new settings to new connections and leaves open ones as they are', async () => {
@@ -145,7 +145,7 @@ describe('createListeners', () => {
     const byParser = await exchange(port!, `GET / HTTP/1.1\r\nHost: a\r\n${secret}X : 1\r\n\r\n`);
     const refused = lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ msg }) => msg === 'request refused');
+      .filter(({ msg }) => msg === 'request rejected');
     expect(refused.map(({ errorCode: code, detail, requestId }) => ({ code, detail, requestId }))).to.deep.equal([
       { code: 'ERR_ROUTING_DUPLICATE_HEADER', detail: 'authorization', requestId: byCheck.json.requestId },
       { code: 'ERR_ROUTING_BAD_HEADER', detail: 'Invalid header token', requestId: byParser.json.requestId },

@@ -84,7 +84,7 @@ export function contestedPorts(gateways: readonly UsedGateway[]): ReadonlyMap<Us
   for (const [port, rivals] of byPort) {
     if (rivals.length < 2) continue;
     const names = rivals.map(({ ref }) => `${ref.namespace}.${ref.name}`).sort();
-    for (const rival of rivals) contested.set(rival, `port ${port} is wanted by the gateways [${names.join(', ')}]`);
+    for (const rival of rivals) contested.set(rival, `several gateways use port ${port}: [${names.join(', ')}]`);
   }
   return contested;
 }

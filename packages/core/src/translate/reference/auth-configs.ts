@@ -63,7 +63,7 @@ function entryOf(stored: StoredResource, sources: AuthConfigSources): AuthConfig
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const spec = resolve(resource, sources, report);
   if (spec.booleanExpr && mixesOperators(spec.booleanExpr)) {
-    report.warn('booleanExpr has && beside || without parentheses; && binds tighter, parentheses say so');
+    report.warn('booleanExpr mixes && and || without parentheses; && binds tighter: add parentheses');
   }
   const problems = report.problems();
   const error = problems.find(({ severity }) => severity === 'error');

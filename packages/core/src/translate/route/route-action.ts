@@ -67,7 +67,7 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
 }
 
 const KEPT = '; the route keeps its last good destination';
-const NOT_KEPT = '; the route answers 503, because its options for access changed as well';
+const NOT_KEPT = '; the route responds with 503, because its access options changed as well';
 
 /** The input of an action besides the route. */
 export interface RouteActionContext {

@@ -13,7 +13,7 @@ export function shortCircuits(routes: readonly Route[]): string[] {
     for (const matcher of route.matchers) {
       const hider = earlier.find((one) => hides(one.matcher, matcher));
       if (!hider) continue;
-      const what = `the path '${pathText(matcher)}' is never reached, '${hider.route.name}' takes it before`;
+      const what = `the path '${pathText(matcher)}' is never reached: '${hider.route.name}' matches first`;
       warnings.push(routeMessage('ProcessingWarning', what, route.name));
     }
     for (const matcher of route.matchers) earlier.push({ route, matcher });

@@ -125,7 +125,7 @@ const UNREAD_GATEWAY = warning(
   'the gateway is not read: its namespace is not the one of the gateways, and Settings readGatewaysFromAllNamespaces is not true',
 );
 const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not served yet');
-const WRITTEN_PROXY = warning('proxies are written by the gateway and not read');
+const WRITTEN_PROXY = warning('proxies are written by the gateway, not read');
 
 function warning(message: string): readonly Problems[] {
   return Object.freeze([Object.freeze([Object.freeze(statusProblem('warning', message))])]);

@@ -36,7 +36,7 @@ function check(spec: SecretSpec): TlsSecret {
   const [certificate, key, rootCa] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => entry(spec, name));
   const secret = { hasCertificate: !!certificate || !!key, hasRootCa: !!rootCa };
   const fail = (problem: string): TlsSecret => ({ ...secret, problem });
-  if (!TLS_TYPES.has(type)) return fail(`a secret of type ${type} holds no certificate`);
+  if (!TLS_TYPES.has(type)) return fail(`a secret of type ${type} contains no certificate`);
   if (!certificate && !key && !rootCa) return fail('no certificate information found');
   if (!!certificate !== !!key)
     return fail(`no certificate information found: ${certificate ? 'tls.key' : 'tls.crt'} is missing`);

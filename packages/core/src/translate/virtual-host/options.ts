@@ -140,7 +140,7 @@ function referenced(
     const fault = reader.missing(`${name} not found`, kind, ref);
     if (isKept)
       report.warn(
-        { ...fault, message: `${fault.message}; its last good options stay in force`, effect: 'keeps-last-good' },
+        { ...fault, message: `${fault.message}; its last good options stay in use`, effect: 'keeps-last-good' },
         at,
       );
     else report.warn(fault, at);

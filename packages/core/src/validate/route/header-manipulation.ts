@@ -32,7 +32,7 @@ interface Added {
 function checkAdded(use: 'request' | 'response'): Check<Added> {
   return ({ header, headerSecretRef }, at) => {
     if (headerSecretRef) return [];
-    if (!header) return invalid('no header is given', at, { hint: 'header' });
+    if (!header) return invalid('no header is set', at, { hint: 'header' });
     return [
       ...invalid(addedNameProblem(header.key ?? ''), [...at, 'header', 'key']),
       ...invalid(addedValueProblem(header, use), [...at, 'header', 'value']),

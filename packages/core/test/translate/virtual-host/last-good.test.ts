@@ -125,7 +125,7 @@ describe('a reference that a change breaks', () => {
       ];
       for (const result of [after(...steps.slice(0, 2)), after(...steps)]) {
         expect(served(result)).to.deep.equal(['503']);
-        expect(reason(result)).to.contain('the route answers 503, because its options for access changed as well');
+        expect(reason(result)).to.contain('the route responds with 503, because its access options changed as well');
       }
       const typo = guarded.replace('name: v2 ', 'name: v22 ');
       expect(served(after(...steps, [...both, typo]))).to.deep.equal(['v2']);
@@ -289,7 +289,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     expect(hostOf(result).authConfigs).to.have.length(1);
     expect(result.statuses.get('VirtualService/gw-system/shop')!.statuses['gw-system']!.state).to.equal('Warning');
     expect(reason(result)).to.contain(
-      'VirtualHostOption gw-system.gaurd not found (did you mean guard?); its last good options stay in force',
+      'VirtualHostOption gw-system.gaurd not found (did you mean guard?); its last good options stay in use',
     );
   });
 
@@ -367,7 +367,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     const good = [...base, shared, service(route(`${single('v1')}, ${refs('guard')}`, '/a', 'named'))];
     const misspelt = [...base, shared, service(route(`${single('v1')}, ${refs('gaurd')}`, '/a'))];
     expect(optionsOf(after(good, misspelt)).extauth).to.deep.equal(auth);
-    expect(reason(after(good, misspelt))).to.contain('(did you mean guard?); its last good options stay in force');
+    expect(reason(after(good, misspelt))).to.contain('(did you mean guard?); its last good options stay in use');
     const moved = [...base, shared, service(route(`${single('v1')}, ${refs('gaurd')}`, '/b', 'named'))];
     expect(optionsOf(after(good, moved)).extauth).to.deep.equal(auth);
   });
@@ -389,7 +389,7 @@ spec: { configs: [{ basicAuth: { apr: { users: { a: { salt: x, hashedPassword: y
     const good = [...base, shared, delegating, routes('guard')];
     const result = after(good, [...base, shared, delegating, routes('gaurd')]);
     expect(optionsOf(result).extauth).to.deep.equal(auth);
-    expect(reason(result, 'RouteTable/gw-system/team')).to.contain('last good options stay in force');
+    expect(reason(result, 'RouteTable/gw-system/team')).to.contain('last good options stay in use');
     expect(optionsOf(after(good, [...base, delegating, routes('guard')])).extauth).to.deep.equal(auth);
   });
 });

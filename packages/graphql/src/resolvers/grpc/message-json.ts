@@ -30,7 +30,7 @@ export function decodeJson(type: DescMessage, bytes: Uint8Array, registry: Regis
 function fieldsOf(type: DescMessage, json: unknown, depth: number): unknown {
   if (hasCustomJsonRepresentation(type)) return specialOf(type, json);
   if (json === null || json === undefined) return {};
-  if (!isRecord(json)) throw new Error(`${type.name} has to be an object`);
+  if (!isRecord(json)) throw new Error(`${type.name} must be an object`);
   if (depth > MAX_DEPTH) throw new Error('the message is nested too deep');
   const made: Record<string, unknown> = {};
   for (const field of type.fields) {

@@ -28,7 +28,7 @@ export class GrpcFailure extends FieldFailure {
   }
 }
 
-/** Makes a call. Rejects if there is no connection after `connectMs`, or no response within its timeout. */
+/** Makes a call. Rejects if no connection after `connectMs`, or no response within its timeout. */
 export function callUnary(client: Client, call: GrpcCall, connectMs: number): Promise<Uint8Array> {
   const { path, message, metadata, timeoutMs, signal } = call;
   const sent = new Metadata();

@@ -113,7 +113,7 @@ function headersOf(written: ReadonlyMap<string, string>, templates: Templates): 
   for (const [name, value] of written) {
     if (name === ':method' || name === ':path') continue;
     const own = name === ':authority' ? 'host' : name;
-    if (!isHeaderName(own)) throw new Error(`'${name}' is no header name`);
+    if (!isHeaderName(own)) throw new Error(`'${name}' is not a header name`);
     if (FRAMING_HEADERS.has(own) || own === 'expect') throw new Error(`the header ${name} cannot be set here`);
     const template = parseHeader(value, (text) => templates.read(text));
     if (own === 'accept') headers[0] = [own, template];

@@ -53,7 +53,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     const requestId = randomUUID();
     const { code, status, detail } = refused;
     const client = origin.socket.remoteAddress;
-    log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request refused');
+    log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request rejected');
     count(status, connection);
     const json: ErrorResponse = {
       error: refused,
@@ -104,7 +104,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       const { code, detail } = refused;
       connection.refused = true;
       closeGracefully(connection, 0);
-      log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request refused');
+      log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request rejected');
       record({ socket: connection.socket, req: undefined }, { refused, requestId: '', status: 0, bytesSent: 0 });
     },
     /** Writes to the socket of an upgrade. */

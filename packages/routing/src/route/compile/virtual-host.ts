@@ -86,10 +86,7 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
       // A reason that affects a whole virtual host is logged once.
       if (compiled.action.type !== 'failed' || compiled.action.reason === lastReason) continue;
       lastReason = compiled.action.reason;
-      log.error(
-        { route: route.name, source: route.source, reason: lastReason },
-        'route cannot be used, it answers 500',
-      );
+      log.error({ route: route.name, source: route.source, reason: lastReason }, 'invalid route, responding with 500');
     }
   }
   return entries;

@@ -73,7 +73,7 @@ export function addition(
   const name = addedName(header.key ?? '');
   const value = header.value ?? '';
   if (breaksLine(value))
-    throw routingError('ERR_ROUTING_OPTION', `the value of header ${name} holds a line break or NUL`);
+    throw routingError('ERR_ROUTING_OPTION', `the value of header ${name} contains a line break or NUL`);
   if (value === '') return [];
   return [{ op: append === false ? 'set' : 'append', name, value: compileFormat(value, use) }];
 }
@@ -92,7 +92,7 @@ function fromSecret(
     if (breaksLine(value))
       throw routingError(
         'ERR_ROUTING_OPTION',
-        `header secret ${namespace}.${name}: key ${key} holds a line break or NUL`,
+        `header secret ${namespace}.${name}: key ${key} contains a line break or NUL`,
       );
     if (value === '') return [];
     return [

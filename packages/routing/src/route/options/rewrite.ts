@@ -10,7 +10,7 @@ export type HostRewrite = Readonly<ReturnType<typeof compileHostRewrite>>;
 export function compileHostRewrite(options: Route['options']) {
   const literal = options.hostRewrite || undefined;
   if (literal !== undefined && !isHost(literal)) {
-    throw routingError('ERR_ROUTING_OPTION', 'hostRewrite is not a host');
+    throw routingError('ERR_ROUTING_OPTION', 'hostRewrite is not a valid host');
   }
   return {
     /** The host itself; `undefined` keeps that of the client, unless `auto`. */
