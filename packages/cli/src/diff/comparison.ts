@@ -3,6 +3,7 @@ import {
   diffSnapshots,
   isSame,
   type PartDiff,
+  type RouteAction,
   type Snapshot,
   type SnapshotDiff,
   redact,
@@ -64,17 +65,47 @@ export function renderComparison(diffs: readonly ProxyDiff[], colors: Colors): s
     ...PARTS.flatMap(([key, noun]) =>
       diff[key].flatMap(({ change, name, fields }) => [
         paints[change](`${SIGNS[change]} ${noun} ${printable(name)}`),
-        ...fields.map((one) => `    ${printable(`${one.field}: ${shorten(one.before)} -> ${shorten(one.after)}`)}`),
+        ...fields.map(({ field, before, after }) => {
+          const [was, is] = [before, after].map((value) => valueText(field, value));
+          return `    ${printable(`${field}: ${was} -> ${is}`)}`;
+        }),
       ]),
     ),
   ]);
   return [...lines, '', summary(partsOf(diffs))].join('\n');
 }
 
-function shorten(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
+function valueText(field: string, value: unknown): string {
+  const text = (field === 'action' && value ? actionText(value as RouteAction) : JSON.stringify(value)) ?? 'nothing';
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
 }
+
+/** What a route does, e.g. `forward to echo_gw-system` or `503 instead of its destination (upstream not found)`. */
+function actionText(action: RouteAction): string {
+  switch (action.type) {
+    case 'forward':
+      return `forward to ${action.destinations.map((one) => destinationText(one, action.destinations.length)).join(', ')}`;
+    case 'redirect':
+      return `redirect ${JSON.stringify(action.redirect)}`;
+    case 'direct':
+      return `respond with ${action.status}${action.body && ` ${JSON.stringify(action.body)}`}`;
+    case 'graphql':
+      return `GraphQLApi ${action.api.namespace}.${action.api.name}`;
+    case 'replacement':
+      return insteadText(action);
+  }
+}
+
+type Destination = Extract<RouteAction, { type: 'forward' }>['destinations'][number];
+
+function destinationText({ upstream, weight, options, broken }: Destination, count: number): string {
+  const share = count > 1 ? ` (weight ${weight})` : '';
+  const own = Object.keys(options).length > 0 ? ` with ${JSON.stringify(options)}` : '';
+  return `${upstream}${share}${own}${broken ? `: ${insteadText(broken)}` : ''}`;
+}
+
+const insteadText = ({ status, body, reason = '' }: { status: number; body: string; reason?: string }): string =>
+  `${status} ${JSON.stringify(body)} instead of its destination${reason && ` (${reason})`}`;
 
 function summary(parts: readonly PartDiff[]): string {
   const having = (change: PartDiff['change']) => `${parts.filter((part) => part.change === change).length} ${change}`;

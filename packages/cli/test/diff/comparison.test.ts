@@ -1,6 +1,6 @@
 import type { Snapshot } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { compareServed, partsOf } from '../../src/diff/comparison.ts';
+import { compareServed, partsOf, renderComparison } from '../../src/diff/comparison.ts';
 
 const REF = { name: 'todos', namespace: 'gw-system' };
 
@@ -33,5 +33,38 @@ describe('compareServed', () => {
   it('finds what was written', () => {
     expect(changes({ ...api, spec: { ...spec, statPrefix: 'other' } })).to.deep.equal(['listener/gw-system.shop']);
     expect(changes({ ...api, spec: { ...spec, serverSchema: 'written' } })).to.deep.equal(['listener/gw-system.shop']);
+  });
+});
+
+describe('renderComparison', () => {
+  const colors = Object.fromEntries(['green', 'red', 'yellow', 'bold'].map((name) => [name, (text: string) => text]));
+  function rendered(before: object, after: object): string | undefined {
+    const [old, now] = [before, after].map((action) => {
+      const host = {
+        name: 'shop',
+        domains: [],
+        options: {},
+        routes: [{ name: 'route', matchers: [], options: {}, action }],
+      };
+      return { proxy: 'p', listeners: [{ name: 'l', virtualHosts: [host] }], upstreams: [] } as unknown as Snapshot;
+    });
+    return renderComparison(compareServed([old!], [now!]), colors as never).split('\n')[2];
+  }
+  const to = (upstream: string, more: object = {}) => ({ upstream, weight: 1, options: {}, ...more });
+  const forward = (...destinations: object[]) => ({ type: 'forward', destinations });
+  const broken = { status: 503, body: 'no healthy upstream', reason: 'upstream b not found' };
+
+  it('prints the actions of routes as text', () => {
+    expect(rendered(forward(to('a')), { type: 'replacement', ...broken })).to.equal(
+      '    action: forward to a -> 503 "no healthy upstream" instead of its destination (upstream b not found)',
+    );
+    expect(
+      rendered(forward(to('a'), to('b', { weight: 2, broken })), { type: 'direct', status: 204, body: '' }),
+    ).to.equal(
+      '    action: forward to a (weight 1), b (weight 2): 503 "no healthy upstream" instead of its destination (upstream b not found) -> respond with 204',
+    );
+    expect(rendered({ type: 'graphql', api: REF }, { type: 'redirect', redirect: { pathRedirect: '/b' } })).to.equal(
+      '    action: GraphQLApi gw-system.todos -> redirect {"pathRedirect":"/b"}',
+    );
   });
 });
