@@ -13,7 +13,7 @@ export const ERROR_CODES = {
   ERR_CLI_NOT_FOUND: { status: 1, message: 'The resource, proxy, listener or port does not exist.' },
   ERR_CLI_PLUGIN: { status: 1, message: 'A gatewayctl-<name> program could not be started.' },
   ERR_CLI_REFUSED: { status: 1, message: 'The server responded with an error status.' },
-  ERR_CLI_SUBCOMMAND: { status: 1, message: 'A command group was called without a subcommand.' },
+  ERR_CLI_SUBCOMMAND: { status: 2, message: 'A command group was called without a subcommand.' },
   ERR_CLI_TOO_LARGE: { status: 1, message: 'The response of the server is larger than 256 MiB.' },
   ERR_CLI_UNREACHABLE: { status: 1, message: 'No gateway responds at the address.' },
   ERR_CLI_USAGE: { status: 2, message: 'Unknown command or flag, or an invalid value.' },

@@ -72,10 +72,15 @@ export function asGroup(group: Command, noun: 'command' | 'kind' = 'command'): C
     .argument('[subcommand]')
     .allowExcessArguments()
     .action((word: string | undefined) => {
-      if (word === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a subcommand');
+      if (word === undefined) throw missingSubcommand(group, 'please provide a subcommand');
       throw noun === 'kind' ? unknownKind(group, word) : unknownSubcommand(group, word);
     })
     .usage('[options] <subcommand>');
+}
+
+/** The error for a group without a subcommand: `what`, and the subcommands. */
+export function missingSubcommand(group: Command, what: string): Error {
+  return cliError('ERR_CLI_SUBCOMMAND', `${what}: ${group.commands.map((command) => command.name()).join(', ')}`);
 }
 
 /** The error for a subcommand that a group does not have, with the nearest one, or all if none is similar. */

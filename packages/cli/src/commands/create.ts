@@ -12,8 +12,13 @@ import {
   type NewResource,
 } from '../create/save.ts';
 import { SECRET_KINDS } from '../create/secret-kinds.ts';
-import { cliError } from '../error-codes.ts';
-import { asGroup, addExamples, hideGlobalFlags, unknownSubcommand } from '../command-line/command-help.ts';
+import {
+  asGroup,
+  addExamples,
+  hideGlobalFlags,
+  missingSubcommand,
+  unknownSubcommand,
+} from '../command-line/command-help.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { tableOf } from '../tables/columns.ts';
@@ -40,7 +45,7 @@ export function addCreate(program: Command, io: Terminal): void {
   ]);
   create.action(async (word: string | undefined) => {
     if (word !== undefined) throw unknownSubcommand(create, word);
-    await createFromFile(io, create.opts());
+    await createFromFile(io, create);
   });
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
@@ -50,8 +55,9 @@ export function addCreate(program: Command, io: Terminal): void {
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...ADDRESSES]);
 }
 
-async function createFromFile(io: Terminal, flags: Partial<CreateFlags>) {
-  if (flags.file === undefined) throw cliError('ERR_CLI_SUBCOMMAND', 'please provide a file flag or subcommand');
+async function createFromFile(io: Terminal, create: Command) {
+  const flags = create.opts<Partial<CreateFlags>>();
+  if (flags.file === undefined) throw missingSubcommand(create, 'please provide a file flag or subcommand');
   const resources = await readResources(io, flags.file);
   if (flags.dryRun) return io.out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));
   const files = await saveAll(io, resources, flags);

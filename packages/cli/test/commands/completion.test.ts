@@ -53,7 +53,10 @@ describe('completion', () => {
   });
 
   it('requires a shell', async () => {
-    expect(await call(['completion'])).to.include({ code: 1, stderr: 'Error: please provide a subcommand\n' });
+    expect(await call(['completion'])).to.include({
+      code: 2,
+      stderr: 'Error: please provide a subcommand: bash, zsh\n',
+    });
     expect(await call(['completion', 'fish'])).to.include({ code: 2 });
   });
 });

@@ -215,12 +215,12 @@ describe('create', () => {
 
     it('requires a subcommand', async () => {
       expect(await create()).to.deep.equal({
-        code: 1,
+        code: 2,
         stdout: '',
-        stderr: 'Error: please provide a file flag or subcommand\n',
+        stderr: 'Error: please provide a file flag or subcommand: secret, authconfig, graphqlapi\n',
       });
       expect((await create('upstreams')).stderr).to.contain("unknown command 'upstreams'");
-      expect((await create('secret')).stderr).to.equal('Error: please provide a subcommand\n');
+      expect((await create('secret')).stderr).to.match(/^Error: please provide a subcommand: tls, .*oauth/);
       expect((await create('secret', 'oath')).stderr).to.contain('unknown command \'oath\' (did you mean "oauth"?)');
     });
   });
