@@ -1,9 +1,27 @@
 import { dig, entries, items, text } from '../resources/objects.ts';
 
-/** Returns the value of an option as text; as JSON where there is no shorter form. Secrets must be redacted already. */
+/** Longest JSON text of an option that is shown whole. */
+const LONGEST_JSON = 80;
+
+/**
+ * Returns the value of an option as text: its short form, else as JSON, else the names of its fields. Secrets must be
+ * redacted already.
+ */
 export function optionText(option: string, value: unknown): string {
-  const form = FORMS.get(option.startsWith('jwt') ? 'jwt' : option);
-  return form?.(value) || JSON.stringify(value);
+  const form = FORMS.get(option.startsWith('jwt') ? 'jwt' : option.replace(/^stagedTransformations\..*/, 'stage'));
+  const short = form?.(value);
+  if (short) return short;
+  const json = JSON.stringify(value);
+  return json.length <= LONGEST_JSON ? json : fieldsText(value);
+}
+
+/** The fields of a value, each with the number of its elements if it is a list; `-o json` shows the values. */
+function fieldsText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `${value.length} elements`;
+  return Object.entries(value)
+    .map(([name, inner]) => (Array.isArray(inner) ? `${name} (${inner.length})` : name))
+    .join(', ');
 }
 
 /** Each returns the short form of a value; empty if there is none. */
@@ -12,6 +30,8 @@ const FORMS: ReadonlyMap<string, (value: unknown) => string> = new Map([
   ['rbac', (value) => switchable(value, 'policies', list('policy', 'policies', namesOf(value, 'policies')))],
   ['headerManipulation', headersText],
   ['jwt', jwtText],
+  ['stage', stageText],
+  ['transformations', (value) => transformationText(value)],
 ]);
 
 /** The text of a field, or `disabled`; empty for a value with other fields. */
@@ -60,6 +80,33 @@ function jwtText(value: unknown): string {
   const policy = text(value, 'validationPolicy') || allowsFailed;
   return names.length === 0 ? '' : `${list('provider', 'providers', names)}${policy && `, ${policy}`}`;
 }
+
+const TRANSFORMATIONS = [
+  ['requestTransformation', 'of the request'],
+  ['responseTransformation', 'of the response'],
+] as const;
+
+/** The transformations of a stage; empty if it has none. */
+function stageText(value: unknown): string {
+  const requests = items(value, 'requestTransforms').map(transformationText);
+  const responses = items(value, 'responseTransforms').map(transformationText);
+  return [...requests, ...responses].filter(Boolean).join('; ');
+}
+
+/** What is set by a transformation of a request or response: the names of the fields of its template. */
+function transformationText(value: unknown): string {
+  const parts = TRANSFORMATIONS.flatMap(([field, of]) => {
+    const changes = entries(value, field).flatMap(([, template]) => templateText(template));
+    return changes.length > 0 ? [`${of}: ${changes.join(', ')}`] : [];
+  });
+  return parts.join('; ');
+}
+
+const templateText = (template: unknown): string[] =>
+  entries(template).map(([name]) => {
+    const names = namesOf(template, name);
+    return ['headers', 'extractors'].includes(name) && names.length > 0 ? `${name} ${names.join(', ')}` : name;
+  });
 
 function hasMore(value: unknown, fields: readonly string[]): boolean {
   return entries(value).some(([name]) => !fields.includes(name));

@@ -33,6 +33,28 @@ describe('text of an explained option', () => {
       { providers: { main: { issuer: 'https://id.example' } } },
       'provider main (https://id.example)',
     ],
+    [
+      'stagedTransformations.early',
+      {
+        requestTransforms: [
+          {
+            requestTransformation: {
+              transformationTemplate: {
+                passthrough: {},
+                extractors: { token: { header: 'cookie', regex: '(?:.*; *)?id_token=([^;]*)', subgroup: 1 } },
+                headers: { jwt: { text: '{{ token }}' } },
+              },
+            },
+          },
+        ],
+      },
+      'of the request: passthrough, extractors token, headers jwt',
+    ],
+    [
+      'cors',
+      { allowOrigin: ['https://one.example', 'https://two.example'], allowMethods: ['GET', 'POST'], maxAge: '1h' },
+      'allowOrigin (2), allowMethods (2), maxAge',
+    ],
     ['timeout', '2s', '"2s"'],
     ['retries', { numRetries: 3 }, '{"numRetries":3}'],
   ];
