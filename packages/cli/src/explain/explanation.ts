@@ -61,6 +61,7 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
       'Listener',
       [
         ...listeners.map(({ chosen, name, reason }) => mark(chosen, `${name}: ${reason}`, colors)),
+        ...(shown.needsClientCertificate ? [NEEDS_CERTIFICATE] : []),
         ...unserved.map((one) => mark(false, unservedLine(one), colors)),
       ],
     ],
@@ -75,8 +76,11 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
   ];
   const shownSections = sections.filter(([, lines]) => lines.length > 0);
   const text = shownSections.flatMap(([title, lines]) => ['', title, ...lines.map(indent)]);
-  return [colors.bold(`${request.method} ${request.host}${request.path}`), ...text].join('\n');
+  const target = request.path === '*' ? request.path : `${request.host}${request.path}`;
+  return [colors.bold(`${request.method} ${target}`), ...text].join('\n');
 }
+
+const NEEDS_CERTIFICATE = 'a client certificate is required: without one the TLS connection fails';
 
 function unservedLine({ name, reason, resources = [] }: MissingListener): string {
   const others = resources.filter(({ kind, namespace, name }) => !reason.includes(`${kind}/${namespace}/${name}`));

@@ -281,7 +281,7 @@ spec:
 
   describe('of a host that requires a client certificate', () => {
     const secretRef = (name: string) => ({ secretRef: { name, namespace: 'gw-system' } });
-    const ask = async (body: object, ...argv: string[]) => {
+    const text = async (body: object, ...argv: string[]) => {
       const { snapshots } = await loadDirectory(cwd);
       const plain = snapshots.get('gateway-proxy')!;
       const listeners = plain.listeners.map((listener) => ({
@@ -302,10 +302,21 @@ spec:
         '/snapshots/xds': { data: { 'gw-system~gateway-proxy': { ...plain, listeners } } },
         '/snapshots/input': { data: [secretOf('mutual', body), secretOf('plain', { data: {} })] },
       });
-      const { stdout } = await explain('GET', ...argv, '-o', 'json', '--server', server.url);
+      const { stdout } = await explain('GET', ...argv, '--server', server.url);
       await server.close();
-      return (JSON.parse(stdout) as { outcome: { type: string; status?: number } }).outcome;
+      return stdout;
     };
+    const ask = async (body: object, ...argv: string[]) => {
+      const { outcome } = JSON.parse(await text(body, ...argv, '-o', 'json')) as { outcome: object };
+      return outcome;
+    };
+
+    it('is named with the listener', async () => {
+      const required = '\n  a client certificate is required: without one the TLS connection fails\n';
+      expect(await text({ data: { 'ca.crt': '<redacted>' } }, 'https://shop.example/cart')).to.contain(required);
+      expect(await text({ data: { 'ca.crt': '<redacted>' } }, 'https://www.example/cart')).to.not.contain(required);
+      expect(await text({ data: { 'tls.crt': '<redacted>' } }, 'https://shop.example/cart')).to.not.contain(required);
+    });
 
     it('is 421 on a connection for another host', async () => {
       const other = ['https://www.example/cart', '-H', 'host: shop.example'];
@@ -338,7 +349,7 @@ spec:
 
   it('explains OPTIONS *, to which the gateway itself responds', async () => {
     const { stdout } = await explain('OPTIONS', '*', '--config', '.');
-    expect(stdout).to.match(/Result\n {2}answer 204 \(/);
+    expect(stdout).to.match(/^OPTIONS \*\n[^]*Result\n {2}answer 204 \(/);
   });
 
   it('keeps the case of the method, which is part of it', async () => {

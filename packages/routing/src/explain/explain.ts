@@ -13,7 +13,7 @@ import { chooseListener } from './choose-listener.ts';
 import type { Explanation, Outcome, RequestToExplain } from './explanation.ts';
 import { ExplainedRequest } from './explained-request.ts';
 import { createExplainedTable } from './explained-table.ts';
-import { headToExplain, rejectionOf } from './head-to-explain.ts';
+import { headToExplain, needsClientCertificate, rejectionOf } from './head-to-explain.ts';
 import { outcomeOf } from './outcome.ts';
 
 /**
@@ -37,7 +37,10 @@ export function explainRequest(
   const request = { method: asked.method, host: url.authority, path: url.path };
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], request };
   if (!listener) return { ...bare, outcome: reply(0, '', 'no listener matches the request') };
-  return { ...bare, ...explainOnListener({ snapshot, listener, context }, asked, headToExplain(asked, url, listener)) };
+  const head = headToExplain(asked, url, listener);
+  const needsCertificate = needsClientCertificate(head, listener, context.secrets);
+  const explained = explainOnListener({ snapshot, listener, context }, asked, head);
+  return { ...bare, ...(needsCertificate && { needsClientCertificate: true }), ...explained };
 }
 
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;

@@ -48,6 +48,8 @@ export interface ExplainedReply {
 export interface Explanation {
   readonly request: { readonly method: string; readonly host: string; readonly path: string };
   readonly listeners: readonly ListenerVerdict[];
+  /** Set if the listener accepts the TLS connection of the request only with a client certificate. */
+  readonly needsClientCertificate?: true;
   /** The virtual host that takes the request, and by which of its domains. */
   readonly virtualHost?: { readonly name: string; readonly virtualService: ResourceRef; readonly domain: string };
   /** Domains of the listener when none of them fits. */

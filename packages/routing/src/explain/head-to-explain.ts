@@ -1,5 +1,6 @@
 import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
 import { isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
@@ -58,12 +59,24 @@ export function rejectionOf(message: IncomingMessage, listener: Listener, secret
   return parserRejection(message) ?? checkHead(message, rules);
 }
 
+/** Returns true if the TLS handshake of a request requires a client certificate. */
+export function needsClientCertificate(message: IncomingMessage, listener: Listener, secrets: Secrets): boolean {
+  if (!listener.ssl) return false;
+  const { select, requiresClient } = connectionRules(listener, secrets);
+  const chosen = select((message.socket as TLSSocket).servername || undefined);
+  return chosen !== undefined && requiresClient(chosen);
+}
+
 /** Checks the connection by the configurations alone, because an explanation has no certificates. */
-function connectionCheck({ sslConfigurations }: Listener, secrets: Secrets): HeadRules['checkConnection'] {
+function connectionCheck(listener: Listener, secrets: Secrets): HeadRules['checkConnection'] {
+  const rules = connectionRules(listener, secrets);
+  return (req) => checkConnection(req, rules);
+}
+
+function connectionRules({ sslConfigurations }: Listener, secrets: Secrets) {
   const requiresClient = (value: TlsConfiguration): boolean =>
     requiresClientCertificate(value, hasRootCa(value, secrets));
-  const rules = { select: createServerNameIndex(sslConfigurations, (value) => value), requiresClient };
-  return (req) => checkConnection(req, rules);
+  return { select: createServerNameIndex(sslConfigurations, (value) => value), requiresClient };
 }
 
 function hasRootCa({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): boolean {
