@@ -27,7 +27,7 @@ export function renderTable(data: TableData, width = Infinity): string {
   const rows = fits ? all : [all[0]!, ...withContinuations(all.slice(1))];
   const cells = rows.map((row) => shown.map((column) => row[column]!));
   const limits = shrink(cells, { total: width - 3 * shown.length - 1, room: blockRoom(cells[0]!, width) });
-  if (!limits) return renderBlocks(cells, width);
+  if (!limits || (!fits && data.rows.length === 0)) return renderBlocks(cells, width);
   const wrapped = cells.map((row) =>
     row.map((cell, column) => cell.flatMap((line) => wrapLine(line, limits[column]!))),
   );
@@ -68,9 +68,9 @@ function shrink(rows: readonly (readonly Cell[])[], { total, room }: { total: nu
   return limits;
 }
 
-/** The columns that the words of a line need; its first word is indented with the line. */
+/** The columns that the words of a line need; its first word is indented with the line, and follows the dash of a list item. */
 function neededBy(line: string, room: number): number {
-  const words = (line.match(/^ *[^ ]+|[^ ]+/g) ?? []).map(columnsOf);
+  const words = (line.match(/^ *(?:- +)?[^ ]+|[^ ]+/g) ?? []).map(columnsOf);
   return words.reduce((most, word) => Math.max(most, word <= room ? word : Math.ceil(room / 2)), 0);
 }
 

@@ -7,14 +7,14 @@ type Cell = (object: StatusObject, all: readonly StatusObject[]) => string | rea
 /** The columns of a table by their titles. */
 export type Columns = Readonly<Record<string, Cell>>;
 
-/** Returns the table of resources. `all` are the resources of every kind, of which a column may need others. */
+/** Returns the table of resources, a row per line of their cells. `all` are the resources of every kind, of which a column may need others. */
 export function tableOf(
   columns: Columns,
   objects: readonly StatusObject[],
   all: readonly StatusObject[] = [],
 ): TableData {
   const rows = objects.flatMap((object) => {
-    const cells = Object.values(columns).map((cell) => [cell(object, all)].flat());
+    const cells = Object.values(columns).map((cell) => [cell(object, all)].flat().flatMap((one) => one.split('\n')));
     const height = Math.max(...cells.map(({ length }) => length));
     return Array.from({ length: height }, (_, row) => cells.map((cell) => cell[row] ?? ''));
   });

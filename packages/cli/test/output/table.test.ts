@@ -39,6 +39,18 @@ describe('table', () => {
     expect(lines.filter((line) => line.startsWith('+'))).to.have.length(3);
   });
 
+  it('breaks no header of a table without rows', () => {
+    const columns = ['Gateway', 'Virtual Services', 'Status'];
+    expect(renderTable({ columns, rows: [] }, 38)).to.equal('GATEWAY  VIRTUAL SERVICES  STATUS');
+  });
+
+  it('breaks no list item after its dash', () => {
+    const item = '- a-host.example:8080';
+    const rows = [['upstream-a', 'Accepted with a remark', item]];
+    for (const width of [36, 40, 44, 48, 52, 56, 60])
+      expect(renderTable({ columns: ['Upstream', 'Status', 'Details'], rows }, width), `${width}`).to.contain(item);
+  });
+
   it('wraps at a space before the limit, else in the middle of a word, and keeps indentation', () => {
     expect(wrapLine('one two three four five six seven', 12)).to.deep.equal([
       'one two',
