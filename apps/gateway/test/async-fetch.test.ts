@@ -94,7 +94,7 @@ describe('keys with asyncFetch', () => {
     answerKeys();
     await started;
     expect(await ask('any.example')).to.equal('200 inside');
-    expect(gateway.errors).to.not.include('listeners open before');
+    expect(gateway.errors).to.not.include('listeners opened before');
   });
 
   it('do not delay listeners with fastListener: the first request waits instead', async () => {
@@ -126,7 +126,7 @@ describe('keys with asyncFetch', () => {
     const timeOf = (message: string): number =>
       Number(new RegExp(`"time":(\\d+).*"msg":"${message}`).exec(gateway.errors)?.[1]);
     // With the time that it waits for others they would be five seconds apart.
-    const apart = timeOf('listeners open before') - timeOf('failed to fetch key set');
+    const apart = timeOf('listeners opened before') - timeOf('failed to fetch key set');
     expect(apart).to.be.within(0, 4000);
   });
 

@@ -11,10 +11,10 @@ function noted(): { readonly context: Context; readonly lines: () => string[] } 
 
 const settings = { requestTimeout: '5s' };
 
-describe('log lines of external auth tell where to look', () => {
+describe('log lines of external auth', () => {
   afterEach(stopAll);
 
-  it('name the server that refused to introspect a token, and not the token', async () => {
+  it('name the server that rejected the introspection, without the token', async () => {
     const url = await start((_req, res) => void res.writeHead(401).end());
     const { context, lines } = noted();
     const step = { oauth2: { accessTokenValidation: { introspection: { introspectionUrl: `${url}/introspect` } } } };
@@ -25,7 +25,7 @@ describe('log lines of external auth tell where to look', () => {
       .and.not.contain('hidden-token');
   });
 
-  it('name the server that cannot be reached', async () => {
+  it('name an unreachable server', async () => {
     const { context, lines } = noted();
     const introspection = { introspectionUrl: 'http://127.0.0.1:1/introspect' };
     const { ask } = await guarded(only({ oauth2: { accessTokenValidation: { introspection } } }), {
@@ -40,7 +40,7 @@ describe('log lines of external auth tell where to look', () => {
     ['HTTP', undefined],
     ['gRPC', { address: '127.0.0.1:1' }],
   ] as const) {
-    it(`name the own server that gives no answer over ${what}`, async () => {
+    it(`name an auth server that does not respond over ${what}`, async () => {
       const { context, lines } = noted();
       const passThroughAuth = grpc ? { grpc } : { http: { url: 'http://127.0.0.1:1/check' } };
       const { ask } = await guarded(only({ passThroughAuth }), { context, settings });
@@ -50,7 +50,7 @@ describe('log lines of external auth tell where to look', () => {
     });
   }
 
-  it('say with which status an own server refused', async () => {
+  it('contain the status with which an auth server denied the request', async () => {
     const url = await start((_req, res) => void res.writeHead(402).end());
     const { context, lines } = noted();
     const { ask } = await guarded(only({ passThroughAuth: { http: { url } } }), { context, settings });
@@ -58,7 +58,7 @@ describe('log lines of external auth tell where to look', () => {
     expect(lines().join('')).to.contain('the auth server responded with 402');
   });
 
-  it('call no redirect to a login a refusal', async () => {
+  it('do not report a redirect to a login as a denial', async () => {
     const url = await start((_req, res) => void res.writeHead(302, { location: 'https://id.example/' }).end());
     const { context, lines } = noted();
     const http = { url, response: { allowedClientHeadersOnDenied: ['location'] } };
@@ -67,7 +67,7 @@ describe('log lines of external auth tell where to look', () => {
     expect(lines().join('')).to.contain('response sent by auth chain').and.not.contain('request rejected');
   });
 
-  it('name the secret of an API key that is not there, or holds none', async () => {
+  it('name the secret of an API key that is missing or empty', async () => {
     const { context, lines } = noted();
     const apiKeySecretRefs = ['gone', 'empty'].map((name) => ({ name, namespace: 'n' }));
     await guarded(only({ apiKeyAuth: { k8sSecretApikeyStorage: { apiKeySecretRefs } } }), { context });
@@ -78,7 +78,7 @@ describe('log lines of external auth tell where to look', () => {
     ]);
   });
 
-  it('say that a key set has no key that can be used', async () => {
+  it('report a key set without usable keys', async () => {
     const url = await start((_req, res) => void res.end('{"keys":[{"kty":"RSA","kid":"a"}]}'));
     const { context, lines } = noted();
     const jwt = { remoteJwks: { url } };

@@ -74,7 +74,7 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
       await stopAll();
     });
 
-    it('hands on what was granted, and nothing that the client claims', async () => {
+    it('forwards grants, and no client values', async () => {
       const headers = { 'api-key': 'k-1', 'x-user-id': 'root', x_user_id: 'root', 'X-Plan': 'free', X_PLAN: 'free' };
       const { status, body } = await call(`${url}/api/a?b=1`, { headers });
       expect(status).to.equal(200);
@@ -84,7 +84,7 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
       expect(got.raw.filter((text) => /^x[_-](user|plan)/.test(text))).to.have.members(['x-user-id', 'x-plan']);
     });
 
-    it('answers a refusal itself, and leaves other paths alone', async () => {
+    it('responds to denied requests, and ignores other paths', async () => {
       const refused = await call(`${url}/api`, { headers: { authorization: basic('alice', 'wrong') } });
       expect(refused).to.include({ status: 401, body: '' });
       expect(refused.headers['www-authenticate']).to.equal('Basic realm="r"');
@@ -94,7 +94,7 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
       );
     });
 
-    it('puts the body back that it has read, and answers 413 to a longer one', async () => {
+    it('restores the body that it read, and returns 413 for a larger one', async () => {
       const headers = { 'api-key': 'k-1', 'content-type': 'application/json' };
       const asking = { method: 'POST', headers };
       const { body } = await call(`${url}/api`, { ...asking, body: '{"a":[1]}' });
@@ -104,7 +104,7 @@ for (const [name, serverOf] of Object.entries(SERVERS)) {
       expect(long.headers['content-type']).to.equal('text/plain');
     });
 
-    it('refuses a body before it was read, and the connection does not hang', async () => {
+    it('rejects an unread body without blocking the connection', async () => {
       const refused = await call(`${url}/api`, { method: 'POST', body: 'x'.repeat(1_000_000) }).catch(
         (error: NodeJS.ErrnoException) => error.code,
       );
@@ -124,7 +124,7 @@ describe('the middleware with onRefusal: next', () => {
     ['wrong credentials', { headers: { authorization: basic('alice', 'wrong') } }, 401],
     ['a body that is too long', { method: 'POST', body: 'x'.repeat(50) }, 413],
   ] as const) {
-    it(`shows error handlers no header that only steps may fill: ${what}`, async () => {
+    it(`hides headers that only steps may set from error handlers: ${what}`, async () => {
       const settings = { requestBody: { maxRequestBytes: 20 } };
       const guard = extauth({ config: CONFIG, settings, onRefusal: 'next' }, context);
       const url = await start((req, res) =>
@@ -157,7 +157,7 @@ describe('the middleware behind a body parser', () => {
   };
   afterEach(stopAll);
   for (const [name, make] of Object.entries({ 'Express 5': express, 'Express 4': express4 })) {
-    it(`shows its steps what was read: ${name}`, async () => {
+    it(`passes the parsed body to its steps: ${name}`, async () => {
       const app = make();
       app.use(make.json(), make.urlencoded({ extended: false }), make.text(), make.raw());
       app.use(extauth({ config, methods: [tell], settings: { requestBody: { maxRequestBytes: 20 } } }));
@@ -171,7 +171,7 @@ describe('the middleware behind a body parser', () => {
     });
   }
 
-  it('refuses what was read and is not there any more', async () => {
+  it('rejects a request whose body was consumed', async () => {
     const guard = extauth({ config, methods: [tell], settings: { requestBody: {}, statusOnError: 500 } });
     const url = await start((req, res) => void req.resume().on('end', () => guard(req, res, () => res.end())));
     expect((await call(url, { method: 'POST', body: 'x' })).status).to.equal(500);
@@ -181,7 +181,7 @@ describe('the middleware behind a body parser', () => {
 describe('the middleware', () => {
   afterEach(stopAll);
 
-  it('leaves what the next handler throws to the program, and calls it once', async () => {
+  it('propagates errors of the next handler, and calls it once', async () => {
     const allow: AuthMethodKind = { type: 'jwt', create: () => ({ authorize: () => ({ allowed: true }) }) };
     const settings = { failureModeAllow: true };
     const guard = extauth({ config: { configs: [{ jwt: {} }] }, methods: [allow], settings });
@@ -203,7 +203,7 @@ describe('the middleware', () => {
     expect([calls, thrown]).to.deep.equal([1, [mine]]);
   });
 
-  it('lets nobody in who hangs up while a step is asked, whatever failureModeAllow says', async () => {
+  it('forwards nothing when the client disconnects during a step, even with failureModeAllow', async () => {
     const asked = Promise.withResolvers<void>();
     const step: AuthMethodKind = {
       type: 'jwt',
@@ -234,7 +234,7 @@ describe('the middleware', () => {
     expect([calls, lines]).to.deep.equal([0, []]);
   });
 
-  it('passes refusals to next(error) with onRefusal: next, with the headers and without the reason', async () => {
+  it('passes denials to next(error) with onRefusal: next, with the headers and without the reason', async () => {
     const deny: AuthMethodKind = {
       type: 'jwt',
       create: () => ({
@@ -262,7 +262,7 @@ describe('the middleware', () => {
     expect(passed!.reply!.body).to.equal('who are you');
   });
 
-  it('answers a redirect also with onRefusal: next', async () => {
+  it('sends a redirect also with onRefusal: next', async () => {
     const headers = ['location', 'https://id.example.com/'];
     const deny: AuthMethodKind = {
       type: 'jwt',
@@ -274,7 +274,7 @@ describe('the middleware', () => {
     expect([answer.status, answer.headers.location]).to.deep.equal([302, 'https://id.example.com/']);
   });
 
-  it('cannot be made of a chain or of settings that cannot be used', () => {
+  it('throws for an invalid chain or invalid settings', () => {
     const broken: [AuthConfigSpec, object, string][] = [
       [{ configs: [] }, {}, 'ERR_EXTAUTH_CONFIG'],
       [{ configs: [{ ldap: { address: 'a:1' } }] }, {}, 'ERR_EXTAUTH_METHOD'],
@@ -308,7 +308,7 @@ describe('the middleware behind a mount path', () => {
     'Express 4': withExpress(express4)(guard),
     Connect: strip,
   })) {
-    it(`asks its steps with the path that the client knows: ${name}`, async () => {
+    it(`passes the path of the client to its steps: ${name}`, async () => {
       expect((await call(`${await start(listener)}/api/pets?a=1`)).body).to.equal('/api/pets?a=1');
     });
   }

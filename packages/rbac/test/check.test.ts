@@ -70,7 +70,7 @@ describe('checks of access', () => {
     ['{"keys":[]}', "Jwks doesn't have any valid public key"],
     ['-----BEGIN PUBLIC KEY-----\nAA\n-----END PUBLIC KEY-----', 'PEM pubkey parse fails'],
   ] as const) {
-    it(`refuse the keys ${JSON.stringify(key)}`, () => {
+    it(`reject the keys ${JSON.stringify(key)}`, () => {
       expect(told(ofProvider({ jwks: { local: { key } } }))).to.deep.equal([
         `spec.options.jwt.providers.main.jwks.local.key: invalid keys: ${reason}`,
       ]);
@@ -78,13 +78,13 @@ describe('checks of access', () => {
   }
 
   for (const url of ['', 'keys', '/keys', 'ftp://keys/a']) {
-    it(`refuse the address '${url}'`, () => {
+    it(`reject the address '${url}'`, () => {
       const findings = ofProvider({ jwks: { remote: { url, upstreamRef: { name: 'a' } } } });
       expect(told(findings)[0]).to.match(/jwks\.remote\.url: must be an absolute URL/);
     });
   }
 
-  it('refuse claims without header and headers without claim', () => {
+  it('reject claims without header and headers without claim', () => {
     const claimsToHeaders = [
       { claim: 'a' },
       { claim: 'a', header: 'x-a' },
@@ -96,7 +96,7 @@ describe('checks of access', () => {
     );
   });
 
-  it('refuse places of tokens that no request has', () => {
+  it('reject places of tokens that no request has', () => {
     const tokenSource = {
       headers: [{ header: 'jwt' }, { header: 'a b' }, { prefix: 'Bearer ' }],
       queryParams: ['t', ''],
@@ -136,7 +136,7 @@ describe('checks of access', () => {
       expect(ofPolicy({ permissions: { pathPrefix } }), pathPrefix).to.deep.equal([]);
   });
 
-  it('refuse an expression that does not compile, but only where it is one', () => {
+  it('reject an expression that does not compile, but only where it is one', () => {
     const principals = (matcher: string) => [{}, { jwtPrincipal: { claims: { a: '.*', b: '(' }, matcher } }];
     expect(ofPolicy({ principals: principals('EXACT_STRING') })).to.deep.equal([]);
     const [finding, ...more] = ofPolicy({ principals: principals('REGEX_MATCH') });

@@ -104,7 +104,7 @@ describe('an explanation of access', () => {
       { status: 401, body: JWT_STATUS.badForm.text },
     ],
   ] as const) {
-    it(`says what ${what} is answered with`, () => {
+    it(`says what ${what} gets`, () => {
       expect(ask(host, { headers: [...headers] }).refusal).to.deep.equal(refusal);
     });
   }
@@ -209,7 +209,7 @@ describe('an explanation of access', () => {
     expect(met).to.deep.equal(['early: 1', 'regular: 1']);
   });
 
-  it('transforms nothing more once the request is refused, and is refused by what cannot be transformed', () => {
+  it('transforms nothing more once the request is rejected, and is rejected by what cannot be transformed', () => {
     const request = { facts: factsWith('/', []), now: NOW };
     const met: string[] = [];
     const rules = { levels: [{ rbac: {} }, {}] as AccessLevels, requireRbac: false };

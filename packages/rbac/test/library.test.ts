@@ -138,7 +138,7 @@ describe('jwt and rbac in a server of your own', () => {
       expect((JSON.parse(body) as Seen).url).to.equal('/pets?b=1');
     });
 
-    it(`${name}: refuses everybody else by the error handler`, async () => {
+    it(`${name}: rejects everybody else by the error handler`, async () => {
       await start(makeApp);
       const missing = await ask('/api/pets?x=1');
       expect(missing).to.include({ status: 401, body: 'Jwt is missing' });
@@ -150,7 +150,7 @@ describe('jwt and rbac in a server of your own', () => {
       expect(await ask('/api/owners', { email: 'admin@example.com' })).to.include(other);
     });
 
-    it(`${name}: refuses paths that the handler behind could read as another one`, async () => {
+    it(`${name}: rejects paths that the handler behind could read as another one`, async () => {
       await start(makeApp);
       for (const path of [
         '/pets/../owners',
@@ -186,7 +186,7 @@ describe('jwt and rbac in a server of your own', () => {
     });
   }
 
-  it('leaves no forged claim header to who goes on in spite of a refusal', async () => {
+  it('leaves no forged claim header to who goes on in spite of a rejection', async () => {
     await start((handlers) => (req, res) => {
       handlers[0]!(req, res, (error) => {
         const { headers, rawHeaders } = req;

@@ -161,7 +161,7 @@ describe('internals of Node', () => {
     expect(error.code).to.equal('ERR_HTTP_REQUEST_TIMEOUT');
   });
 
-  it('clientError: parser errors have HPE_ codes, a reason and the packet (listen/refuse/client-error.ts)', async () => {
+  it('clientError: parser errors have HPE_ codes, a reason and the packet (listen/reject/client-error.ts)', async () => {
     const server = createServer((req, res) => void req.resume().on('end', () => res.end()));
     const errors: (Error & { code?: string; reason?: string; rawPacket?: Buffer })[] = [];
     server.on('clientError', (error, socket) => {

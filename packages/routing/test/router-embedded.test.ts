@@ -152,7 +152,7 @@ describe('router in a user’s own server', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).to.equal('next');
   });
 
-  it('passes WebSocket upgrades, and refuses those that a route or nobody allows', async () => {
+  it('passes WebSocket upgrades, and rejects those that a route or nobody allows', async () => {
     const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(sockets, 'listening');
     const seen: (string | undefined)[] = [];

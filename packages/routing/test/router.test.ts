@@ -227,7 +227,7 @@ describe('router', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('refuses hidden dot segments', async () => {
+  it('rejects hidden dot segments', async () => {
     const { port } = await serve(snapshotOf([hostOf([directOf('a')])]));
     const hidden = await ask(port, '/a/%252e%252e/b');
     expect([hidden.status, JSON.parse(hidden.body).code]).to.deep.equal([400, 'ERR_ROUTING_DOT_SEGMENT']);
@@ -294,7 +294,7 @@ describe('router', () => {
     });
   });
 
-  it('refuses a path that the rewrite would turn into a dot segment', async () => {
+  it('rejects a path that the rewrite would turn into a dot segment', async () => {
     const routes = [routeOf({ matchers: [{ prefix: '/api' }], options: { prefixRewrite: '/v1/' } })];
     const { port } = await serve(snapshotOf([hostOf(routes)], [await backend()]));
     const { status, body } = await ask(port, '/api../admin');

@@ -40,13 +40,13 @@ describe('connection', () => {
     );
   });
 
-  it('rejects an answer that is no JSON, or not in the shape of a snapshot', async () => {
+  it('rejects a response that is not JSON, or not in the shape of a snapshot', async () => {
     for (const name of ['input', 'xds', 'edge'] as const) {
       expect((await failure(connect().snapshot(name))).code).to.equal('ERR_CLI_BAD_ANSWER');
     }
   });
 
-  it('stops reading an answer that is too large', async () => {
+  it('stops reading a response that is too large', async () => {
     expect((await failure(connect().proxy('/big'))).code).to.equal('ERR_CLI_TOO_LARGE');
   });
 

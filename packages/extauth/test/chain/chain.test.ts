@@ -56,7 +56,7 @@ function run(says: readonly Say[], more: Partial<AuthConfigSpec> = {}, timeoutMs
 describe('the chain', () => {
   afterEach(stopAll);
 
-  it('wants every step, and stops at the first refusal', async () => {
+  it('requires every step, and stops at the first denial', async () => {
     expect((await run([pass, pass])).allowed).to.equal(true);
     let asked = false;
     const seen: Say = () => {
@@ -67,7 +67,7 @@ describe('the chain', () => {
     expect(asked).to.equal(false);
   });
 
-  it('evaluates the expression from left to right and asks no more than it needs', async () => {
+  it('evaluates the expression from left to right and runs only the steps that it needs', async () => {
     const asked: string[] = [];
     const noted =
       (name: string, say: Say): Say =>
@@ -83,7 +83,7 @@ describe('the chain', () => {
     expect(asked).to.deep.equal(['b']);
   });
 
-  it('names steps that have no name by their place', async () => {
+  it('names unnamed steps by their index', async () => {
     const config: AuthConfigSpec = {
       configs: [{ jwt: {} }, { name: '', jwt: {} }],
       booleanExpr: '!config_0 && config_1',
@@ -92,19 +92,19 @@ describe('the chain', () => {
     expect((await createChain(config, parts).authorize(bare)).allowed).to.equal(true);
   });
 
-  it('gives the refusal of the last branch of an or', async () => {
+  it('returns the denial of the last branch of an or', async () => {
     const other: Say = () => ({ allowed: false, status: 418, reason: 'no' });
     expect(await run([refuse, other], { booleanExpr: 'a || b' })).to.include({ status: 418 });
   });
 
-  it('takes a step that fails for no permission, not even behind a not', async () => {
+  it('never allows a request when a step fails, even if it is negated', async () => {
     expect(await run([fail])).to.include({ allowed: false, failed: true });
     expect(await run([fail], { booleanExpr: '!a' })).to.include({ allowed: false, failed: true });
     expect((await run([fail, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
     expect(await run([fail, refuse], { booleanExpr: 'a || b' })).not.to.have.property('failed');
   });
 
-  it('lets nobody in by a not around what failed, whichever side of an or it stands on', async () => {
+  it('denies a request when a negated step failed, on either side of an or', async () => {
     for (const says of [
       [fail, refuse],
       [refuse, fail],
@@ -117,14 +117,14 @@ describe('the chain', () => {
     expect((await run([refuse, fail], { booleanExpr: '!(a && b)' })).allowed).to.equal(true);
   });
 
-  it('lets nobody in by a not before a step that answers without having judged', async () => {
+  it('denies a request when a negated step responds without a decision', async () => {
     const away: Say = () => ({ allowed: false, status: 503, reason: 'away', unsure: true });
     expect(await run([away], { booleanExpr: '!a' })).to.include({ allowed: false, status: 503 });
     expect((await run([away, refuse], { booleanExpr: '!(a || b)' })).allowed).to.equal(false);
     expect((await run([away, pass], { booleanExpr: 'a || b' })).allowed).to.equal(true);
   });
 
-  it('takes a step that is too slow for one that fails, and aborts it', async () => {
+  it('aborts a slow step and treats it as failed', async () => {
     let aborted = false;
     const slow: Say = async ({ signal }) => {
       signal!.addEventListener('abort', () => (aborted = true));
@@ -135,7 +135,7 @@ describe('the chain', () => {
     expect(aborted).to.equal(true);
   });
 
-  it('says in the log which setting to raise, and nothing of the request but its id', async () => {
+  it('logs which setting to raise, and only the id of the request', async () => {
     const lines: string[] = [];
     const log = createLoggers({ level: 'info', destination: { write: (line: string) => void lines.push(line) } });
     const slow: Say = () => new Promise(() => {});
@@ -146,7 +146,7 @@ describe('the chain', () => {
     expect(lines.join('')).not.to.contain('secret');
   });
 
-  it('merges what passing steps grant, and shows it to the next', async () => {
+  it('merges the grants of passing steps and passes them to the next step', async () => {
     const first: Say = () => ({
       allowed: true,
       requestChanges: [{ op: 'set', name: 'x-a', value: '1' }],
@@ -169,7 +169,7 @@ describe('the chain', () => {
     expect((granted as AuthAllowed).requestChanges).to.have.lengthOf(2);
   });
 
-  it('shows the next step all that one step appends to a header, and nothing of the client', async () => {
+  it('passes appended header values to the next step, without those of the client', async () => {
     const append = (value: string) => ({ op: 'append', name: 'x-a', value }) as const;
     const two: Say = () => ({ allowed: true, requestChanges: [append('1'), append('2')] });
     const one: Say = () => ({ allowed: true, requestChanges: [append('3')] });
@@ -184,7 +184,7 @@ describe('the chain', () => {
     expect(seen).to.equal('1, 2, 3');
   });
 
-  it('adds to the state, or puts a new one in its place', async () => {
+  it('extends or replaces the state', async () => {
     const seen: unknown[] = [];
     const says = [{ state: { a: 1, b: 1 } }, { state: { b: 2 } }, { newState: { c: 3 } }, {}].map(
       (granted): Say =>
@@ -197,7 +197,7 @@ describe('the chain', () => {
     expect(seen).to.deep.equal([{}, { a: 1, b: 1 }, { a: 1, b: 2 }, { c: 3 }]);
   });
 
-  it('answers 401 in place of a redirect when asked to, and keeps its cookies back', async () => {
+  it('returns 401 instead of a redirect if configured, without cookies', async () => {
     const redirect: Say = () => ({
       allowed: false,
       status: 302,
@@ -211,7 +211,7 @@ describe('the chain', () => {
     expect(refused).not.to.have.property('headers');
   });
 
-  it('cannot be made without steps, with equal names, or of methods that are not there', () => {
+  it('throws for missing steps, duplicate names and unknown methods', () => {
     const parts = { kinds: [scripted([pass, pass])], context: createContext(), id: 'n.c', timeoutMs: 1 };
     expect(() => createChain({ configs: [] }, parts)).to.throw('at least one step');
     expect(() =>
@@ -235,7 +235,7 @@ describe('the middleware', () => {
   const saying = (say: Say) => ({ methods: [{ ...scripted([say]), type: 'ldap' }] });
   const config: AuthConfigSpec = { configs: [{ ldap: { address: 'x' } }] };
 
-  it('answers 403 with an empty body when nobody could be asked, or what the settings say', async () => {
+  it('returns 403 with an empty body, or the configured status, when no server is reachable', async () => {
     expect(await (await guarded(config, saying(fail))).ask()).to.include({ status: 403, body: '' });
     const other = await guarded(config, { ...saying(fail), settings: { statusOnError: 503 } });
     expect(await other.ask()).to.include({ status: 503, body: '' });
@@ -246,7 +246,7 @@ describe('the middleware', () => {
     ).to.equal(401);
   });
 
-  it('sends the headers of a refusal and of a pass to the client', async () => {
+  it('sends the headers of denials and of allow responses to the client', async () => {
     const redirect: Say = () => ({
       allowed: false,
       status: 302,
@@ -265,7 +265,7 @@ describe('the middleware', () => {
     expect((await (await guarded(config, saying(cookies))).ask()).headers['set-cookie']).to.deep.equal(['a=1', 'b=2']);
   });
 
-  it('refuses where a granted header would break out of its line', async () => {
+  it('denies a request when a granted header contains a line break', async () => {
     const inject: Say = () => ({
       allowed: true,
       requestChanges: [{ op: 'set', name: 'x-a', value: 'a\r\nx-admin: 1' }],
@@ -275,7 +275,7 @@ describe('the middleware', () => {
     expect((await (await guarded(config, saying(user))).ask()).status).to.equal(403);
   });
 
-  it('shows the body where it is asked for, and answers 413 to a longer one', async () => {
+  it('passes the body to steps if configured, and returns 413 for a larger one', async () => {
     let seen: string | undefined;
     const look: Say = ({ body }) => {
       seen = body?.toString('utf8');

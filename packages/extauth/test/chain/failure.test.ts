@@ -44,13 +44,13 @@ describe('failureModeAllow and a body that a parser has read', () => {
   }
   const typed = (type: string, body: string): Call => ({ headers: { 'content-type': type }, body });
 
-  it('shows a nested form to the steps', async () => {
+  it('passes a nested form to the steps', async () => {
     const ask = await behind(express.urlencoded({ extended: true }));
     const answer = await ask(typed('application/x-www-form-urlencoded', 'a[b]=c&d=1&d=2'));
     expect(decodeURIComponent(answer)).to.equal('200 in a[b]=c&d=1&d=2');
   });
 
-  it('rejects with 400 what cannot be written again', async () => {
+  it('returns 400 for a body that cannot be serialized again', async () => {
     const parsed = await behind((req, _res, next) => {
       req.resume().on('end', () => next(void (req.body = { a: '1' })));
     });
@@ -69,7 +69,7 @@ describe('failureModeAllow and a body that a parser has read', () => {
   });
 });
 
-describe('failureModeAllow and what a client can cause', () => {
+describe('failureModeAllow and failures caused by the client', () => {
   const open: { close(): unknown }[] = [];
   afterEach(async () => {
     for (const each of open.splice(0)) each.close();
@@ -83,7 +83,7 @@ describe('failureModeAllow and what a client can cause', () => {
       expect((await (await guardedBy(step(() => Promise.reject(error)))).ask()).status, error.message).to.equal(200);
   });
 
-  it('answers with the status of an error that the client caused, also behind a not', async () => {
+  it('returns the status of an error caused by the client, also if negated', async () => {
     for (const [status, retryAfter] of [
       [400, undefined],
       [429, '1'],
@@ -96,7 +96,7 @@ describe('failureModeAllow and what a client can cause', () => {
     }
   });
 
-  it('forwards nothing for a client that left while a step was waiting, until it was too slow', async () => {
+  it('forwards nothing when the client disconnects while a step is waiting', async () => {
     const started = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const method = step(() => (started.resolve(), new Promise(() => {})));
@@ -113,13 +113,13 @@ describe('failureModeAllow and what a client can cause', () => {
     expect(forwarded).to.equal(0);
   });
 
-  it('rejects when a step throws for a reason of its own', async () => {
+  it('rejects the request when a step throws', async () => {
     const invalid = Object.assign(new Error('invalid header'), { code: 'UND_ERR_INVALID_ARG' });
     for (const error of [new TypeError('x is undefined'), new RangeError('stack'), new URIError('%'), invalid])
       expect((await (await guardedBy(step(() => Promise.reject(error)))).ask()).status, error.message).to.equal(403);
   });
 
-  it('rejects when what was granted cannot be sent', async () => {
+  it('rejects the request when a grant cannot be sent', async () => {
     const inject = step(() => ({ allowed: true, requestChanges: [{ op: 'set', name: 'x-a', value: 'a\r\nb: c' }] }));
     expect((await (await guardedBy(inject)).ask()).status).to.equal(403);
     const user = step(() => ({ allowed: true, userId: 'a\nb' }));
@@ -146,11 +146,11 @@ describe('failureModeAllow and what a client can cause', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  it('rejects headers that are too long for an own server which closes the connection', async () => {
+  it('rejects headers that exceed the limit of the auth server', async () => {
     expect(await statuses(await guarded(own(await cutting())))).to.deep.equal([200, 431]);
   });
 
-  it('keeps the rejection of an own server whose response ends early or is too long', async () => {
+  it('denies the request when the denial of the auth server is truncated or too long', async () => {
     const early = await start((_req, res) => {
       res.writeHead(402, { 'content-length': '100' }).write('x');
       setTimeout(() => res.destroy(), 20);
@@ -183,7 +183,7 @@ describe('failureModeAllow and what a client can cause', () => {
   const bearer = (token: string): Call => ({ headers: { authorization: `Bearer ${token}` } });
   const failOpen = { settings: { failureModeAllow: true } };
 
-  it('rejects a token that the introspection endpoint does not take', async () => {
+  it('rejects a token that the introspection endpoint rejects', async () => {
     let code = 500;
     const introspectionUrl = await start((_req, res) => void res.writeHead(code).end());
     const { ask } = await guarded(

@@ -9,8 +9,8 @@ function requestWith(headers: Readonly<Record<string, string>>): IncomingMessage
   return Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/', headers });
 }
 
-describe('removing the copies of a client', () => {
-  it('leaves nothing of a header to which an earlier concern only appended', () => {
+describe('removing client headers', () => {
+  it('removes a header to which an earlier concern only appended', () => {
     const req = requestWith({ 'x-plan': 'forged', x_plan: 'forged' });
     const facts = factsOf(req);
     facts.requestChanges.push({ op: 'append', name: 'x-plan', value: 'own' });
@@ -18,7 +18,7 @@ describe('removing the copies of a client', () => {
     expect([facts.header('x-plan'), facts.header('x_plan')]).to.deep.equal([undefined, undefined]);
   });
 
-  it('keeps what an earlier concern set in its place', () => {
+  it('keeps the value that an earlier concern set', () => {
     const req = requestWith({ 'x-plan': 'forged' });
     const facts = factsOf(req);
     facts.requestChanges.push({ op: 'set', name: 'x-plan', value: 'own' });
@@ -27,11 +27,11 @@ describe('removing the copies of a client', () => {
   });
 });
 
-describe('recording what a chain granted', () => {
+describe('recording the grants of a chain', () => {
   const allowed = { allowed: true } as const;
   const clearing = settingsOf({ clearRouteCache: true });
 
-  it('chooses the route again for whatever a route can match, and only with clearRouteCache', () => {
+  it('selects the route again for every matchable change, only with clearRouteCache', () => {
     const grants = [
       { userId: 'alice' },
       { requestChanges: [{ op: 'remove', name: 'x-a' }] },
@@ -48,7 +48,7 @@ describe('recording what a chain granted', () => {
     expect(nothing.reroute).to.equal(false);
   });
 
-  it('adds its metadata to that of a chain before', () => {
+  it('adds its metadata to that of an earlier chain', () => {
     const facts = factsOf(requestWith({}));
     record({ ...allowed, metadata: { first: { a: 1 }, both: 1 } }, facts, settingsOf());
     record({ ...allowed, metadata: { second: { b: 2 }, both: 2 } }, facts, settingsOf());

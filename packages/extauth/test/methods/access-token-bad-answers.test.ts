@@ -37,11 +37,11 @@ const ANSWERS: Readonly<Record<string, (res: ServerResponse) => void>> = {
   'a cut connection': (res) => void res.destroy(),
 };
 
-describe('accessTokenValidation against answers that cannot be used', () => {
+describe('accessTokenValidation with invalid responses', () => {
   afterEach(stopAll);
 
   for (const [what, answer] of Object.entries(ANSWERS)) {
-    it(`refuses on ${what}, remembers nothing, and lets in when the next answer is good`, async () => {
+    it(`rejects ${what}, does not cache, and allows the request after the next valid response`, async () => {
       let asked = 0;
       const introspectionUrl = await start((_req, res) =>
         ++asked === 1 ? answer(res) : void res.end('{"active":true}'),
@@ -53,7 +53,7 @@ describe('accessTokenValidation against answers that cannot be used', () => {
     });
   }
 
-  it('reads no more than a part of 10 MiB', async () => {
+  it('stops reading a response of 10 MiB', async () => {
     let written = 0;
     const introspectionUrl = await start((_req, res) => {
       const more = (): void => {
@@ -71,7 +71,7 @@ describe('accessTokenValidation against answers that cannot be used', () => {
     expect(written).to.be.lessThan(10 * MIB);
   });
 
-  it('waits no longer than the limit for an answer that trickles', async () => {
+  it('applies the timeout to a slow response', async () => {
     const introspectionUrl = await start((_req, res) => {
       const timer = setInterval(() => res.write(' '), 10);
       res.on('close', () => clearInterval(timer));
@@ -82,7 +82,7 @@ describe('accessTokenValidation against answers that cannot be used', () => {
     expect(await ask('/', bearer)).to.include({ status: 403, body: '' });
   });
 
-  it('asks nobody about what is no token', async () => {
+  it('sends no request for a malformed token', async () => {
     let asked = 0;
     const introspectionUrl = await start((_req, res) => {
       asked++;

@@ -52,7 +52,7 @@ async function grantOf(spec: AccessTokenValidation, token: string): Promise<Auth
 describe('accessTokenValidation, field by field', () => {
   afterEach(stopAll);
 
-  it('jwt.remoteJwks.refreshInterval: keys are read again then, and those that are gone verify nothing', async () => {
+  it('jwt.remoteJwks.refreshInterval: keys are fetched again then, and removed keys verify no token', async () => {
     const [old, fresh] = [await createIssuer('k1'), await createIssuer('k2')];
     let keySet = old.keySet;
     let fetched = 0;
@@ -76,7 +76,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(fetched).to.equal(2);
   });
 
-  it('jwt.remoteJwks: a server that answers no more keeps nobody out whose key is known', async () => {
+  it('jwt.remoteJwks: an unavailable server does not affect tokens with a known key', async () => {
     const [known, unknown] = [await createIssuer('k1'), await createIssuer('k2')];
     let fetched = 0;
     const url = await start((_req, res) => void (++fetched === 1 && res.end(known.keySet)));
@@ -92,7 +92,7 @@ describe('accessTokenValidation, field by field', () => {
     expect((await forged).status).to.equal(403);
   });
 
-  it('jwt.remoteJwks: a server that fails is not asked again for every request', async () => {
+  it('jwt.remoteJwks: a failing server is not called for every request', async () => {
     const [known, unknown] = [await createIssuer('k1'), await createIssuer('k2')];
     let fetched = 0;
     const url = await start((_req, res) => void (++fetched === 1 ? res.end(known.keySet) : res.writeHead(500).end()));
@@ -150,7 +150,7 @@ describe('accessTokenValidation, field by field', () => {
     }
   });
 
-  it('claimsToHeaders: several, added to each other where `append` says so, and only for JWTs', async () => {
+  it('claimsToHeaders: several, appended if `append` is set, and only for JWTs', async () => {
     const { keySet, sign } = await createIssuer('k1');
     const claimsToHeaders = [
       { claim: 'team', header: 'X-Team' },
@@ -171,7 +171,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(await (await guarded(asked)).seen('/', bearer('t'))).not.to.have.property('x-team');
   });
 
-  it('claimsToHeaders: a claim that would break out of its line refuses', async () => {
+  it('claimsToHeaders: a claim with a line break denies the request', async () => {
     const { keySet, sign } = await createIssuer('k1');
     const claimsToHeaders = [{ claim: 'team', header: 'x-team' }];
     const { context } = clock();
@@ -183,7 +183,7 @@ describe('accessTokenValidation, field by field', () => {
     expect((await ask('/', bearer(await sign({ team: 'größe' })))).status).to.equal(200);
   });
 
-  it('dynamicMetadataFromClaims and state: what later steps and filters are told', async () => {
+  it('dynamicMetadataFromClaims and state: passed to later steps and filters', async () => {
     const { keySet, sign } = await createIssuer('k1');
     const jwt = { localJwks: { inlineString: keySet } };
     const dynamicMetadataFromClaims = { who: 'sub', tags: 'list', none: 'constructor' };
@@ -231,7 +231,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(asked).to.deep.equal(['POST undefined token=a%2Bb&client_id=me+%26+you']);
   });
 
-  it('introspection.clientSecretRef: cannot be made without the secret', async () => {
+  it('introspection.clientSecretRef: throws without the secret', async () => {
     const introspection = { introspectionUrl: 'http://127.0.0.1:1', clientId: 'me', clientSecretRef: { name: 'gone' } };
     const parts = { secrets: secretsOf({}) };
     const refused = await guarded(only({ oauth2: { accessTokenValidation: { introspection } } }), parts).catch(
@@ -240,7 +240,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(refused).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
   });
 
-  it('cacheTimeout: answers are remembered so long, and no longer', async () => {
+  it('cacheTimeout: responses are cached for this time', async () => {
     let asked = 0;
     const introspectionUrl = await start((_req, res) => {
       asked++;
@@ -262,7 +262,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(asked).to.equal(3);
   });
 
-  it('userinfoUrl: its answer is the state of later steps; without one nobody gets in', async () => {
+  it('userinfoUrl: the response is the state of later steps; without one the request is denied', async () => {
     const introspectionUrl = await answering({ active: true });
     const userinfoUrl = await start((req, res) => void res.end(JSON.stringify({ who: req.headers.authorization })));
     expect((await grantOf({ introspectionUrl, userinfoUrl }, 't')).state).to.deep.equal({
@@ -274,7 +274,7 @@ describe('accessTokenValidation, field by field', () => {
     expect(await ask('/', bearer('t'))).to.include({ status: 403, body: '' });
   });
 
-  it('userinfoUrl: a token that is refused there lets nobody in where failures may; a failing server does', async () => {
+  it('userinfoUrl: a rejected token is denied with failureModeAllow, a failing server allows the request', async () => {
     const introspectionUrl = await answering({ active: true });
     for (const [status, expected] of [
       [400, 403],
@@ -289,7 +289,7 @@ describe('accessTokenValidation, field by field', () => {
     }
   });
 
-  it('userinfoUrl: what is remembered of a JWT does not outlive its key', async () => {
+  it('userinfoUrl: cached results of a JWT expire with its key', async () => {
     const [old, fresh] = [await createIssuer('k1'), await createIssuer('k2')];
     let keySet = old.keySet;
     const url = await start((req, res) => res.end(req.url === '/keys' ? keySet : '{"sub":"alice"}'));

@@ -83,7 +83,7 @@ describe('accessTokenValidation of users with very many groups', () => {
   const toHeader = [{ claim: 'groups', header: 'X-Groups' }];
   const listed = Buffer.from('["a","b"]').toString('base64');
 
-  it('gives the groups as header, and forged ones never', async () => {
+  it('sends the groups as a header, and never forged ones', async () => {
     const { sign, jwt } = await issuer();
     const { seen } = await guard({ jwt, claimsToHeaders: toHeader });
     const many = await sign(MANY);
@@ -94,7 +94,7 @@ describe('accessTokenValidation of users with very many groups', () => {
     expect(asked).to.have.length(1);
   });
 
-  it('gives them to metadata and to later steps, for introspected tokens too', async () => {
+  it('passes them to metadata and later steps, for introspected tokens too', async () => {
     const introspectionUrl = await start((_req, res) => res.end(JSON.stringify({ active: true, ...MANY })));
     const chain = createChain(configOf({ introspectionUrl, dynamicMetadataFromClaims: { teams: 'groups' } }), {
       kinds: [createAccessTokenMethod({ groups })],
@@ -123,7 +123,7 @@ describe('accessTokenValidation of users with very many groups', () => {
     expect(closed).to.equal(1);
   });
 
-  it('lets nobody in while they cannot be read, and says why in the log', async () => {
+  it('denies requests while they cannot be read, and logs the reason', async () => {
     const { sign, jwt } = await issuer();
     const { ask } = await guard({ jwt, claimsToHeaders: toHeader });
     const many = await sign(MANY);
@@ -136,7 +136,7 @@ describe('accessTokenValidation of users with very many groups', () => {
     expect((await ask('/', many)).status).to.equal(200);
   });
 
-  it('answers 503 for that where `statusOnError` says so', async () => {
+  it('returns 503 for that with `statusOnError`', async () => {
     const { sign, jwt } = await issuer();
     const { ask } = await guard({ jwt }, { statusOnError: 503 });
     answer = () => Promise.reject(new Error('away'));
@@ -144,7 +144,7 @@ describe('accessTokenValidation of users with very many groups', () => {
     expect((await ask('/', await sign({}))).status).to.equal(200);
   });
 
-  it('keeps the limit for external calls; what comes late is there for the next request', async () => {
+  it('applies the timeout of external calls; late results serve the next request', async () => {
     const { sign, jwt } = await issuer();
     const { ask, seen } = await guard({ jwt, claimsToHeaders: toHeader }, { requestTimeout: '1s' });
     const many = await sign(MANY);
@@ -157,7 +157,7 @@ describe('accessTokenValidation of users with very many groups', () => {
     expect(asked).to.have.length(1);
   });
 
-  it('cannot be made without a lookup', async () => {
+  it('throws without a lookup', async () => {
     const { jwt } = await issuer();
     const make = (): unknown => createAccessTokenMethod().create({ jwt, azure }, { id: 'x', context: contextOf() });
     expect(make).to.throw(GatewayError, /x: azure needs a lookup/);

@@ -35,7 +35,7 @@ async function formOf(req: IncomingMessage): Promise<URLSearchParams> {
 describe('accessTokenValidation by signature', () => {
   afterEach(stopAll);
 
-  it('lets a good token in, from the header or the query, and copies its claims', async () => {
+  it('allows a valid token from the header or the query, and copies its claims', async () => {
     const { keySet, sign } = await createIssuer();
     const { seen } = await token({
       jwt: { localJwks: { inlineString: keySet }, issuer: 'me', audiences: ['api', 'other'] },
@@ -53,7 +53,7 @@ describe('accessTokenValidation by signature', () => {
     expect((await seen(`/?access_token=${good}`))['x-email']).to.equal('a@example.com');
   });
 
-  it('answers 403 with an empty body to everything else', async () => {
+  it('returns 403 with an empty body otherwise', async () => {
     const { keySet, sign, jwk } = await createIssuer();
     const stranger = await createIssuer();
     const { ask } = await token({
@@ -138,7 +138,7 @@ describe('accessTokenValidation by signature', () => {
     }
   });
 
-  it('fetches a remote key set once for many requests, and answers 403 when there is none', async () => {
+  it('fetches a remote key set once for many requests, and returns 403 when it is unavailable', async () => {
     const { keySet, sign } = await createIssuer();
     let fetched = 0;
     const url = await start((_req, res) => {
@@ -156,7 +156,7 @@ describe('accessTokenValidation by signature', () => {
     }
   });
 
-  it('cannot be made of a key set that is none', async () => {
+  it('throws for an invalid key set', async () => {
     const refused = await token({ jwt: { localJwks: { inlineString: 'x' } } }).catch((error: unknown) => error);
     expect(refused).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
   });
@@ -165,7 +165,7 @@ describe('accessTokenValidation by signature', () => {
 describe('accessTokenValidation by introspection', () => {
   afterEach(stopAll);
 
-  it('asks with the client’s credentials, takes the user from the answer, and remembers it', async () => {
+  it('sends the client credentials, reads the user from the response, and caches it', async () => {
     const asked: string[] = [];
     const url = await start((req, res) => {
       void formOf(req).then((form) => {
@@ -199,7 +199,7 @@ describe('accessTokenValidation by introspection', () => {
     await Promise.all(waiting);
   });
 
-  it('refuses tokens that are not active, and answers without the user', async () => {
+  it('rejects inactive tokens and responses without the user', async () => {
     for (const answer of [{ active: false }, { active: 'true' }, {}, { active: true }, { active: true, username: 7 }]) {
       const url = await start((_req, res) => void res.end(JSON.stringify(answer)));
       const { ask } = await token({ introspection: { introspectionUrl: url, userIdAttributeName: 'username' } });
@@ -207,7 +207,7 @@ describe('accessTokenValidation by introspection', () => {
     }
   });
 
-  it('never remembers an answer beyond the end of the token, nor longer than cacheTimeout', async () => {
+  it('caches a response until the token expires, at most for cacheTimeout', async () => {
     let asked = 0;
     let now = NOW;
     const url = await start((_req, res) => {
@@ -230,7 +230,7 @@ describe('accessTokenValidation by introspection', () => {
     expect(asked).to.equal(4);
   });
 
-  it('answers 403 when the server is down, slow, redirects, or answers garbage', async () => {
+  it('returns 403 when the server is down, slow, redirects, or sends an invalid response', async () => {
     const slow = await start(() => {});
     const garbage = await start((_req, res) => void res.end('<html>'));
     const failing = await start((_req, res) => void res.writeHead(500).end('{"active":true}'));
@@ -242,7 +242,7 @@ describe('accessTokenValidation by introspection', () => {
     }
   });
 
-  it('asks for the user where an address for that is given', async () => {
+  it('reads the user info if userinfoUrl is set', async () => {
     const url = await start((req, res) => {
       if (req.url === '/user') res.end(JSON.stringify({ who: req.headers.authorization }));
       else res.end('{"active":true}');

@@ -11,13 +11,13 @@ const step = (spec: ApiKeyAuth) => only({ apiKeyAuth: spec });
 describe('apiKeyAuth', () => {
   afterEach(stopAll);
 
-  it('lets in a known key, under the name of its secret', async () => {
+  it('allows a known key, and identifies it by the name of its secret', async () => {
     const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, bob: { 'api-key': 'k-2' } });
     const { seen } = await guarded(step({ headerName: 'X-Key', ...refs('alice', 'bob') }), { secrets });
     expect((await seen('/', { headers: { 'x-key': 'k-2' } }))['x-user-id']).to.equal('bob');
   });
 
-  it('answers 401 with the text of the reference and an empty body to all other keys', async () => {
+  it('returns 401 with an empty body for all other keys', async () => {
     const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, empty: { 'api-key': '' } });
     const { ask } = await guarded(step(refs('alice', 'empty', 'gone')), { secrets });
     for (const key of [
@@ -35,14 +35,14 @@ describe('apiKeyAuth', () => {
     }
   });
 
-  it('keys that were taken away let nobody in, while the others go on', async () => {
+  it('rejects removed keys, and allows the others', async () => {
     const secrets = secretsOf({ bob: { 'api-key': 'k-2' } });
     const { ask } = await guarded(step(refs('alice', 'bob')), { secrets });
     expect((await ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(401);
     expect((await ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(200);
   });
 
-  it('copies metadata of the key into headers, and never what the client sent under their names', async () => {
+  it('copies metadata of the key into headers, and never client values', async () => {
     const secrets = secretsOf({ alice: { 'api-key': 'k-1', plan: 'gold' }, bob: { 'api-key': 'k-2' } });
     const spec = { ...refs('alice', 'bob'), headersFromMetadataEntry: { 'X-Plan': { name: 'plan' } } };
     const { seen } = await guarded(step(spec), { secrets });
@@ -50,7 +50,7 @@ describe('apiKeyAuth', () => {
     expect(await seen('/', { headers: { 'api-key': 'k-2', 'x-plan': 'gold' } })).not.to.have.property('x-plan');
   });
 
-  it('refuses a key that lacks required metadata, or whose metadata would inject a header', async () => {
+  it('rejects a key without required metadata, or whose metadata would inject a header', async () => {
     const secrets = secretsOf({
       alice: { 'api-key': 'k-1' },
       mallory: { 'api-key': 'k-2', plan: 'gold\r\nx-admin: yes' },
@@ -61,7 +61,7 @@ describe('apiKeyAuth', () => {
     expect((await ask('/', { headers: { 'api-key': 'k-2' } })).status).to.equal(401);
   });
 
-  it('takes metadata that is no header value where it is not to be checked, and still injects no header', async () => {
+  it('accepts metadata that is not a header value if unchecked, and injects no header', async () => {
     const secrets = secretsOf({
       alice: { 'api-key': 'k-1', plan: 'größer als 金' },
       mallory: { 'api-key': 'k-2', plan: 'gold\r\nx-admin: yes' },
@@ -79,7 +79,7 @@ describe('apiKeyAuth', () => {
     expect(other).not.to.have.any.keys('x-plan', 'x-admin');
   });
 
-  it('copies by the deprecated field where the other one is not written', async () => {
+  it('uses the deprecated field if the other one is not set', async () => {
     const secrets = secretsOf({ alice: { 'api-key': 'k-1', plan: 'gold', team: 'a' } });
     const old = { headersFromMetadata: { 'x-old': { name: 'plan' } } };
     const asking = { headers: { 'api-key': 'k-1' } };
@@ -90,7 +90,7 @@ describe('apiKeyAuth', () => {
     expect(got).to.include({ 'x-team': 'a' }).and.not.have.property('x-old');
   });
 
-  it('takes the keys of the storage block before those of the deprecated field', async () => {
+  it('prefers the keys of the storage block to those of the deprecated field', async () => {
     const secrets = secretsOf({ alice: { 'api-key': 'k-1' }, bob: { 'api-key': 'k-2' } });
     const apiKeySecretRefs = [{ name: 'bob', namespace: 'n' }];
     const old = await guarded(step({ apiKeySecretRefs }), { secrets });
@@ -100,7 +100,7 @@ describe('apiKeyAuth', () => {
     expect((await both.ask('/', { headers: { 'api-key': 'k-1' } })).status).to.equal(200);
   });
 
-  it('refuses keys of every bad form as any other key', async () => {
+  it('rejects malformed keys like unknown keys', async () => {
     const { ask } = await guarded(step(refs('alice')), { secrets: secretsOf({ alice: { 'api-key': 'k-1' } }) });
     for (const key of ['k-1 x', '"k-1"', 'k-1\u00a0', 'k\t-1', 'ÿþ', 'x'.repeat(12_000), ['k-1', 'k-1']]) {
       expect((await ask('/', { headers: { 'api-key': key } })).status, String(key).slice(0, 20)).to.equal(401);

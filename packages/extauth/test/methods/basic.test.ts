@@ -14,7 +14,7 @@ const users = { alice: { salt: 'TYiryv0/', hashedPassword: '8BvzLUO9IfGPGGsPnAgS
 describe('basicAuth', () => {
   afterEach(stopAll);
 
-  it('lets in who knows the password, and tells the upstream who it is', async () => {
+  it('allows users with the correct password, and sends the user to the upstream', async () => {
     const { seen } = await guarded(only({ basicAuth: { realm: 'staff', apr: { users } } }));
     const headers = { authorization: basic('alice', 'password'), 'x-user-id': 'root', x_user_id: 'root' };
     const got = await seen('/', { headers });
@@ -22,7 +22,7 @@ describe('basicAuth', () => {
     expect(got).not.to.have.property('x_user_id');
   });
 
-  it('answers 401 with the realm and an empty body to everybody else', async () => {
+  it('returns 401 with the realm and an empty body otherwise', async () => {
     const { ask } = await guarded(only({ basicAuth: { realm: 'sta"ff', apr: { users } } }));
     for (const authorization of [undefined, basic('alice', 'wrong'), basic('bob', 'password'), basic('alice', '')]) {
       const answer = await ask('/', authorization === undefined ? {} : { headers: { authorization } });
@@ -31,12 +31,12 @@ describe('basicAuth', () => {
     }
   });
 
-  it('asks for no realm in particular where none is written', async () => {
+  it('sends an empty realm by default', async () => {
     const { ask } = await guarded(only({ basicAuth: { apr: { users } } }));
     expect((await ask()).headers['www-authenticate']).to.equal('Basic realm=""');
   });
 
-  it('refuses every malformed Authorization', async () => {
+  it('rejects every malformed Authorization', async () => {
     const { ask } = await guarded(only({ basicAuth: { apr: { users } } }));
     const good = basic('alice', 'password');
     const bad = [
@@ -55,7 +55,7 @@ describe('basicAuth', () => {
     expect((await ask('/', { headers: { authorization: good.replace('Basic', 'bAsIC') } })).status).to.equal(200);
   });
 
-  it('knows SHA-1 of password and salt, whatever the case of the digits, also in Proxy-Authorization', async () => {
+  it('supports SHA-1 of password and salt with digits in any case, also in Proxy-Authorization', async () => {
     const hashedPassword = createHash('sha1').update('secretpepper').digest('hex').toUpperCase();
     const { ask } = await guarded(
       only({
@@ -67,7 +67,7 @@ describe('basicAuth', () => {
     expect((await ask('/', { headers: { authorization: basic('bob', 'Secret') } })).status).to.equal(401);
   });
 
-  it('knows APR1 in a list of users too, and takes Proxy-Authorization only there', async () => {
+  it('supports APR1 in a list of users, and Proxy-Authorization only there', async () => {
     const listed = await guarded(only({ basicAuth: { encryption: { apr: {} }, userList: { users } } }));
     const plain = await guarded(only({ basicAuth: { apr: { users } } }));
     const good = basic('alice', 'password');
@@ -78,7 +78,7 @@ describe('basicAuth', () => {
     expect((await listed.ask('/', { headers: both })).status).to.equal(401);
   });
 
-  it('takes no hash of one kind for one of the other', async () => {
+  it('does not confuse hashes of different kinds', async () => {
     const sha1 = { salt: 's', hashedPassword: createHash('sha1').update('passwords').digest('hex') };
     const asApr = await guarded(only({ basicAuth: { apr: { users: { bob: sha1 } } } }));
     const asSha1 = await guarded(only({ basicAuth: { encryption: { sha1: {} }, userList: { users } } }));
@@ -87,7 +87,7 @@ describe('basicAuth', () => {
     expect((await asSha1.ask('/', { headers: { authorization: basic('alice', 'password') } })).status).to.equal(401);
   });
 
-  it('refuses user names and passwords of every bad form, and users without a hash', async () => {
+  it('rejects malformed user names and passwords, and users without a hash', async () => {
     const empty = {
       nobody: { salt: '', hashedPassword: '' },
       half: { salt: 's' },
@@ -113,7 +113,7 @@ describe('basicAuth', () => {
     expect((await ask('/', { headers: { authorization: `Basic ${'A'.repeat(17_000)}` } })).status).to.equal(431);
   });
 
-  it('cannot be made of half a block or of two', async () => {
+  it('throws for an incomplete block, and for two blocks', async () => {
     const halves: BasicAuth[] = [
       {},
       { encryption: { sha1: {} } },
@@ -126,7 +126,7 @@ describe('basicAuth', () => {
     }
   });
 
-  it('knows bcrypt, and spends as much on users who do not exist', async () => {
+  it('supports bcrypt, and spends as much time on unknown users', async () => {
     const carol = { salt: '', hashedPassword: hashSync('s3cret', 10) };
     const { ask } = await guarded(only({ basicAuth: { apr: { users: { carol } } } }));
     expect((await ask('/', { headers: { authorization: basic('carol', 's3cret') } })).status).to.equal(200);
@@ -141,14 +141,14 @@ describe('basicAuth', () => {
     expect(await cost('nobody')).to.be.greaterThan(known / 3);
   });
 
-  it('does not take names of object members for users', async () => {
+  it('does not accept names of object members as users', async () => {
     const { ask } = await guarded(only({ basicAuth: { apr: { users } } }));
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect((await ask('/', { headers: { authorization: basic(name, 'password') } })).status).to.equal(401);
     }
   });
 
-  it('takes the first colon for the end of the user name', async () => {
+  it('ends the user name at the first colon', async () => {
     const carol = { salt: '', hashedPassword: hashSync('a:b:', 4) };
     const { ask, seen } = await guarded(only({ basicAuth: { apr: { users: { carol } } } }));
     const headers = { authorization: basic('carol', 'a:b:') };
@@ -157,7 +157,7 @@ describe('basicAuth', () => {
       expect((await ask('/', { headers: { authorization: basic('carol', wrong) } })).status, wrong).to.equal(401);
   });
 
-  it('answers 429 with Retry-After to a client with more passwords at once than the bound, and never lets in', async () => {
+  it('returns 429 with Retry-After to a client with too many concurrent password checks', async () => {
     const carol = { salt: '', hashedPassword: hashSync('right', 8) };
     const { ask } = await guarded({ configs: [{ name: 'a', basicAuth: { apr: { users: { carol } } } }] });
     const wrong = (i: number) => ask('/', { headers: { authorization: basic('carol', `wrong-${i}`) } });
@@ -213,7 +213,7 @@ describe('basicAuth', () => {
     expect(asked).to.deep.equal(Array.from({ length: 5 }, () => ['apr1 0', 'bcrypt 4', 'bcrypt 5']));
   });
 
-  it('cannot be made of a bcrypt hash that takes minutes to check', async () => {
+  it('throws for a bcrypt hash that takes minutes to check', async () => {
     const carol = { hashedPassword: `$2b$17$${'a'.repeat(53)}` };
     const refused = await guarded(only({ basicAuth: { apr: { users: { carol } } } })).catch((error: unknown) => error);
     expect(refused).to.have.property('code', 'ERR_EXTAUTH_CONFIG');

@@ -29,7 +29,7 @@ describe('the jwt step', () => {
     expect(await decide({ [NAMESPACE]: { main: {} } })).to.deep.equal({ allowed: true });
   });
 
-  it('refuses with 401 when none was, also where the failure is noted, whatever the request or the state says', async () => {
+  it('returns 401 without a verified token, whatever the request or the state contains', async () => {
     const without: Record<string, Record<string, unknown>>[] = [
       {},
       { [NAMESPACE]: {} },

@@ -80,7 +80,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     await stopAll();
   });
 
-  it('tells it the request: line, headers, client, step and what it is configured with', async () => {
+  it('sends the request line, headers, client, step and configuration', async () => {
     const { asked, step } = await peer(OK);
     const passThroughAuth = { ...step.passThroughAuth, config: { team: 'a', list: [1, null, { deep: true }] } };
     const { ask } = await guarded(only({ name: 'own', passThroughAuth }), { settings });
@@ -107,7 +107,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
   });
 
   for (const trusted of [true, false]) {
-    it(`tells it the client as Express computes it, ${trusted ? 'with' : 'without'} trusted proxies`, async () => {
+    it(`sends the client address that Express computes, ${trusted ? 'with' : 'without'} trusted proxies`, async () => {
       const { asked, step } = await peer(OK);
       const app = express().set('trust proxy', trusted);
       app.use(extauth({ config: only(step), settings }));
@@ -134,7 +134,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     });
   }
 
-  it('sends the body as text, or as bytes where packAsBytes is set', async () => {
+  it('sends the body as text, or as bytes with packAsBytes', async () => {
     const body = Buffer.from('grüße\u0000', 'utf8');
     const text = await asking(OK, { settings: { ...settings, requestBody: {} } });
     expect((await text.ask('/', { method: 'POST', body: body.toString() })).status).to.equal(200);
@@ -146,7 +146,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect(bytes.asked[0]!.attributes.request.http['rawBody']).to.deep.equal(body);
   });
 
-  it('sets, adds and removes request headers, and sets those of the answer', async () => {
+  it('sets, adds and removes request headers, and sets response headers', async () => {
     const { ask } = await asking({
       ...OK,
       okResponse: {
@@ -215,7 +215,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect((await ask('/p')).headers['x-target']).to.equal('/p?tenant=a%20b%26admin=1');
   });
 
-  it('relays status, headers and body of a refusal', async () => {
+  it('relays status, headers and body of a denial', async () => {
     const { ask } = await asking({
       status: { code: 7, message: 'no' },
       deniedResponse: {
@@ -235,7 +235,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect(answer.headers).to.deep.include({ 'retry-after': '5', 'set-cookie': ['a=1', 'b=2'] });
   });
 
-  it('takes an answer without status for a pass, as the protocol has it, but none that carries a refusal', async () => {
+  it('treats a response without status as allowed, unless it contains a denial', async () => {
     expect((await (await asking({})).ask()).status).to.equal(200);
     expect((await (await asking({ okResponse: {} })).ask()).status).to.equal(200);
     expect(await (await asking({ deniedResponse: {} })).ask()).to.include({ status: 403, body: '' });
@@ -246,7 +246,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect((await (await asking({ status: { code: 16 } })).ask()).status).to.equal(403);
   });
 
-  it('takes state from dynamic metadata, and shows state and metadata to the next server', async () => {
+  it('reads state from dynamic metadata, and passes both to the next server', async () => {
     const first = await peer({
       ...OK,
       dynamicMetadata: toStruct({ 'vendor.auth.passthrough': { user: { id: 7, tags: ['a'] } }, other: 'kept' }),
@@ -280,7 +280,7 @@ describe('passThroughAuth.grpc towards a server made of the published protocol',
     expect(first.asked[0]!.attributes.metadataContext.filterMetadata).to.deep.equal({});
   });
 
-  it('refuses where a header of the answer would break out of its line', async () => {
+  it('denies the request when a response header contains a line break', async () => {
     const { ask } = await asking({ ...OK, okResponse: { headers: [header('x-a', 'a\r\nx-admin: 1')] } });
     expect(await ask()).to.include({ status: 403, body: '' });
     const denied = { status: { code: 7 }, deniedResponse: { headers: [header('x-a', 'a\r\nx-b: 1')], body: 'no' } };

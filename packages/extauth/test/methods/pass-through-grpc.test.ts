@@ -44,7 +44,7 @@ describe('passThroughAuth.grpc', () => {
     await stopAll();
   });
 
-  it('asks with the whole request, and lets in with the headers of the answer', async () => {
+  it('sends the whole request, and applies the headers of the response', async () => {
     const asked: Question[] = [];
     const address = await authServer(({ request }, reply) => {
       asked.push(request);
@@ -70,7 +70,7 @@ describe('passThroughAuth.grpc', () => {
     expect(config).to.deep.equal({ team: 'a', n: 1, deep: [true, null] });
   });
 
-  it('relays the refusal of the server; without one it is an empty 403', async () => {
+  it('relays the denial of the server; an empty 403 by default', async () => {
     const says = await authServer((_call, reply) =>
       reply(null, {
         status: { code: status.PERMISSION_DENIED },
@@ -88,7 +88,7 @@ describe('passThroughAuth.grpc', () => {
     expect((await (await own(success)).ask()).status).to.equal(403);
   });
 
-  it('hands state on to the next step', async () => {
+  it('passes state to the next step', async () => {
     const states: unknown[] = [];
     const address = await authServer(({ request }, reply) => {
       const state = request.attributes.metadataContext.filterMetadata['vendor.auth.passthrough'];
@@ -101,7 +101,7 @@ describe('passThroughAuth.grpc', () => {
     expect(states).to.deep.equal([undefined, { a: 1 }]);
   });
 
-  it('refuses when the server is down, slow or fails; failureModeAllow lets pass', async () => {
+  it('denies the request when the server is down, slow or fails, unless failureModeAllow is set', async () => {
     const slow = await authServer(() => {});
     const failing = await authServer((_call, reply) => reply({ code: status.INTERNAL }));
     for (const address of ['127.0.0.1:1', slow, failing]) {
@@ -111,7 +111,7 @@ describe('passThroughAuth.grpc', () => {
     }
   });
 
-  it('tries again as often as the policy says', async () => {
+  it('retries as often as the policy allows', async () => {
     let asked = 0;
     const address = await authServer((_call, reply) =>
       ++asked < 3 ? reply({ code: status.UNAVAILABLE }) : reply(null, { status: { code: 0 } }),
@@ -123,7 +123,7 @@ describe('passThroughAuth.grpc', () => {
     expect(asked).to.equal(3);
   });
 
-  it('waits as the policy says between attempts, and gives up where that takes too long', async () => {
+  it('applies the backoff of the policy, and stops at the timeout', async () => {
     let asked = 0;
     const address = await authServer((_call, reply) =>
       ++asked % 3 === 0 ? reply(null, { status: { code: 0 } }) : reply({ code: status.UNAVAILABLE }),
@@ -140,19 +140,19 @@ describe('passThroughAuth.grpc', () => {
     expect(asked).to.equal(2);
   });
 
-  it('does not try again before the server was there once', async () => {
+  it('does not retry before the first connection', async () => {
     // A second attempt would be made after ten minutes.
     const retryPolicy = { numRetries: 1000, retryBackOff: { baseInterval: '600s' } };
     const grpc = { connectionTimeout: '3000s', retryPolicy };
     expect((await (await own('127.0.0.1:1', grpc)).ask()).status).to.equal(403);
   });
 
-  it('speaks TLS where it is asked for, and trusts nobody unknown', async () => {
+  it('uses TLS if configured, and rejects untrusted servers', async () => {
     const address = await authServer((_call, reply) => reply(null, { status: { code: 0 } }));
     expect((await (await own(address, { tlsConfig: {}, connectionTimeout: '80ms' })).ask()).status).to.equal(403);
   });
 
-  it('cannot be made without an address', async () => {
+  it('throws without an address', async () => {
     for (const address of ['', 'host', 'http://host:1']) {
       expect(await own(address).catch((error: unknown) => error)).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
     }

@@ -21,14 +21,14 @@ async function bodyOf(req: IncomingMessage): Promise<string> {
 describe('passThroughAuth.http, field by field', () => {
   afterEach(stopAll);
 
-  it('responseHeaderTimeout: an answer whose head is late is none', async () => {
+  it('responseHeaderTimeout: a late response head is a failure', async () => {
     const url = await start(() => {});
     const times = { responseHeaderTimeout: '100ms', connectionTimeout: '600s' };
     const { ask } = await own({ url, ...times }, {}, { settings: { requestTimeout: '600s' } });
     expect(await ask()).to.include({ status: 403, body: '' });
   });
 
-  it('connectionTimeout: the whole answer has to be there in time, however long that is', async () => {
+  it('connectionTimeout: limits the time for the whole response', async () => {
     const url = await start((_req, res) => {
       res.flushHeaders();
       setTimeout(() => res.end(), 300);
@@ -39,7 +39,7 @@ describe('passThroughAuth.http, field by field', () => {
     }
   });
 
-  it('connectionPool.maxConns: asks over no more connections at once', async () => {
+  it('connectionPool.maxConns: limits concurrent connections', async () => {
     for (const [maxConns, expected] of [
       [1, 1],
       [3, 3],
@@ -74,7 +74,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect(closed).to.have.lengthOf(1);
   });
 
-  it('request.headersToAdd: wins over what is copied, whatever the case; pseudo and framing headers are not copied', async () => {
+  it('request.headersToAdd: overrides copied headers in any case; pseudo and framing headers are not copied', async () => {
     let seen: IncomingMessage['headers'] = {};
     const url = await start((req, res) => {
       seen = req.headers;
@@ -90,7 +90,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect(seen).to.include({ 'x-a': 'added', 'x-b': 'sent', host: new URL(url).host, 'content-length': '0' });
   });
 
-  it('request.passThroughFilterMetadata and passThroughState: what is known so far', async () => {
+  it('request.passThroughFilterMetadata and passThroughState: sends metadata and state of earlier steps', async () => {
     const told: unknown[] = [];
     const url = await start((req, res) => {
       void bodyOf(req).then((text) => {
@@ -122,7 +122,7 @@ describe('passThroughAuth.http, field by field', () => {
     ]);
   });
 
-  it('response.*: copies no header that frames the answer', async () => {
+  it('response.*: does not copy framing headers', async () => {
     const url = await start((req, res) => {
       const status = req.headers['x-say'] === 'no' ? 403 : 200;
       res.writeHead(status, { 'content-length': '2', connection: 'close', 'x-a': '1' }).end('hi');
@@ -145,7 +145,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect(refused.headers['content-length']).to.equal('2');
   });
 
-  it('failureModeAllow: counts whom it let pass, over HTTP and over gRPC', async () => {
+  it('failureModeAllow: counts allowed requests, over HTTP and over gRPC', async () => {
     const url = await start((_req, res) => void res.writeHead(500).end());
     const context = createContext();
     const counted = () =>
@@ -167,7 +167,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect(counted()).to.deep.equal({ [name]: 2, 'extauth.vendor.io/passthrough_failure_bypass': 1 });
   });
 
-  it('refuses on answers of every bad form', async () => {
+  it('denies the request for every invalid response', async () => {
     const answers: Readonly<Record<string, (res: ServerResponse) => void>> = {
       'no HTTP': (res) => void res.socket?.end('SSH-2.0-x\r\n'),
       'half a head': (res) => void res.socket?.end('HTTP/1.1 200 OK\r\ncontent-len'),

@@ -33,7 +33,7 @@ const YES = (res: ServerResponse): void => void res.end();
 describe('passThroughAuth.http', () => {
   afterEach(stopAll);
 
-  it('posts the headers that are asked for and no body, and lets in on 200', async () => {
+  it('posts the configured headers without a body, and allows the request on 200', async () => {
     const { seen, url } = await authServer(YES);
     const { ask } = await own({
       url: `${url}/check?a=1`,
@@ -52,7 +52,7 @@ describe('passThroughAuth.http', () => {
     expect(url).to.contain(headers.host);
   });
 
-  it('sends config, state, metadata and body as JSON when asked to', async () => {
+  it('sends config, state, metadata and body as JSON if configured', async () => {
     const { seen, url } = await authServer(YES);
     const request = { passThroughState: true, passThroughFilterMetadata: true, passThroughBody: true };
     const { ask } = await own({ url, request }, { config: { team: 'a' } }, { settings: { requestBody: {} } });
@@ -65,7 +65,7 @@ describe('passThroughAuth.http', () => {
     });
   });
 
-  it('grants the headers of the answer that are allowed, to upstream and client', async () => {
+  it('applies allowed response headers to upstream and client', async () => {
     const { url } = await authServer(
       (res) => void res.writeHead(200, { 'x-a': '1', 'x-b': '2', 'x-c': '3', 'set-cookie': ['s=1', 't=2'] }).end(),
     );
@@ -83,7 +83,7 @@ describe('passThroughAuth.http', () => {
     expect(headers['set-cookie']).to.deep.equal(['s=1', 't=2']);
   });
 
-  it('removes the headers that may be granted from the request of a client, also where none is granted', async () => {
+  it('removes grantable headers from client requests, also without a grant', async () => {
     const { url } = await authServer((res) => void res.writeHead(200).end());
     const response = { allowedUpstreamHeaders: ['X-A'], allowedUpstreamHeadersToOverwrite: ['X-B'] };
     const { seen } = await own({ url, response });
@@ -94,7 +94,7 @@ describe('passThroughAuth.http', () => {
     );
   });
 
-  it('appends to what an earlier step granted', async () => {
+  it('appends to the grants of an earlier step', async () => {
     const [first, second] = await Promise.all(
       ['1', '2'].map((value) => authServer((res) => void res.writeHead(200, { 'x-a': value }).end())),
     );
@@ -106,7 +106,7 @@ describe('passThroughAuth.http', () => {
     expect(second!.seen[0]!.headers).to.include({ 'x-a': '1' });
   });
 
-  it('relays a refusal, with the headers that are allowed only', async () => {
+  it('relays a denial with the allowed headers only', async () => {
     const { url } = await authServer(
       (res) => void res.writeHead(429, { 'retry-after': '5', 'x-internal': '1' }).end('later'),
     );
@@ -117,14 +117,14 @@ describe('passThroughAuth.http', () => {
     expect(answer.headers).not.to.have.property('x-internal');
   });
 
-  it('takes no other status of success for a pass, and never relays it', async () => {
+  it('denies the request for other 2xx statuses, and never relays them', async () => {
     for (const status of [201, 204]) {
       const { url } = await authServer((res) => void res.writeHead(status).end());
       expect((await (await own({ url })).ask()).status).to.equal(403);
     }
   });
 
-  it('is no permission behind a not while the server is down or fails, over HTTP and over gRPC', async () => {
+  it('does not allow a negated step while the server is down or fails, over HTTP and over gRPC', async () => {
     const { url: broken } = await authServer((res) => void res.writeHead(500).end());
     const { url: garbled } = await authServer((res) => void res.end('no state'));
     const { url: no } = await authServer((res) => void res.writeHead(401).end());
@@ -139,7 +139,7 @@ describe('passThroughAuth.http', () => {
     expect(await behindNot({ http: { url: no } })).to.equal(200);
   });
 
-  it('refuses when the server is down, slow, fails or ends early; failureModeAllow lets pass, but no refusal', async () => {
+  it('denies the request when the server is down, slow, fails or ends early; failureModeAllow allows it, except for denials', async () => {
     const { url: slow } = await authServer(() => {});
     const { url: failing } = await authServer((res) => void res.writeHead(503).end('stack trace'));
     const { url: ending } = await authServer((res) => void res.destroy());
@@ -158,7 +158,7 @@ describe('passThroughAuth.http', () => {
     expect((await (await own({ url: no }, { failureModeAllow: true })).ask()).status).to.equal(401);
   });
 
-  it('takes the state of the answer in place of what earlier steps found out', async () => {
+  it('replaces the state of earlier steps with that of the response', async () => {
     const { seen: told, url: first } = await authServer((res) => void res.end('{"state":{"a":1,"b":[true]}}'));
     const { url: second } = await authServer((res) => void res.end('{"state":{"c":{"d":null}}}'));
     const { seen, url } = await authServer(YES);
@@ -183,7 +183,7 @@ describe('passThroughAuth.http', () => {
     expect(JSON.parse(seen[0]!.body)).to.deep.equal({ state: { c: { d: null } } });
   });
 
-  it('refuses when the state of the answer cannot be read', async () => {
+  it('denies the request when the state in the response is invalid', async () => {
     const http = { response: { readStateFromResponse: true } };
     for (const body of ['', '{"state":', '{"state":[1]}', '{"state":"a"}', '{"state":null}', '[]', 'null', '<html>']) {
       const { url } = await authServer((res) => void res.end(body));
@@ -191,7 +191,7 @@ describe('passThroughAuth.http', () => {
     }
   });
 
-  it('cannot be made without an HTTP address', async () => {
+  it('throws without an HTTP address', async () => {
     for (const url of ['', 'ftp://x', 'x:1']) {
       expect(await own({ url }).catch((error: unknown) => error)).to.have.property('code', 'ERR_EXTAUTH_CONFIG');
     }

@@ -102,13 +102,13 @@ for (const [mode, { peer, step }] of Object.entries(MODES)) {
       await stopAll();
     });
 
-    it('asks a server whose certificate the secret of tlsConfig vouches for', async () => {
+    it('calls a server whose certificate is trusted by the secret of tlsConfig', async () => {
       const { port, asked } = await peer();
       expect(await statusOf(step(`localhost:${port}`, secret('trusted')))).to.equal(200);
       expect(asked()).to.equal(1);
     });
 
-    it('asks none that nobody vouches for: the system, or another root', async () => {
+    it('does not call a server that is not trusted', async () => {
       const { port, asked } = await peer();
       expect(await statusOf(step(`localhost:${port}`))).to.equal(403);
       expect(await statusOf(step(`localhost:${port}`, {}))).to.equal(403);
@@ -116,32 +116,32 @@ for (const [mode, { peer, step }] of Object.entries(MODES)) {
       expect(asked()).to.equal(0);
     });
 
-    it('asks none whose certificate is for another name', async () => {
+    it('does not call a server whose certificate has another name', async () => {
       const { port, asked } = await peer();
       expect(await statusOf(step(`127.0.0.1:${port}`, secret('trusted')))).to.equal(403);
       expect(asked()).to.equal(0);
     });
 
-    it('asks none whose certificate is over', async () => {
+    it('does not call a server whose certificate has expired', async () => {
       const { port, asked } = await peer({ pair: expired });
       expect(await statusOf(step(`localhost:${port}`, secret('trusted')))).to.equal(403);
       expect(asked()).to.equal(0);
     });
 
-    it('shows the certificate of the secret to a server that wants one', async () => {
+    it('sends the client certificate of the secret if the server requests one', async () => {
       const { port, asked } = await peer({ wantsClient: true });
       expect(await statusOf(step(`localhost:${port}`, secret('trusted')))).to.equal(403);
       expect(asked()).to.equal(0);
       expect(await statusOf(step(`localhost:${port}`, secret('client')))).to.equal(200);
     });
 
-    it('lets nobody in where the server is not trusted, save with failureModeAllow', async () => {
+    it('denies requests when the server is not trusted, unless failureModeAllow is set', async () => {
       const { port } = await peer();
       const untrusted = step(`localhost:${port}`, secret('other'));
       expect(await statusOf({ ...untrusted, failureModeAllow: true })).to.equal(200);
     });
 
-    it('cannot be made of a secret that is not there or contains no certificate', () => {
+    it('throws for a secret that is missing or contains no certificate', () => {
       for (const name of ['gone', 'broken']) {
         const config = only({ passThroughAuth: step('localhost:1', secret(name)) });
         const parts = { kinds: METHODS, context: createContext({ secrets: SECRETS }), id: 'n.c', timeoutMs: 1 };
@@ -153,13 +153,13 @@ for (const [mode, { peer, step }] of Object.entries(MODES)) {
   });
 }
 
-describe('TLS towards own servers', () => {
+describe('TLS to auth servers', () => {
   afterEach(async () => {
     for (const each of https.splice(0)) each.close();
     await stopAll();
   });
 
-  it('speaks the versions that are asked for, and no other', async () => {
+  it('uses only the configured TLS versions', async () => {
     const old = await httpPeer({ maxVersion: 'TLSv1.2' });
     const asking = (sslParams: Tls['sslParams']) =>
       statusOf(MODES.http.step(`localhost:${old.port}`, { ...secret('trusted'), ...(sslParams && { sslParams }) }));
@@ -168,7 +168,7 @@ describe('TLS towards own servers', () => {
     expect(await asking(undefined)).to.equal(200);
   });
 
-  it('trusts further roots over HTTPS, where no secret names others', async () => {
+  it('trusts additional roots over HTTPS, unless a secret names others', async () => {
     const trusting = createPassThroughHttpMethod({ moreRoots: file('ca.crt') });
     const { port } = await httpPeer();
     expect(await statusOf(MODES.http.step(`localhost:${port}`), trusting as AuthMethodKind)).to.equal(200);

@@ -7,8 +7,8 @@ import { createThreads, MAX_PER_CLIENT, MAX_WAITING } from '../../src/password/t
 const job = { password: 'x', hashes: [{ scheme: 'bcrypt', salt: '', hash: hashSync('x', 4) }] } as const;
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-describe('the threads that check passwords', () => {
-  it('reject what is more than the bound, and do the rest', async () => {
+describe('password threads', () => {
+  it('reject jobs beyond the limit, and run the rest', async () => {
     const run = createThreads();
     const results = await Promise.all(times(MAX_WAITING + 20, (i) => run(job, `client-${i}`)));
     const busy = results.filter((result) => result === 'busy').length;

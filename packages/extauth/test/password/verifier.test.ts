@@ -50,7 +50,7 @@ describe('the verifier of passwords', () => {
     expect([await verify('wrong', stored), await verify('wrong', stored), runs]).to.deep.equal([false, false, 2]);
   });
 
-  it('lets the first hash count alone', async () => {
+  it('uses only the first hash', async () => {
     const verify = counted();
     expect(await verify('right', bcryptOf('other'), bcryptOf('right'))).to.equal(false);
     expect(await verify('right', bcryptOf('right'), bcryptOf('other'))).to.equal(true);
@@ -63,7 +63,7 @@ describe('the verifier of passwords', () => {
     expect([all, runs]).to.deep.equal([[true, true, false], 2]);
   });
 
-  it('takes a malformed hash for one that nothing matches', async () => {
+  it('treats a malformed hash as one that never matches', async () => {
     expect(await counted()('x', { scheme: 'bcrypt', salt: '', hash: '$2b$99$x' })).to.equal(false);
   });
 

@@ -10,7 +10,7 @@ describe('accessTokenAuth', () => {
     start((req, res) => guard(req, res, () => res.end(JSON.stringify(identityOf(req)))));
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-  it('asks the provider with a plain client secret', async () => {
+  it('calls the provider with a plain client secret', async () => {
     const asked: (string | undefined)[] = [];
     const provider = await start((req, res) => {
       let body = '';
@@ -42,7 +42,7 @@ describe('accessTokenAuth', () => {
     expect((await call(url, bearer(await sign('https://other.example.com')))).status).to.equal(403);
   });
 
-  it('throws for options that cannot be used', () => {
+  it('throws for invalid options', () => {
     for (const options of [{}, { jwt: {} }]) {
       expect(() => accessTokenAuth(options), JSON.stringify(options))
         .to.throw(GatewayError)

@@ -32,7 +32,7 @@ describe('apiKeyAuth', () => {
     expect(second.headers).to.include({ 'x-plan': 'gold', 'x-user-id': 'shop' });
   });
 
-  it('rejects everybody else, and logs no key', async () => {
+  it('rejects other requests, and logs no key', async () => {
     const url = await serve({ keys: ['key-of-the-shop'], headerName: 'X-Key', userIdHeader: 'x-who' });
     for (const headers of [{}, { 'api-key': 'key-of-the-shop' }, { 'x-key': 'wrong-key' }, { 'x-key': '' }]) {
       expect((await call(url, { headers: headers as Record<string, string> })).status).to.equal(401);
@@ -42,12 +42,12 @@ describe('apiKeyAuth', () => {
     expect(lines.join('')).to.not.match(/key-of-the-shop|wrong-key/);
   });
 
-  it('passes refusals to next(error) with onRefusal: next', async () => {
+  it('passes denials to next(error) with onRefusal: next', async () => {
     const { body } = await call(await serve({ keys: ['k'], onRefusal: 'next' }));
     expect(JSON.parse(body)).to.include({ code: 'ERR_EXTAUTH_DENIED' });
   });
 
-  it('throws for keys that cannot be used, without showing them', () => {
+  it('throws for invalid keys, without showing them', () => {
     const bad: unknown[] = [
       [],
       undefined,

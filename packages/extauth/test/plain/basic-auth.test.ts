@@ -43,7 +43,7 @@ describe('basicAuth', () => {
     await guard.close?.();
   });
 
-  it('throws for users that cannot be used, without showing passwords', () => {
+  it('throws for invalid users, without showing passwords', () => {
     const bad: unknown[] = [
       {},
       undefined,

@@ -139,7 +139,7 @@ describe('the look-up of access tokens', () => {
     }
   });
 
-  it('cannot be made of an http address of another machine, unless the resource allows it', () => {
+  it('throws for an http address of another machine, unless the resource allows it', () => {
     const make = (spec: AccessTokenValidation) => () => createLookUp(spec, 'n.c/step', createContext());
     const far = 'http://id.cluster.local/x';
     const near = 'http://127.0.0.1/x';

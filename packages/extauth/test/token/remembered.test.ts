@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createRemembered, MAX_BYTES, MAX_ENTRY_BYTES } from '../../src/token/remembered.ts';
 
-describe('what is remembered of tokens', () => {
+describe('the cache of token lookups', () => {
   let now: number;
   beforeEach(() => (now = 1_000_000));
 
@@ -16,7 +16,7 @@ describe('what is remembered of tokens', () => {
     expect(get('t')).to.equal(undefined);
   });
 
-  it('takes no more bytes than its bound, whatever the size of the entries', () => {
+  it('does not exceed its maximum size in bytes', () => {
     const { get, set } = createRemembered<object>(() => now);
     const text = 'x'.repeat(MAX_ENTRY_BYTES - 200);
     const count = Math.ceil(MAX_BYTES / text.length) + 20;
@@ -27,7 +27,7 @@ describe('what is remembered of tokens', () => {
     expect(get(`t${count - 1}`)).to.deep.equal({ text });
   });
 
-  it('does not take an entry that is too large', () => {
+  it('rejects an entry that is too large', () => {
     const { get, set } = createRemembered<object>(() => now);
     set('t', { text: 'x'.repeat(MAX_ENTRY_BYTES) }, now + 1000);
     expect(get('t')).to.equal(undefined);

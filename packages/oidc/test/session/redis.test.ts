@@ -79,7 +79,7 @@ describe('a connection to Redis', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('is refused where nobody known signed the certificate, and the log says so', async () => {
+  it('is rejected where nobody known signed the certificate, and the log says so', async () => {
     for (const tlsCertMountPath of [other.directory, undefined]) {
       lines = [];
       const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath });
@@ -89,7 +89,7 @@ describe('a connection to Redis', () => {
     }
   });
 
-  it('is refused where the certificates are not there, and works once they are', async () => {
+  it('is rejected where the certificates are not there, and works once they are', async () => {
     const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath: empty });
     expect(await ping(each)).to.contain('neither ca.crt, nor tls.crt and tls.key');
     expect(lines[0]).to.contain('neither ca.crt');
@@ -100,7 +100,7 @@ describe('a connection to Redis', () => {
     await until(async () => (await ping(each)) === 'PONG');
   });
 
-  it('is refused in plain text by a port for TLS, and over TLS by one that is plain', async () => {
+  it('is rejected in plain text by a port for TLS, and over TLS by one that is plain', async () => {
     const plain = redis({ host: `redis://${login}${server.tlsHost}` });
     expect(await ping(plain)).to.match(/^ERR_OIDC_STORE_UNAVAILABLE/);
     const tls = { socketType: 'TLS', tlsCertMountPath: good.directory } as const;
@@ -110,7 +110,7 @@ describe('a connection to Redis', () => {
     expect(lines.length).to.be.greaterThan(0);
   });
 
-  it('F7: says that the password was refused, and works again when it is right', async () => {
+  it('F7: says that the password was rejected, and works again when it is right', async () => {
     const user = (...rules: string[]): Promise<string> =>
       server.command(['acl', 'setuser', 'rotated', 'on', '~*', '&*', '+@all', ...rules]);
     await user('>old-hunter2');

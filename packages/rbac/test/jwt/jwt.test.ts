@@ -64,7 +64,7 @@ describe('jwt', () => {
     expect((await askWith(token, { keepToken: true })).seen.authorization).to.equal(`Bearer ${token}`);
   });
 
-  it('answers 401 with a challenge that has no error when the token is missing', async () => {
+  it('returns 401 with a challenge that has no error when the token is missing', async () => {
     const server = await start({ providers: { main: provider() } });
     const answer = await server.ask('/a?b=c');
     expect(answer).to.include({
@@ -86,7 +86,7 @@ describe('jwt', () => {
     ['is for another audience', { aud: 'else' }, 403, 'Audiences in Jwt are not allowed'],
     ['has no audience', {}, 403, 'Audiences in Jwt are not allowed'],
   ] as const) {
-    it(`refuses a token that ${what}`, async () => {
+    it(`rejects a token that ${what}`, async () => {
       const answer = await askWith(await issuer.sign(claims), { audiences: ['mine'] });
       expect(answer).to.include({ status: claims && 'aud' in claims ? 403 : status, body });
       expect(answer.authenticate).to.equal('Bearer realm="http://api.test/a", error="invalid_token"');
@@ -416,7 +416,7 @@ describe('jwt', () => {
     expect(answer).to.include({ status: 401, body: '', authenticate: 'Bearer realm="http://api.test/"' });
   });
 
-  it('refuses a claim header that is none when it is compiled', () => {
+  it('rejects a claim header that is none when it is compiled', () => {
     for (const claimsToHeaders of [[{ claim: 'a' }], [{ header: 'a' }], [{ claim: 'a', header: 'a b' }]]) {
       expect(() => jwt({ providers: { main: provider({ claimsToHeaders }) } })).to.throw('provider main');
     }

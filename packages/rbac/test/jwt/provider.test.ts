@@ -86,7 +86,7 @@ describe('local keys', () => {
     '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----',
     '{"keys":{}}',
   ]) {
-    it(`refuse ${JSON.stringify(text)} when they are compiled`, () => {
+    it(`reject ${JSON.stringify(text)} when they are compiled`, () => {
       expect(() => verifierOf('main', { jwks: { local: { key: text } } }, testContext())).to.throw(
         'provider main: invalid local keys: ',
       );
@@ -109,7 +109,7 @@ describe('several tokens of one request', () => {
     }
   });
 
-  it('are refused when they are cached and one that is not the last has expired', async () => {
+  it('are rejected when they are cached and one that is not the last has expired', async () => {
     let now = NOW;
     const issuer = await createIssuer();
     const block = { providers: { main: { issuer: ISSUER, jwks: { local: { key: issuer.keySet } } } } };

@@ -37,7 +37,7 @@ describe('a token that is known, after a long pause', () => {
 
   const ask = (): Promise<Answer> => server.ask('/', { authorization: `Bearer ${token}` });
 
-  it('is refused when its key was withdrawn meanwhile: the keys are asked for first', async () => {
+  it('is rejected when its key was withdrawn meanwhile: the keys are asked for first', async () => {
     expect([(await ask()).status, (await ask()).status, fetches]).to.deep.equal([200, 200, 1]);
     keys = async () => other.keySet;
     now += 30 * MINUTE;

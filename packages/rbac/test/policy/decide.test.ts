@@ -106,7 +106,7 @@ describe('a decision', () => {
     });
   }
 
-  it('refuses when no token was verified', () => {
+  it('rejects when no token was verified', () => {
     expect(decide(who({ role: 'admin' }), { claims: null })).to.deep.equal({
       allowed: false,
       closest: 'p',
@@ -131,7 +131,7 @@ describe('a decision', () => {
     });
   });
 
-  it('refuses a policy whose regular expression does not compile', () => {
+  it('rejects a policy whose regular expression does not compile', () => {
     expect(() => compilePolicies(who({ a: '(' }, { matcher: 'REGEX_MATCH' }))).to.throw();
   });
 });

@@ -69,7 +69,7 @@ describe('rbac', () => {
     ['another method', { method: 'POST' }],
     ['another path', { path: '/owners' }],
   ] as const) {
-    it(`answers 403 with 19 bytes: ${what}`, async () => {
+    it(`returns 403 with 19 bytes: ${what}`, async () => {
       const answer = await ask(POLICIES, asked);
       expect(answer).to.include({ status: 403, body: 'RBAC: access denied', authenticate: null });
       expect(answer.body).to.have.length(19);

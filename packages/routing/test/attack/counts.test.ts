@@ -5,7 +5,7 @@ import { attackedGateway, type AttackedGateway } from './gateway.ts';
 
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\n';
 
-describe('statistics of refused requests', () => {
+describe('statistics of rejected requests', () => {
   let context: Context;
   let gateway: AttackedGateway;
   beforeEach(async () => {

@@ -62,7 +62,7 @@ describe('WebSocket handshakes', () => {
     ['two hosts', handshake({ Host: 'a\r\nHost: b' }), 400, 'ERR_ROUTING_BAD_HOST'],
   ];
   for (const [name, raw, status, code] of refused) {
-    it(`56 refuses one with ${name} with ${status}`, async () => {
+    it(`56 rejects one with ${name} with ${status}`, async () => {
       const { statuses, json, text } = await exchange(serving.port, `${raw}GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
       expect(statuses).to.deep.equal([status]);
       expect(json.code).to.equal(code);

@@ -127,7 +127,7 @@ describe('framing attacks', () => {
   after(() => gateway.close());
 
   for (const [name, bytes, status, code] of CASES) {
-    it(`refuses ${name} with ${status} and sends nothing upstream`, async () => {
+    it(`rejects ${name} with ${status} and sends nothing upstream`, async () => {
       await gateway.refuses(bytes, status, code);
     });
   }

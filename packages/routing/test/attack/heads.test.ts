@@ -88,7 +88,7 @@ describe('bad request heads', () => {
   after(() => gateway.close());
 
   for (const [name, bytes, status, code] of CASES) {
-    it(`refuses ${name} with ${status} and sends nothing upstream`, async () => {
+    it(`rejects ${name} with ${status} and sends nothing upstream`, async () => {
       await gateway.refuses(bytes, status, code);
     });
   }
@@ -106,7 +106,7 @@ describe('bad request heads', () => {
     ['38 dot segments with parameters', '/a/..;x/b'],
     ['38 an absolute target with double-encoded dot segments', 'http://a/x/%252e%252e/b'],
   ] as const) {
-    it(`refuses ${name} with 400 and sends nothing upstream`, async () => {
+    it(`rejects ${name} with 400 and sends nothing upstream`, async () => {
       const { answer, upstream } = await gateway.passes(get(target, 'Connection: close'));
       expect(answer.statuses, answer.text).to.deep.equal([400]);
       expect(answer.json.code).to.match(/^ERR_ROUTING_/);
@@ -253,20 +253,20 @@ describe('bad request heads under settings of the listener', () => {
     expect(upstream).to.match(/\r\nhost: fallback\.example\r\n/i);
   });
 
-  it('refuses Transfer-Encoding in HTTP/1.0 all the same', async () => {
+  it('rejects Transfer-Encoding in HTTP/1.0 all the same', async () => {
     const raw = 'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     await gateway.refuses(raw, 400, 'ERR_ROUTING_BAD_FRAMING');
   });
 
-  it('takes a head of 20 KiB, refuses one of 33 KiB', async () => {
+  it('takes a head of 20 KiB, rejects one of 33 KiB', async () => {
     const { answer } = await gateway.passes(get('/', 'Connection: close', `X: ${'a'.repeat(20_480)}`));
     expect(answer.statuses).to.deep.equal([200]);
     await gateway.refuses(get('/', `X: ${'a'.repeat(33_792)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE');
   });
 
-  it('refuses 21 headers', () => gateway.refuses(get('/', ...many(20)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'));
+  it('rejects 21 headers', () => gateway.refuses(get('/', ...many(20)), 431, 'ERR_ROUTING_TOO_MANY_HEADERS'));
 
-  it('refuses a name with an underscore', () => gateway.refuses(get('/', 'x_y: 1'), 400, 'ERR_ROUTING_UNDERSCORE'));
+  it('rejects a name with an underscore', () => gateway.refuses(get('/', 'x_y: 1'), 400, 'ERR_ROUTING_UNDERSCORE'));
 
   it('serves a method that no standard registers, but neither CONNECT nor TRACE', async () => {
     const { answer } = await gateway.passes('PURGE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
@@ -274,12 +274,12 @@ describe('bad request heads under settings of the listener', () => {
     await gateway.refuses('TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD);
   });
 
-  it('50 refuses a body that says it is too large', async () => {
+  it('50 rejects a body that says it is too large', async () => {
     const raw = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nabcdefghijk';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });
 
-  it('50 refuses a chunked body that is too large', async () => {
+  it('50 rejects a chunked body that is too large', async () => {
     const raw = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });

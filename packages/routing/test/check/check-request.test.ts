@@ -41,7 +41,7 @@ describe('checkRequest', () => {
     expect(codeOf(written(16_385))).to.equal('ERR_ROUTING_HEAD_TOO_LARGE');
   });
 
-  it('refuses framing that the parser would have refused too', () => {
+  it('rejects framing that the parser would have rejected too', () => {
     expect(codeOf(head({}, 'Content-Length', '5', 'Transfer-Encoding', 'chunked'))).to.equal('ERR_ROUTING_BAD_FRAMING');
     for (const value of ['', '+5', '-5', '0x5', '5,5', '1e3', '９', '9007199254740993']) {
       expect(codeOf(head({}, 'content-LENGTH', value)), value).to.equal('ERR_ROUTING_BAD_FRAMING');
@@ -49,7 +49,7 @@ describe('checkRequest', () => {
     expect(codeOf(head({}, 'Content-Length', '5', 'CONTENT-LENGTH', '5'))).to.equal('ERR_ROUTING_BAD_FRAMING');
   });
 
-  it('refuses a body above the limit, and none where there is no limit', () => {
+  it('rejects a body above the limit, and none where there is no limit', () => {
     expect(codeOf(head({}, 'Content-Length', '11'), { maxBodyBytes: 10 })).to.equal('ERR_ROUTING_BODY_TOO_LARGE');
     expect(codeOf(head({}, 'Content-Length', '10'), { maxBodyBytes: 10 })).to.equal(undefined);
     expect(codeOf(head({}, 'Content-Length', '99999999999'))).to.equal(undefined);

@@ -109,7 +109,7 @@ describe('explain', () => {
     });
   });
 
-  it('shows replies, redirects, refusals and broken shares', () => {
+  it('shows replies, redirects, rejections and broken shares', () => {
     const broken = { status: 404, body: 'gone', reason: 'missing' };
     const routes = [
       directOf('hi', { matchers: [{ prefix: '/direct' }] }),
@@ -207,7 +207,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('shows what those that stand before the route change, and what they refuse', () => {
+  it('shows what those that stand before the route change, and what they reject', () => {
     const routes = [
       directOf('gold', { name: 'gold', matchers: [{ prefix: '/', headers: [{ name: 'x-tier', value: 'gold' }] }] }),
       routeOf({ name: 'rest' }),
@@ -244,7 +244,7 @@ describe('explain', () => {
     expect(refused.outcome).to.deep.equal({ type: 'reply', ...answer });
   });
 
-  it('refuses what is not a URL', () => {
+  it('rejects what is not a URL', () => {
     expect(() => explainRequest(snapshotOf([]), { method: 'GET', url: 'pets' }))
       .to.throw()
       .with.property('code', 'ERR_ROUTING_BAD_TARGET');

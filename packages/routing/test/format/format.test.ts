@@ -80,7 +80,7 @@ describe('format', () => {
   }
 
   for (const bad of ['%NOPE%', '%REQ%', '%RESPONSE_CODE(x)%', '50%', '%REQ(a%', '%toString(a)%', '%constructor%']) {
-    it(`refuses ${bad}`, () => {
+    it(`rejects ${bad}`, () => {
       expect(() => compileFormat(bad, 'log'))
         .to.throw('unknown operator')
         .with.property('code', 'ERR_ROUTING_OPTION');

@@ -195,7 +195,7 @@ describe('forward, with a broken upstream', () => {
       });
     }
 
-    it('refuses connections', async () => {
+    it('rejects connections', async () => {
       const gw = await gateway({ upstream: snapshotOf(await closedPort()) });
       const answer = await get(gw.url);
       expect(answer).to.include({ status: 503, body: 'upstream connect error' });

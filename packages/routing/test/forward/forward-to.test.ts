@@ -204,7 +204,7 @@ describe('forwardTo', () => {
         ],
       };
       for (const [name, [parser, headers, body]] of Object.entries(refusals)) {
-        it(`refuses ${name} loudly`, async () => {
+        it(`rejects ${name} loudly`, async () => {
           const url = await app(parser);
           const answer = await fetch(`${url}/api/`, { method: 'POST', headers, body: body as string });
           const problem = (await answer.json()) as { code: string; message: string };
@@ -214,7 +214,7 @@ describe('forwardTo', () => {
         });
       }
 
-      it('hands a refused connection to the error handler', async () => {
+      it('hands a rejected connection to the error handler', async () => {
         const server = make();
         const closed = createServer();
         const port = await listen(closed);
@@ -296,7 +296,7 @@ describe('forwardTo', () => {
   });
 
   for (const path of ['/../admin', '/a/%2e%2e/admin', '/%61dmin', '/a\\..\\admin', '/%00', '/%zz']) {
-    it(`refuses the path ${path}`, async () => {
+    it(`rejects the path ${path}`, async () => {
       const target = await echoTarget();
       const handler = forwarder({ target: `http://127.0.0.1:${target}/base` });
       const errors: unknown[] = [];
@@ -443,7 +443,7 @@ describe('forwardTo', () => {
     'a framing header': { target: 'http://a', headers: { 'transfer-encoding': 'chunked' } },
   };
   for (const [name, options] of Object.entries(wrong)) {
-    it(`refuses options with ${name}`, () => {
+    it(`rejects options with ${name}`, () => {
       expect(() => forwardTo(options))
         .to.throw(GatewayError)
         .with.property('code', 'ERR_ROUTING_FORWARD_OPTIONS');

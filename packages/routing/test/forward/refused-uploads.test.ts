@@ -51,7 +51,7 @@ function upload(url: string): Promise<{ status: number; body: string }> {
   });
 }
 
-describe('an upload that the upstream refuses by closing', () => {
+describe('an upload that the upstream rejects by closing', () => {
   afterEach(closeAll);
 
   for (const [name, tls] of [

@@ -159,7 +159,7 @@ describe('forwardUpgrade', () => {
     expect([code, String(reason)]).to.deep.equal([4001, 'enough']);
   });
 
-  it('relays a refusal of the upstream whole', async () => {
+  it('relays a rejection of the upstream whole', async () => {
     const upstream = createServer((_req, res) => void res.end());
     upstream.on('upgrade', (_req, socket) =>
       socket.end(
@@ -247,7 +247,7 @@ describe('forwardUpgrade', () => {
     });
   }
 
-  it('is over when the client leaves with the refusal, although it has sent frames already', async () => {
+  it('is over when the client leaves with the rejection, although it has sent frames already', async () => {
     const upstream = await rawUpstream((socket) => {
       for (const each of gw.sockets) setCloseDelay(each, 600_000);
       socket.write('SSH-2.0-OpenSSH\r\n\r\n');

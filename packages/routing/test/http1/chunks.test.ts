@@ -68,7 +68,7 @@ describe('chunks', () => {
   });
 
   for (const [name, text] of Object.entries(BAD)) {
-    it(`are refused with ${name}`, () => {
+    it(`are rejected with ${name}`, () => {
       expect(() => read(text))
         .to.throw()
         .with.property('code', 'ERR_ROUTING_UPSTREAM_PROTOCOL');
@@ -78,7 +78,7 @@ describe('chunks', () => {
     });
   }
 
-  it('are refused with trailers or extensions without end, however they are cut', () => {
+  it('are rejected with trailers or extensions without end, however they are cut', () => {
     const endless = ['0\r\n', ...Array.from({ length: 40 }, () => `x-a: ${'t'.repeat(500)}\r\n`)];
     expect(() => read(...endless)).to.throw('the trailers are too long');
     expect(() => read(`1;${'e'.repeat(5000)}`)).to.throw('a chunk extension is too long');

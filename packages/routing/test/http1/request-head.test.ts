@@ -67,7 +67,7 @@ describe('the head of a request', () => {
     'two hosts': { headers: ['host', 'a', 'HOST', 'a'] },
   };
   for (const [name, change] of Object.entries(BAD)) {
-    it(`is refused with ${name}`, () => {
+    it(`is rejected with ${name}`, () => {
       expect(() => requestHead({ ...line, ...change }, HOST, undefined))
         .to.throw()
         .with.property('code', 'ERR_ROUTING_FORWARD_REQUEST');

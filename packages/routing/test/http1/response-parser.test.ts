@@ -173,7 +173,7 @@ describe('a response parser', () => {
     }
   });
 
-  it('refuses a head that does not end, however slowly it comes', () => {
+  it('rejects a head that does not end, however slowly it comes', () => {
     const line = `x-a: ${'a'.repeat(1000)}\r\n`;
     expect(() => read(['HTTP/1.1 200 OK\r\n', ...Array.from({ length: 70 }, () => line)])).to.throw(
       'the head is too long',

@@ -107,7 +107,7 @@ describe('createListeners', () => {
     expect(before.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
   });
 
-  it('counts connections and what it refuses', async () => {
+  it('counts connections and what it rejects', async () => {
     const context = createContext();
     create({ context });
     const [{ port } = { port: 0 }] = await listeners.apply(
@@ -135,7 +135,7 @@ describe('createListeners', () => {
     );
   });
 
-  it('writes one log line for each refused request, with the reason and without what was sent', async () => {
+  it('writes one log line for each rejected request, with the reason and without what was sent', async () => {
     const lines: string[] = [];
     const log = createLoggers({ destination: { write: (line) => void lines.push(line) } });
     create({ context: createContext({ log }) });

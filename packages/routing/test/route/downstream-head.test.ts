@@ -112,7 +112,7 @@ describe('request head', () => {
     ]);
   });
 
-  it('refuses two hosts and a host that is none', () => {
+  it('rejects two hosts and a host that is none', () => {
     expect(take(['Host', 'b.example']).rejected).to.equal('ERR_ROUTING_BAD_HOST');
     for (const host of ['a@evil.example', 'a/evil', 'a b', 'a:99999', 'a,b']) {
       expect(sanitize(['Host', host], CONNECTION, settingsOf()).rejected, host).to.equal('ERR_ROUTING_BAD_HOST');
@@ -207,7 +207,7 @@ describe('request head', () => {
     expect(value(take([], { generateRequestId: false }), 'x-request-id')).to.equal(undefined);
   });
 
-  it('drops or refuses names with underscores where asked', () => {
+  it('drops or rejects names with underscores where asked', () => {
     expect(value(take(['x_a', '1']), 'x_a')).to.equal('1');
     expect(value(take(['x_a', '1'], { headersWithUnderscoresAction: 'DROP_HEADER' }), 'x_a')).to.equal(undefined);
     expect(take(['x_a', '1'], { headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST' }).rejected).to.equal(

@@ -60,7 +60,7 @@ describe('extractors', () => {
     ['a header name that is none', { regex: 'a', header: 'a b' }, /not a header name/],
   ];
   for (const [what, spec, message] of refusals) {
-    it(`refuse ${what}`, () => {
+    it(`reject ${what}`, () => {
       expect(() => extract(spec, ''))
         .to.throw(message)
         .with.property('code', 'ERR_ROUTING_OPTION');

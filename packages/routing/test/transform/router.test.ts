@@ -179,7 +179,7 @@ describe('transformations of requests', () => {
     ],
   ];
   for (const [what, given, template] of refusals) {
-    it(`refuses ${what} with 400, and tells the client nothing of the template`, async () => {
+    it(`rejects ${what} with 400, and tells the client nothing of the template`, async () => {
       const port = await serve([hostOf([routeOf({ options: by(template) })])]);
       const { status, body } = await ask(port, '/', given === '' ? {} : { 'x-in': given });
       expect(status).to.equal(400);

@@ -92,7 +92,7 @@ describe('a call of an upstream', () => {
     });
   });
 
-  it('rejects with 503 when the connection is refused or reset', async () => {
+  it('rejects with 503 when the connection is rejected or reset', async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
@@ -177,7 +177,7 @@ describe('a call of an upstream', () => {
     }
   });
 
-  it('refuses a path that is not absolute', async () => {
+  it('rejects a path that is not absolute', async () => {
     expect((await failureOf(callerOf(1).call(ECHO, { ...CALL, path: 'http://elsewhere/' }))).status).to.equal(500);
   });
 

@@ -66,7 +66,7 @@ describe('a connection to an upstream', () => {
     socket.destroy();
   });
 
-  it('speaks the TLS of the upstream, and refuses a server that it does not trust', async () => {
+  it('speaks the TLS of the upstream, and rejects a server that it does not trust', async () => {
     const server = createTlsServer(certificates().server, (socket) => socket.on('error', () => {}).end('safe'));
     server.on('tlsClientError', () => {});
     whenDone(() => server.close());
@@ -77,7 +77,7 @@ describe('a connection to an upstream', () => {
     expect(await failureOf(tls(certificatePath('other-ca.crt')).connect(ECHO))).to.include({ status: 503 });
   });
 
-  it('is refused with 503 without upstream, without endpoint and where nobody listens', async () => {
+  it('is rejected with 503 without upstream, without endpoint and where nobody listens', async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();

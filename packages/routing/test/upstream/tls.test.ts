@@ -135,7 +135,7 @@ describe('upstream TLS', () => {
     ],
   };
   for (const [name, [parts, secret, reason, options]] of Object.entries(refused)) {
-    it(`refuses ${name} with 503`, async () => {
+    it(`rejects ${name} with 503`, async () => {
       const { port } = await tlsUpstream(options);
       const gw = await tlsGateway(tlsSnapshot(port, parts), secret);
       const answer = await get(gw.url);

@@ -89,7 +89,7 @@ describe('remote keys', () => {
   });
 
   for (const bad of [new Error('down'), '<html>', '{}', '{"keys":[]}', 'null', '{"keys":[{"kty":"RSA"}]}']) {
-    it(`stay the same when the answer is ${bad instanceof Error ? 'an error' : bad}`, async () => {
+    it(`stay the same when the response is ${bad instanceof Error ? 'an error' : bad}`, async () => {
       const keys = source();
       const first = await keys.get();
       now += 400_000;

@@ -84,7 +84,7 @@ async function isAccepted(jws: string, key: object): Promise<boolean> {
 }
 
 describe('the Wycheproof vectors', () => {
-  it('are accepted when they are valid and refused when not, but for those that are named with their reason', async () => {
+  it('are accepted when they are valid and rejected when not, but for those that are named with their reason', async () => {
     const counts: Record<string, { judged: number; accepted: number }> = {};
     const otherwise: string[] = [];
     for (const { name, data } of await vectors()) {

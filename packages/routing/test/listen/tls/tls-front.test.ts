@@ -148,7 +148,7 @@ describe('TLS listeners', () => {
     expect((await visit(port, { servername: '' }))?.certificate).to.equal(EXPIRED);
   });
 
-  it('refuses a server name for which it has no certificate, and a client that names none', async () => {
+  it('rejects a server name for which it has no certificate, and a client that names none', async () => {
     await apply(configuration('one', ['api.example.com']));
     expect(await visit(port, { host: 'other.example.com' })).to.equal(undefined);
     expect(await visit(port, { servername: '' })).to.equal(undefined);
@@ -187,7 +187,7 @@ describe('TLS listeners', () => {
     before.destroy();
   });
 
-  it('refuses a pair that does not belong together and keeps the one before', async () => {
+  it('rejects a pair that does not belong together and keeps the one before', async () => {
     const mine = configuration('one');
     await apply(mine);
     secrets.set('one', { 'tls.crt': server.cert, 'tls.key': client.key });
@@ -221,7 +221,7 @@ describe('TLS listeners', () => {
   describe('that verify clients', () => {
     const mine = configuration('mutual');
 
-    it('refuse a client without a certificate before anything is served', async () => {
+    it('reject a client without a certificate before anything is served', async () => {
       await apply(mine);
       expect(await visit(port)).to.equal(undefined);
       expect(await visit(port, { maxVersion: 'TLSv1.2' })).to.equal(undefined);
@@ -237,7 +237,7 @@ describe('TLS listeners', () => {
       expect(served).to.equal(1);
     });
 
-    it('refuse an expired certificate', async () => {
+    it('reject an expired certificate', async () => {
       await apply(mine);
       expect(await visit(port, expired)).to.equal(undefined);
       expect(served).to.equal(0);
@@ -255,7 +255,7 @@ describe('TLS listeners', () => {
       expect(await visit(port, server)).to.equal(undefined);
     });
 
-    it('refuse a list of names without a root CA', async () => {
+    it('reject a list of names without a root CA', async () => {
       expect(await apply(configuration('one', [], { verifySubjectAltName: ['a'] }))).to.include('needs a root CA');
     });
 
@@ -331,7 +331,7 @@ describe('TLS listeners', () => {
     expect((await visit(port, { ALPNProtocols: ['h2'] }))?.alpn).to.equal(false);
   });
 
-  it('drains: an idle connection closes soon, new ones are refused', async () => {
+  it('drains: an idle connection closes soon, new ones are rejected', async () => {
     await apply(configuration('one'));
     const idle = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).resume();
     await once(idle, 'secureConnect');

@@ -64,14 +64,14 @@ describe('header manipulation', () => {
     ['a missing secret', { requestHeadersToAdd: [{ headerSecretRef: { name: 's', namespace: 'n' } }] }],
   ];
   for (const [name, block] of refused) {
-    it(`refuses ${name}`, () => {
+    it(`rejects ${name}`, () => {
       expect(() => compileHeaderManipulation(block, context))
         .to.throw()
         .with.property('code', 'ERR_ROUTING_OPTION');
     });
   }
 
-  it('refuses a line break in a secret', () => {
+  it('rejects a line break in a secret', () => {
     const data = { 'x-a': Buffer.from('a\nb').toString('base64') };
     const secrets = createContext({ secrets: { get: () => ({ type: 'Opaque', data }) } });
     const block = { requestHeadersToAdd: [{ headerSecretRef: { name: 's', namespace: 'n' } }] };

@@ -138,7 +138,7 @@ describe('redirect', () => {
     expect(compileRedirect({ responseCode: 'PERMANENT_REDIRECT' }).status).to.equal(308);
   });
 
-  it('refuses a line break in its parts', () => {
+  it('rejects a line break in its parts', () => {
     expect(() => compileRedirect({ hostRedirect: 'a\r\nx: y' }))
       .to.throw()
       .with.property('code', 'ERR_ROUTING_OPTION');
