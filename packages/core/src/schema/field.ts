@@ -139,19 +139,13 @@ export const self = (title: string): TUnsafe<unknown> => Type.Unsafe<unknown>({ 
 export const of = <T>(schema: TUnsafe<T>, description: string, options?: FieldOptions): TUnsafe<T> =>
   field<T>(schema, description, options);
 
-/** The numbers of enum names, starting at `first` (default 0). */
-export interface EnumOptions extends FieldOptions {
-  readonly first?: number;
-}
-
-/** An enum, written by name or number; validated resources always contain the name. */
+/** An enum, written by name or number (from 0); validated resources always contain the name. */
 export function enumeration<const N extends readonly string[]>(
   names: N,
   description?: string,
-  { first = 0, ...options }: EnumOptions = {},
+  options?: FieldOptions,
 ): TUnsafe<N[number]> {
-  const numbers = names.map((_, i) => i + first);
-  return field<N[number]>({ enum: [...names, ...numbers], 'x-enum-names': names }, description, options);
+  return field<N[number]>({ enum: [...names, ...names.keys()], 'x-enum-names': names }, description, options);
 }
 
 /** An enum whose first name is its default. */

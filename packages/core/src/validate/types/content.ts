@@ -96,8 +96,8 @@ class Walk {
     return value;
   }
 
-  #enum({ names, first }: Extract<Node, { type: 'enum' }>, value: unknown): unknown {
-    const name = typeof value === 'number' ? (names[value - first] ?? value) : value;
+  #enum({ names }: Extract<Node, { type: 'enum' }>, value: unknown): unknown {
+    const name = typeof value === 'number' ? (names[value] ?? value) : value;
     if (!names.includes(name as string)) this.#problem(enumProblem(name, names));
     return name;
   }

@@ -18,7 +18,7 @@ export type Node =
   | ObjectNode
   | { readonly type: 'map'; readonly values: Node }
   | { readonly type: 'list'; readonly items: Node }
-  | { readonly type: 'enum'; readonly names: readonly string[]; readonly first: number }
+  | { readonly type: 'enum'; readonly names: readonly string[] }
   | ScalarNode
   | { readonly type: 'anything' };
 
@@ -54,7 +54,7 @@ function toNode(schema: SchemaNode): Node {
   if (properties) return toObject(schema, properties);
   if (values) return { type: 'map', values: nodeOf(values) };
   if (items) return { type: 'list', items: nodeOf(items) };
-  if (names) return { type: 'enum', names, first: schema.enum?.find((value) => typeof value === 'number') as number };
+  if (names) return { type: 'enum', names };
   if (type === undefined) return { type: 'anything' };
   return { type: 'scalar', types: [type].flat(), format: schema['x-format'], minimum, maximum };
 }
