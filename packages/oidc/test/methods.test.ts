@@ -382,6 +382,8 @@ describe('login as an auth method', () => {
       expect(await entered({}, { typ: 'at+jwt' })).to.equal(false);
       expect(await entered({}, { typ: 'application/logout+JWT' })).to.equal(false);
       expect(await entered({ client_id: 'rogue' })).to.equal(false);
+      expect(await entered({ azp: 'rogue' })).to.equal(false);
+      expect(await entered({ azp: 'web' })).to.equal(true);
     });
 
     it('an unchecked access token is checked once its claims become headers', async () => {

@@ -1,7 +1,8 @@
+import { expect } from 'chai';
 import { silentLoggers } from '@edge-gateway/core';
 import { remoteKeys } from '@edge-gateway/core/jwt';
 import { attackContract } from '../../../core/test/security/jwt/attack-contract.ts';
-import { ISSUER, NOW } from '../../../core/test/security/jwt/issuer.ts';
+import { createIssuer, ISSUER, NOW, seconds } from '../../../core/test/security/jwt/issuer.ts';
 import { codeOf } from '../../src/error-codes.ts';
 import { createVerifier } from '../../src/provider/verify.ts';
 
@@ -30,3 +31,30 @@ for (const fresh of [true, false]) {
     },
   });
 }
+
+describe('the maximum age of a token', () => {
+  const outcomes: [number, string | undefined][] = [
+    [0, undefined],
+    [-179, undefined],
+    [-181, 'expired'],
+    [59, undefined],
+    [61, 'not yet valid'],
+  ];
+  for (const [offset, outcome] of outcomes) {
+    it(`${outcome === undefined ? 'accepts' : 'rejects'} a token issued at ${offset} s, of 120 s at most`, async () => {
+      const issuer = await createIssuer();
+      const now = (): number => NOW;
+      const log = silentLoggers.get('ext_authz');
+      const keys = remoteKeys({ fetchText: async () => issuer.keySet, cacheMs: 60_000, now, log, from: {} });
+      const metadata = async () => ({ issuer: ISSUER });
+      const verifier = createVerifier({ metadata, keys, mayRefetch: () => true } as never, undefined, now);
+      const token = await issuer.sign({ iat: seconds(offset) });
+      const failed = await verifier.verify(token, { fresh: true, maxAgeSeconds: 120 }).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      if (outcome === undefined) expect(failed).to.equal(undefined);
+      else expect(failed).to.contain(outcome);
+    });
+  }
+});
