@@ -54,6 +54,18 @@ describe('endpoints that change the proxy', () => {
     await until('drain graceful=true');
   });
 
+  it('ignore a flag that a form leaves empty', async () => {
+    for (const [body, expected] of [
+      ['graceful=', 'drain graceful=false'],
+      ['graceful=on', 'drain graceful=true'],
+    ] as const) {
+      done.length = 0;
+      await admin.request('/drain_listeners', { method: 'POST', body: new URLSearchParams(body) });
+      while (done.length === 0) await new Promise(setImmediate);
+      expect(done).to.deep.equal([expected]);
+    }
+  });
+
   it('quit after the response', async () => {
     expect((await post('/quitquitquit')).text).to.equal('OK\n');
     await until('quit');

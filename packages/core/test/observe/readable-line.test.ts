@@ -19,6 +19,9 @@ describe('a log line on a terminal', () => {
     expect(read({ listeners })).to.match(/ listeners=http:8080,https:8443\n$/);
     expect(read({ listeners: [], names: ['a', 'b, c'] })).to.match(/ listeners=none names=a,"b, c"\n$/);
     const unserved = [{ name: 'listener-::-8443', reason: 'no certificate', at: null }];
+    expect(read({ unserved: [{ name: 'a', reason: 'not b(c)' }, 'd)'] })).to.match(
+      / unserved=\(name=a reason="not b\(c\)"\),"d\)"\n$/,
+    );
     expect(read({ unserved })).to.match(/ unserved=\(name=listener-::-8443 reason="no certificate" at=null\)\n$/);
   });
 

@@ -64,6 +64,8 @@ describe('templates', () => {
     ['{% for name in list %}{{ name }}{% endfor %}{{ name }}', 'abcAda'],
     ['{% set x = 3 %}{{ x + 1 }}{% set name = "B" %}{{ name }}', '4B'],
     ['{# comment {{ #}a{#- cut -#} b', 'ab'],
+    ['a {#-#} b', 'a b'],
+    [`${'{% if name %}'.repeat(32)}a${'{% endif %}'.repeat(32)}`, 'a'],
     ['a\n## set y = 2\nb{{ y }}', 'a\nb2'],
     ['## for x in list\n{{ x }}\n## endfor', 'a\nb\nc\n'],
     ['a  {{- name -}}  b {%- if true -%} c {%- endif %} d', 'aAdabc d'],
@@ -224,7 +226,7 @@ describe('templates', () => {
     [`{{ ${'('.repeat(100)}1${')'.repeat(100)} }}`, 'the expression is nested too deeply'],
     [`{{ ${'1+'.repeat(600)}1 }}`, 'an expression must have at most 500 parts'],
     [`{{ ${'not '.repeat(600)}1 }}`, 'the expression is nested too deeply'],
-    [`${'{% if a %}'.repeat(40)}`, 'statements are nested too deeply'],
+    [`${'{% if a %}'.repeat(33)}`, 'statements are nested too deeply'],
     ['a'.repeat(70_000), 'a template must have at most 65536 characters'],
   ];
   for (const [source, message] of refusals) {

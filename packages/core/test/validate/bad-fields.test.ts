@@ -154,6 +154,11 @@ const CASES: [name: string, yaml: string, line: string][] = [
     ),
     `${WHO}.headerManipulation  headerManipulation and options.headerManipulation have different values  (write options.headerManipulation only)`,
   ],
+  [
+    'a member of a choice that is false',
+    route(`{${DIRECT}, options: {hostRewrite: a, ^^autoHostRewrite: false}}`),
+    `${WHO}.options.autoHostRewrite  autoHostRewrite cannot be set together with hostRewrite  (only one of hostRewrite, autoHostRewrite, hostRewriteHeader, hostRewritePathRegex)`,
+  ],
   ['a spec that is no object', resource('RouteTable', '^^[]'), 'RouteTable ns/x  spec  must be an object, is a list'],
   [
     'a required field that is missing',

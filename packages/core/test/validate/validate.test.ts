@@ -377,6 +377,14 @@ status:
     ]);
   });
 
+  it('counts as absent where the block in options has a value', () => {
+    const headers = 'headerManipulation: {requestHeadersToRemove: [a]}';
+    const { resource, issues } = validate(service(`{ ${direct}, headerManipulation: null, options: {${headers}} }`));
+    expect(issues).to.deep.equal([]);
+    const { virtualHost } = resource!.spec as { virtualHost: { routes: { options: object }[] } };
+    expect(virtualHost.routes[0]!.options).to.deep.equal({ headerManipulation: { requestHeadersToRemove: ['a'] } });
+  });
+
   it('leaves a required field missing', () => {
     const codes = (yaml: string): string[] => validate(yaml).issues.map(({ code, message }) => `${code} ${message}`);
     expect(codes(service('{ matchers: [{ prefix: / }], directResponseAction: }'))[0]).to.match(/^ONEOF_MISSING /);
