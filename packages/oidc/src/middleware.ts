@@ -123,7 +123,7 @@ async function authorize(
   const request = await withBody(received, method.bodyBytes?.(received) ?? 0);
   const decision = await method.authorize(request);
   const facts = factsOf(req);
-  if (!decision.allowed) return denialError(withPage(decision, pages), facts, 'ERR_OIDC_LOGIN_FAILED');
+  if (!decision.allowed) return denialError(withPage(decision, pages, facts.requestId), facts, 'ERR_OIDC_LOGIN_FAILED');
   facts.requestChanges.push(...(decision.requestChanges ?? []));
   facts.responseChanges.push(...(decision.responseChanges ?? []));
   facts.hiddenCookies = hidden;

@@ -49,10 +49,10 @@ function nameOf({ claims, subject }: Identity): string | undefined {
   return named.find((value): value is string => typeof value === 'string' && value !== '') ?? subject;
 }
 
-/** Returns a denial with its page rendered: body and headers. */
-export function withPage(denied: AuthDenied, pages: Pages): AuthDenied {
+/** Returns a denial with its page rendered: body and headers. A page with an error code shows the request id. */
+export function withPage(denied: AuthDenied, pages: Pages, requestId?: string): AuthDenied {
   const { page, formAction, headers = [], ...rest } = denied;
   if (!page) return denied;
   const described = ['content-type', CONTENT_TYPE, ...pageHeaders(pages.policy(formAction)), ...headers];
-  return { ...rest, headers: described, body: pages.render(page) };
+  return { ...rest, headers: described, body: pages.render(page.code === undefined ? page : { ...page, requestId }) };
 }

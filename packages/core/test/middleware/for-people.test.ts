@@ -63,4 +63,14 @@ describe('withPage', () => {
     expect(out.headers?.join(' ')).to.contain('form-action https://idp.example');
     expect(out).to.not.have.any.keys('page', 'formAction');
   });
+
+  it('shows the request id on a page with an error code', () => {
+    const page = { templates: ['error'], status: 400, title: 'You are not logged in', message: '' };
+    const bodyOf = (more: object) =>
+      withPage({ allowed: false, status: 400, reason: 'r', page: { ...page, ...more } }, createPages(), 'r-1').body;
+    expect(bodyOf({ code: 'ERR_OIDC_LOGIN_FAILED' }))
+      .to.contain('ERR_OIDC_LOGIN_FAILED')
+      .and.contain('Request r-1');
+    expect(bodyOf({})).to.not.contain('r-1');
+  });
 });

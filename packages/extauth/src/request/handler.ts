@@ -85,7 +85,7 @@ export function createAuthHandler(parts: HandlerParts): Handler {
     const { requestId } = facts;
     if (!decision.failed) {
       checkSendable(changesOf(decision));
-      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages);
+      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
       stats[unsure ? 'error' : 'denied'].value++;
       // The redirects of a login are not rejections.
       log.info(
