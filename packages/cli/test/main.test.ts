@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type AnsweringServer } from './support/answering-server.ts';
 import { start } from './support/process.ts';
@@ -30,6 +32,22 @@ describe('gatewayctl as a process', () => {
     expect((await start(['check', '--server', 'http://127.0.0.1:1']).ended).code).to.equal(1);
     const wrong = await start(['check', '--bogus']).ended;
     expect(wrong).to.deep.equal({ code: 2, stdout: '', stderr: "Error: unknown option '--bogus'\n" });
+  });
+
+  it('names the version of Node.js that it needs', async () => {
+    const older = `data:text/javascript,Object.defineProperty(process,'version',{value:'v20.19.0'})`;
+    const main = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+    for (const [name, file] of [
+      ['gatewayctl', '../src/main.ts'],
+      ['edge-gateway', '../../../apps/gateway/src/main.ts'],
+    ] as const) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', older, main(file), '--version'], {
+        encoding: 'utf8',
+        env: { ...process.env, NODE_OPTIONS: '' },
+      });
+      const message = `${name} needs Node.js 22.18 or later, this is v20.19.0\n`;
+      expect({ status, stdout, stderr }).to.deep.equal({ status: 1, stdout: '', stderr: message });
+    }
   });
 
   it('ends silently when its reader goes away', async () => {

@@ -1,11 +1,10 @@
-#!/usr/bin/env node
 import { accessSync, constants, statSync } from 'node:fs';
 import { createLineSink, createLoggers, GatewayError, readableLine } from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
-import { gatewayError } from './error-codes.ts';
-import { startAll, type RunningGateway } from './roles/all.ts';
-import { createProgram, type GatewaySettings } from './settings.ts';
-import { stopOnSignals } from './shutdown.ts';
+import { gatewayError } from '../error-codes.ts';
+import { startAll, type RunningGateway } from './all.ts';
+import { createProgram, type GatewaySettings } from '../settings.ts';
+import { stopOnSignals } from '../shutdown.ts';
 
 async function run(settings: GatewaySettings): Promise<void> {
   const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));

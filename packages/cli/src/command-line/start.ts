@@ -1,5 +1,4 @@
-#!/usr/bin/env node
-import { run } from './run.ts';
+import { run } from '../run.ts';
 
 /** A reader that exits early (`gatewayctl get vs | head -1`) is not an error. */
 for (const stream of [process.stdout, process.stderr]) {
