@@ -43,7 +43,7 @@ describe('checks of access', () => {
     });
   }
 
-  it('find nothing in what is good, or says nothing', () => {
+  it('find no problem in valid or empty settings', () => {
     const remote = { url: 'http://keys/x', upstreamRef: { name: 'a' } };
     const claimsToHeaders = [{ claim: 'email', header: 'x-email' }];
     expect(ofProvider({ ...GOOD, claimsToHeaders })).to.deep.equal([]);
@@ -54,7 +54,7 @@ describe('checks of access', () => {
       expect(found(kind, {})).to.deep.equal([]);
   });
 
-  it('warn of a block without providers, which lets everybody pass', () => {
+  it('warn of a block without providers, which allows every request', () => {
     for (const block of [{}, { providers: {} }, { validationPolicy: 'REQUIRE_VALID' }]) {
       const findings = ofOptions({ jwtStaged: { beforeExtAuth: block } });
       expect(told(findings)).to.deep.equal([
@@ -96,7 +96,7 @@ describe('checks of access', () => {
     );
   });
 
-  it('reject places of tokens that no request has', () => {
+  it('reject token sources that no request has', () => {
     const tokenSource = {
       headers: [{ header: 'jwt' }, { header: 'a b' }, { prefix: 'Bearer ' }],
       queryParams: ['t', ''],
@@ -131,7 +131,7 @@ describe('checks of access', () => {
     });
   }
 
-  it('find nothing in prefixes that paths have', () => {
+  it('find no problem in prefixes of valid paths', () => {
     for (const pathPrefix of ['/', '/.', '/a/..b', '/a%20b', '/caf%c3%a9', '/a;b'])
       expect(ofPolicy({ permissions: { pathPrefix } }), pathPrefix).to.deep.equal([]);
   });

@@ -26,18 +26,18 @@ describe('an explanation of access', () => {
     return facts;
   };
 
-  it('says nothing where nothing guards', () => {
+  it('is empty for a route without access checks', () => {
     expect(ask({})).to.deep.equal({ jwt: [] });
     expect(ask({ rbac: { disable: true } })).to.deep.equal({ jwt: [] });
   });
 
-  it('denies where the Settings want policies and there are none', () => {
+  it('denies requests if the Settings require policies and none exist', () => {
     const request = { facts: factsWith('/', []), now: NOW };
     const { rbac: decision } = explainAccess({ levels: [{}, {}], requireRbac: true }, request);
     expect(decision).to.deep.equal({ allowed: false, reason: 'no policy is configured' });
   });
 
-  it('takes the token from where the provider looks for it', async () => {
+  it('reads the token from the sources of the provider', async () => {
     const token = await issuer.sign({ role: 'admin' });
     for (const request of [{ headers: ['authorization', `Bearer ${token}`] }, { path: `/?access_token=${token}` }]) {
       const { jwt, rbac: decision } = ask({ jwt: block(), rbac }, request);
@@ -49,7 +49,7 @@ describe('an explanation of access', () => {
     expect(elsewhere.rbac).to.include({ allowed: false, closest: 'admins', reason: 'no verified token' });
   });
 
-  it('needs every token of a provider to be good, wherever the bad one is', async () => {
+  it('requires every token of a provider to be valid, in any source', async () => {
     const [good, expired] = await Promise.all([600, -100].map((end) => issuer.sign({ exp: seconds(end) })));
     const asked = (first: string, second: string) =>
       ask({ jwt: block() }, { headers: ['authorization', `Bearer ${first}`], path: `/?access_token=${second}` });
@@ -104,12 +104,12 @@ describe('an explanation of access', () => {
       { status: 401, body: JWT_STATUS.badForm.text },
     ],
   ] as const) {
-    it(`says what ${what} gets`, () => {
+    it(`shows the response to ${what}`, () => {
       expect(ask(host, { headers: [...headers] }).refusal).to.deep.equal(refusal);
     });
   }
 
-  it('takes the policies of the route that the claims lead to, and every stage of it that was not met', async () => {
+  it('uses the policies of the route selected by the claims, and each of its remaining stages', async () => {
     const claimsToHeaders = [{ claim: 'tier', header: 'x-tier' }];
     const host = { jwt: block({ providers: { main: { ...main, claimsToHeaders } } }) };
     const gold = {
@@ -138,7 +138,7 @@ describe('an explanation of access', () => {
     };
     const virtualHost = { options: {}, routes: [{ options: {} }, { options: guarded }] } as unknown as VirtualHost;
 
-    it('takes out what the client sent under the claim headers of the virtual host, and says so', () => {
+    it('removes and reports client values of the claim headers of the virtual host', () => {
       const facts = factsWith('/', ['x_tier', 'gold', 'x-tier', 'gold', 'x-other', '1']);
       const explained = explainAccess({ levels: [{}, {}], requireRbac: false, virtualHost }, { facts, now: NOW });
       expect(explained).to.deep.equal({ removedHeaders: ['x_tier', 'x-tier'], jwt: [] });
@@ -149,7 +149,7 @@ describe('an explanation of access', () => {
       ]);
     });
 
-    it('goes on with the route that is left without them', () => {
+    it('continues with the route selected without them', () => {
       const facts = factsWith('/', ['x-tier', 'gold']);
       const closed = [{}, { rbac: {} }] as unknown as AccessLevels;
       const explained = explainAccess(
@@ -159,14 +159,14 @@ describe('an explanation of access', () => {
       expect(explained).to.include({ rerouted: true }).and.have.nested.property('refusal.status', 403);
     });
 
-    it('says nothing where the client sent none', () => {
+    it('reports nothing if the client sent none', () => {
       const facts = factsWith('/', ['x-other', '1']);
       const explained = explainAccess({ levels: [{}, {}], requireRbac: false, virtualHost }, { facts, now: NOW });
       expect(explained).to.deep.equal({ jwt: [] });
     });
   });
 
-  it('shows both stages, each with what its providers say', async () => {
+  it('shows both stages with the results of their providers', async () => {
     const headers = ['authorization', `Bearer ${await issuer.sign({ exp: seconds(-100) })}`];
     const staged = { jwtStaged: { beforeExtAuth: block(), afterExtAuth: block({ providers: { main: {} } }) } };
     const { jwt } = ask(staged, { headers });
@@ -179,14 +179,14 @@ describe('an explanation of access', () => {
     ['ALLOW_MISSING', true, false],
     ['ALLOW_MISSING_OR_FAILED', true, true],
   ] as const) {
-    it(`knows what ${policy} lets pass`, () => {
+    it(`shows what ${policy} allows`, () => {
       const host = { jwt: block({ validationPolicy: policy }) };
       expect(ask(host).jwt[0]!.passes).to.equal(missing);
       expect(ask(host, { headers: ['authorization', 'Bearer x'] }).jwt[0]!.passes).to.equal(failed);
     });
   }
 
-  it('puts early transformations before tokens behind external auth, regular ones behind policies', async () => {
+  it('runs early transformations before tokens behind external auth, and regular ones after policies', async () => {
     const token = await issuer.sign({ role: 'admin' });
     const early = { providers: { main: { tokenSource: { headers: [{ header: 'x-early' }] } } } };
     const host = { jwtStaged: { beforeExtAuth: early, afterExtAuth: block() }, rbac };
@@ -209,7 +209,7 @@ describe('an explanation of access', () => {
     expect(met).to.deep.equal(['early: 1', 'regular: 1']);
   });
 
-  it('transforms nothing more once the request is rejected, and is rejected by what cannot be transformed', () => {
+  it('runs no transformation after a rejection, and rejects what cannot be transformed', () => {
     const request = { facts: factsWith('/', []), now: NOW };
     const met: string[] = [];
     const rules = { levels: [{ rbac: {} }, {}] as AccessLevels, requireRbac: false };
@@ -220,7 +220,7 @@ describe('an explanation of access', () => {
     expect(explainAccess(rules, { ...request, transform: () => refusal }).refusal).to.deep.equal(refusal);
   });
 
-  it('takes claims that are given for those of a verified token, but of their issuer', () => {
+  it('treats the given claims as verified, except for their issuer', () => {
     expect(ask({ jwt: block(), rbac }, { claims: { role: 'admin' } }).rbac).to.include({ allowed: true });
     const other = ask({ jwt: block(), rbac }, { claims: { role: 'admin', iss: 'https://else.test' } });
     expect(other.jwt[0]).to.include({ passes: false });

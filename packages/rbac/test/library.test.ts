@@ -54,7 +54,7 @@ const onPlainHttp: MakeApp = (guards) => (req, res) => {
   step(0)();
 };
 
-describe('jwt and rbac in a server of your own', () => {
+describe('jwt and rbac in your own server', () => {
   let issuer: Issuer;
   let server: Server;
   before(async () => {
@@ -123,7 +123,7 @@ describe('jwt and rbac in a server of your own', () => {
     ['Express 4', onExpress(express4)],
     ['plain node:http', onPlainHttp],
   ] as const) {
-    it(`${name}: lets in whom the policies name, with the claim in place of what the client sent`, async () => {
+    it(`${name}: allows whom the policies name, and replaces client values with the claim`, async () => {
       await start(makeApp);
       const { status, body } = await ask('/api/pets/1?a=b', { email: 'admin@example.com' });
       expect(status, body).to.equal(200);
@@ -131,14 +131,14 @@ describe('jwt and rbac in a server of your own', () => {
       expect(JSON.parse((await ask('/open')).body)).to.include({ email: 'forged' });
     });
 
-    it(`${name}: takes the token out of the query`, async () => {
+    it(`${name}: removes the token from the query`, async () => {
       await start(makeApp);
       const token = await issuer.sign({ email: 'admin@example.com' });
       const { body } = await ask(`/api/pets?access_token=${token}&b=1`);
       expect((JSON.parse(body) as Seen).url).to.equal('/pets?b=1');
     });
 
-    it(`${name}: rejects everybody else by the error handler`, async () => {
+    it(`${name}: rejects other requests through the error handler`, async () => {
       await start(makeApp);
       const missing = await ask('/api/pets?x=1');
       expect(missing).to.include({ status: 401, body: 'Jwt is missing' });
@@ -150,7 +150,7 @@ describe('jwt and rbac in a server of your own', () => {
       expect(await ask('/api/owners', { email: 'admin@example.com' })).to.include(other);
     });
 
-    it(`${name}: rejects paths that the handler behind could read as another one`, async () => {
+    it(`${name}: rejects paths that later handlers could interpret differently`, async () => {
       await start(makeApp);
       for (const path of [
         '/pets/../owners',
@@ -173,7 +173,7 @@ describe('jwt and rbac in a server of your own', () => {
   }
 
   for (const before of [false, true]) {
-    it(`changes the lists of header values as well, ${before ? 'which were read' : 'which nobody read'} before`, async () => {
+    it(`changes the lists of header values as well, ${before ? 'which were read' : 'which were not read'} before`, async () => {
       await start((handlers) => (req, res) => {
         if (before) void req.headersDistinct;
         handlers[0]!(req, res, () => res.end(JSON.stringify(req.headersDistinct)));
@@ -186,7 +186,7 @@ describe('jwt and rbac in a server of your own', () => {
     });
   }
 
-  it('leaves no forged claim header to who goes on in spite of a rejection', async () => {
+  it('removes forged claim headers even if a handler continues after a rejection', async () => {
     await start((handlers) => (req, res) => {
       handlers[0]!(req, res, (error) => {
         const { headers, rawHeaders } = req;

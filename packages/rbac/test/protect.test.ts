@@ -72,7 +72,7 @@ describe('WebSockets behind jwt and rbac', () => {
         expect(destination.count()).to.equal(0);
       });
 
-      it('lets in with a good token, which the destination sees as claims', async () => {
+      it('allows a valid token, and sends its claims to the destination', async () => {
         const opened = await open(await issuer.sign({ email: 'admin@example.com', groups: ['staff'] }));
         expect(opened.status).to.equal(101);
         const { greeting } = opened as Extract<Opened, { status: 101 }>;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { removeOthersCopies } from '../../src/jwt/claim-headers.ts';
 
 describe('claim headers', () => {
-  it('are removed in every spelling, also where an earlier concern put them there', () => {
+  it('are removed in every spelling, also if an earlier concern set them', () => {
     const rawHeaders = ['X_Email', 'forged', 'x-other', 'kept'];
     const req = Object.assign(new IncomingMessage(new Socket()), { url: '/', rawHeaders });
     const facts = factsOf(req);
@@ -15,7 +15,7 @@ describe('claim headers', () => {
     expect(facts.reroute).to.equal(true);
   });
 
-  it('leave the route alone where there were none', () => {
+  it('do not change the route if there were none', () => {
     const facts = factsOf(Object.assign(new IncomingMessage(new Socket()), { url: '/' }));
     removeOthersCopies(new Set(['x-email']), facts, ['x-other', 'kept']);
     expect([facts.requestChanges, facts.reroute]).to.deep.equal([[], false]);

@@ -53,7 +53,7 @@ describe('attacks on the form of tokens', () => {
     }
   });
 
-  it('RS256 token said to be PS256, and the other way round', async () => {
+  it('RS256 token declared as PS256, and vice versa', async () => {
     const noAlg = await serve(
       jwt({ providers: { main: providerWith({ ...rsa.jwk, alg: undefined }) } }, testContext()),
     );
@@ -71,7 +71,7 @@ describe('attacks on the form of tokens', () => {
     ['64 KiB', 64 * 1024],
     ['1 MiB', 1024 * 1024],
   ] as const) {
-    it(`a token of ${what}, well signed, from whatever lets such headers in`, async () => {
+    it(`a token of ${what}, correctly signed, in any source`, async () => {
       const token = signed({ alg: 'RS256', kid: 'rsa' }, { ...CLAIMS, groups: 'x'.repeat(size) });
       for (const text of [token, 'a.'.repeat(size / 2), `${'.'.repeat(2)}${'['.repeat(size)}`]) {
         const before = process.cpuUsage();

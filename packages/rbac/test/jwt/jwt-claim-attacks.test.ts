@@ -5,8 +5,8 @@ import { CLAIMS } from '../../../core/test/security/jwt/attack-contract.ts';
 import { createArena, providerWith, type Arena } from './arena.ts';
 import { createIssuer, ISSUER, seconds, serve, testContext, type Issuer } from '../issuer.ts';
 
-/** The catalogue of attacks by what tokens say, by several of them, and by keys. */
-describe('attacks by what tokens say', () => {
+/** The catalogue of attacks by the claims of tokens, by several of them, and by keys. */
+describe('attacks by the claims of tokens', () => {
   let arena: Arena;
   let rsa: Issuer;
   let ec: Issuer;
@@ -54,7 +54,7 @@ describe('attacks by what tokens say', () => {
       await api.close();
     }
   });
-  it('two tokens that disagree, in header and cookie', async () => {
+  it('two conflicting tokens, in header and cookie', async () => {
     const headers = [
       { header: 'authorization', prefix: 'Bearer ' },
       { header: 'cookie', prefix: 'jwt=' },
@@ -77,21 +77,21 @@ describe('attacks by what tokens say', () => {
       await both.close();
     }
   });
-  it('two Authorization headers that disagree', async () => {
+  it('two conflicting Authorization headers', async () => {
     const good = `Bearer ${await rsa.sign()}`;
     const forged = `Bearer ${signed({ alg: 'RS256', kid: 'rsa' }, CLAIMS, attacker)}`;
     expect(await arena.judge('authorization', good, 'Authorization', good)).to.equal(undefined);
     expect(await arena.judge('authorization', good, 'Authorization', forged)).to.equal('Jwt verification fails');
     expect(await arena.judge('authorization', forged, 'authorization', good)).to.equal('Jwt verification fails');
   });
-  it('two tokens that disagree, in header and query', async () => {
+  it('two conflicting tokens, in header and query', async () => {
     const answer = await arena.ask(
       await rsa.sign(),
       `/?access_token=${signed({ alg: 'RS256', kid: 'rsa' }, CLAIMS, attacker)}`,
     );
     expect(answer.status).to.equal(401);
   });
-  it('a flood of unknown kids has the keys fetched twice', async () => {
+  it('a flood of unknown kids causes two fetches', async () => {
     let fetches = 0;
     const callUpstream = async () => {
       fetches++;
@@ -112,7 +112,7 @@ describe('attacks by what tokens say', () => {
     }
   });
 
-  it('exp missing, and iat in the future, are no failures: neither is asked for', async () => {
+  it('missing exp and iat in the future are accepted: neither is required', async () => {
     for (const claims of [{ exp: undefined }, { iat: seconds(3600) }]) {
       const answer = await arena.ask(await rsa.sign(claims));
       expect(answer.status).to.equal(200);
@@ -128,7 +128,7 @@ describe('attacks by what tokens say', () => {
     ['nbf just inside the skew', { nbf: seconds(60) }],
     ['exp just inside the skew', { exp: seconds(-60) }],
   ] as const) {
-    it(`${what} is no failure`, async () => {
+    it(`${what} is accepted`, async () => {
       const answer = await arena.ask(await rsa.sign(claims));
       expect(answer.status).to.equal(200);
     });
@@ -160,7 +160,7 @@ describe('attacks by what tokens say', () => {
     it('a key whose alg is another one does not verify', async () => {
       expect((await askWith([{ ...rsa.jwk, alg: 'RS512' }, ec.jwk], await rsa.sign())).status).to.equal(401);
     });
-    it('a set with keys nobody can read still has its good ones', async () => {
+    it('the valid keys of a set with unreadable keys are used', async () => {
       const junk = [
         { kty: 'RSA' },
         { kty: 'new' },
@@ -177,7 +177,7 @@ describe('attacks by what tokens say', () => {
     });
   });
 
-  it('a good token of each algorithm still gets in', async () => {
+  it('a valid token of each algorithm is accepted', async () => {
     for (const alg of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']) {
       const issuer = await createIssuer(alg);
       const own = await serve(

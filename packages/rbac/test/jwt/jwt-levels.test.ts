@@ -4,7 +4,7 @@ import { jwtBeforeExtAuthConcern, jwtConcern } from '../../src/index.ts';
 const A = { providers: { a: {} } };
 const B = { providers: { b: {} } };
 
-describe('the providers that hold for a route', () => {
+describe('the effective providers of a route', () => {
   for (const [what, host, route, before, after] of [
     ['none', {}, {}, undefined, undefined],
     ['jwt of the host', { jwt: A }, {}, undefined, A],

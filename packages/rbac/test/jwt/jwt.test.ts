@@ -34,13 +34,13 @@ describe('jwt', () => {
     return server.ask('/a', { authorization: `Bearer ${token}` });
   }
 
-  it('lets a good token through and takes it away from the upstream', async () => {
+  it('accepts a valid token and removes it from the upstream request', async () => {
     const answer = await askWith(await issuer.sign());
     expect(answer.status).to.equal(200);
     expect(answer.seen).to.not.have.property('authorization');
   });
 
-  it('hands out claims that nobody can change, neither now nor for the next request with the token', async () => {
+  it('returns claims that are immutable, also for later requests with the token', async () => {
     const guard = jwt({ providers: { main: provider() } }, testContext());
     const grab: Handler = (req, res, next) =>
       guard(req, res, (error) => {
@@ -59,7 +59,7 @@ describe('jwt', () => {
       expect((await server.ask('/a', { authorization: `Bearer ${token}` })).status).to.equal(200);
   });
 
-  it('keeps the token when asked to', async () => {
+  it('keeps the token with keepToken', async () => {
     const token = await issuer.sign();
     expect((await askWith(token, { keepToken: true })).seen.authorization).to.equal(`Bearer ${token}`);
   });
@@ -74,7 +74,7 @@ describe('jwt', () => {
     });
   });
 
-  it('answers a preflight like any other request: CORS stands before it', async () => {
+  it('treats a preflight like any other request: CORS runs first', async () => {
     const server = await start({ providers: { main: provider() } });
     expect((await server.ask('/', { origin: 'https://a.test' }, 'OPTIONS')).status).to.equal(401);
   });
@@ -111,12 +111,12 @@ describe('jwt', () => {
     [300, { nbf: seconds(299) }, 200],
     [300, { exp: seconds(-301) }, 401],
   ] as const) {
-    it(`answers ${status} to ${JSON.stringify(claims)} at ${seconds()} with clockSkewSeconds ${skew}`, async () => {
+    it(`returns ${status} for ${JSON.stringify(claims)} at ${seconds()} with clockSkewSeconds ${skew}`, async () => {
       expect((await askWith(await issuer.sign(claims), { clockSkewSeconds: skew })).status).to.equal(status);
     });
   }
 
-  it('accepts any issuer where none is named, and any audience', async () => {
+  it('accepts any issuer and audience if none is configured', async () => {
     const main = { jwks: { local: { key: issuer.keySet } } };
     const server = await start({ providers: { main } });
     const token = await issuer.sign({ iss: 'https://anybody.test', aud: 'anything' });
@@ -146,7 +146,7 @@ describe('jwt', () => {
     expect(viaQuery).to.include({ status: 200, path: '/p?a=1&b=%20' });
   });
 
-  it('needs every token of a provider to be good', async () => {
+  it('requires every token of a provider to be valid', async () => {
     const server = await start({ providers: { main: provider() } });
     const token = await issuer.sign();
     const bad = await server.ask(`/?access_token=${await issuer.sign({ exp: seconds(-100) })}`, {
@@ -156,7 +156,7 @@ describe('jwt', () => {
     expect((await server.ask(`/?access_token=${token}`, { authorization: `Bearer ${token}` })).status).to.equal(200);
   });
 
-  it('accepts a token of any of several providers, and judges it by its own', async () => {
+  it('accepts a token of any of several providers, and verifies it with its own provider', async () => {
     const second = provider({ issuer: 'https://second.test', jwks: { local: { key: other.keySet } } });
     const server = await start({ providers: { main: provider(), second } });
     const ask = (token: string) => server.ask('/', { authorization: `Bearer ${token}` });
@@ -168,7 +168,7 @@ describe('jwt', () => {
     );
   });
 
-  it('names the scheme that a proxy in front tells', async () => {
+  it('uses the scheme that a trusted proxy sends', async () => {
     const server = await start({ providers: { main: provider() } });
     const { authenticate } = await server.ask('/a', { 'x-forwarded-proto': 'https' });
     expect(authenticate).to.equal('Bearer realm="https://api.test/a"');
@@ -203,7 +203,7 @@ describe('jwt', () => {
       expect(JSON.parse(Buffer.from(seen['x-roles']!, 'base64').toString())).to.deep.equal(['a', 'b']);
     });
 
-    it('append to what other claims have put there, or replace it', async () => {
+    it('append to or replace values of other claims', async () => {
       const token = await issuer.sign({ one: '1', two: '2' });
       const both = (append: boolean) => [
         { claim: 'one', header: 'x-both', append },
@@ -226,7 +226,7 @@ describe('jwt', () => {
       }
     });
 
-    it('has the route chosen again when a header came or went', async () => {
+    it('selects the route again when a header was added or removed', async () => {
       const inner = jwtConcern.compile(
         { providers: { main: provider({ claimsToHeaders }) }, validationPolicy: 'ALLOW_MISSING' },
         testContext(),
@@ -241,7 +241,7 @@ describe('jwt', () => {
       expect(await reroutes({ authorization: `Bearer ${await issuer.sign({ email: 'a@b' })}` })).to.equal(true);
     });
 
-    it('does not let a claim break the head', async () => {
+    it('rejects a claim that would inject a header', async () => {
       const { status, seen } = await askWith(await issuer.sign({ email: 'a\r\nx-admin: true' }), { claimsToHeaders });
       expect(status).to.equal(200);
       expect(seen).to.not.have.any.keys('x-email', 'x-admin');
@@ -254,7 +254,7 @@ describe('jwt', () => {
       ['ALLOW_MISSING', 200, 401],
       ['ALLOW_MISSING_OR_FAILED', 200, 200],
     ] as const) {
-      it(`${policy}: ${missing} without a token, ${failed} with a bad one`, async () => {
+      it(`${policy}: ${missing} without a token, ${failed} with an invalid one`, async () => {
         const server = await start({ providers: { main: provider() }, validationPolicy: policy });
         expect((await server.ask('/')).status).to.equal(missing);
         const bad = await server.ask('/', { authorization: 'Bearer a.b.c' });
@@ -263,7 +263,7 @@ describe('jwt', () => {
       });
     }
 
-    it('the deprecated switch beats the policy', async () => {
+    it('the deprecated switch overrides the policy', async () => {
       const server = await start({
         providers: { main: provider() },
         validationPolicy: 'REQUIRE_VALID',
@@ -273,7 +273,7 @@ describe('jwt', () => {
     });
   });
 
-  it('checks the time of a remembered token at every request', async () => {
+  it('checks the time of a cached token at every request', async () => {
     let now = NOW;
     const server = await start({ providers: { main: provider() } }, testContext({ now: () => now }));
     const headers = { authorization: `Bearer ${await issuer.sign({ exp: seconds(60) })}` };
@@ -323,7 +323,7 @@ describe('jwt', () => {
     });
   }
 
-  it('fetches keys before the first request only with asyncFetch, and asks listeners to wait but for fastListener', async () => {
+  it('fetches keys before the first request only with asyncFetch, and delays listeners, except with fastListener', async () => {
     for (const [asyncFetch, held, fetches] of [
       [undefined, [], 0],
       [{}, ['key set of JWT provider main: true'], 1],
@@ -347,7 +347,7 @@ describe('jwt', () => {
     }
   });
 
-  it('takes the token that an earlier concern put into a header, not the one of the client', async () => {
+  it('reads the token that an earlier concern set as a header, not that of the client', async () => {
     const good = await issuer.sign();
     const main = provider({ tokenSource: { headers: [{ header: 'jwt' }] } });
     const early: Handler = (req, _res, next) => {
@@ -367,13 +367,13 @@ describe('jwt', () => {
     expect((await without.ask('/', { jwt: good })).body).to.equal('Jwt is missing');
   });
 
-  it('leaves a header alone that carried no token', async () => {
+  it('keeps a header that carried no token', async () => {
     const server = await start({ providers: { main: provider() } });
     const { seen } = await server.ask(`/?access_token=${await issuer.sign()}`, { authorization: 'Basic dTpw' });
     expect(seen.authorization).to.equal('Basic dTpw');
   });
 
-  it('two stages both have to be good, each with its own token and its own claims', async () => {
+  it('requires both stages to pass, each with its own token and claims', async () => {
     const context = testContext();
     const before = { providers: { outer: provider({ tokenSource: { headers: [{ header: 'x-outer' }] } }) } };
     const behind = { providers: { inner: provider({ jwks: { local: { key: other.keySet } } }) } };
@@ -392,7 +392,7 @@ describe('jwt', () => {
     expect((await server.ask('/', { authorization: inner })).body).to.equal('Jwt is missing');
   });
 
-  it('puts code and text of a failure into the metadata, under the key that is named', async () => {
+  it('adds code and text of a failure to the metadata, under the configured key', async () => {
     const main = provider({ attachFailedStatusToMetadata: 'why', audiences: ['mine'] });
     const inner = jwtConcern.compile(
       { providers: { main }, validationPolicy: 'ALLOW_MISSING_OR_FAILED' },
@@ -410,13 +410,13 @@ describe('jwt', () => {
     });
   });
 
-  it('answers HEAD with the same head and no body', async () => {
+  it('responds to HEAD with the same head and no body', async () => {
     const server = await start({ providers: { main: provider() } });
     const answer = await server.ask('/', {}, 'HEAD');
     expect(answer).to.include({ status: 401, body: '', authenticate: 'Bearer realm="http://api.test/"' });
   });
 
-  it('rejects a claim header that is none when it is compiled', () => {
+  it('rejects an invalid claim header at compile time', () => {
     for (const claimsToHeaders of [[{ claim: 'a' }], [{ header: 'a' }], [{ claim: 'a', header: 'a b' }]]) {
       expect(() => jwt({ providers: { main: provider({ claimsToHeaders }) } })).to.throw('provider main');
     }

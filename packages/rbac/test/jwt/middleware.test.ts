@@ -24,12 +24,12 @@ describe('jwt with plain keys', () => {
     }
   }
 
-  it('takes a key set and one key as values', async () => {
+  it('accepts a key set and one key as values', async () => {
     expect(await statuses(JSON.parse(issuer.keySet) as { keys: object[] })).to.deep.equal([401, 401, 200]);
     expect(await statuses(issuer.jwk as { kty: string })).to.deep.equal([401, 401, 200]);
   });
 
-  it('takes JSON and PEM as texts', async () => {
+  it('accepts JSON and PEM as text', async () => {
     const pem = createPublicKey({ key: issuer.jwk as JsonWebKey, format: 'jwk' }).export({
       type: 'spki',
       format: 'pem',
@@ -38,11 +38,11 @@ describe('jwt with plain keys', () => {
     expect(await statuses(pem.toString())).to.deep.equal([401, 401, 200]);
   });
 
-  it('takes the block of a resource', async () => {
+  it('accepts the block of a resource', async () => {
     expect(await statuses({ local: { key: issuer.keySet } })).to.deep.equal([401, 401, 200]);
   });
 
-  it('takes the URL of a key set', async () => {
+  it('accepts the URL of a key set', async () => {
     const keys = createServer((_req, res) => res.end(issuer.keySet));
     await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve));
     try {
@@ -54,7 +54,7 @@ describe('jwt with plain keys', () => {
     }
   });
 
-  it('throws for keys that are none, and without providers', () => {
+  it('throws for invalid keys, and without providers', () => {
     for (const jwks of ['', 'no key', '{}', { keys: [] }, { kty: 'x' }, 'ftp://id.example.com/jwks']) {
       expect(() => jwt({ providers: { main: { jwks } } }), JSON.stringify(jwks))
         .to.throw(GatewayError)

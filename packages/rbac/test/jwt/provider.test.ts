@@ -18,7 +18,7 @@ describe('remote keys of a provider', () => {
     calls = 0;
   });
 
-  it('take in a rotation without overlap at the first token of the new key', async () => {
+  it('are fetched at the first token of the new key in a rotation without overlap', async () => {
     const rotated = await createIssuer('RS256', 'k2');
     const context = testContext({
       now: () => now,
@@ -47,7 +47,7 @@ describe('remote keys of a provider', () => {
     }
   });
 
-  it('answer "Jwks remote fetch is failed" when the key server is down', async () => {
+  it('return "Jwks remote fetch is failed" when the key server is down', async () => {
     const context = testContext({ callUpstream: () => Promise.reject(new Error('refused')) });
     const remote = { url: 'http://keys.test/jwks', upstreamRef: { name: 'idp', namespace: 'gw-system' } };
     const server = await serve(jwt({ providers: { main: { issuer: ISSUER, jwks: { remote } } } }, context));
@@ -59,7 +59,7 @@ describe('remote keys of a provider', () => {
     }
   });
 
-  it('never come over plain HTTP from elsewhere', async () => {
+  it('are never fetched over plain HTTP from other machines', async () => {
     const server = await serve(
       jwt(
         { providers: { main: { issuer: ISSUER, jwks: { remote: { url: 'http://keys.example/jwks' } } } } },
@@ -86,7 +86,7 @@ describe('local keys', () => {
     '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----',
     '{"keys":{}}',
   ]) {
-    it(`reject ${JSON.stringify(text)} when they are compiled`, () => {
+    it(`reject ${JSON.stringify(text)} at compile time`, () => {
       expect(() => verifierOf('main', { jwks: { local: { key: text } } }, testContext())).to.throw(
         'provider main: invalid local keys: ',
       );
@@ -95,7 +95,7 @@ describe('local keys', () => {
 });
 
 describe('several tokens of one request', () => {
-  it('are judged alike when they are cached: the first one counts', async () => {
+  it('have the same result when they are cached: the first one counts', async () => {
     const issuer = await createIssuer();
     const jwks = { local: { key: issuer.keySet } };
     const claimsToHeaders = [{ claim: 'sub', header: 'x-sub' }];

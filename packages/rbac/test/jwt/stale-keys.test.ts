@@ -5,7 +5,7 @@ import { createIssuer, ISSUER, NOW, serve, testContext, type Answer, type Issuer
 
 const MINUTE = 60_000;
 
-describe('a token that is known, after a long pause', () => {
+describe('a cached token after a long pause', () => {
   let issuer: Issuer;
   let other: Issuer;
   let now: number;
@@ -37,7 +37,7 @@ describe('a token that is known, after a long pause', () => {
 
   const ask = (): Promise<Answer> => server.ask('/', { authorization: `Bearer ${token}` });
 
-  it('is rejected when its key was withdrawn meanwhile: the keys are asked for first', async () => {
+  it('is rejected when its key was removed meanwhile: the keys are fetched first', async () => {
     expect([(await ask()).status, (await ask()).status, fetches]).to.deep.equal([200, 200, 1]);
     keys = async () => other.keySet;
     now += 30 * MINUTE;
@@ -45,7 +45,7 @@ describe('a token that is known, after a long pause', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('is served with the same keys, which are asked for once for all', async () => {
+  it('is accepted with the same keys, which are fetched once for all requests', async () => {
     await ask();
     now += 30 * MINUTE;
     const answers = await Promise.all(Array.from({ length: 20 }, ask));
@@ -53,7 +53,7 @@ describe('a token that is known, after a long pause', () => {
     expect(fetches).to.equal(2);
   });
 
-  it('is served while the keys cannot be had, and nobody waits for them but those of the first try', async () => {
+  it('is accepted while the keys cannot be fetched, and only requests of the first attempt wait', async () => {
     await ask();
     now += 30 * MINUTE;
     keys = () => Promise.reject(new Error('down'));

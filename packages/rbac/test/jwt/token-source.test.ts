@@ -8,12 +8,12 @@ function requestWith(url: string, rawHeaders: string[]): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url, rawHeaders });
 }
 
-describe('where tokens are', () => {
+describe('token sources', () => {
   const source = tokenSourceOf({
     tokenSource: { headers: [{ header: 'X-One', prefix: 'T ' }, { header: 'x-two' }], queryParams: ['t', 'u'] },
   });
 
-  it('finds all of them and removes each, wherever it was', () => {
+  it('finds and removes all tokens in all sources', () => {
     const req = requestWith('/a?t=q1&keep=1&u=q2&%74=q3', [
       'X-One',
       'T h1',
@@ -32,7 +32,7 @@ describe('where tokens are', () => {
     expect(facts.path).to.equal('/a?keep=1');
   });
 
-  it('finds none where the prefix is missing, or nothing is behind it', () => {
+  it('finds no token without the prefix, or with nothing after it', () => {
     const req = requestWith('/', ['x-one', 'h1', 'x-one', 'T ', 'x-one', 't h2']);
     expect(findTokens(source, factsOf(req), req.rawHeaders).tokens).to.deep.equal([]);
   });

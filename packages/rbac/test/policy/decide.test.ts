@@ -71,7 +71,7 @@ describe('a decision', () => {
     ],
     ['the second of two policies', { a: who({ role: 'x' })['p']!, b: who({ role: 'admin' })['p']! }, true],
   ] as const) {
-    it(`${allowed ? 'lets in' : 'refuses'}: ${what}`, () => {
+    it(`${allowed ? 'allows' : 'denies'}: ${what}`, () => {
       expect(decide(policies as Record<string, RbacPolicy>).allowed).to.equal(allowed);
     });
   }
@@ -114,7 +114,7 @@ describe('a decision', () => {
     });
   });
 
-  it('says which policy came closest, and what it lacked', () => {
+  it('names the closest policy, and what it lacked', () => {
     const policies = {
       elsewhere: { permissions: { pathPrefix: '/other' } },
       users: { principals: [{ jwtPrincipal: { claims: { role: 'user' } } }] },

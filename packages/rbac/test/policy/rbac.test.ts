@@ -42,7 +42,7 @@ describe('rbac', () => {
     }
   }
 
-  it('judges the method that the upstream gets, not the one that the client wrote', () => {
+  it('checks the method that the upstream receives, not that of the client', () => {
     const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/api/x' });
     const facts = factsOf(req);
     facts.claims.set('main', { email: 'admin@example.com' });
@@ -52,7 +52,7 @@ describe('rbac', () => {
     expect(refused).to.include({ code: 'ERR_RBAC_DENIED' });
   });
 
-  it('takes the block of the most specific level that has one', () => {
+  it('uses the block of the most specific level', () => {
     const [host, route, destination] = [{ disable: true }, { policies: {} }, { policies: { all: {} } }] as Rbac[];
     const levels = [{ rbac: host }, { rbac: route }, {}];
     expect(rbacConcern.pick!(levels)).to.equal(route);
@@ -60,7 +60,7 @@ describe('rbac', () => {
     expect(rbacConcern.pick!([{ rbac: host }, {}])).to.equal(host);
   });
 
-  it('lets in whom a policy names', async () => {
+  it('allows whom a policy names', async () => {
     expect((await ask(POLICIES)).status).to.equal(200);
   });
 
@@ -76,14 +76,14 @@ describe('rbac', () => {
     });
   }
 
-  it('tells the log which policy came closest, and the client nothing of it', async () => {
+  it('logs which policy came closest, without a hint to the client', async () => {
     const { body, lines } = await ask(POLICIES, { email: 'user@example.com' });
     expect(body).to.not.include('admins');
     expect(lines).to.include('"policy":"admins"').and.to.include('the claim email does not have the required value');
     expect(lines).to.not.include('user@example.com');
   });
 
-  it('denies everything with a block without policies, and nothing where it is disabled', async () => {
+  it('denies every request without policies, and none if disabled', async () => {
     expect((await ask({})).status).to.equal(403);
     expect((await ask({ policies: {} })).status).to.equal(403);
     expect((await ask({ disable: true })).status).to.equal(200);
