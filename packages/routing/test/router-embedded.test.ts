@@ -119,7 +119,7 @@ describe('router in a user’s own server', () => {
         expect((await rawGet(port, '/gw/a/%2e%2e/b'))[0]).to.equal(400);
       });
 
-      it('streams a body that nobody has read', async () => {
+      it('streams an unread body', async () => {
         const answer = await fetch(`${await app()}/api`, { method: 'POST', body: 'hello' });
         expect(await answer.text()).to.equal('POST /api hello');
       });
@@ -130,7 +130,7 @@ describe('router in a user’s own server', () => {
         expect(await answer.text()).to.equal('POST /api {"a":1}');
       });
 
-      it('gives the app an error for a body that was read and cannot be sent again', async () => {
+      it('passes an error to the app for a consumed body that cannot be sent again', async () => {
         const drain: RequestHandler = (req, _res, next) => void req.resume().on('end', () => next());
         const origin = await app(drain);
         const answer = await fetch(`${origin}/api`, { method: 'POST', body: 'hello' });
@@ -152,7 +152,7 @@ describe('router in a user’s own server', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).to.equal('next');
   });
 
-  it('passes WebSocket upgrades, and rejects those that a route or nobody allows', async () => {
+  it('passes WebSocket upgrades, and rejects those that no route allows', async () => {
     const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(sockets, 'listening');
     const seen: (string | undefined)[] = [];

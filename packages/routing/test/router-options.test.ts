@@ -55,7 +55,7 @@ describe('options of routes and listeners', () => {
     await stopAll();
   });
 
-  it('timeout: responds with 504 when the upstream is too slow, and tells it the limit', async () => {
+  it('timeout: responds with 504 when the upstream is too slow, and sends it the limit', async () => {
     let told: unknown;
     const { port: slow } = await start((req) => (told = req.headers['x-envoy-expected-rq-timeout-ms']));
     const routes = [routeOf({ options: { timeout: '1s' } })];
@@ -64,12 +64,12 @@ describe('options of routes and listeners', () => {
     expect(told).to.equal('1000');
   });
 
-  it('timeout: 0s is no limit and is not told', async () => {
+  it('timeout: 0s is no limit and is not sent', async () => {
     const port = await serve(snapshotOf([hostOf([routeOf({ options: { timeout: '0s' } })])], [up]));
     expect(JSON.parse((await get(port, '/')).body).headers).not.to.have.property('x-envoy-expected-rq-timeout-ms');
   });
 
-  it('multi: gives each share its part, and none to a share of 0', async () => {
+  it('multi: distributes requests by weight, and none to a weight of 0', async () => {
     const shares = [
       { upstream: 'up_gw-system', weight: 3, options: {} },
       { upstream: 'none', weight: 1, options: {}, broken: { status: 404, body: '', reason: '' } },
@@ -118,7 +118,7 @@ describe('options of routes and listeners', () => {
     expect(JSON.parse((await get(port, '/')).body).headers).not.to.have.property('x-forwarded-host');
   });
 
-  it('headerManipulation: comes after what concerns record of the request, before what they record of the response', async () => {
+  it('headerManipulation: runs after request changes of concerns, and before their response changes', async () => {
     const record: Concern<object> = {
       name: 'record',
       option: 'record',
@@ -156,7 +156,7 @@ describe('options of routes and listeners', () => {
     expect((await get(port, '/', 'a.example:8080')).status).to.equal(404);
   });
 
-  it('server: is overwritten, added where absent, or passed through', async () => {
+  it('server: is overwritten, added if absent, or passed through', async () => {
     const { port: target } = await start((req, res) => {
       if (req.url === '/named') res.setHeader('server', 'theirs');
       res.end();

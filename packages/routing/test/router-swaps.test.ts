@@ -111,7 +111,7 @@ describe('1,000 swaps under load', () => {
 describe('200 reloads', () => {
   afterEach(stopAll);
 
-  it('let go of what only replaced virtual hosts keep, and of nothing else', async () => {
+  it('release the state of replaced virtual hosts only', async () => {
     let now = 0;
     const made: string[] = [];
     const concern: Concern<{ readonly key: string }> = {

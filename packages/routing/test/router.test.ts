@@ -77,7 +77,7 @@ describe('router', () => {
     expect(JSON.parse(body).headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('tells the time the upstream took, and its own name as server', async () => {
+  it('sends the duration of the upstream, and its own name as server', async () => {
     const { port } = await serve(snapshotOf([hostOf([routeOf()])], [await backend()]));
     const { headers } = await ask(port, '/');
     expect(headers['server']).to.equal('envoy');
@@ -133,7 +133,7 @@ describe('router', () => {
     expect([head.status, head.body, head.headers['content-length']]).to.deep.equal([200, '', '5']);
   });
 
-  it('gives a direct response the type that its route says', async () => {
+  it('sends a direct response with the type of its route', async () => {
     const headerManipulation = {
       responseHeadersToAdd: [{ header: { key: 'content-type', value: 'application/json' } }],
     };
@@ -141,7 +141,7 @@ describe('router', () => {
     expect((await ask(port, '/')).headers['content-type']).to.equal('application/json');
   });
 
-  it('matches, judges, logs and forwards the path without its dot segments', async () => {
+  it('matches, authorizes, logs and forwards the path without its dot segments', async () => {
     const judged: string[] = [];
     const judge: Concern<object> = {
       name: 'judge',
@@ -172,7 +172,7 @@ describe('router', () => {
     expect(headers['location']).to.equal('https://secure.example//evil.example/x');
   });
 
-  it('sends a request once, although a concern lets it pass twice', async () => {
+  it('sends a request once, although a concern continues twice', async () => {
     let served = 0;
     const { port: to } = await start((_req, res) => {
       served++;
@@ -206,7 +206,7 @@ describe('router', () => {
     expect([calls, served]).to.deep.equal([1, 1]);
   });
 
-  it('logs a client that leaves while a concern is asked', async () => {
+  it('logs a client that disconnects while a concern runs', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'router-'));
     const path = join(directory, 'log');
     let asked = (): void => {};
@@ -273,14 +273,14 @@ describe('router', () => {
     }
   });
 
-  it('redirects with what the route says', async () => {
+  it('redirects as the route declares', async () => {
     const redirect = { httpsRedirect: true, hostRedirect: 'b.example', responseCode: 'FOUND' } as const;
     const { port } = await serve(snapshotOf([hostOf([routeOf({ action: { type: 'redirect', redirect } })])]));
     const { status, headers, body } = await ask(port, '/x?y=1');
     expect([status, headers['location'], body]).to.deep.equal([302, 'https://b.example/x?y=1', '']);
   });
 
-  it('rewrites prefix and host, and tells the upstream what they were', async () => {
+  it('rewrites prefix and host, and sends the original values upstream', async () => {
     const options = { prefixRewrite: '/v1', hostRewrite: 'up.example' };
     const routes = [routeOf({ matchers: [{ prefix: '/api' }], options })];
     const { port } = await serve(snapshotOf([hostOf(routes)], [await backend()]));
@@ -301,7 +301,7 @@ describe('router', () => {
     expect([status, JSON.parse(body).code]).to.deep.equal([400, 'ERR_ROUTING_DOT_SEGMENT']);
   });
 
-  it('takes hop-by-hop headers and forged ones away from the client', async () => {
+  it('removes hop-by-hop and forged headers of the client', async () => {
     const { port } = await serve(snapshotOf([hostOf([routeOf()])], [await backend()]));
     const { body } = await ask(port, '/', {
       headers: {
@@ -378,7 +378,7 @@ describe('router', () => {
     expect((await ask(port, '/')).status).to.equal(500);
   });
 
-  it('runs concerns by stage, the most specific block of each, before the upstream is asked', async () => {
+  it('runs concerns by stage, the most specific block of each, before the upstream is called', async () => {
     const order: string[] = [];
     const concern = (name: string, stage: Concern['stage']): Concern => ({
       name,
@@ -482,7 +482,7 @@ describe('router', () => {
     expect(events).to.deep.equal(['pass 1', 'close 1']);
   });
 
-  it('keeps what did not change: an unchanged virtual host is not compiled again', async () => {
+  it('does not compile an unchanged virtual host again', async () => {
     let compiled = 0;
     const concern: Concern = {
       name: 'rbac',

@@ -55,12 +55,12 @@ describe('access log', () => {
     ).to.equal('200 404 ');
   });
 
-  it('writes JSON with sorted keys, types kept, and null for what is missing', async () => {
+  it('writes JSON with sorted keys, original types, and null for missing values', async () => {
     const jsonFormat = { b: '%RESPONSE_CODE%', a: '%REQ(x)%', c: 'x%RESPONSE_FLAGS%', d: { e: '%PROTOCOL%' }, f: 1 };
     expect(await logged(sinkTo({ jsonFormat }))).to.equal('{"a":null,"b":200,"c":"x-","d":{"e":"HTTP/1.1"},"f":1}\n');
   });
 
-  it('writes the default line where the format cannot be compiled', async () => {
+  it('writes the default line if the format is invalid', async () => {
     expect(await logged(sinkTo({ stringFormat: '%NOPE%' }))).to.contain('"GET /a?x=1 HTTP/1.1" 200');
   });
 
@@ -111,7 +111,7 @@ describe('access log', () => {
     expect(await logged(sinkTo({ stringFormat: 'x\n' }))).to.equal('before\nx\n');
   });
 
-  it('takes a line feed in a header as part of the value', async () => {
+  it('keeps a line feed in a header as part of the value', async () => {
     const text = await logged(sinkTo({ jsonFormat: { ua: '%REQ(user-agent)%' } }), [
       recordOf({ headers: ['user-agent', 'a\nb'] }),
     ]);

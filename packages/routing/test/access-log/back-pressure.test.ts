@@ -17,7 +17,7 @@ describe('back pressure of access logs', () => {
   });
   const hold = (name: string): void => pressure.hold(() => begun.push(name));
 
-  it('holds requests while a log is behind, and begins them in their order when it keeps up', () => {
+  it('blocks requests while a log is behind, and resumes them in order', () => {
     hold('a');
     hold('b');
     sinks.onProgress();

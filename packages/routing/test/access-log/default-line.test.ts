@@ -22,7 +22,7 @@ describe('default line', () => {
     }
   });
 
-  it('leaves out what has no value', () => {
+  it('omits fields without a value', () => {
     const nothing = { requestId: '', routeName: '', virtualHost: '', upstream: '', upstreamHost: '', upstreamMs: -1 };
     expect(Object.keys(JSON.parse(defaultJsonLine(recordOf({ ...nothing, headers: [] }))) as object)).to.deep.equal([
       'time',
@@ -54,7 +54,7 @@ describe('default line on a terminal', () => {
     );
   });
 
-  it('leaves out what a malformed request does not have', () => {
+  it('omits fields that a malformed request does not have', () => {
     const malformed = { method: '', authority: '', originalPath: '', status: 400, flags: 'DPE', durationMs: 0 };
     expect(line(recordOf(malformed))).to.match(new RegExp(`^${time} 400 0ms DPE\n$`));
   });
@@ -81,7 +81,7 @@ describe('default line on a terminal', () => {
     }
   });
 
-  it('is JSON where there is no terminal', () => {
+  it('is JSON without a terminal', () => {
     expect(JSON.parse(defaultLineFor({ hasColors: () => true })(recordOf()))).to.include({ status: 200 });
   });
 });

@@ -43,7 +43,7 @@ describe('access log filter', () => {
     expect(compileFilter(filter, () => 0.25)(recordOf())).to.equal(false);
   });
 
-  it('chooses by the request id unless told otherwise', () => {
+  it('samples by the request id by default', () => {
     const share = (useIndependentRandomness: boolean): Filter => ({
       runtimeFilter: { percentSampled: { numerator: 50 }, useIndependentRandomness },
     });

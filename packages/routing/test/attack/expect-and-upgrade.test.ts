@@ -37,7 +37,7 @@ describe('WebSocket handshakes', () => {
   });
   after(() => serving.close());
 
-  it('hands a valid one on, with the bytes behind it', async () => {
+  it('forwards a valid one, with the bytes after it', async () => {
     const { statuses, text } = await exchange(serving.port, `${handshake()}early`);
     expect(statuses).to.deep.equal([101]);
     expect(text.endsWith('early')).to.equal(true);
@@ -72,7 +72,7 @@ describe('WebSocket handshakes', () => {
   }
 
   for (const protocol of ['h2c', 'TLS/1.0', 'websocket, h2c', 'websocketx']) {
-    it(`44 serves a request that asks for ${protocol} as an ordinary one`, async () => {
+    it(`44 serves a request that asks for ${protocol} as an ordinary request`, async () => {
       const { statuses } = await exchange(serving.port, handshake({ Upgrade: protocol }));
       expect(statuses).to.deep.equal([200]);
       expect({ upgrades, requests }).to.deep.equal({ upgrades: 0, requests: [protocol] });
@@ -121,7 +121,7 @@ describe('Expect: 100-continue', () => {
     await serving.close();
   });
 
-  it('closes the connection when the body was not asked for: what follows could be the body', async () => {
+  it('closes the connection if the body was not requested: later bytes could be the body', async () => {
     let requests = 0;
     const serving = await serve((_req, res) => {
       requests++;

@@ -173,7 +173,7 @@ describe('framing attacks', () => {
     expect(upstream).to.include('GET /first ').and.not.include('/second').and.not.include('/third');
   });
 
-  it('serves the request before bytes that are none, and nothing behind them', async () => {
+  it('serves the request before invalid bytes, and nothing after them', async () => {
     const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n';
     const { answer, upstream } = await gateway.passes(`${first}\0\0\0\r\n\r\nGET /third HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer.statuses[0]).to.equal(200);
@@ -202,7 +202,7 @@ describe('framing attacks', () => {
     expect(upstream.endsWith('\r\n\r\nabcde')).to.equal(true);
   });
 
-  it('does not take a body that was announced for a request (0.CL, TE.0)', async () => {
+  it('does not parse a declared body as a request (0.CL, TE.0)', async () => {
     const inner = SMUGGLED;
     const { upstream } = await gateway.passes(
       `GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
@@ -211,7 +211,7 @@ describe('framing attacks', () => {
     expect(upstream.endsWith(`\r\n\r\n${inner}`)).to.equal(true);
   });
 
-  it('keeps long chunked bodies whole, one after the other on one connection', async () => {
+  it('keeps long chunked bodies complete, in sequence on one connection', async () => {
     const client = await open(gateway.port);
     gateway.forget();
     const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -206,7 +206,7 @@ describe('bad request heads', () => {
     expect(upstream).not.to.match(/\r\nx_forwarded_for:|\r\nx-envoy-original-path:/i);
   });
 
-  it('takes blank lines before a request, and bytes above 0x7f in a value', async () => {
+  it('accepts blank lines before a request, and bytes above 0x7f in a value', async () => {
     const { answer, upstream } = await gateway.passes(`\r\n\r\n${get('/x', 'Connection: close', 'X: \x80\xff')}`);
     expect(answer.statuses).to.deep.equal([200]);
     expect(upstream).to.match(/\r\nx: \x80\xff\r\n/i);
@@ -253,12 +253,12 @@ describe('bad request heads under settings of the listener', () => {
     expect(upstream).to.match(/\r\nhost: fallback\.example\r\n/i);
   });
 
-  it('rejects Transfer-Encoding in HTTP/1.0 all the same', async () => {
+  it('rejects Transfer-Encoding in HTTP/1.0 too', async () => {
     const raw = 'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     await gateway.refuses(raw, 400, 'ERR_ROUTING_BAD_FRAMING');
   });
 
-  it('takes a head of 20 KiB, rejects one of 33 KiB', async () => {
+  it('accepts a head of 20 KiB, rejects one of 33 KiB', async () => {
     const { answer } = await gateway.passes(get('/', 'Connection: close', `X: ${'a'.repeat(20_480)}`));
     expect(answer.statuses).to.deep.equal([200]);
     await gateway.refuses(get('/', `X: ${'a'.repeat(33_792)}`), 431, 'ERR_ROUTING_HEAD_TOO_LARGE');
@@ -274,7 +274,7 @@ describe('bad request heads under settings of the listener', () => {
     await gateway.refuses('TRACE / HTTP/1.1\r\nHost: a\r\n\r\n', 405, METHOD);
   });
 
-  it('50 rejects a body that says it is too large', async () => {
+  it('50 rejects a body whose Content-Length is too large', async () => {
     const raw = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nabcdefghijk';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });

@@ -74,7 +74,7 @@ describe('clients that leave', () => {
 
   for (const leave of ['resets', 'closes'] as const) {
     for (const [name, bytes, answer, begun] of phases) {
-      it(`lets go of everything when a client ${leave} the connection ${name}`, async () => {
+      it(`releases everything when a client ${leave} the connection ${name}`, async () => {
         Object.assign(upstreamSees, { begun: 0, aborted: 0, answer });
         const clients = await Promise.all(Array.from({ length: 5 }, () => open(port)));
         for (const { socket } of clients) socket.write(bytes === '' ? '\r\n' : bytes);
@@ -92,7 +92,7 @@ describe('clients that leave', () => {
     }
   }
 
-  it('lets go of an idle connection when the client leaves', async () => {
+  it('releases an idle connection when the client disconnects', async () => {
     const client = await open(port);
     await until(() => active() === 1);
     client.socket.destroy();

@@ -30,7 +30,7 @@ describe('slow clients', () => {
       expect(gateway.received()).not.to.match(/GET \/ /);
     });
 
-    it('closes a socket that says nothing', async () => {
+    it('closes a socket that sends nothing', async () => {
       const { statuses, json } = await exchange(gateway.port);
       expect(statuses).to.deep.equal([408]);
       expect(json.code).to.equal('ERR_ROUTING_REQUEST_TIMEOUT');

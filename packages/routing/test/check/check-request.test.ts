@@ -13,7 +13,7 @@ const codeOf = (request: RequestHead, rules: Partial<RequestRules> = {}): string
   checkRequest(request, { ...DEFAULT_LIMITS, ...rules })?.code;
 
 describe('checkRequest', () => {
-  it('has nothing against an ordinary request', () => {
+  it('accepts an ordinary request', () => {
     expect(codeOf(head())).to.equal(undefined);
     expect(codeOf(head({ method: 'POST' }, 'Content-Length', '5', 'Cookie', 'a=1', 'Cookie', 'b=2'))).to.equal(
       undefined,
@@ -25,7 +25,7 @@ describe('checkRequest', () => {
     expect(codeOf(head({}, 'x_y', '1'))).to.equal(undefined);
   });
 
-  it('takes exactly as much as allowed', () => {
+  it('accepts exactly the maximum', () => {
     const target = (bytes: number): RequestHead => head({ url: `/${'a'.repeat(bytes - 1)}` });
     expect(codeOf(target(8_192))).to.equal(undefined);
     expect(codeOf(target(8_193))).to.equal('ERR_ROUTING_TARGET_TOO_LONG');
@@ -41,7 +41,7 @@ describe('checkRequest', () => {
     expect(codeOf(written(16_385))).to.equal('ERR_ROUTING_HEAD_TOO_LARGE');
   });
 
-  it('rejects framing that the parser would have rejected too', () => {
+  it('rejects framing that the parser would reject too', () => {
     expect(codeOf(head({}, 'Content-Length', '5', 'Transfer-Encoding', 'chunked'))).to.equal('ERR_ROUTING_BAD_FRAMING');
     for (const value of ['', '+5', '-5', '0x5', '5,5', '1e3', '９', '9007199254740993']) {
       expect(codeOf(head({}, 'content-LENGTH', value)), value).to.equal('ERR_ROUTING_BAD_FRAMING');
@@ -49,7 +49,7 @@ describe('checkRequest', () => {
     expect(codeOf(head({}, 'Content-Length', '5', 'CONTENT-LENGTH', '5'))).to.equal('ERR_ROUTING_BAD_FRAMING');
   });
 
-  it('rejects a body above the limit, and none where there is no limit', () => {
+  it('rejects a body above the limit, and none without a limit', () => {
     expect(codeOf(head({}, 'Content-Length', '11'), { maxBodyBytes: 10 })).to.equal('ERR_ROUTING_BODY_TOO_LARGE');
     expect(codeOf(head({}, 'Content-Length', '10'), { maxBodyBytes: 10 })).to.equal(undefined);
     expect(codeOf(head({}, 'Content-Length', '99999999999'))).to.equal(undefined);

@@ -63,7 +63,7 @@ describe('explain', () => {
     expect(explainRequest(snapshot, asked)).to.deep.equal(explainRequest(snapshot, asked));
   });
 
-  it('says what each condition wanted and what it found', () => {
+  it('shows the expected and the actual value of each condition', () => {
     const matchers = [
       {
         exact: '/a',
@@ -97,7 +97,7 @@ describe('explain', () => {
     expect(outcome).to.include({ status: 404, reason: 'no virtual host has this domain' });
   });
 
-  it('says which reference of a replaced route is broken', () => {
+  it('names the broken reference of a replaced route', () => {
     const reason = 'upstream echp not found (did you mean echo?)';
     const action = { type: 'replacement', status: 404, body: 'bad', reason } as const;
     const snapshot = snapshotOf([hostOf([routeOf({ matchers: [{ prefix: '/' }], action })])], [UPSTREAM]);
@@ -161,7 +161,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('lists what takes effect at different moments by moment', () => {
+  it('lists options by the moment when they take effect', () => {
     const stages = { early: {}, regular: {} };
     const host = hostOf(
       [
@@ -196,7 +196,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('knows that any transformation of a route replaces those of its virtual host, of every stage', () => {
+  it('lets any transformation of a route replace those of its virtual host, of every stage', () => {
     const host = hostOf([routeOf({ options: { stagedTransformations: { early: {} } } })], {
       options: { stagedTransformations: { regular: {} } },
     });
@@ -207,7 +207,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('shows what those that stand before the route change, and what they reject', () => {
+  it('shows what transformations before the route change, and what they reject', () => {
     const routes = [
       directOf('gold', { name: 'gold', matchers: [{ prefix: '/', headers: [{ name: 'x-tier', value: 'gold' }] }] }),
       routeOf({ name: 'rest' }),
@@ -244,13 +244,13 @@ describe('explain', () => {
     expect(refused.outcome).to.deep.equal({ type: 'reply', ...answer });
   });
 
-  it('rejects what is not a URL', () => {
+  it('rejects an invalid URL', () => {
     expect(() => explainRequest(snapshotOf([]), { method: 'GET', url: 'pets' }))
       .to.throw()
       .with.property('code', 'ERR_ROUTING_BAD_TARGET');
   });
 
-  it('says that no listener matches the request', () => {
+  it('reports that no listener matches the request', () => {
     const { outcome, listeners } = explainRequest(snapshotOf([]), { method: 'GET', url: 'https://a/' });
     expect(listeners[0]).to.include({ chosen: false, reason: 'it does not speak TLS' });
     expect(outcome).to.include({ type: 'reply', status: 0 });

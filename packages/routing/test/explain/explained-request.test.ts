@@ -250,7 +250,7 @@ describe('explained transformations', () => {
     });
   }
 
-  it('say why a request cannot be transformed', () => {
+  it('state why a request cannot be transformed', () => {
     const options = { stagedTransformations: staged('early', { passthrough: {}, ...set({ 'x-a': '{{ nobody }}' }) }) };
     const { outcome } = explainRequest(snapshotOf([hostOf([directOf('x', { options })])]), {
       method: 'GET',
@@ -279,7 +279,7 @@ describe('explained transformations', () => {
     expect(shown.headers).to.include({ 'x-seen': 'early, regular' });
   });
 
-  it('show routes as they were judged, not by the path that came later', () => {
+  it('show routes by the path that was matched, not by a later one', () => {
     const options = { stagedTransformations: staged('early', set({ ':path': '/new' })) };
     const snapshot = snapshotOf([hostOf([routeOf({ name: 'old', matchers: [{ prefix: '/old' }], options })])]);
     const { routes, request: shown } = explainRequest(snapshot, { method: 'GET', url: 'http://a/old' });

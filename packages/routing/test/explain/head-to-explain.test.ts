@@ -90,7 +90,7 @@ describe('explain and the checks of a listener', () => {
   });
 
   for (const { name, method = 'GET', target = '/', headers = {}, status } of CASES) {
-    it(`give the same status to ${name}`, async () => {
+    it(`return the same status for ${name}`, async () => {
       const lines = Object.entries({ host: 'a', ...headers }).flatMap(([key, value]) =>
         [value].flat().map((each) => `${key}: ${each}\r\n`),
       );
@@ -165,7 +165,7 @@ describe('explain and the check of a TLS connection', () => {
   });
 
   for (const [servername, host, status] of CONNECTIONS) {
-    it(`give ${status} to ${host} on a connection for ${servername}`, async () => {
+    it(`return ${status} for ${host} on a connection for ${servername}`, async () => {
       const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, ...client });
       let text = '';
       socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));

@@ -87,7 +87,7 @@ describe('format', () => {
     });
   }
 
-  it('knows the operators that validation lets into headers, and no others', () => {
+  it('supports the operators that validation allows in headers, and no others', () => {
     const argued = (names: readonly string[]): string[] => names.map((name) => `${name}(a:b)`);
     const requests = [...PLAIN_OPERATORS, ...argued(ARGUMENT_OPERATORS)];
     const responses = [...RESPONSE_OPERATORS, ...argued(RESPONSE_ARGUMENT_OPERATORS)];
@@ -97,11 +97,11 @@ describe('format', () => {
     expect([...new Set(names)].sort()).to.deep.equal(OPERATOR_NAMES);
   });
 
-  it('knows the operators that validation lets into logs beside those, and no others', () => {
+  it('supports the additional operators that validation allows in logs, and no others', () => {
     expect([...NEVER_KNOWN]).to.deep.equal(LOG_OPERATORS);
   });
 
-  it('has no long flags where there are none', () => {
+  it('omits long flags if there are none', () => {
     expect(fill(compileFormat('%RESPONSE_FLAGS_LONG%', 'log'), recordOf({ flags: '' }), '-')).to.equal('-');
   });
 

@@ -134,7 +134,7 @@ describe('forward, with a broken upstream', () => {
     }
   });
 
-  describe('never lets half a body look whole, when the upstream', () => {
+  describe('never completes a truncated body, when the upstream', () => {
     const half: Record<string, [(socket: Socket) => void, string]> = {
       'resets in the middle of a content-length': [
         (socket) => socket.resetAndDestroy(),
@@ -327,7 +327,7 @@ describe('forward, with a broken upstream', () => {
       });
     }
 
-    it('bytes before it was asked anything', async () => {
+    it('sends bytes before a request', async () => {
       const upstream = await rawUpstream((socket) => socket.write(GOOD));
       const gw = await gateway({ upstream: snapshotOf(upstream.port) });
       await expectGood(gw);

@@ -32,10 +32,10 @@ async function uncaughtDuring(run: () => Promise<void>): Promise<string[]> {
   return thrown;
 }
 
-describe('forward, when what it calls misbehaves', () => {
+describe('forward with failing callbacks', () => {
   afterEach(closeAll);
 
-  it('lets others have the place of a connection although the end of its exchange threw', async () => {
+  it('releases the slot of a connection although its end callback threw', async () => {
     const upstream = await rawUpstream((socket, request) => {
       if (request.includes('/good')) socket.write(WHOLE);
     });
@@ -70,7 +70,7 @@ describe('forward, when what it calls misbehaves', () => {
     expect(thrown).to.deep.equal(['the end of /reset', 'the end of /slow', 'the end of /left']);
   });
 
-  it('takes a response that somebody else has ended for one whose client left', async () => {
+  it('treats a response that was ended elsewhere like a disconnected client', async () => {
     const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
     const responses: ServerResponse[] = [];
     const gw = await gateway({ upstream: snapshotOf(upstream.port) });
@@ -125,7 +125,7 @@ describe('forward, when what it calls misbehaves', () => {
     });
   });
 
-  it('lets go of requests that wait behind another on the connection of a client that leaves', async () => {
+  it('releases queued requests of a connection when the client disconnects', async () => {
     const upstream = await rawUpstream(() => {});
     const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ timeoutMs: 0 }) });
     const socket = connect(gw.port, '127.0.0.1');

@@ -102,7 +102,7 @@ describe('forwardTo', () => {
         expect(seen(answer)).to.include({ method: 'GET', url: '/base/items/7?x=%20y' });
       });
 
-      it('streams a body that nobody has read', async () => {
+      it('streams an unread body', async () => {
         const url = await app();
         expect(seen(await get(`${url}/api/`, { method: 'POST', body: 'raw' })).body).to.equal('raw');
       });
@@ -214,7 +214,7 @@ describe('forwardTo', () => {
         });
       }
 
-      it('hands a rejected connection to the error handler', async () => {
+      it('passes a refused connection to the error handler', async () => {
         const server = make();
         const closed = createServer();
         const port = await listen(closed);
@@ -235,7 +235,7 @@ describe('forwardTo', () => {
     expect(seen(await get(`${url}/a?b`, { method: 'DELETE' }))).to.include({ method: 'DELETE', url: '/a?b' });
   });
 
-  it('works in a Connect-style chain and tells errors to next', async () => {
+  it('works in a Connect-style chain and passes errors to next', async () => {
     const target = await httpUpstream(() => {});
     const chain: Handler[] = [
       (_req, _res, next) => next(),
@@ -251,7 +251,7 @@ describe('forwardTo', () => {
     expect(await get(url)).to.include({ status: 504, body: 'ERR_ROUTING_UPSTREAM_TIMEOUT' });
   });
 
-  it("sends the target's host, and headers that say where the request came from", async () => {
+  it("sends the target's host, and headers with the origin of the request", async () => {
     const target = await echoTarget();
     const handler = forwarder({ target: `http://127.0.0.1:${target}` });
     const url = await serve((req, res) => handler(req, res, () => {}));
@@ -271,7 +271,7 @@ describe('forwardTo', () => {
     expect(headers).to.not.have.any.keys('x-hop', 'x_forwarded_for');
   });
 
-  it('appends to forwarded headers where they are trusted, and keeps the host where asked', async () => {
+  it('appends to trusted forwarded headers, and keeps the host if configured', async () => {
     const target = await echoTarget();
     const handler = forwarder({ target: `http://127.0.0.1:${target}`, trustForwarded: true, keepHost: true });
     const url = await serve((req, res) => handler(req, res, () => {}));
@@ -314,7 +314,7 @@ describe('forwardTo', () => {
     });
   }
 
-  it('sends TE: trailers on, and nothing else of TE', async () => {
+  it('forwards TE: trailers, and nothing else of TE', async () => {
     const target = await echoTarget();
     const handler = forwarder({ target: `http://127.0.0.1:${target}` });
     const url = await serve((req, res) => handler(req, res, () => res.destroy()));
@@ -418,7 +418,7 @@ describe('forwardTo', () => {
   });
 
   for (const scheme of ['http', 'https']) {
-    it(`lets a process end that has closed its server, although a connection to the target is kept (${scheme})`, async () => {
+    it(`allows the process to exit after the server closed, although a connection to the target is idle (${scheme})`, async () => {
       const sockets = new Set<Socket>();
       const onRequest: RequestListener = (req, res) => void res.end(`over ${sockets.add(req.socket).size}`);
       const target = scheme === 'http' ? createServer(onRequest) : createHttpsServer(certificates().server, onRequest);

@@ -18,7 +18,7 @@ function bodyOf(req: IncomingMessage): Promise<string> {
 describe('forward', () => {
   afterEach(closeAll);
 
-  it('hands on a head that comes with the size of the first chunk alone', async () => {
+  it('forwards a head that arrives with only the size of the first chunk', async () => {
     const upstream = await rawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n');
     });
@@ -60,7 +60,7 @@ describe('forward', () => {
       expect(gw.outcomes[0]).to.include({ bytesReceived: 5, bytesSent: 7, flags: '' });
     });
 
-    it('is chunked where the client chunked it', async () => {
+    it('is chunked if the client chunked it', async () => {
       const port = await httpUpstream(
         (req, res) => void bodyOf(req).then((body) => res.end(`${req.headers['transfer-encoding']} ${body}`)),
       );
@@ -81,7 +81,7 @@ describe('forward', () => {
       }
     });
 
-    it('says content-length: 0 for an empty POST', async () => {
+    it('sends content-length: 0 for an empty POST', async () => {
       const upstream = await rawUpstream((socket) => socket.write(OK));
       const gw = await gateway({ upstream: snapshotOf(upstream.port) });
       await get(gw.url, { method: 'POST' });
@@ -134,7 +134,7 @@ describe('forward', () => {
   });
 
   describe('the response', () => {
-    it('comes back whole, with names, order and doubled headers kept', async () => {
+    it('is complete, with names, order and repeated headers', async () => {
       const head =
         'HTTP/1.1 201 Made Up\r\nX-B: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nx-empty:\r\nX-High: \xe4\r\nContent-Length: 3\r\n\r\nabc';
       const upstream = await rawUpstream((socket) => socket.write(head, 'latin1'));
@@ -171,7 +171,7 @@ describe('forward', () => {
       }
     });
 
-    it('is written with the headers onResponseHead gives', async () => {
+    it('is written with the headers of onResponseHead', async () => {
       const upstream = await rawUpstream((socket) => socket.write(OK));
       const gw = await gateway({
         upstream: snapshotOf(upstream.port),
@@ -197,7 +197,7 @@ describe('forward', () => {
       'goes on': 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok',
       'has only begun': 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n',
     })) {
-      it(`is broken off when onResponseHead gives what cannot be written, and the body ${name}`, async () => {
+      it(`is aborted when onResponseHead returns invalid headers, and the body ${name}`, async () => {
         const upstream = await rawUpstream((socket) => socket.write(answer));
         const onResponseHead = (_status: number, headers: string[]): string[] => [...headers, 'x-a', 'b\r\nc: d'];
         const gw = await gateway({ upstream: snapshotOf(upstream.port), head: () => ({ onResponseHead }) });
@@ -217,7 +217,7 @@ describe('forward', () => {
       expect(answer.headers['content-length']).to.equal('1000');
     });
 
-    it('204 has neither body nor length, and what the upstream sent as one is dropped', async () => {
+    it('204 has neither body nor length, and drops what the upstream sent as a body', async () => {
       const upstream = await rawUpstream((socket, _request, index) =>
         socket.write(index === 0 ? 'HTTP/1.1 204 No Content\r\ncontent-length: 3\r\n\r\nbad' : OK),
       );
@@ -277,7 +277,7 @@ describe('forward', () => {
         .and.not.contain('x-t');
     });
 
-    it('that comes in chunks gets its length where it comes at once, and stays in chunks where it does not', async () => {
+    it('in chunks gets a length if it arrives at once, and stays chunked otherwise', async () => {
       const upstream = await rawUpstream((socket, _request, index) => {
         const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
         if (index === 0) return void socket.write(`${head}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`);
@@ -378,7 +378,7 @@ describe('forward', () => {
       expect([gw.stat('upstream_rq_pending_overflow'), gw.stat('upstream_rq_pending_active')]).to.deep.equal([3, 0]);
     });
 
-    it('are at least one, even where the upstream is configured for none', async () => {
+    it('are at least one, even if the upstream is configured for none', async () => {
       const upstream = await rawUpstream((socket) => socket.write(OK));
       const spec = { circuitBreakers: { maxConnections: 0, maxPendingRequests: 5 } };
       const gw = await gateway({ upstream: snapshotOf(upstream.port, { spec }) });
@@ -450,7 +450,7 @@ describe('forward', () => {
     });
   });
 
-  it('takes only upstreams of createUpstreams', async () => {
+  it('accepts only upstreams of createUpstreams', async () => {
     const { forward } = await import('../../src/forward/forward-request.ts');
     const own = { name: 'own', snapshot: snapshotOf(1), pick: () => undefined };
     expect(() => forward({} as never, {} as never, own, {} as never)).to.throw(TypeError);

@@ -65,7 +65,7 @@ describe('forward', () => {
       await until(() => upstream.sockets.size === 0);
     });
 
-    it('lets an upload go on that takes longer, as long as it moves', async () => {
+    it('allows a longer upload as long as it makes progress', async () => {
       const port = await httpUpstream((req, res) => void count(req).then((bytes) => res.end(String(bytes))));
       const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 3000 }) });
       const req = request(gw.url, { method: 'POST', agent: false });
@@ -76,7 +76,7 @@ describe('forward', () => {
       res.resume();
     });
 
-    it('responds with 504 to an upload that stands still', async () => {
+    it('responds with 504 to a stalled upload', async () => {
       const port = await httpUpstream((req) => void req.resume());
       const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 30 }) });
       const { socket, text } = client(gw.port, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc');
@@ -157,7 +157,7 @@ describe('forward', () => {
   });
 
   describe('with back-pressure', () => {
-    it('holds the upstream back while the client does not read, and loses nothing', async () => {
+    it('applies back pressure to the upstream while the client does not read', async () => {
       let written = 0;
       const port = await httpUpstream((_req, res) => {
         const chunk = Buffer.alloc(64 * 1024);
@@ -178,7 +178,7 @@ describe('forward', () => {
       expect(await count(res.resume())).to.equal(TOTAL);
     });
 
-    it('holds the client back while the upstream does not read, and loses nothing', async () => {
+    it('applies back pressure to the client while the upstream does not read', async () => {
       let upload: IncomingMessage | undefined;
       const port = await httpUpstream((req, res) => {
         upload = req.pause();
@@ -205,7 +205,7 @@ describe('forward', () => {
       'in chunks': `HTTP/1.1 413 Too Large\r\ntransfer-encoding: chunked\r\n\r\n${refusal.length.toString(16)}\r\n${refusal}\r\n0\r\n\r\n`,
     };
     for (const [name, answer] of Object.entries(answers)) {
-      it(`delivers it whole ${name}, stops the upload and uses neither connection again`, async () => {
+      it(`delivers it ${name}, stops the upload and reuses neither connection`, async () => {
         const upstream = await rawUpstream((socket, _request, index) => socket.write(index === 0 ? answer : OK));
         const gw = await gateway({ upstream: snapshotOf(upstream.port) });
         const socket = connect(gw.port, '127.0.0.1').on('error', () => {});

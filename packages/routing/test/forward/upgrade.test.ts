@@ -159,7 +159,7 @@ describe('forwardUpgrade', () => {
     expect([code, String(reason)]).to.deep.equal([4001, 'enough']);
   });
 
-  it('relays a rejection of the upstream whole', async () => {
+  it('relays a rejection of the upstream completely', async () => {
     const upstream = createServer((_req, res) => void res.end());
     upstream.on('upgrade', (_req, socket) =>
       socket.end(
@@ -300,7 +300,7 @@ describe('forwardUpgrade', () => {
     expect(gw.outcomes[0]).to.include({ status: 101 });
   });
 
-  it('passes on what the upstream says to a client that has finished sending', async () => {
+  it('forwards upstream data to a client that has finished sending', async () => {
     const upstream = await rawUpstream((socket) => {
       socket.on('end', () => socket.end('bye'));
       socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
@@ -314,7 +314,7 @@ describe('forwardUpgrade', () => {
     await until(() => gw.sockets.size === 0);
   });
 
-  it('passes on what the upstream says some time after the client has finished sending', async () => {
+  it('forwards upstream data some time after the client has finished sending', async () => {
     const upstream = createNetServer({ allowHalfOpen: true }, (socket) => {
       socket.on('end', () => {
         setTimeout(() => socket.write('one'), 100);
@@ -354,7 +354,7 @@ describe('forwardUpgrade', () => {
     expect(received).to.be.greaterThan(last.length);
   });
 
-  it('writes what the socket has buffered when the upstream closes', async () => {
+  it('writes buffered data when the upstream closes', async () => {
     const piece = Buffer.alloc(48 * 1024, 'z');
     let upstreamSocket: Socket | undefined;
     let isClosed = false;
@@ -395,7 +395,7 @@ describe('forwardUpgrade', () => {
     await until(() => gw.sockets.size === 0);
   });
 
-  it('holds the upstream back while the client reads slowly, and loses nothing', async () => {
+  it('applies back pressure to the upstream while the client reads slowly', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, 'z');
     const total = 64 * 1024 * 1024;
@@ -429,7 +429,7 @@ describe('forwardUpgrade', () => {
     expect(sent).to.equal(total);
   });
 
-  it('speaks TLS with an upstream that does, and verifies it', async () => {
+  it('uses TLS to the upstream, and verifies it', async () => {
     const { ca, server } = certificates();
     const echo = await echoServer(createHttpsServer({ cert: server.cert, key: server.key }) as unknown as Server);
     const upstream = snapshotOf(echo.port, {

@@ -43,7 +43,7 @@ const BAD: Readonly<Record<string, string>> = {
 
 describe('chunks', () => {
   for (const [name, [text, data]] of Object.entries(GOOD)) {
-    it(`are read whole and cut at any byte: ${name}`, () => {
+    it(`are read at once and split at any byte: ${name}`, () => {
       const expected = { data, left: '', done: true };
       expect(read(text)).to.deep.equal(expected);
       expect(read(...text)).to.deep.equal(expected);
@@ -56,7 +56,7 @@ describe('chunks', () => {
     expect(read(`${chunk.repeat(200)}0\r\n\r\n`)).to.deep.equal({ data: 'a'.repeat(200), left: '', done: true });
   });
 
-  it('end where the last one does, and leave the rest', () => {
+  it('end after the last one, and leave later bytes', () => {
     expect(read('1\r\na\r\n0\r\n\r\nHTTP/1.1')).to.deep.equal({ data: 'a', left: 'HTTP/1.1', done: true });
     expect(read('0\r\nx-a: 1\r\n\r', '\nHTTP/1.1')).to.deep.equal({ data: '', left: 'HTTP/1.1', done: true });
   });
@@ -78,7 +78,7 @@ describe('chunks', () => {
     });
   }
 
-  it('are rejected with trailers or extensions without end, however they are cut', () => {
+  it('are rejected with trailers or extensions without end, however they are split', () => {
     const endless = ['0\r\n', ...Array.from({ length: 40 }, () => `x-a: ${'t'.repeat(500)}\r\n`)];
     expect(() => read(...endless)).to.throw('the trailers are too long');
     expect(() => read(`1;${'e'.repeat(5000)}`)).to.throw('a chunk extension is too long');

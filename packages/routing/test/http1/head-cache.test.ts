@@ -21,7 +21,7 @@ describe('remembered heads', () => {
     expect(first).to.deep.include({ framing: 5 });
   });
 
-  it('are known again by their bytes: the last one, whole, for the same kind of request', () => {
+  it('are recognized by their bytes: the last one, complete, for the same kind of request', () => {
     const heads = new HeadCache();
     const bytes = (text: string) => Buffer.from(`..${text}\r\nbody`, 'latin1');
     const repeated = (text: string, { bodiless = false, missing = 0 } = {}) => {
@@ -64,7 +64,7 @@ describe('remembered heads', () => {
     expect(heads.read(head('x-i: 0'), false)).to.not.equal(first);
   });
 
-  it('do not keep what came behind them', () => {
+  it('do not keep bytes after them', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const body = 'b'.repeat(16_000);

@@ -88,7 +88,7 @@ function read(heads: HeadCache, pieces: readonly string[], method: string): unkn
   return seen;
 }
 
-describe('a response parser that knows heads', () => {
+describe('a response parser with cached heads', () => {
   it('reads responses like a new cache, however they are cut', () => {
     const known = new HeadCache();
     const frequent: string[] = [];

@@ -8,7 +8,7 @@ function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
 }
 
 describe('a read buffer', () => {
-  it('is the same for all connections while little comes, and what is taken is a copy', function () {
+  it('is shared by all connections while reads are small, and returns copies', function () {
     if (process.platform === 'win32') this.skip();
     const [one, other] = [new ReadBuffer(), new ReadBuffer()];
     expect(one.current).to.equal(other.current);
@@ -18,7 +18,7 @@ describe('a read buffer', () => {
     expect(one.current).to.equal(other.current);
   });
 
-  it('is one of its own while much comes, and what is taken is never written again', () => {
+  it('is dedicated while reads are large, and never overwrites returned bytes', () => {
     const [one, other] = [new ReadBuffer(), new ReadBuffer()];
     const sizes = [65_536, 40_000, 100, 65_536, 32_768, 5000, 65_536];
     const taken = sizes.flatMap((size, i) => [readAndTake(one, size, i + 1), readAndTake(other, size, i + 101)]);
@@ -29,7 +29,7 @@ describe('a read buffer', () => {
     expect(one.current).to.not.equal(other.current);
   });
 
-  it('gives two parts of one read, whichever comes first', () => {
+  it('returns two parts of one read in any order', () => {
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
     const buffer = reading.current.fill(2, 0, 40_000).fill(3, 40_000);
@@ -40,7 +40,7 @@ describe('a read buffer', () => {
     expect(second.equals(Buffer.alloc(100, 3))).to.equal(true);
   });
 
-  it('takes a buffer that was given back once more, and none whose bytes somebody may still need', () => {
+  it('reuses released buffers, and none whose bytes may still be needed', () => {
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
     const [view, copy] = [readAndTake(reading, 65_536, 2), readAndTake(reading, 1000, 3)];

@@ -12,13 +12,13 @@ describe('the head of a request', () => {
     );
   });
 
-  it('names the endpoint where there is no host', () => {
+  it('names the endpoint if there is no host', () => {
     expect(requestHead({ ...line, headers: [] }, HOST, undefined)).to.equal(
       'GET /a?b=c HTTP/1.1\r\nhost: 127.0.0.1:80\r\n\r\n',
     );
   });
 
-  it('says how its body ends, and nobody else does', () => {
+  it('contains only its own framing headers', () => {
     const headers = [
       'host',
       'a',
@@ -44,7 +44,7 @@ describe('the head of a request', () => {
     }
   });
 
-  it('says that trailers are taken, with the Connection field that belongs to it', () => {
+  it('announces trailers, with the matching Connection field', () => {
     const head = requestHead({ ...line, headers: ['host', 'a', 'te', 'trailers', 'x', '1'] }, HOST, undefined);
     expect(head).to.equal('GET /a?b=c HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: TE\r\nx: 1\r\n\r\n');
   });

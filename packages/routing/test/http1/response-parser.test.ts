@@ -79,7 +79,7 @@ const ANSWERS: Readonly<
 
 describe('a response parser', () => {
   for (const [name, { text, status, body, method, closed }] of Object.entries(ANSWERS)) {
-    it(`reads ${name} whole, byte by byte and cut anywhere`, () => {
+    it(`reads ${name} at once, byte by byte and split anywhere`, () => {
       const cuts = Array.from({ length: text.length }, (_, i) => [text.slice(0, i), text.slice(i)]);
       for (const pieces of [[text], [...text], ...cuts]) {
         const seen = read(pieces, { method, closed });
@@ -89,7 +89,7 @@ describe('a response parser', () => {
     });
   }
 
-  it('drops what each of two Connection fields names, and heeds both', () => {
+  it('drops the headers that two Connection fields name, and applies both', () => {
     const { head } = read([
       'HTTP/1.1 200 OK\r\nconnection: x-a, close\r\nx-a: 1\r\nx-b: 2\r\nConnection: X-B\r\nx-c: 3\r\ncontent-length: 0\r\n\r\n',
     ]);
@@ -97,7 +97,7 @@ describe('a response parser', () => {
     expect(head!.keepAlive).to.equal(false);
   });
 
-  it('gives headers with their names, order and doubles, without blanks around their values', () => {
+  it('returns headers with their names, order and repetitions, with trimmed values', () => {
     const text =
       'HTTP/1.1 200 OK\r\nX-A:1\r\nset-cookie: a=b\r\nSet-Cookie:\t c=d \t\r\nx-e:\r\nContent-Length: 0\r\n\r\n';
     expect(read([text]).head!.headers).to.deep.equal([
@@ -119,14 +119,14 @@ describe('a response parser', () => {
     expect(read(['HTTP/1.1 204 No\r\n\r\n', 'more']).left).to.equal('more');
   });
 
-  it('tells when the body has not come with the head', () => {
+  it('reports that the body did not arrive with the head', () => {
     const [head, body] = ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n', 'ok'];
     expect(read([head, body]).alone).to.equal(true);
     expect(read([head + body]).alone).to.equal(false);
     expect(read([head + body[0]!, body[1]!]).alone).to.equal(false);
   });
 
-  it('takes the end of the connection for the end of a body only where nothing else says it', () => {
+  it('ends a body at the end of the connection only without other framing', () => {
     for (const text of [
       'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhell',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n',
@@ -136,7 +136,7 @@ describe('a response parser', () => {
     }
   });
 
-  it('says whether the connection can be used again', () => {
+  it('reports whether the connection can be reused', () => {
     const keeps = (version: string, ...lines: string[]): boolean =>
       read([[`HTTP/${version} 200 OK`, ...lines, 'content-length: 0', '', ''].join('\r\n')]).head!.keepAlive;
     expect(keeps('1.1')).to.equal(true);
@@ -173,7 +173,7 @@ describe('a response parser', () => {
     }
   });
 
-  it('rejects a head that does not end, however slowly it comes', () => {
+  it('rejects a head without end, however slowly it arrives', () => {
     const line = `x-a: ${'a'.repeat(1000)}\r\n`;
     expect(() => read(['HTTP/1.1 200 OK\r\n', ...Array.from({ length: 70 }, () => line)])).to.throw(
       'the head is too long',

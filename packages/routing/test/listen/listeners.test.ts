@@ -34,7 +34,7 @@ describe('createListeners', () => {
     return listeners;
   }
 
-  it('opens what is new, closes what is gone, and keeps the rest open on its port', async () => {
+  it('opens new listeners, closes removed ones, and keeps the others open', async () => {
     const [a, b, c] = [8081, 8082, 8083].map((bindPort) => listenerOf({ bindPort })) as [Listener, Listener, Listener];
     create();
     await listeners.apply(snapshotOf(a, b));
@@ -93,7 +93,7 @@ describe('createListeners', () => {
     expect(result!.error!.message).to.include('the address does not belong to this machine');
   });
 
-  it('gives new settings to new connections and leaves open ones as they are', async () => {
+  it('applies new settings to new connections only', async () => {
     create();
     const [{ port } = { port: 0 }] = await listeners.apply(snapshotOf(listenerOf()));
     const before = await open(port!);
@@ -107,7 +107,7 @@ describe('createListeners', () => {
     expect(before.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
   });
 
-  it('counts connections and what it rejects', async () => {
+  it('counts connections and rejections', async () => {
     const context = createContext();
     create({ context });
     const [{ port } = { port: 0 }] = await listeners.apply(
@@ -135,7 +135,7 @@ describe('createListeners', () => {
     );
   });
 
-  it('writes one log line for each rejected request, with the reason and without what was sent', async () => {
+  it('logs each rejected request once, with the reason and without its content', async () => {
     const lines: string[] = [];
     const log = createLoggers({ destination: { write: (line) => void lines.push(line) } });
     create({ context: createContext({ log }) });
@@ -260,7 +260,7 @@ describe('drain', () => {
     await serving.close();
   });
 
-  it('says connection: close on responses under way and closes idle connections before the limit', async () => {
+  it('sends connection: close on responses in progress and closes idle connections before the limit', async () => {
     let begin = (_answer: () => void): void => {};
     const begun = new Promise<() => void>((resolve) => (begin = resolve));
     const serving = await serve((_req, res) => begin(() => res.end('late')));
@@ -292,7 +292,7 @@ describe('drain', () => {
     await drained;
   });
 
-  it('ends what is left after the limit, upgraded sockets too', async () => {
+  it('closes remaining connections after the limit, upgraded sockets too', async () => {
     const handler: Handler = () => {};
     handler.upgrade = (_req, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
     const serving = await serve(handler);
@@ -309,7 +309,7 @@ describe('drain', () => {
     await Promise.all([stuck.closed, upgraded.closed]);
   });
 
-  it('lets the requests of a removed listener finish', async () => {
+  it('completes the requests of a removed listener', async () => {
     let begin = (_answer: () => void): void => {};
     const begun = new Promise<() => void>((resolve) => (begin = resolve));
     const serving = await serve((_req, res) => begin(() => res.end('late')));

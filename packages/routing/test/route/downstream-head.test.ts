@@ -43,7 +43,7 @@ describe('request head', () => {
     expect(headers.slice(0, 8)).to.deep.equal(['host', 'a.example', 'x-b', '1', 'x-a', '2', 'x-b', '3']);
   });
 
-  it('removes what belongs to the connection and what Connection names', () => {
+  it('removes connection headers and those that Connection names', () => {
     const written = {
       Connection: 'keep-alive, X-Private',
       'Keep-Alive': 'timeout=5',
@@ -66,12 +66,12 @@ describe('request head', () => {
     ]);
   });
 
-  it('removes what each of two Connection fields names', () => {
+  it('removes the headers that each of two Connection fields names', () => {
     const head = take(['Connection', 'X-A', 'X-A', '1', 'connection', 'close, X-B', 'X-B', '2', 'X-C', '3']);
     expect([value(head, 'x-a'), value(head, 'x-b'), value(head, 'x-c')]).to.deep.equal([undefined, undefined, '3']);
   });
 
-  it('keeps of TE what says that trailers are taken, although Connection names it', () => {
+  it('keeps TE: trailers, although Connection names it', () => {
     for (const te of ['trailers', 'Trailers', 'gzip;q=0.5, trailers', 'trailers,deflate', ' trailers ,x']) {
       expect(value(take(['TE', te, 'Connection', 'TE']), 'te'), te).to.equal('trailers');
     }
@@ -81,12 +81,12 @@ describe('request head', () => {
     }
   });
 
-  it('keeps Proxy-Authorization for those who judge the request, in its own spelling alone', () => {
+  it('keeps Proxy-Authorization for policies, in its exact spelling only', () => {
     expect(value(take(['Proxy-Authorization', 'Basic eA==']), 'proxy-authorization')).to.equal('Basic eA==');
     expect(value(take(['Proxy_Authorization', 'Basic eA==']), 'proxy_authorization')).to.equal(undefined);
   });
 
-  it('does not let Connection take away what the gateway says itself', () => {
+  it('does not remove headers of the gateway that Connection names', () => {
     const taken = take(['Connection', 'x-forwarded-for, x-request-id, host, x-forwarded-proto']);
     expect(value(taken, 'x-forwarded-for')).to.equal('10.0.0.9');
     expect(value(taken, 'host')).to.equal('a.example');
@@ -112,14 +112,14 @@ describe('request head', () => {
     ]);
   });
 
-  it('rejects two hosts and a host that is none', () => {
+  it('rejects two hosts and an invalid host', () => {
     expect(take(['Host', 'b.example']).rejected).to.equal('ERR_ROUTING_BAD_HOST');
     for (const host of ['a@evil.example', 'a/evil', 'a b', 'a:99999', 'a,b']) {
       expect(sanitize(['Host', host], CONNECTION, settingsOf()).rejected, host).to.equal('ERR_ROUTING_BAD_HOST');
     }
   });
 
-  it('cuts the port off the host where asked', () => {
+  it('strips the port from the host if configured', () => {
     const taken = sanitize(['Host', 'a.example:8080'], CONNECTION, settingsOf({ stripAnyHostPort: true }));
     expect([taken.authority, value(taken, 'host')]).to.deep.equal(['a.example', 'a.example']);
   });
@@ -178,7 +178,7 @@ describe('request head', () => {
     );
   });
 
-  it('tells the scheme of the connection, or what a trusted proxy says', () => {
+  it('sends the scheme of the connection, or that of a trusted proxy', () => {
     const forged = ['x-forwarded-proto', 'https'];
     expect(value(take(forged), 'x-forwarded-proto')).to.equal('http');
     expect(value(take([], {}, { tls: true }), 'x-forwarded-proto')).to.equal('https');
@@ -188,7 +188,7 @@ describe('request head', () => {
     );
   });
 
-  it('drops x-forwarded-host and -port of strangers, and tells its own port where asked', () => {
+  it('drops untrusted x-forwarded-host and -port, and sends its own port if configured', () => {
     const forged = ['x-forwarded-host', 'evil.example', 'x-forwarded-port', '1'];
     expect([value(take(forged), 'x-forwarded-host'), value(take(forged), 'x-forwarded-port')]).to.deep.equal([
       undefined,
@@ -207,7 +207,7 @@ describe('request head', () => {
     expect(value(take([], { generateRequestId: false }), 'x-request-id')).to.equal(undefined);
   });
 
-  it('drops or rejects names with underscores where asked', () => {
+  it('drops or rejects names with underscores if configured', () => {
     expect(value(take(['x_a', '1']), 'x_a')).to.equal('1');
     expect(value(take(['x_a', '1'], { headersWithUnderscoresAction: 'DROP_HEADER' }), 'x_a')).to.equal(undefined);
     expect(take(['x_a', '1'], { headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST' }).rejected).to.equal(
@@ -215,7 +215,7 @@ describe('request head', () => {
     );
   });
 
-  it('drops the client certificate header unless told otherwise', () => {
+  it('drops the client certificate header by default', () => {
     const given = ['X-Forwarded-Client-Cert', 'Hash=1'];
     const passed = (written: Written, connection: Partial<RecordedConnection> = {}): string | undefined =>
       value(take(given, written, connection), 'x-forwarded-client-cert');

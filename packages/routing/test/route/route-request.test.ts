@@ -82,7 +82,7 @@ describe('the decision on a request', () => {
     });
   }
 
-  it('is a redirect to the canonical path where the settings demand it', () => {
+  it('is a redirect to the canonical path if configured', () => {
     const written = { pathWithEscapedSlashesAction: 'UNESCAPE_AND_REDIRECT' } as const;
     const { redirect, entry, rejected } = decide('/x%2fy?z=1', 'a.example', { written });
     expect(redirect).to.deep.equal({ status: 307, location: '/x/y?z=1' });

@@ -41,13 +41,13 @@ describe('reply', () => {
     expect(await answered(textReply(304, 'hello'), head('GET', CLOSE))).to.match(/^HTTP\/1\.1 304 [^]*\r\n\r\n$/);
   });
 
-  it('closes the connection of a request whose body nobody reads', async () => {
+  it('closes the connection of a request with an unread body', async () => {
     const text = await answered(textReply(404, ''), `${head('POST', 'Content-Length: 100000\r\n')}begin`);
     expect(text).to.match(/^HTTP\/1\.1 404 /);
     expect(text.toLowerCase()).to.include('connection: close');
   });
 
-  it('explains what the client did wrong, by code, message and request id', () => {
+  it('describes the client error by code, message and request id', () => {
     const reply = errorReply('ERR_ROUTING_BACKSLASH', 'id-1');
     expect([reply.status, reply.contentType, JSON.parse(reply.body)]).to.deep.equal([
       400,
@@ -56,7 +56,7 @@ describe('reply', () => {
     ]);
   });
 
-  it('is what an error says itself, with the type of its headers', () => {
+  it('is the body of an error that has one, with its content type', () => {
     const text = new GatewayError('for the log', {
       code: 'ERR_RBAC_DENIED',
       status: 403,
@@ -78,7 +78,7 @@ describe('reply', () => {
     });
   });
 
-  it('shows of an error of a concern its code, and its message only where the client can mend it', () => {
+  it('shows the code of an error of a concern, and its message only for client errors', () => {
     const denied = new GatewayError('token is expired', {
       code: 'ERR_RBAC_TOKEN',
       status: 401,

@@ -84,7 +84,7 @@ describe('request to a responder', () => {
     }
   }
 
-  it('gives the action the retry policy of its route, or else of the virtual host', async () => {
+  it('passes the action the retry policy of its route, or of the virtual host', async () => {
     const attempts: (number | undefined)[] = [];
     const counting: ActionKind = {
       action: 'graphql',

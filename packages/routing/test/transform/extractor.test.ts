@@ -67,7 +67,7 @@ describe('extractors', () => {
     });
   }
 
-  it('read letters, not bytes, and give bytes', () => {
+  it('read characters, not bytes, and return bytes', () => {
     const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
     expect(extract({ regex: '[äöü]' }, bytes('ü'))).to.equal(bytes('ü'));
     expect(extract({ regex: '(.)(.)', subgroup: 2 }, bytes('aü'))).to.equal(bytes('ü'));

@@ -53,7 +53,7 @@ describe('transform in a server of one’s own', () => {
     expect((await fetchFrom(app, { 'x-in': 'a' })).body).to.equal('POST /changed A  true');
   });
 
-  it('gives what it cannot transform to the error handler', async () => {
+  it('passes requests that it cannot transform to the error handler', async () => {
     const app = express();
     app.use(agent('{{ base64_decode(header("x-in")) }}', 'next'));
     app.use((error: GatewayError, _req: unknown, res: express.Response, _next: unknown) => {
@@ -78,7 +78,7 @@ describe('transform in a server of one’s own', () => {
     ['a request without path', { headersToRemove: [':path'] }],
   ];
   for (const [what, transformationTemplate] of names) {
-    it(`throws when it is made with ${what}`, () => {
+    it(`throws for ${what}`, () => {
       expect(() => transform({ requestTransforms: [{ requestTransformation: { transformationTemplate } }] }))
         .to.throw(GatewayError, /header/)
         .with.property('code', 'ERR_ROUTING_OPTION');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { remember } from '../../src/transform/remember.ts';
 
-describe('what is remembered of long values', () => {
+describe('the cache of long values', () => {
   const value = (i: number, length = 100): string => `${i}`.padEnd(length, '.');
 
   function counting(capacity?: number) {
@@ -10,7 +10,7 @@ describe('what is remembered of long values', () => {
     return { asked, read };
   }
 
-  it('is given again, empty results too', () => {
+  it('returns cached results, empty ones too', () => {
     const { asked, read } = counting();
     for (let i = 0; i < 3; i++) expect([read(value(123)), read(value(456))]).to.deep.equal(['123', '456']);
     expect(asked).to.deep.equal([value(123), value(456)]);
@@ -19,7 +19,7 @@ describe('what is remembered of long values', () => {
     expect([none(value(1)), none(value(1)), reads]).to.deep.equal(['', '', 1]);
   });
 
-  it('is nothing of short values, and of those that would push out many others', () => {
+  it('skips short values, and values that would evict many others', () => {
     const { asked, read } = counting(4000);
     for (let i = 0; i < 2; i++) {
       read('short');
@@ -29,7 +29,7 @@ describe('what is remembered of long values', () => {
     expect(asked.map((each) => each.length)).to.deep.equal([5, 1001, 1000, 5, 1001]);
   });
 
-  it('is bounded: the oldest go first', () => {
+  it('is bounded: evicts the oldest first', () => {
     const { asked, read } = counting(1000);
     for (let i = 0; i < 12; i++) read(value(i));
     expect(asked.length).to.equal(12);

@@ -78,7 +78,7 @@ describe('transformations of requests', () => {
     await stopAll();
   });
 
-  it('takes the id token out of a cookie into a header and removes the cookie', async () => {
+  it('moves the id token from a cookie to a header', async () => {
     const template = {
       extractors: { token: { header: 'cookie', regex: '.*id_token=([^;]+).*', subgroup: 1 } },
       headers: { jwt: { text: '{{ token }}' } },
@@ -179,7 +179,7 @@ describe('transformations of requests', () => {
     ],
   ];
   for (const [what, given, template] of refusals) {
-    it(`rejects ${what} with 400, and tells the client nothing of the template`, async () => {
+    it(`rejects ${what} with 400, without showing the template to the client`, async () => {
       const port = await serve([hostOf([routeOf({ options: by(template) })])]);
       const { status, body } = await ask(port, '/', given === '' ? {} : { 'x-in': given });
       expect(status).to.equal(400);
@@ -196,7 +196,7 @@ describe('transformations of requests', () => {
     expect((await ask(port)).headers['x-out']).to.equal('a b');
   });
 
-  it('leaves a letter whole whose last byte is a white space elsewhere', async () => {
+  it('keeps a character whose last byte is white space in other encodings', async () => {
     const port = await serve([hostOf([routeOf({ options: by(header('x-a', '{{ header("x-in") }}')) })])]);
     const { headers } = await ask(port, '/', { 'x-in': 'voil\u00c3\u00a0' });
     expect(headers['x-a']).to.equal('voil\u00c3\u00a0');
@@ -222,7 +222,7 @@ describe('transformations of requests', () => {
     expect(await of('/b')).to.equal(undefined);
   });
 
-  it('lets the most specific level that has any replace all stages of the others', async () => {
+  it('replaces all stages by those of the most specific level', async () => {
     const plain = routeOf({ matchers: [{ prefix: '/plain' }] });
     const own = routeOf({ matchers: [{ prefix: '/own' }], options: by(header('x-route', '1')) });
     const share = { upstream: 'up_gw-system', weight: 1, options: by(header('x-share', '1')) };
@@ -239,7 +239,7 @@ describe('transformations of requests', () => {
     expect(await names('/deep')).to.deep.equal(['x-share']);
   });
 
-  it('takes the deprecated form as regular, unless that is written', async () => {
+  it('uses the deprecated form as regular, unless that is set', async () => {
     const transformations = { requestTransformation: { transformationTemplate: header('x-old', '1') } };
     const routes = [
       routeOf({ matchers: [{ prefix: '/old' }], options: { transformations } }),
@@ -284,7 +284,7 @@ describe('transformations of requests', () => {
     expect(JSON.parse(await body({}))).to.include({ url: '/' });
   });
 
-  it('runs the early stage once where the deprecated form stands beside it', async () => {
+  it('runs the early stage once if the deprecated form is set too', async () => {
     const append = { headersToAppend: [{ key: 'x-seen', value: { text: 'early' } }] };
     const options = {
       stagedTransformations: staged(append, 'early', true),
@@ -340,7 +340,7 @@ describe('transformations of requests', () => {
     expect(await outOf(true, false, undefined)).to.equal('a\\"b');
   });
 
-  it('gives templates dynamic metadata, and the variables of the context only', async () => {
+  it('passes templates dynamic metadata, and only the variables of the context', async () => {
     const note: Concern = {
       name: 'note',
       option: 'stagedTransformations',

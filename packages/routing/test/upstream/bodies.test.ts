@@ -25,7 +25,7 @@ describe('bodies', () => {
   afterEach(closeAll);
 
   for (const framing of ['with a length', 'in chunks'] as const) {
-    it(`of all sizes come whole ${framing}, side by side, to quick and slow readers`, async () => {
+    it(`of all sizes arrive complete ${framing}, concurrently, at fast and slow readers`, async () => {
       const port = await httpUpstream((req, res) => {
         const body = BODIES.get(req.url!)!;
         if (framing === 'with a length') res.setHeader('content-length', body.length);
@@ -40,7 +40,7 @@ describe('bodies', () => {
   }
 
   for (const framing of ['with a length', 'in chunks'] as const) {
-    it(`of all sizes go up whole ${framing}, side by side`, async () => {
+    it(`of all sizes are sent completely ${framing}, concurrently`, async () => {
       const port = await httpUpstream((req, res) => {
         const sum = createHash('sha256');
         req.on('data', (chunk: Buffer) => sum.update(chunk)).on('end', () => res.end(sum.digest('hex')));
@@ -94,7 +94,7 @@ describe('idle connections', () => {
   const answerWith = (header: string): string => `HTTP/1.1 200 OK\r\n${header}\r\ncontent-length: 2\r\n\r\nok`;
   const ask = async (url: string): Promise<string> => download(url, false);
 
-  it('are not used again where the server is about to close them', async () => {
+  it('are not reused if the server is about to close them', async () => {
     const upstream = await rawUpstream((socket) => socket.write(answerWith('keep-alive: timeout=2')));
     const gw = await gateway({ upstream: snapshotOf(upstream.port) });
     await ask(gw.url);
@@ -123,7 +123,7 @@ describe('idle connections', () => {
     await until(() => upstream.sockets.size === 0);
   });
 
-  it('are not those where the request is still being written', async () => {
+  it('are not reused while the request is still being written', async () => {
     const upstream = await rawUpstream((socket, _request, index) => {
       if (index === 0) socket.pause();
       socket.write(answerWith('x-a: b'));

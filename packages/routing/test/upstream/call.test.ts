@@ -37,7 +37,7 @@ const connectionIsIdle = () => new Promise((resolve) => setImmediate(resolve));
 describe('a call of an upstream', () => {
   afterEach(closeAll);
 
-  it('gives status, headers and body, and tells the endpoint as host', async () => {
+  it('returns status, headers and body, and sends the endpoint as host', async () => {
     const port = await httpUpstream((req, res) => {
       res.writeHead(201, { 'X-Many': ['a', 'b'] }).end(JSON.stringify([req.method, req.url, req.headers.host]));
     });
@@ -51,7 +51,7 @@ describe('a call of an upstream', () => {
     ]);
   });
 
-  it('sends the body with its length, and the host that was asked for', async () => {
+  it('sends the body with its length, and the given host', async () => {
     const port = await httpUpstream(async (req, res) => {
       const chunks: Buffer[] = [];
       for await (const chunk of req) chunks.push(chunk as Buffer);
@@ -72,7 +72,7 @@ describe('a call of an upstream', () => {
     expect(upstream.connections).to.equal(1);
   });
 
-  it('asks once more when the idle connection was closed', async () => {
+  it('retries once if the idle connection was closed', async () => {
     const upstream = await rawUpstream((socket, _head, index) => {
       if (index === 1) socket.destroy();
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
@@ -119,7 +119,7 @@ describe('a call of an upstream', () => {
     expect((await failureOf(callerOf(half.port).call(ECHO, { ...CALL, timeoutMs: 30 }))).status).to.equal(504);
   });
 
-  it('rejects with 502 what is too large and what is not HTTP', async () => {
+  it('rejects with 502 responses that are too large or not HTTP', async () => {
     const large = await httpUpstream((_req, res) => void res.end('x'.repeat(1001)));
     expect(await failureOf(callerOf(large).call(ECHO, CALL))).to.include({
       status: 502,
@@ -181,7 +181,7 @@ describe('a call of an upstream', () => {
     expect((await failureOf(callerOf(1).call(ECHO, { ...CALL, path: 'http://elsewhere/' }))).status).to.equal(500);
   });
 
-  it('is what concerns find in the context of a router', async () => {
+  it('is available to concerns in the context of a router', async () => {
     const port = await httpUpstream((_req, res) => void res.end('keys'));
     let seen: ((...args: any[]) => Promise<any>) | undefined;
     const concern: Concern = {

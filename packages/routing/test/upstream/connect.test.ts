@@ -49,7 +49,7 @@ async function greeting(asked: Promise<UpstreamConnection>): Promise<string> {
 describe('a connection to an upstream', () => {
   afterEach(closeAll);
 
-  it('goes to the endpoints in turn, each time anew, and is counted', async () => {
+  it('uses the endpoints in turn, always a new connection, and is counted', async () => {
     const ports = [await greeter('one'), await greeter('two')];
     const endpoints = ports.map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
     const { connect, stat } = connectorOf(snapshotOf(0, { endpoints }));
@@ -59,14 +59,14 @@ describe('a connection to an upstream', () => {
     expect([stat('upstream_cx_total'), stat('upstream_cx_destroy')]).to.deep.equal([3, 3]);
   });
 
-  it('tells the host of the endpoint, and no path', async () => {
+  it('sends the host of the endpoint, and no path', async () => {
     const port = await greeter('one');
     const { host, basePath, socket } = await connectorOf(snapshotOf(port)).connect(ECHO);
     expect([host, basePath]).to.deep.equal([`127.0.0.1:${port}`, '']);
     socket.destroy();
   });
 
-  it('speaks the TLS of the upstream, and rejects a server that it does not trust', async () => {
+  it('uses the TLS settings of the upstream, and rejects a server that it does not trust', async () => {
     const server = createTlsServer(certificates().server, (socket) => socket.on('error', () => {}).end('safe'));
     server.on('tlsClientError', () => {});
     whenDone(() => server.close());
@@ -77,7 +77,7 @@ describe('a connection to an upstream', () => {
     expect(await failureOf(tls(certificatePath('other-ca.crt')).connect(ECHO))).to.include({ status: 503 });
   });
 
-  it('is rejected with 503 without upstream, without endpoint and where nobody listens', async () => {
+  it('is rejected with 503 without upstream, without endpoint and without a listener', async () => {
     const server = createServer();
     const port = await listen(server);
     server.close();

@@ -119,7 +119,7 @@ describe('the deadlines', () => {
     expect(expired).to.deep.equal(['a', 'b']);
   });
 
-  it('come after what arrived during a standstill', async () => {
+  it('fire after events that arrived during a pause', async () => {
     const { expired, start } = limits();
     const { port1, port2 } = new MessageChannel();
     const arrived = new Promise<void>((resolve) => port1.once('message', resolve));

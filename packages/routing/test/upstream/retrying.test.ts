@@ -90,7 +90,7 @@ describe('a call with a retry policy', () => {
     expect(server.requests()).to.equal(5);
   });
 
-  it('goes to the next endpoint where one takes no connections', async () => {
+  it('uses the next endpoint if one accepts no connections', async () => {
     const server = await answering(200);
     const bad = { address: '127.0.0.1', port: await closedPort(), weight: 1 };
     const { call } = callerOf({ ...server.upstream, endpoints: [bad, ...server.upstream.endpoints] });
@@ -101,7 +101,7 @@ describe('a call with a retry policy', () => {
     expect(await codeOf(call(ECHO, get({})))).to.equal('ERR_ROUTING_UPSTREAM_CONNECT');
   });
 
-  it('sends what changes something again only where it cannot have arrived, or the status is named', async () => {
+  it('retries unsafe methods only if the request cannot have arrived, or the status is listed', async () => {
     const post = { method: 'POST', body: '{}', repeatable: false };
     const failing = await answering(503, 200);
     const broken = await rawUpstream((socket) => socket.destroy());
@@ -116,7 +116,7 @@ describe('a call with a retry policy', () => {
     expect((await callerOf(named.upstream).call(ECHO, get(words, post))).status).to.equal(200);
   });
 
-  it('sends what changes nothing again on a reset', async () => {
+  it('retries safe methods on a reset', async () => {
     const broken = await rawUpstream((socket, _request, index) => {
       if (index === 0) socket.destroy();
       else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
@@ -126,7 +126,7 @@ describe('a call with a retry policy', () => {
     expect(broken.requests).to.have.length(2);
   });
 
-  it('gives each attempt its own time, and all of them that of the call', async () => {
+  it('limits each attempt, and the whole call', async () => {
     let requests = 0;
     const port = await httpUpstream((_req, res) => void (requests++ > 0 && res.end()));
     const { call } = callerOf(snapshotOf(port));

@@ -79,7 +79,7 @@ describe('upstream TLS', () => {
     expect((await get(other.url)).status).to.equal(503);
   });
 
-  it("asks for sslConfig's server name, else for the endpoint's own name", async () => {
+  it('sends the server name of sslConfig, or of the endpoint', async () => {
     const { port } = await tlsUpstream();
     const spec = { sslConfig: { ...sslConfig, sni: 'api.example.com' } };
     const named = await tlsGateway(tlsSnapshot(port, { spec }), { 'ca.crt': ca });
@@ -88,14 +88,14 @@ describe('upstream TLS', () => {
     expect((await get(own.url)).body).to.match(/^localhost /);
   });
 
-  it('asks for no name where autoSniRewrite is off, and verifies the name all the same', async () => {
+  it('sends no server name without autoSniRewrite, and still verifies the name', async () => {
     const { port } = await tlsUpstream();
     const spec = { sslConfig, static: { autoSniRewrite: false } };
     const gw = await tlsGateway(tlsSnapshot(port, { address: 'localhost', spec }), { 'ca.crt': ca });
     expect((await get(gw.url)).body).to.match(/^no name /);
   });
 
-  it("never takes the server name from a request's Host header", async () => {
+  it("never reads the server name from a request's Host header", async () => {
     const { port, connections } = await tlsUpstream();
     const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': ca });
     for (const host of ['evil.example', 'localhost', 'api.example.com']) {
@@ -145,7 +145,7 @@ describe('upstream TLS', () => {
     });
   }
 
-  it('accepts one of the alternative names asked for, of any type', async () => {
+  it('accepts one of the configured alternative names, of any type', async () => {
     const { port } = await tlsUpstream();
     const verifySubjectAltName = ['x', 'spiffe://example.com/api'];
     const gw = await tlsGateway(tlsSnapshot(port, { spec: { sslConfig: { ...sslConfig, verifySubjectAltName } } }), {
@@ -154,14 +154,14 @@ describe('upstream TLS', () => {
     expect((await get(gw.url)).status).to.equal(200);
   });
 
-  it('keeps to the newest version it may speak', async () => {
+  it('uses the newest allowed version', async () => {
     const { port } = await tlsUpstream();
     const spec = { sslConfig: { ...sslConfig, parameters: { maximumProtocolVersion: 'TLSv1_2' as const } } };
     const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com', spec }), { 'ca.crt': ca });
     expect((await get(gw.url)).body).to.match(/TLSv1.2$/);
   });
 
-  it('sends the client certificate of the secret, unless oneWayTls says not to', async () => {
+  it('sends the client certificate of the secret, unless oneWayTls is set', async () => {
     const { port } = await tlsUpstream({ requestCert: true, rejectUnauthorized: false, ca });
     const secret = { 'ca.crt': ca, 'tls.crt': client.cert, 'tls.key': client.key };
     const both = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), secret);

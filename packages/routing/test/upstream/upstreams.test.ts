@@ -19,7 +19,7 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 describe('createUpstreams', () => {
   afterEach(closeAll);
 
-  it('knows the upstreams that were applied last', () => {
+  it('finds the upstreams that were applied last', () => {
     const upstreams = createUpstreams(createContext());
     expect(upstreams.get('a')).to.equal(undefined);
     upstreams.apply([snapshotOf(1, { name: 'a' }), snapshotOf(2, { name: 'b' })]);
@@ -41,7 +41,7 @@ describe('createUpstreams', () => {
     expect(upstream.connections).to.equal(1);
   });
 
-  it('uses the new endpoints at once, and lets requests on the old ones finish', async () => {
+  it('uses the new endpoints at once, and completes requests on the old ones', async () => {
     let answer = (): void => {};
     const first = await httpUpstream((_req, res) => {
       res.write('old ');

@@ -65,14 +65,14 @@ describe('access log of requests that the listener rejects', () => {
     });
   }
 
-  it('has one line for a bad request behind one that is still served, which gets no response', async () => {
+  it('has one line for a bad request after one in progress, which gets no response', async () => {
     await gateway.passes([`${head('GET /good HTTP/1.1')}FOO /x HTTP/1.1\r\n\r\n`]);
     await gateway.close();
     const lines = (await readFile(join(directory, 'log'), 'utf8')).trimEnd().split('\n');
     expect(lines).to.have.members(['200 - via_upstream GET /good a -', '0 DPE http1.codec_error - - - -']);
   });
 
-  it('has one line for a request that a handler has when its body turns out to be bad', async () => {
+  it('has one line for a request in a handler whose body is malformed', async () => {
     await gateway.passes([head('POST /x HTTP/1.1', 'Transfer-Encoding: chunked') + '1\r\na\r\n', 'zz\r\n']);
     await gateway.close();
     expect((await readFile(join(directory, 'log'), 'utf8')).split('\n')).to.have.length(2);

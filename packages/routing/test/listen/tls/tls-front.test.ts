@@ -107,7 +107,7 @@ describe('TLS listeners', () => {
     await drained;
   });
 
-  it('closes a connection whose handshake ends while the listener drains and that sends nothing', async () => {
+  it('closes a connection that completes its handshake while the listener drains and sends nothing', async () => {
     await apply(configuration('one'));
     const tcp = connectTcp(port, '127.0.0.1');
     await once(tcp, 'connect');
@@ -187,7 +187,7 @@ describe('TLS listeners', () => {
     before.destroy();
   });
 
-  it('rejects a pair that does not belong together and keeps the one before', async () => {
+  it('rejects a mismatched pair and keeps the previous one', async () => {
     const mine = configuration('one');
     await apply(mine);
     secrets.set('one', { 'tls.crt': server.cert, 'tls.key': client.key });
@@ -228,7 +228,7 @@ describe('TLS listeners', () => {
       expect(served).to.equal(0);
     });
 
-    it('take a certificate of their authority, and no other', async () => {
+    it('accept certificates of their authority only', async () => {
       await apply(mine);
       expect((await visit(port, client))?.answer).to.include('hello');
       secrets.set('mutual', { ...pair(server), 'ca.crt': otherCa });
@@ -243,12 +243,12 @@ describe('TLS listeners', () => {
       expect(served).to.equal(0);
     });
 
-    it('ask no certificate when oneWayTls says so', async () => {
+    it('request no certificate with oneWayTls', async () => {
       await apply(configuration('mutual', [], { oneWayTls: true }));
       expect((await visit(port))?.answer).to.include('hello');
     });
 
-    it('take only the alternative names they list', async () => {
+    it('accept only the listed alternative names', async () => {
       await apply(configuration('mutual', [], { verifySubjectAltName: ['spiffe://example.com/api'] }));
       expect((await visit(port, server))?.answer).to.include('hello');
       await apply(configuration('mutual', [], { verifySubjectAltName: ['spiffe://example.com/ap', 'example.com'] }));
@@ -288,7 +288,7 @@ describe('TLS listeners', () => {
     });
   });
 
-  it('speaks the versions it is told: TLS 1.2 and 1.3 unless told otherwise', async () => {
+  it('supports the configured TLS versions, by default 1.2 and 1.3', async () => {
     await apply(configuration('one'));
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
     expect(await visit(port, old)).to.equal(undefined);
@@ -302,7 +302,7 @@ describe('TLS listeners', () => {
     expect((await visit(port, { host: 'a.b', maxVersion: 'TLSv1.2' }))?.protocol).to.equal('TLSv1.2');
   });
 
-  it('uses the cipher suites it is told', async () => {
+  it('uses the configured cipher suites', async () => {
     const cipherSuites = ['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'];
     await apply(configuration('one', [], { parameters: { cipherSuites, maximumProtocolVersion: 'TLSv1_2' } }));
     expect((await visit(port))?.answer).to.include('hello');
@@ -312,7 +312,7 @@ describe('TLS listeners', () => {
     expect(error).to.be.a('string');
   });
 
-  it('resumes sessions, unless told not to', async () => {
+  it('resumes sessions unless disabled', async () => {
     await apply(configuration('one'));
     const session = await sessionOf(port, 'api.example.com', 'TLSv1.3');
     expect((await visit(port, { session }))?.reused).to.equal(true);
@@ -323,7 +323,7 @@ describe('TLS listeners', () => {
     }
   });
 
-  it('offers HTTP/1.1, or nothing when told so', async () => {
+  it('offers HTTP/1.1, or nothing if configured', async () => {
     await apply(configuration('one'));
     expect((await visit(port, { ALPNProtocols: ['h2', 'http/1.1'] }))?.alpn).to.equal('http/1.1');
     expect(await visit(port, { ALPNProtocols: ['h2'] })).to.equal(undefined);
@@ -341,7 +341,7 @@ describe('TLS listeners', () => {
     expect(await visit(port)).to.equal(undefined);
   });
 
-  it('closes a client that never makes the handshake, or speaks plain HTTP', async () => {
+  it('closes connections without a handshake, or with plain HTTP', async () => {
     listeners = create({ handshakeTimeoutMs: 300 });
     await apply(configuration('one'));
     expect((await exchange(port)).text).to.equal('');

@@ -158,7 +158,7 @@ describe('canonical path', () => {
     });
   }
 
-  it('gives a path that is canonical itself', () => {
+  it('returns a canonical path', () => {
     for (const [, target, , settings] of TABLE) {
       const all = { ...DEFAULT_PATH_SETTINGS, ...settings };
       const once = canonicalPath(target, all);

@@ -48,7 +48,7 @@ const TABLE: readonly (readonly [name: string, matcher: Matcher, holds: boolean]
 
 describe('conditions', () => {
   for (const [name, matcher, holds] of TABLE) {
-    it(`${holds ? 'hold' : 'do not hold'} for ${name}`, () => {
+    it(`${holds ? 'match' : 'do not match'} for ${name}`, () => {
       expect(allHold(compileConditions(matcher), VIEW)).to.equal(holds);
     });
   }

@@ -21,13 +21,13 @@ describe('domain', () => {
     expect(find(domains.toReversed(), 'x.a.b')).to.equal('*.a.b');
   });
 
-  it('never lets a wildcard stand for nothing', () => {
+  it('never matches a wildcard with an empty text', () => {
     expect(find(['*.b'], '.b')).to.equal(undefined);
     expect(find(['*.b'], 'b')).to.equal(undefined);
     expect(find(['a.*'], 'a.')).to.equal(undefined);
   });
 
-  it('knows suffixes that begin within a label', () => {
+  it('matches suffixes that begin within a label', () => {
     expect(find(['*-x.b'], 'a-x.b')).to.equal('*-x.b');
     expect(find(['*-x.b'], 'ax.b')).to.equal(undefined);
   });
@@ -39,7 +39,7 @@ describe('domain', () => {
     expect(find(['*.b'], 'a.b:8080')).to.equal(undefined);
   });
 
-  it('gives nothing for an unknown host', () => {
+  it('returns undefined for an unknown host', () => {
     expect(find([], 'a')).to.equal(undefined);
     expect(find(['a.b'], '')).to.equal(undefined);
   });

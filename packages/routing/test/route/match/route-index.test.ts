@@ -17,7 +17,7 @@ function indexOf(matchers: readonly Matcher[]) {
 }
 
 describe('route index', () => {
-  it('takes the first matcher that fits, not the longest', () => {
+  it('selects the first match, not the longest', () => {
     const { find } = indexOf([{ prefix: '/a' }, { prefix: '/a/b' }, { exact: '/a/b' }]);
     expect(find(viewOf('/a/b'))).to.equal(0);
   });
@@ -34,7 +34,7 @@ describe('route index', () => {
     expect(find(viewOf('/a/'))).to.equal(undefined);
   });
 
-  it('ignores case where asked, for prefix and exact', () => {
+  it('ignores case if configured, for prefix and exact', () => {
     const { find } = indexOf([
       { prefix: '/Foo', caseSensitive: false },
       { exact: '/Bar', caseSensitive: false },
@@ -46,14 +46,14 @@ describe('route index', () => {
     expect(find(viewOf('/x'))).to.equal(undefined);
   });
 
-  it('wants expressions to fit the whole path', () => {
+  it('matches expressions against the whole path', () => {
     const { find } = indexOf([{ regex: '/v[0-9]+/a' }, { regex: '/a|/b' }]);
     expect(find(viewOf('/v12/a'))).to.equal(0);
     expect(find(viewOf('/v12/a/b'))).to.equal(undefined);
     expect(find(viewOf('/b?x'))).to.equal(1);
   });
 
-  it('goes on to the next one where a condition does not hold', () => {
+  it('continues with the next one if a condition does not match', () => {
     const { find } = indexOf([
       { prefix: '/', methods: ['POST'] },
       { prefix: '/', headers: [{ name: 'x-a' }] },
@@ -75,7 +75,7 @@ describe('route index', () => {
     expect(find(viewOf('/caf%C3%A9'))).to.equal(0);
   });
 
-  it('finds what a look at every matcher in turn would find', () => {
+  it('finds the same route as a linear scan', () => {
     let seed = 1;
     const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
     const segment = (): string => ['a', 'ab', 'abc', 'b', 'B', ''][random(6)]!;

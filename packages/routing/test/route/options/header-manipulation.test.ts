@@ -21,7 +21,7 @@ describe('header manipulation', () => {
     expect(change(block, ['x-a', '1', 'x-b', '1'])).to.deep.equal(['x-b', '1', 'x-a', '2']);
   });
 
-  it('appends unless told to overwrite', () => {
+  it('appends by default', () => {
     const header = { key: 'x-a', value: '2' };
     expect(change({ requestHeadersToAdd: [{ header }] }, ['x-a', '1'])).to.deep.equal(['x-a', '1', 'x-a', '2']);
     const overwrite = { requestHeadersToAdd: [{ header, append: false }] };

@@ -18,7 +18,7 @@ const TABLE: readonly (readonly [path: string, matched: number, replacement: str
 
 describe('prefix rewrite', () => {
   for (const [path, matched, replacement, result] of TABLE) {
-    it(`makes ${result ?? 'nothing'} of ${path} with ${replacement}`, () => {
+    it(`returns ${result ?? 'undefined'} for ${path} with ${replacement}`, () => {
       expect(rewritePrefix(path, matched, replacement)).to.equal(result);
     });
   }
