@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Terminal } from '../output/terminal.ts';
 import { VIEWS } from '../tables/views.ts';
+import { EXCLUDABLE } from '../check/checks.ts';
 import { addExamples, asGroup } from '../command-line/command-help.ts';
 
 /** `completion bash|zsh`: a script that completes the words of every command. */
@@ -75,6 +76,7 @@ ${descents(nodes)}
       case "$path" in
 ${outputCases(nodes, (path, values) => `        "${path}") words="${values}" ;;`)}
       esac ;;
+    -x|--exclude) words="${EXCLUDABLE.join(' ')}" ;;
     *)
       case "$path" in
 ${nodes.map(({ path, words, flags }) => `        "${path}") words="${[...words, ...flags].join(' ')}" ;;`).join('\n')}
@@ -118,6 +120,7 @@ ${descents(nodes).replaceAll('path=', 'path_=')}
       case "$path_" in
 ${outputCases(nodes, (path, values) => `        "${path}") candidates=(${values}) ;;`)}
       esac ;;
+    -x|--exclude) candidates=(${EXCLUDABLE.join(' ')}) ;;
     *)
       case "$path_" in
 ${nodes.map(({ path, words, flags }) => `        "${path}") candidates=(${[...words, ...flags].join(' ')}) ;;`).join('\n')}

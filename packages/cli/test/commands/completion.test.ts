@@ -36,6 +36,12 @@ describe('completion', () => {
     expect(await complete('gatewayctl validate --output ')).to.deep.equal(['table', 'json']);
   });
 
+  it('completes the values of check -x', async () => {
+    expect(await complete('gatewayctl check -x virtual-')).to.deep.equal(['virtual-host-options', 'virtual-services']);
+    expect(await complete('gatewayctl check --exclude po')).to.deep.equal(['pods']);
+    expect((await call(['completion', 'zsh'])).stdout).to.match(/-x\|--exclude\) candidates=\(.*pods/);
+  });
+
   it('completes the names of resources, of the directory and namespace on the line', async () => {
     expect(await complete('gatewayctl get us ca')).to.deep.equal(['called']);
     expect(await complete('gatewayctl get secrets get_')).to.deep.equal(['get_secret_-o_name']);
