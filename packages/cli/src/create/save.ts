@@ -18,6 +18,7 @@ import { Option, type Command } from 'commander';
 import { parseAllDocuments } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { yamlText } from '../output/formats.ts';
 import { problemLine } from '../output/problem-lines.ts';
 import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
@@ -73,14 +74,17 @@ interface ReadResource {
 }
 
 /**
- * Checks a new resource as the gateway would, and writes it to its own file, readable by the owner only. Returns the
- * text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the resource exists.
+ * Checks a new resource as the gateway would, and writes it to its own file, readable by the owner only; names the file on
+ * standard error. Returns the text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the
+ * resource exists.
  */
-export async function save(io: Io, resource: NewResource, flags: CreateFlags): Promise<string | undefined> {
+export async function save(io: Terminal, resource: NewResource, flags: CreateFlags): Promise<string | undefined> {
   const text = yamlText(resource);
   const key = keyOfValid(resource.kind, text);
   if (flags.dryRun) return render(resource, flags.output ?? 'kube-yaml');
-  await saveAll(io, [{ key, text }], flags);
+  const [file] = await saveAll(io, [{ key, text }], flags);
+  // Not on standard output, which must stay parseable.
+  io.err(`${shown(key)}: ${file}`);
   return render(redact(resource), flags.output ?? 'table');
 }
 

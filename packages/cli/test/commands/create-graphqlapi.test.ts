@@ -40,7 +40,8 @@ describe('create graphqlapi', () => {
     expect({ code, stdout, stderr }).to.deep.equal({
       code: 0,
       stdout: 'GraphQLApi pets: 1 fields of upstream pets\n',
-      stderr: 'skipped GET /xml: its response is not JSON\n',
+      stderr:
+        'GraphQLApi gw-system/pets: resources/graphqlapi-gw-system-pets.yaml\nskipped GET /xml: its response is not JSON\n',
     });
     const [file] = readdirSync(join(cwd, 'resources'));
     expect(readFileSync(join(cwd, 'resources', file!), 'utf8')).to.include('getPet(id: String!): GetPetResult');

@@ -51,7 +51,8 @@ describe('create', () => {
     for (const [argv, type, data] of made) {
       it(`writes ${argv.slice(0, 3).join(' ')} into a file that only the owner can read`, async () => {
         const { code, stdout, stderr } = await create('secret', ...argv, '--config', 'resources');
-        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+        const named = 'Secret gw-system/x: resources/secret-gw-system-x.yaml\n';
+        expect({ code, stderr }).to.deep.equal({ code: 0, stderr: named });
         expect(stdout)
           .to.match(/^\+-+\+-+\+\n\| SECRET \| TYPE +\|\n/)
           .and.to.contain(`| x      | ${type}`);
@@ -84,7 +85,9 @@ describe('create', () => {
         const written = parse(readFileSync(file(`secret-gw-system-${name}.yaml`), 'utf8')) as any;
         expect(written.metadata.labels).to.deep.equal({ team: 'shop' });
         const key = decoded(written.data['api-key']);
-        expect(stderr).to.equal(`The generated key, shown only once: ${key}\n`);
+        expect(stderr).to.equal(
+          `Secret gw-system/${name}: resources/secret-gw-system-${name}.yaml\nThe generated key, shown only once: ${key}\n`,
+        );
         expect(stdout).to.not.contain(key);
         keys.add(key);
       }
@@ -235,7 +238,8 @@ describe('create', () => {
     it('writes steps in the order login, keys', async () => {
       const more = ['--oidc-scope', 'email,profile', '--auth-endpoint-query-params', 'prompt=login'];
       const { code, stdout, stderr } = await create('authconfig', 'shop', ...OIDC, ...more, ...KEYS, '-c', 'resources');
-      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      const named = 'AuthConfig gw-system/shop: resources/authconfig-gw-system-shop.yaml\n';
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: named });
       expect(stdout).to.contain('| AUTHCONFIG | TYPE    |').and.to.contain('| shop       | OAuth2  |');
       const written = parse(readFileSync(file('authconfig-gw-system-shop.yaml'), 'utf8')) as any;
       expect(written.spec.configs).to.deep.equal([
