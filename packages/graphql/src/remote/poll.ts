@@ -1,5 +1,6 @@
 const DEFAULT_INTERVAL_MS = 15_000;
-const MAX_CONCURRENT = 8;
+/** Large, so that servers that do not respond rarely delay the others. */
+const MAX_CONCURRENT = 32;
 
 /** Creates a poll of the keys that `all` returns, every 15 s by default, each at most once at a time. `ask` must not reject. */
 export function createPoll<K>(
