@@ -22,6 +22,8 @@ export function createGroupMemory(now: () => number, maxIds = MAX_IDS): GroupMem
     // A user without groups takes space too.
     sizeCalculation: (groups) => groups.length + 1,
     ttlResolution: 0,
+    // An entry may be evicted while it is read.
+    ignoreFetchAbort: true,
     perf: { now },
     async fetchMethod(key, _stale, { options, context: { subject, read } }) {
       const error = failed.get(key);

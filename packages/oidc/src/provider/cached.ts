@@ -14,13 +14,15 @@ export function createCached<T extends {}>(
   let failed: { readonly error: unknown; readonly at: number } | undefined;
   const values = new LRUCache<'value', T>({
     max: 1,
-    ttl: maxAgeMs,
+    // Whole milliseconds, and 0 would mean that values stay fresh.
+    ttl: Math.max(1, Math.ceil(maxAgeMs)),
     ttlResolution: 0,
     perf: { now },
     allowStale: true,
     noDeleteOnFetchRejection: true,
     async fetchMethod() {
-      if (failed && now() - failed.at < COOL_DOWN_MS) throw failed.error;
+      // The clock may have been set back since.
+      if (failed && Math.abs(now() - failed.at) < COOL_DOWN_MS) throw failed.error;
       return fetchValue().catch((error: unknown) => {
         failed = { error, at: now() };
         throw error;

@@ -31,4 +31,18 @@ describe('the memory of groups', () => {
     now = 102;
     expect(await isRead('c', 4)).to.equal(true);
   });
+
+  it('returns groups that are evicted while they are read', async () => {
+    const memory = createGroupMemory(() => 1, 10);
+    let finish = (): void => {};
+    const slow = memory({ oid: 'a', key: 'a', until: 100 }, async () => {
+      await new Promise<void>((resolve) => (finish = resolve));
+      return ['admins'];
+    });
+    for (const key of ['b', 'c', 'd']) {
+      await memory({ oid: key, key, until: 100 }, async () => Array.from({ length: 8 }, (_, i) => `${i}`));
+    }
+    finish();
+    expect(await slow).to.deep.equal(['admins']);
+  });
 });

@@ -47,3 +47,49 @@ describe('a cached value', () => {
     expect(calls).to.equal(2);
   });
 });
+
+describe('the age of a cached value', () => {
+  const start = 1_700_000_000_000;
+  let clock: number;
+  let fetches: number;
+  let fails: boolean;
+
+  const cached = (maxAgeMs: number) =>
+    createCached(
+      async () => {
+        fetches++;
+        if (fails) throw new Error('down');
+        return { fetches };
+      },
+      { maxAgeMs, now: () => clock },
+    );
+
+  beforeEach(() => {
+    clock = start;
+    fetches = 0;
+    fails = false;
+  });
+
+  for (const maxAgeMs of [0, 0.5, 1000.5]) {
+    it(`is fetched again after ${maxAgeMs} ms`, async () => {
+      const get = cached(maxAgeMs);
+      await get();
+      clock += Math.ceil(maxAgeMs) + 2;
+      await get();
+      await get();
+      expect(fetches).to.equal(2);
+    });
+  }
+
+  it('is not fetched again at once after a failure, unless the clock was set back', async () => {
+    const get = cached(60_000);
+    fails = true;
+    const outcome = () => get().then(String, (error: Error) => error.message);
+    expect(await outcome()).to.equal('down');
+    expect(await outcome()).to.equal('down');
+    expect(fetches).to.equal(1);
+    fails = false;
+    clock -= 3_600_000;
+    expect(await get()).to.deep.equal({ fetches: 2 });
+  });
+});

@@ -27,7 +27,9 @@ export interface KeyRules {
  * members. Returns the failure of the first key if none is usable.
  */
 export function parseKeys(text: string, { onlyNamed, exactKid, mayBeEmpty }: KeyRules = {}): KeySet | JwtFailure {
-  const read = text.includes('-----BEGIN') ? pemKeys(text) : jwkKeys(text);
+  // A key set may contain PEM in a member of a key.
+  const isPem = text.includes('-----BEGIN') && !text.trimStart().startsWith('{');
+  const read = isPem ? pemKeys(text) : jwkKeys(text);
   if (typeof read === 'string') return read;
   const keys = read
     .filter((key) => typeof key !== 'string')
@@ -56,9 +58,8 @@ function jwkKeys(text: string): readonly (Key | JwtFailure)[] | JwtFailure {
     return 'keysInvalidJson';
   }
   if (typeof document !== 'object' || document === null) return 'keysInvalidJson';
-  if ('kty' in document) return [readJwk(document)];
   const { keys } = document as { keys?: unknown };
-  if (keys === undefined) return 'keysMissing';
+  if (keys === undefined) return 'kty' in document ? [readJwk(document)] : 'keysMissing';
   if (!Array.isArray(keys)) return 'keysNotList';
   return keys.slice(0, MAX_KEYS).map(readJwk);
 }

@@ -27,8 +27,8 @@ let versions = 0;
 export interface KeySource {
   /** Returns the cached keys while they are fresh. */
   fresh(): KeySet | undefined;
-  /** Returns the keys, after a fetch if necessary. Concurrent callers share one fetch. */
-  get(): Promise<KeySet | JwtFailure>;
+  /** Returns the keys, after a fetch if necessary. Concurrent callers share one fetch. A trusted token always waits for it. */
+  get(waiting?: Pick<WaitingToken, 'trusted'>): Promise<KeySet | JwtFailure>;
   /**
    * Returns keys newer than `known`, because a token names a key that `known` lacks; `undefined` if there are none yet.
    * Returns why there are none only for a trusted token.
@@ -142,9 +142,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
     }
   }
 
-  async function retryFirstKeys(): Promise<void> {
+  async function retryFirstKeys(trusted?: boolean): Promise<void> {
     const ms = Math.min(FIRST_KEYS_RETRY_MS, document.failedAt + FIRST_KEYS_RETRY_MS - now());
-    if (awaitsKeys || ms <= patienceMs) await afterCoolDown(ms, fetchKeys);
+    if (awaitsKeys || ms <= patienceMs) await afterCoolDown(ms, fetchKeys, trusted);
   }
 
   /** Milliseconds since a time; infinite if the clock was set back since, so that nothing stays fresh until it catches up. */
@@ -154,9 +154,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
 
   return {
     fresh: () => (isYounger(cacheMs) ? document.keys : undefined),
-    async get() {
+    async get({ trusted } = {}) {
       if (isYounger(cacheMs)) return document.keys!;
-      if (!document.keys && document.failedAt > -Infinity) await retryFirstKeys();
+      if (!document.keys && document.failedAt > -Infinity) await retryFirstKeys(trusted);
       else if (fetching || mayRetry()) await fetchKeys();
       return document.keys ?? document.failure;
     },

@@ -113,7 +113,7 @@ export async function checkSignature(
   source: KeySource,
   waiting: WaitingToken & { readonly fetches: number; readonly usesKnownKeys?: boolean },
 ): Promise<JwtFailure | undefined> {
-  let keys: KeySet | JwtFailure | undefined = source.fresh() ?? (await source.get());
+  let keys: KeySet | JwtFailure | undefined = source.fresh() ?? (await source.get(waiting));
   for (;;) {
     if (typeof keys === 'string') return keys;
     const failure = await verifyWith(token, keys);

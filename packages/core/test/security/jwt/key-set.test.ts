@@ -78,6 +78,12 @@ describe('a key set', () => {
     expect(createPublicKey(ec.privateKey).equals(found?.value as typeof ec.publicKey)).to.equal(true);
   });
 
+  it('may contain PEM in a member of a key, and other members beside the keys', () => {
+    const key = { ...jwkOf(ec), kid: 'a', x5c: [pemOf(ec)] };
+    const keys = parseKeys(JSON.stringify({ kty: 'EC', keys: [key], note: pemOf(rsa) }));
+    expect(keys).to.include({ size: 1 });
+  });
+
   it('matches keys by their exact id if required, and a token without id only by the single key that fits', () => {
     const found = (text: string, kid?: string): number => {
       const keys = parseKeys(text, { exactKid: true });
