@@ -58,7 +58,7 @@ describe('graphqlApi', () => {
     await backend.close();
   });
 
-  it('answers a query over a REST backend', async () => {
+  it('executes a query over a REST backend', async () => {
     const { status, body, headers } = await ask(front.url, 'query ($id: ID!) { book(id: $id) { title pages } }', {
       id: '1',
     });

@@ -135,7 +135,7 @@ describe('operations', () => {
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_LIMIT');
   });
 
-  it('fields of a mutation run one after the other, and see what the one before did', async () => {
+  it('fields of a mutation run in sequence, and see earlier effects', async () => {
     const url = await start();
     sum = 0;
     const { body } = await ask(url, 'mutation { a: add(n: 1) b: read c: add(n: 1) d: read e: add(n: 1) }');
@@ -172,21 +172,21 @@ describe('operations', () => {
     expect(body.errors[0].message).to.equal("field 'name' exceeds the max operation depth of 2 for this schema");
   });
 
-  it('a mock answers at once, later, or with its error', async () => {
+  it('a mock responds at once, with a delay, or with its error', async () => {
     const url = await start();
     const { body } = await ask(url, '{ mock { a } failing }');
     expect(body.data).to.deep.equal({ mock: { a: 1 }, failing: null });
     expect(body.errors[0].message).to.equal('on purpose');
   });
 
-  it('an operation that takes too long ends with what is there', async () => {
+  it('an operation that exceeds its timeout returns a partial result', async () => {
     const url = await start({ limits: { operationTimeoutMs: 60 } });
     const { body } = await ask(url, '{ slow mock { a } }');
     expect(body.data).to.deep.equal({ slow: null, mock: { a: 1 } });
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_TIMEOUT');
   });
 
-  it('a document that is too long is rejected unread, and taken where the limit is higher', async () => {
+  it('a document that is too long is rejected unparsed, and accepted below a higher limit', async () => {
     const long = `{ mock { a } } #${'x'.repeat(65_536)}`;
     const { status, body } = await ask(await start(), long);
     expect([status, body.errors[0].extensions.code]).to.deep.equal([400, 'ERR_GRAPHQL_LIMIT']);
@@ -195,7 +195,7 @@ describe('operations', () => {
     expect(higher.body.data).to.deep.equal({ mock: { a: 1 } });
   });
 
-  it('introspection answers where it is allowed', async () => {
+  it('introspection works if it is enabled', async () => {
     const url = await start({ enableIntrospection: true, limits: { maxTokens: 2000 } });
     const { body } = await ask(
       url,
@@ -275,7 +275,7 @@ describe('operations', () => {
     expect(backend.asked).to.have.length(2);
   });
 
-  it('a result that is kept elsewhere says how old it is', async () => {
+  it('a result from a shared cache has its age', async () => {
     let now = 1_000_000;
     const kept = new Map<string, string>();
     const cache = {
@@ -374,7 +374,7 @@ describe('operations', () => {
     expect(headers.get('cache-control')).to.equal('max-age=60, private');
   });
 
-  it('a number that JSON has no text for is not taken for null', async () => {
+  it('a number that JSON cannot represent is not treated as null', async () => {
     const schemaDefinition =
       'scalar Any type Query { echo(x: Any): Any @resolve(name: "echo") @cacheControl(maxAge: 60) }';
     const echo = rest('/book?x={$args.x}');
@@ -389,7 +389,7 @@ describe('operations', () => {
     expect(backend.asked).to.have.length(5);
   });
 
-  it('a time that no timer takes is the longest one', async () => {
+  it('a timeout beyond the limit of timers is the longest one', async () => {
     const url = await start({ limits: { operationTimeoutMs: 3_000_000_000, pingIntervalMs: 3_000_000_000 } });
     expect((await ask(url, '{ book { name } }')).body).to.deep.equal({ data: { book: { name: 'Book' } } });
   });
@@ -410,7 +410,7 @@ describe('operations', () => {
     }
   });
 
-  it('batches are answered in order where they are allowed', async () => {
+  it('batches return results in order if they are allowed', async () => {
     const url = await start({ limits: { maxBatchSize: 2 } });
     const one = { query: '{ mock { a } }' };
     const { body } = await post(url, JSON.stringify([one, { query: '{ nothing }' }]));

@@ -92,7 +92,7 @@ function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise
   });
 }
 
-/** The library makes its WebSocket itself; it gets the one there is. A constructor that throws would be a rejection nobody handles. */
+/** The library makes its WebSocket itself; it gets the one there is. A constructor that throws would be an unhandled rejection. */
 function implementationOf(webSocket: WebSocket): unknown {
   const { CONNECTING, OPEN, CLOSING, CLOSED } = WebSocket;
   const make = function upstreamSocket(): WebSocket {

@@ -42,7 +42,7 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
         over.abort();
         running.delete(over);
         lasting.delete(over);
-        // After the message that tells the client.
+        // After the message to the client.
         if (departing) setImmediate(leave);
       };
       const results = await answerer.subscribe(askedBy(payload, req, over.signal));

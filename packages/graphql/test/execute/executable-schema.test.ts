@@ -144,13 +144,13 @@ describe('the schema of a local API', () => {
   });
 
   for (const [name, query] of Object.entries(QUERIES)) {
-    it(`gives the same result under GraphQL.js: ${name}`, async () => {
+    it(`returns the same result under GraphQL.js: ${name}`, async () => {
       const { body } = await ask(own.url, query);
       expect(comparable(await run(query))).to.deep.equal(comparable(body));
     });
   }
 
-  it('gives the same results under GraphQL Yoga', async () => {
+  it('returns the same results under GraphQL Yoga', async () => {
     const url = await yoga();
     for (const [name, query] of Object.entries(QUERIES)) {
       const [{ body }, expected] = [await ask(url, query), await ask(own.url, query)];

@@ -70,7 +70,7 @@ describe('graphqlApiCheck', () => {
     ['is nested too deep', `type Query { a: ${'['.repeat(100_000)}`, ''],
   ];
   for (const [what, definition, reason] of bad) {
-    it(`rejects a definition that ${what}, and says where`, async () => {
+    it(`rejects a definition that ${what}, with its location`, async () => {
       const { controlPlane } = await start(definition);
       const status = statusOf(controlPlane.state, 'GraphQLApi/default/books');
       expect(status).to.include({ state: 'Rejected' });

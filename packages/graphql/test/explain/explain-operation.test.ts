@@ -53,7 +53,7 @@ describe('explainOperation', () => {
     ]);
   });
 
-  it('lists a request once where several types of an interface need it', () => {
+  it('lists a request once if several types of an interface need it', () => {
     expect(explained(shop, '{ items { price { tax } } }')).to.deep.equal([
       'items: shop GET /items?a=b&c={$args.x} (once)',
       'items.price: prices GET /prices/{$parent.id} (once for each of items)',
@@ -82,7 +82,7 @@ describe('explainOperation', () => {
     ]);
   });
 
-  it('takes a field from the API that gave its object, and others by the key', () => {
+  it('reads a field from the API that returned its object, and others by the key', () => {
     const users = local(
       'type Query { users: [User] @resolve(name: "users") } type User { id: ID name: String @resolve(name: "name") }',
       {
@@ -113,7 +113,7 @@ describe('explainOperation', () => {
     ]);
   });
 
-  it('lists the request for a key that only a third API knows', () => {
+  it('lists the request for a key that only a third API returns', () => {
     const books = local('type Query { book: Book @resolve(name: "b") } type Book { isbn: ID }', {
       b: get('books', '/book'),
     });

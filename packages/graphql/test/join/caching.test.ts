@@ -77,7 +77,7 @@ describe('how long a stitched result may be kept', () => {
     expect(backend.asked).to.have.length(4);
   });
 
-  it('is no time where one API does not say, or says that it failed', async () => {
+  it('is absent if one API sends none, or failed', async () => {
     const url = await start('@cacheControl(maxAge: 60)', '');
     expect((await ask(url, QUERY)).headers.get('cache-control')).to.equal(null);
     const both = await start('@cacheControl(maxAge: 60)', '@cacheControl(maxAge: 60)');
@@ -85,7 +85,7 @@ describe('how long a stitched result may be kept', () => {
     expect((await ask(both, '{ product { nam: name } now }')).headers.get('cache-control')).to.equal(null);
   });
 
-  it('is told of parts in every order', () => {
+  it('is independent of the order of parts', () => {
     const open = { data: {}, cacheControl: 'max-age=10, public', sharedForSeconds: 10 };
     const closed = { data: {}, cacheControl: 'max-age=20, private' };
     expect(joinedCaching([])).to.deep.equal({});

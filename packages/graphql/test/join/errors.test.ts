@@ -94,7 +94,7 @@ describe('errors of joined APIs', () => {
     await backend.close();
   });
 
-  it('have the path of their field, where an object around it is null', async () => {
+  it('have the path of their field, even if an enclosing object is null', async () => {
     const { body } = await ask(front.url, '{ s: shop { name b: broken { t: text } strictly { text } } }');
     expect(body.data).to.deep.equal({ s: { name: 's', b: null, strictly: null } });
     expect(told(body)).to.have.deep.members([
@@ -106,13 +106,13 @@ describe('errors of joined APIs', () => {
     expect(told(joined.body)).to.deep.equal([['no such', ['shop', 'owner', 'friend', 'must']]]);
   });
 
-  it('have it, too, where the whole result is null', async () => {
+  it('have it, even if the whole result is null', async () => {
     const { body } = await ask(front.url, '{ shop { name } strict { name } }');
     expect(body.data).to.equal(null);
     expect(told(body)).to.deep.include(['Cannot return null for non-nullable field Query.strict.', ['strict']]);
   });
 
-  it('of an object in one place do not take what is selected of it in another', async () => {
+  it('of an object in one place do not affect its other selections', async () => {
     const { body } = await ask(front.url, '{ shop { owner { full } keeper { must } } }');
     expect(body.data).to.deep.equal({ shop: { owner: { full: 'Full' }, keeper: null } });
     expect(told(body)).to.deep.equal([['no such', ['shop', 'keeper', 'must']]]);
@@ -128,7 +128,7 @@ describe('errors of joined APIs', () => {
     expect(told(body)).to.deep.equal([['A field could not be resolved.', ['some', 1, 'home']]]);
   });
 
-  it('of the key of one object do not take the fields of others', async () => {
+  it('of the key of one object do not affect the fields of others', async () => {
     const { body } = await ask(front.url, '{ odd { full } }');
     expect(body.data).to.deep.equal({ odd: [{ full: 'Full' }, { full: null }, { full: 'Full' }] });
     expect(told(body)).to.deep.equal([['A field could not be resolved.', ['odd', 1, 'full']]]);

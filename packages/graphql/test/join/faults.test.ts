@@ -57,7 +57,7 @@ const FAULTS: Record<string, (res: ServerResponse) => unknown> = {
   'data that is null': (res) => res.end('{"data":null}'),
 };
 
-describe('a server behind a stitched API that answers', () => {
+describe('a server behind a stitched API with invalid responses', () => {
   let backend: TestServer;
   const open: TestServer[] = [];
   before(async () => void (backend = await serveJson({ '/products': LIST })));
@@ -85,7 +85,7 @@ describe('a server behind a stitched API that answers', () => {
   }
 
   for (const [name, fault] of Object.entries(FAULTS)) {
-    it(`${name}: errors of the fields that it gives, all else is there, and it is asked once`, async () => {
+    it(`${name}: errors only for its fields, with one request`, async () => {
       const { status, body, asked } = await query(
         (_req, res) => void fault(res),
         name === 'nothing in time' ? 2000 : undefined,
@@ -119,7 +119,7 @@ describe('a server behind a stitched API that answers', () => {
     ]);
   });
 
-  it('objects that were not asked for, and fields of every object: neither is taken', async () => {
+  it('objects that were not requested, and prototype fields: ignored', async () => {
     const { body } = await query((_req, res) =>
       res.end('{"data":{"_0":{"age":1,"friends":[]},"_7":{"age":9},"__proto__":{"age":5},"constructor":{"age":6}}}'),
     );

@@ -34,7 +34,7 @@ const REMOTE: Apis[string] = {
 };
 const MERGE = { User: { selectionSet: '{ username }', queryName: 'user', args: { name: 'username' } } };
 
-describe('what a stitched API asks for in the name of its client', () => {
+describe('selections of a stitched API', () => {
   let backend: TestServer;
   let front: TestServer;
   let answer: object = {};
@@ -62,7 +62,7 @@ describe('what a stitched API asks for in the name of its client', () => {
     await backend.close();
   });
 
-  it('an alias does not take the place of a key', async () => {
+  it('an alias does not replace a key', async () => {
     for (const alias of ['_key_username', '_key2_username']) {
       const { body } = await ask(front.url, `{ seller { ${alias}: name full } }`);
       expect(body, alias).to.deep.equal({ data: { seller: { [alias]: 'sauron', full: 'full frodo' } } });
@@ -71,7 +71,7 @@ describe('what a stitched API asks for in the name of its client', () => {
     expect(body.data.seller.full).to.equal('full frodo');
   });
 
-  it('the same object in two places has in each what is selected there, under the same alias', async () => {
+  it('the same object in two places has the selection of each, under the same alias', async () => {
     const { body } = await ask(
       front.url,
       '{ a: seller { x: full } b: seller { x: home } c: seller { x: full x_2: home } }',
@@ -81,7 +81,7 @@ describe('what a stitched API asks for in the name of its client', () => {
     });
   });
 
-  it('a fragment in two places has in each what is selected beside it', async () => {
+  it('a fragment in two places keeps the sibling selections of each', async () => {
     const { body } = await ask(
       front.url,
       '{ a: seller { ...F } b: seller { ...F boss { age } } } fragment F on User { boss { name } }',
@@ -105,7 +105,7 @@ describe('what a stitched API asks for in the name of its client', () => {
     expect(body.errors[0].extensions.code).to.equal('ERR_GRAPHQL_LIMIT');
   });
 
-  it('errors of a server that have no place are told, too', async () => {
+  it('errors of a server without a path are returned too', async () => {
     answer = { data: { _0: null, _1: 'x' }, errors: [{ message: 'no news' }, { message: 'late', path: ['_1'] }] };
     const { body } = await ask(front.url, '{ news other seller { name } }');
     expect(body.data).to.deep.equal({ news: null, other: 'x', seller: { name: 'sauron' } });

@@ -106,7 +106,7 @@ describe('a stitched API', () => {
   });
   beforeEach(() => void backend.asked.splice(0));
 
-  it('gives a product with its seller from the user API', async () => {
+  it('returns a product with its seller from the user API', async () => {
     const { body } = await ask(front.url, '{ GetProduct(id: 1) { name seller { username fullName userId } } }');
     expect(body).to.deep.equal({
       data: { GetProduct: { name: 'Ring', seller: { username: 'frodo', fullName: 'Frodo Baggins', userId: 2 } } },
@@ -114,12 +114,12 @@ describe('a stitched API', () => {
     expect(backend.asked).to.deep.equal(['GET /product/1', 'GET /user/frodo']);
   });
 
-  it('does not ask for what is not selected', async () => {
+  it('requests only selected fields', async () => {
     await ask(front.url, '{ GetProduct(id: 1) { name seller { username } } }');
     expect(backend.asked).to.deep.equal(['GET /product/1']);
   });
 
-  it('asks for the sellers of a hundred products in one operation, each seller once', async () => {
+  it('requests the sellers of a hundred products in one operation, each seller once', async () => {
     const { body } = await ask(front.url, '{ products { seller { fullName } } }');
     expect(body.data.products).to.have.lengthOf(100);
     expect(body.data.products[99]).to.deep.equal({ seller: { fullName: 'Samwise Gamgee' } });
@@ -158,29 +158,29 @@ describe('a stitched API', () => {
     }
   });
 
-  it('gives null for a seller nobody knows, with the error and its path', async () => {
+  it('returns null for an unknown seller, with the error and its path', async () => {
     const { body } = await ask(front.url, '{ GetProduct(id: 2) { name seller { username fullName } } }');
     expect(body.data).to.deep.equal({ GetProduct: { name: 'Rope', seller: { username: 'nobody', fullName: null } } });
     expect(body.errors[0].path).to.deep.equal(['GetProduct', 'seller', 'fullName']);
     expect(JSON.stringify(body.errors)).to.not.include('backend');
   });
 
-  it('gives null where there is no seller', async () => {
+  it('returns null if there is no seller', async () => {
     const { body } = await ask(front.url, '{ GetProduct(id: 3) { seller { fullName } } }');
     expect(body).to.deep.equal({ data: { GetProduct: { seller: null } } });
   });
 
-  it('completes what a mutation gives by queries', async () => {
+  it('completes the result of a mutation by queries', async () => {
     const { body } = await ask(front.url, 'mutation { rename(id: 9, name: "new") { name seller { fullName } } }');
     expect(body).to.deep.equal({ data: { rename: { name: 'new', seller: { fullName: 'Samwise Gamgee' } } } });
   });
 
-  it('rejects what no API has', async () => {
+  it('rejects unknown fields', async () => {
     const { status } = await ask(front.url, '{ GetProduct(id: 1) { nothing } }');
     expect(status).to.equal(400);
   });
 
-  it('answers questions about the joined schema only when all APIs do', async () => {
+  it('allows introspection only if every joined API does', async () => {
     const query = '{ __type(name: "User") { fields { name } } }';
     expect((await ask(front.url, query)).status).to.equal(400);
     const open = await serveHandler(
@@ -215,7 +215,7 @@ describe('a stitched API', () => {
     await remote.close();
   });
 
-  it('takes over what a joined server adds to its schema, when its schema is read again', async () => {
+  it('applies additions to the schema of a joined server when it is read again', async () => {
     let now = 0;
     const usersWith = (definition: string, age?: number) => {
       const me = { mockResolver: { syncResponse: { username: 'frodo', ...(age && { age }) } } };

@@ -73,7 +73,7 @@ describe('subscriptions of a stitched API', () => {
     expect(bodies[0].query).to.include('subscription mine').and.to.not.include('query other');
   });
 
-  it('are rejected where another API would have to complete the result', async () => {
+  it('are rejected if another API would have to complete the result', async () => {
     const { results, complete } = await events(front.url, 'subscription { orderAdded { id buyer { id name } } }');
     expect(results).to.have.length(1);
     expect(results[0]).to.not.have.property('data');
@@ -91,7 +91,7 @@ describe('subscriptions of a stitched API', () => {
     expect(JSON.parse(text).errors[0].message).to.equal('Cannot query field "userAdded" on type "Subscription".');
   });
 
-  it('are not offered where no joined API does', async () => {
+  it('are not offered if no joined API has any', async () => {
     const local = await frontOf({ stitchedSchema: { subschemas: [{ name: 'users' }] }, apis: APIS });
     const { status } = await events(local.url, 'subscription { userAdded { id } }');
     expect(status).to.equal(400);

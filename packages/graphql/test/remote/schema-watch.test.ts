@@ -94,7 +94,7 @@ describe('the schema of a server behind a written API', () => {
     expect(status().state).to.equal('Accepted');
   });
 
-  it('is rejected with rejectBreakingChanges, and the status says so', async () => {
+  it('is rejected with rejectBreakingChanges, with a note in the status', async () => {
     const { status, answers } = await start(BOOKS, { rejectBreakingChanges: true });
     await answers(CHANGED);
     expect(status().state).to.equal('Rejected');
@@ -117,7 +117,7 @@ describe('the schema of a server behind a written API', () => {
     ['RULE_IGNORE_DESCRIPTION_CHANGES', `"new" ${BOOKS}`, undefined, 'Accepted'],
     ['RULE_IGNORE_UNREACHABLE', BOOKS.replace('enum Kind { NOVEL }', ''), undefined, 'Accepted'],
   ] as const) {
-    it(`is judged by ${rule}`, async () => {
+    it(`is evaluated by ${rule}`, async () => {
       const declared = rule.includes('DEPRECATED') ? BOOKS.replace('pages', 'old: Int @deprecated pages') : BOOKS;
       const { status, answers } = await start(declared, { processingRules: [rule] });
       await answers(answer);
@@ -126,7 +126,7 @@ describe('the schema of a server behind a written API', () => {
     });
   }
 
-  it('is used where none is declared, and follows the server', async () => {
+  it('is used if none is declared, and follows the server', async () => {
     const { status, served, answers } = await start(undefined);
     expect(status().state).to.equal('Accepted');
     expect(served().serverSchema).to.include('pages: Int');
@@ -145,7 +145,7 @@ describe('the schema of a server behind a written API', () => {
     expect(served()).to.equal(before);
   });
 
-  it('stays the one before where none is declared and breaking changes are rejected', async () => {
+  it('stays the previous one if none is declared and breaking changes are rejected', async () => {
     const { status, served, answers } = await start(undefined, { rejectBreakingChanges: true });
     await answers(CHANGED);
     expect(served().serverSchema).to.include('pages: Int');
@@ -161,7 +161,7 @@ describe('the schema of a server behind a written API', () => {
     ['tells nonsense', { data: { __schema: { types: 7 } } }],
     ['is no GraphQL server', { hello: 'world' }],
   ] as const) {
-    it(`is a note in the status, no problem, when the server ${what}`, async () => {
+    it(`is a note in the status, not a problem, when the server ${what}`, async () => {
       const { status, answers, served } = await start(BOOKS);
       await answers(answer);
       expect(status().state).to.equal('Accepted');

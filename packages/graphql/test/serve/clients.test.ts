@@ -77,7 +77,7 @@ describe('WebSocket clients', () => {
     'a binary message': Buffer.from('{"type":"ping"}'),
   };
   for (const [what, message] of Object.entries(wrong)) {
-    it(`are closed with 4400 when they send ${what}`, async () => {
+    it(`are closed with 4400 if they send ${what}`, async () => {
       const client = await readyClient((await front()).url);
       client.webSocket.send(message);
       expect(await client.closed).to.equal(4400);

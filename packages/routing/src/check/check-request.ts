@@ -76,7 +76,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * Says why a request must not be served, or `undefined` when nothing speaks against it. Covers what `node:http`'s parser
+ * Returns why a request must be rejected, or `undefined` if it is valid. Covers what `node:http`'s parser
  * lets through: framing that two parsers could read differently, hosts and targets in odd forms, sizes, versions, methods.
  *
  * @example

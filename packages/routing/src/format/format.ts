@@ -59,7 +59,7 @@ function cut(operator: Operator, length: number): Operator {
   };
 }
 
-/** Fills a format; `missing` stands where an operator has no value. */
+/** Renders a format; `missing` replaces operators without a value. */
 export function fill(format: Format, record: RequestRecord, missing: string): string {
   if (format.literal !== undefined) return format.literal;
   let text = '';

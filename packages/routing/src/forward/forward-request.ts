@@ -13,7 +13,7 @@ import type { Forward, ForwardHead, ForwardOutcome } from './forward.ts';
 
 /**
  * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure both ways.
- * `upstream` is one of `createUpstreams`; another throws a `TypeError`. Nothing else throws: `head.onDone` tells how it ended.
+ * `upstream` is one of `createUpstreams`; another throws a `TypeError`. Nothing else throws: `head.onDone` reports how it ended.
  *
  * - The time limit runs from the last byte of the request; while the request is still being sent it limits each pause.
  * - A request without body and with an idempotent method is sent once more, on a fresh connection, when the one it went
@@ -185,7 +185,7 @@ function write(res: ServerResponse, chunk: Buffer): boolean {
   });
 }
 
-/** Ends a response whose body cannot be finished, so that nobody can take the part that was sent for the whole. */
+/** Ends a response whose body cannot be finished, so that a truncated body is not mistaken for a complete one. */
 function breakOff(res: ServerResponse, framed: boolean): void {
   const { socket } = res;
   // Without framing of its own a plain end of the connection would say that the body is complete.

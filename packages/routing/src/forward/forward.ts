@@ -14,9 +14,9 @@ export interface ForwardHead {
    * hop-by-hop headers are not. The forwarder adds `content-length` or `transfer-encoding` itself.
    */
   readonly headers: readonly string[];
-  /** The endpoint to use when the caller had to pick it already (its name stands in `host`); else `upstream.pick()`. */
+  /** The endpoint to use when the caller had to pick it already (its name is in `host`); else `upstream.pick()`. */
   readonly endpoint?: Endpoint;
-  /** Sent in place of the body of the request, which somebody has read already. Its length is the content-length. */
+  /** Sent in place of the body of the request, which was already read. Its length is the content-length. */
   readonly body?: Buffer;
   /**
    * Milliseconds from the last byte of the request to the last of the response; 0 is none. While the request is still being

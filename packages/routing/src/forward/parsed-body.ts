@@ -7,7 +7,7 @@ import { hasBody } from '../http1/request-body.ts';
  * Returns the body to send in place of the one that a parser has read already, or `undefined` while the stream still gives it.
  * A `Buffer` in `req.rawBody` or `req.body` is sent as it is; text, JSON and urlencoded bodies are written anew by their
  * content type. Throws `ERR_ROUTING_BODY_CONSUMED` where that cannot give what the client meant: a consumed multipart or
- * unknown body, a content encoding the parser has undone, a charset other than UTF-8, a stream read by somebody else.
+ * unknown body, a content encoding the parser has undone, a charset other than UTF-8, a stream read by other code.
  */
 export function parsedBody(req: IncomingMessage): Buffer | undefined {
   if (!hasBody(req) || (!req.readableDidRead && !req.readableEnded)) return undefined;

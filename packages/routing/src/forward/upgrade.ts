@@ -59,7 +59,7 @@ class Upgrade {
   send(endpoint: Endpoint, protocol: string, head: Buffer): void {
     const { path, headers } = this.#to;
     try {
-      // What cannot be written is no fault of the upstream.
+      // A write error is not a failure of the upstream.
       requestHead({ method: 'GET', path, headers }, hostOf(endpoint), undefined);
       const proxied = {
         method: 'GET',
@@ -69,7 +69,7 @@ class Upgrade {
         socket: { server: SERVER },
       };
       const proxy = createProxyMiddleware({
-        // The agent speaks TLS where the upstream does, so that a target is always a plain one.
+        // The agent uses TLS if the upstream does, so the target is always plain.
         target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
         agent: createAgent(this.#cluster.pool(endpoint)),
         ejectPlugins: true,
@@ -106,7 +106,7 @@ class Upgrade {
       this.fail({ failure, flags: 'UT', details: 'no response to the upgrade' });
       proxyReq.destroy();
     }, DEFAULT_TIMEOUT_MS);
-    // A connection that nobody reads does not tell that its other side has left.
+    // A connection without a reader does not report that its peer disconnected.
     const peek = (): void => void socket.read(0);
     const settle = (): void => {
       clearTimeout(timer);
@@ -114,7 +114,7 @@ class Upgrade {
     };
     socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
     proxyReq.once('socket', () => (this.#connected = true));
-    // Before the response to the failure: a socket that is peeked at does not flow, and would not tell that the client has left.
+    // Before the response to the failure: a paused socket would not report that the client disconnected.
     proxyReq.once('error', settle).once('close', settle);
     proxyReq.once('response', ({ statusCode: status = 0 }) => {
       settle();

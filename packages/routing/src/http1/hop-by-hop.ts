@@ -1,5 +1,5 @@
 /**
- * Whether a header speaks only of this connection (RFC 9110 7.6.1). `name` may be in any case. Trailers are dropped by
+ * Returns true for a header that applies to this connection only (RFC 9110 7.6.1). `name` may be in any case. Trailers are dropped by
  * the forwarder, so `trailer` is one too; `content-length` is not: it belongs to the framing, which the forwarder does itself.
  */
 export function isHopByHop(name: string): boolean {

@@ -11,7 +11,7 @@ export interface BodySink {
   onBodyEnd(): void;
 }
 
-/** The body of a client's request, which starts when somebody takes it. */
+/** The body of a client's request, which starts when it is read. */
 export class RequestBody {
   bytes = 0;
   ended = false;

@@ -21,7 +21,7 @@ const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
  * The head of a request as it is written, one character a byte. Names keep their case and order; `host` is for where they have none.
- * Throws a `RequestHeadError` for what would not arrive as it is meant: line breaks, names that are no token, a second host.
+ * Throws a `RequestHeadError` for what cannot be sent safely: line breaks, names that are not tokens, a second host.
  */
 export function requestHead({ method, path, headers }: RequestLine, host: string, framing: Framing): string {
   if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');

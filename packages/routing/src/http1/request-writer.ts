@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
 
-/** Bodies up to this size leave in one write with what stands before them, in bytes. */
+/** Bodies up to this size are sent in one write with the head, in bytes. */
 export const SMALL_BODY = 16 * 1024;
 
 /** Writes a request whose body is streamed, with back-pressure. */

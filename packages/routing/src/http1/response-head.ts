@@ -7,7 +7,7 @@ export interface ResponseHead {
   readonly status: number;
   /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */
   readonly headers: readonly string[];
-  /** Length of the body in bytes; `chunked`; or `close` where it goes on until the connection ends. */
+  /** Length of the body in bytes; `chunked`; or `close` if it ends with the connection. */
   readonly framing: number | 'chunked' | 'close';
   /** Whether another request may follow on the connection. */
   readonly keepAlive: boolean;
@@ -15,7 +15,7 @@ export interface ResponseHead {
   readonly keepAliveSeconds: number | undefined;
 }
 
-/** Where the minor version stands in a status line, and its status. */
+/** Offsets of the minor version and the status in a status line. */
 const VERSION_AT = 7;
 const STATUS_AT = 9;
 const ZERO = 48;

@@ -11,7 +11,7 @@ const MAX_INTERIM = 16;
 const SMALL = 16 * 1024;
 const BEGINNING = 'HTTP/1.';
 
-/** Who gets what the parser reads. What it throws ends the reading. */
+/** Receives what the parser reads. An error that it throws ends the parsing. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
   /** The head is there, and nothing of the body came with it. */
@@ -156,7 +156,7 @@ export class ResponseParser {
     });
     if (chunks.done) this.#finish(buffer, from, to);
     else if (to > from) this.#sink.onBody(buffer, from, to);
-    // The head stood before it, and there is no data yet.
+    // The head was before it, and there is no data yet.
     else if (start > 0) this.#sink.onHeadAlone();
     return stopped;
   }

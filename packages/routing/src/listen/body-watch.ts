@@ -37,7 +37,7 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
 
 /**
  * Sends `100 Continue` when the body is first read, not before. A response without reading it closes the connection:
- * nobody could tell whether what follows is the body.
+ * later bytes could be the body.
  */
 export function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
   const keepAlive = res.shouldKeepAlive;

@@ -104,7 +104,7 @@ function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
       requestTimeoutMs > 0 ? Math.min(headTimeoutMs || requestTimeoutMs, requestTimeoutMs) : headTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
-    // Twice as much as allowed: so the check sees what is too long and can tell a long target from long headers.
+    // Twice as much as allowed: so that the check can distinguish a long target from long headers.
     maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
     optimizeEmptyRequests: true,
     requireHostHeader: false,

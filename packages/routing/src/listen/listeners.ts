@@ -13,7 +13,7 @@ export interface ListenResult {
   readonly port?: number;
   /**
    * `ERR_ROUTING_LISTEN` when the address cannot be opened (tried again at the next apply, and by itself),
-   * `ERR_ROUTING_CERTIFICATE` when a certificate cannot be used (the listener goes on with the others, or the one before).
+   * `ERR_ROUTING_CERTIFICATE` when a certificate cannot be used (the listener keeps serving the others, or the previous one).
    */
   readonly error?: GatewayError;
 }

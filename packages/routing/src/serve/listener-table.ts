@@ -141,7 +141,7 @@ function compileListener(
   };
 }
 
-/** `extauth` of a listener stands in place of that of the Settings. */
+/** `extauth` of a listener replaces that of the Settings. */
 function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
   return extauth ? { ...written, extauth } : written;
 }

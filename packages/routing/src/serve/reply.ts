@@ -47,7 +47,7 @@ export function setContentType(headers: string[], { contentType, status }: Local
   headers.push('content-type', contentType);
 }
 
-/** Writes a head. A request whose body nobody reads closes its connection, once the client could read the response. */
+/** Writes a head. An unread request body closes the connection, after the client could read the response. */
 export function writeHead({ req, res }: Exchange, status: number, flat: string[]): void {
   const unread = hasBody(req) && !req.complete;
   res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);

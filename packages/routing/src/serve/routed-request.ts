@@ -211,7 +211,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.finish();
   }
 
-  /** Writes the head of a response whose body somebody else writes. */
+  /** Writes the head of a response whose body the caller writes. */
   writeHead(status: number, headers: readonly string[]): void {
     const { req, res } = this;
     const flat = [...headers];
@@ -251,7 +251,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     passOn(error);
   }
 
-  /** Ends a request whose response somebody else has written, or whose client has left. */
+  /** Ends a request whose response was written elsewhere, or whose client disconnected. */
   closed(): void {
     if (this.finished || this.sent) return;
     this.result.status = this.res.headersSent ? this.res.statusCode : 0;

@@ -72,7 +72,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   } else {
     route.plan = action.plan;
   }
-  // Where nobody reads or writes facts, there are none to make.
+  // Facts are created only if a concern reads or writes them.
   if (exits.embedded || request.facts || route.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
   return true;
 }

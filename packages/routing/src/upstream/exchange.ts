@@ -45,7 +45,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected abstract onResponse(head: ResponseHead): void;
   /** There will be no response, or no complete one. */
   protected abstract onFailure(reason: FailureReason): void;
-  /** Methods whose request may be sent again when nobody can have seen it. */
+  /** Methods whose request may be retried if no endpoint can have received it. */
   protected abstract readonly retryableMethods: ReadonlySet<string>;
 
   abstract onHeadAlone(): void;

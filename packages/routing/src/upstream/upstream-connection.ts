@@ -219,7 +219,7 @@ export class Connection implements ResponseSink {
     this.#break(undefined);
   }
 
-  /** Closes the connection, tells its user why, and lets the pool fill its place. */
+  /** Closes the connection, reports the reason to its user, and releases its slot in the pool. */
   #break(error: Error | undefined): void {
     if (this.#gone) return;
     this.#gone = true;

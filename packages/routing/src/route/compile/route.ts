@@ -36,7 +36,7 @@ export interface CompiledDestination extends Plan {
 export interface ForwardPolicy {
   /** 0 is no limit. */
   readonly timeoutMs: number;
-  /** The limit as the upstream is told it; empty when it is not. */
+  /** The limit as sent upstream; empty if it is not sent. */
   readonly timeoutHeader: string;
   /** Empty keeps the path. */
   readonly prefixRewrite: string;

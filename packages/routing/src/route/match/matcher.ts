@@ -43,7 +43,7 @@ const SPECIAL = /[\\^$.|?*+()[\]{}]/;
 
 /**
  * The text that every match of an RE2 expression begins with, as far as that is plain to see; often empty.
- * It lets expressions stand in the same index as prefixes.
+ * Allows expressions in the same index as prefixes.
  */
 export function literalPrefix(pattern: string): string {
   if (pattern.includes('|') || pattern.startsWith('(?')) return '';

@@ -25,7 +25,7 @@ export interface RedirectInput {
   readonly matched: number;
 }
 
-/** Compiles a `redirectAction`. Throws `ERR_ROUTING_OPTION` where a part cannot stand in a `Location`. */
+/** Compiles a `redirectAction`. Throws `ERR_ROUTING_OPTION` if a part is not allowed in a `Location`. */
 export function compileRedirect(action: RedirectAction) {
   for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
     if (value && breaksLine(value)) throw routingError('ERR_ROUTING_OPTION', 'a redirect contains a line break');
