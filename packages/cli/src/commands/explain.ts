@@ -4,7 +4,14 @@ import { cliError } from '../error-codes.ts';
 import { explainWithAccess } from '../explain/access.ts';
 import { rejectedBehind } from '../explain/rejected-resources.ts';
 import { missingToken } from '../explain/login-token.ts';
-import { chooseSnapshot, explainContext, readServed, unservedFor, type Served } from '../explain/served.ts';
+import {
+  chooseSnapshot,
+  explainContext,
+  readServed,
+  unservedFor,
+  unusedListeners,
+  type Served,
+} from '../explain/served.ts';
 import { routesOfRequest } from '../explain/written-routes.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
 import { addExamples } from '../command-line/command-help.ts';
@@ -82,7 +89,8 @@ async function explain(io: Terminal, served: Served, { flags, request }: Asked):
   const shown = { ...explanation, ...(rejected.length > 0 && { rejected }) };
   if (flags.output === 'json') return io.out(JSON.stringify(shown, undefined, 2));
   const choice = { url: request.url, ...listener };
-  const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy));
+  const unused = unusedListeners(served.objects, snapshot);
+  const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy), unused);
   const { cookie: cookies = [] } = request.headers;
   const withCookie = (cookie: string) =>
     ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;

@@ -8,7 +8,8 @@ import { gatewayOf } from '../gateway/connection.ts';
 import { readProblems, readSnapshot, readSnapshots } from '../gateway/pages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { loadOffline, objectsOf } from '../resources/load.ts';
-import { text, type StatusObject } from '../resources/objects.ts';
+import { dig, items, text, type StatusObject } from '../resources/objects.ts';
+import { reportsOf } from '../resources/status.ts';
 
 /** A listener that the resources require and the gateway does not serve. */
 export type MissingListener = Pick<RunningComponent, 'name' | 'reason'> & Partial<Pick<RunningComponent, 'resources'>>;
@@ -68,6 +69,7 @@ export async function unservedFor(
   { listeners }: Explanation,
   { url, listener }: { readonly url: string; readonly listener?: string },
   read: () => Promise<readonly MissingListener[]>,
+  unused: readonly MissingListener[] = [],
 ): Promise<MissingListener[]> {
   const port = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(url)?.[1];
   const chosen = listeners.find((one) => one.chosen);
@@ -76,7 +78,24 @@ export async function unservedFor(
     if (listener !== undefined) return name === listener;
     return port === undefined || name.endsWith(`-${port}`);
   };
-  return (await read()).filter((one) => isMeant(one) && !listeners.some(({ name }) => name === one.name));
+  const unserved = await read();
+  const others = unused.filter(({ name }) => !unserved.some((one) => one.name === name));
+  return [...unserved, ...others].filter((one) => isMeant(one) && !listeners.some(({ name }) => name === one.name));
+}
+
+/** Returns the listeners of accepted Gateways to which no virtual service belongs; their ports are not open. */
+export function unusedListeners(objects: readonly StatusObject[], { proxy, listeners }: Snapshot): MissingListener[] {
+  return objects.flatMap((object): MissingListener[] => {
+    const { kind, spec, metadata } = object;
+    const proxies = items(spec, 'proxyNames');
+    if (kind !== 'Gateway' || dig(spec, 'httpGateway') === undefined) return [];
+    if (reportsOf(object).some(({ state }) => state === 'Rejected')) return [];
+    if (!proxies.includes(proxy) && (proxies.length > 0 || proxy !== DEFAULT_PROXY)) return [];
+    const { name, namespace } = metadata;
+    if (listeners.some(({ gateway }) => gateway.name === name && gateway.namespace === namespace)) return [];
+    const reason = `no virtual service belongs to gateway ${namespace}/${name}, so that its port is not open`;
+    return [{ name: `listener-${text(spec, 'bindAddress') || '::'}-${text(spec, 'bindPort')}`, reason }];
+  });
 }
 
 const ROOT_CA = 'ca.crt';

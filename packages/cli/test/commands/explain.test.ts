@@ -347,6 +347,28 @@ spec:
     }
   });
 
+  it('names a gateway to which no virtual service belongs', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cli-explain-unused-'));
+    const gateway = `---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: spare }
+spec: { bindPort: 8181, httpGateway: { virtualServiceSelector: { team: spare } } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: main }
+spec: { bindPort: 8080, httpGateway: {} }
+---
+`;
+    writeFileSync(join(dir, 'all.yaml'), gateway + RESOURCES);
+    const why =
+      'listener-::-8181: it is not served: no virtual service belongs to gateway gw-system/spare, so that its';
+    expect((await explain('GET', 'http://shop.example:8181/', '--config', dir)).stdout).to.contain(why);
+    expect((await explain('GET', 'http://shop.example/', '--config', dir)).stdout).to.not.contain('spare');
+    rmSync(dir, { recursive: true });
+  });
+
   it('explains OPTIONS *, to which the gateway itself responds', async () => {
     const { stdout } = await explain('OPTIONS', '*', '--config', '.');
     expect(stdout).to.match(/^OPTIONS \*\n[^]*Result\n {2}answer 204 \(/);
