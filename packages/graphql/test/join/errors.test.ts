@@ -118,7 +118,7 @@ describe('errors of joined APIs', () => {
     expect(told(body)).to.deep.equal([['no such', ['shop', 'keeper', 'must']]]);
   });
 
-  it('of one object that must be there do not take the others of its list', async () => {
+  it('of one required object do not affect the others of its list', async () => {
     const { body } = await ask(front.url, '{ some { username home } }');
     expect(body.data.some).to.deep.equal([
       { username: 'ann', home: 'hers' },

@@ -75,6 +75,6 @@ describe('header manipulation', () => {
     const data = { 'x-a': Buffer.from('a\nb').toString('base64') };
     const secrets = createContext({ secrets: { get: () => ({ type: 'Opaque', data }) } });
     const block = { requestHeadersToAdd: [{ headerSecretRef: { name: 's', namespace: 'n' } }] };
-    expect(() => compileHeaderManipulation(block, secrets)).to.throw('holds a line break');
+    expect(() => compileHeaderManipulation(block, secrets)).to.throw('contains a line break');
   });
 });
