@@ -4,6 +4,7 @@ import {
   createMetrics,
   keyOf,
   memorySource,
+  type Observed,
   type StatusReport,
 } from '@edge-gateway/core';
 import { expect } from 'chai';
@@ -25,7 +26,10 @@ describe('the schema of a server behind a written API', () => {
   /** A control plane that watches one server. `answer` is SDL, or the body as it is. */
   async function start(schemaDefinition: string | undefined, changes: object = {}) {
     let answer: string | object = BOOKS;
+    let onAsked = (): void => {};
+    const observed: (Observed | undefined)[] = [];
     const server: TestServer = await serve((_req, res) => {
+      onAsked();
       const body = typeof answer === 'string' ? { data: introspectionFromSchema(buildSchema(answer)) } : answer;
       res.end(JSON.stringify(body));
     });
@@ -42,7 +46,10 @@ describe('the schema of a server behind a written API', () => {
     const caller = createUrlCaller({ books: server.url });
     const watch = createSchemaWatch({
       callUpstream: caller.call,
-      observe: controlPlane.observe,
+      observe(key, next) {
+        observed.push(next);
+        controlPlane.observe(key, next);
+      },
       log: log.get('graphql'),
       metrics,
     });
@@ -56,6 +63,8 @@ describe('the schema of a server behind a written API', () => {
       watch,
       lines,
       metrics,
+      observed,
+      whileAsked: (act: () => void) => void (onAsked = act),
       status: (): StatusReport => controlPlane.state!.statuses.get(KEY)!.statuses['gw-system']!,
       served: () =>
         controlPlane
@@ -151,6 +160,10 @@ describe('the schema of a server behind a written API', () => {
     expect(served().serverSchema).to.include('pages: Int');
     expect(status().state).to.equal('Rejected');
     expect(status().reason).to.include('the schema of the server has changed, so the change is rejected');
+    await answers(BOOKS);
+    expect(status().state).to.equal('Accepted');
+    await answers(CHANGED);
+    expect(status().state).to.equal('Rejected');
     await answers(BOOKS.replace('pages: Int', 'pages: Int year: Int'));
     expect(served().serverSchema).to.include('year: Int');
     expect(status().state).to.equal('Accepted');
@@ -201,6 +214,16 @@ describe('the schema of a server behind a written API', () => {
     const asked = server.asked.length;
     await watch.look();
     expect(server.asked).to.have.length(asked);
+  });
+
+  it('is not reported of an API that was removed while its server was polled', async () => {
+    const { source, answers, observed, whileAsked } = await start(BOOKS);
+    whileAsked(() => {
+      source.delete('api');
+      observed.length = 0;
+    });
+    await answers(CHANGED);
+    expect(observed.filter((one) => one !== undefined)).to.deep.equal([]);
   });
 });
 
