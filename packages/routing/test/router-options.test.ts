@@ -147,6 +147,26 @@ describe('options of routes and listeners', () => {
     expect(headers).to.include({ 'x-set': 'concern', 'x-seen': 'concern' });
   });
 
+  it('removes spellings with underscores of headers that concerns set or remove (forged headers)', async () => {
+    const record: Concern<object> = {
+      name: 'record',
+      option: 'record',
+      stage: 'rbac',
+      compile: () => (req, _res, next) => {
+        factsOf(req).requestChanges.push({ op: 'set', name: 'x-user-id', value: 'concern' });
+        factsOf(req).requestChanges.push({ op: 'remove', name: 'x-user-role' });
+        next();
+      },
+    };
+    const options = { record: {} } as Route['options'];
+    const port = await serve(snapshotOf([hostOf([routeOf({ options })])], [up]), [record as Concern]);
+    const forged = { x_user_id: 'forged', 'x-user_role': 'forged', x_other: 'kept' };
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: forged });
+    const { headers } = (await response.json()) as { headers: Record<string, string> };
+    expect(headers).to.include({ 'x-user-id': 'concern', x_other: 'kept' });
+    expect(headers).not.to.have.any.keys('x_user_id', 'x-user_role');
+  });
+
   it('stripAnyHostPort: compares and sends the host without its port', async () => {
     const host = hostOf([routeOf()], { domains: ['a.example'] });
     const settings = { httpConnectionManagerSettings: { stripAnyHostPort: true } };
