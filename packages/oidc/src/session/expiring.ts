@@ -11,7 +11,8 @@ export function createExpiringMap<V extends {}>(limits: {
   readonly now: () => number;
 }): ExpiringMap<V> {
   const { max, ttlMs, now } = limits;
-  return new LRUCache<string, V>({ max, ttl: ttlMs, ttlResolution: 0, perf: { now } });
+  const ttl = Math.max(1, Math.ceil(ttlMs));
+  return new LRUCache<string, V>({ max, ttl, ttlResolution: 0, perf: { now } });
 }
 
 /** Ids that are each remembered for a fixed time. Methods throw `ERR_OIDC_STORE_UNAVAILABLE`. */

@@ -20,6 +20,15 @@ describe('used logout tokens', () => {
     expect(await used.has('a')).to.equal(false);
   });
 
+  it('in memory are remembered for a fraction of a millisecond too', async () => {
+    let now = 1;
+    const ids = createLocalIds(0.5, () => now);
+    await ids.add('a');
+    expect(await ids.has('a')).to.equal(true);
+    now = 3;
+    expect(await ids.has('a')).to.equal(false);
+  });
+
   it('in Redis are remembered while they are valid, and then forgotten', async function () {
     await skipWithout(this, 'redis-server');
     const server = await startRedis();
