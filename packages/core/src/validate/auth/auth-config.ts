@@ -64,24 +64,8 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
     ...unless(!!(oidc ?? plain ?? token), at, 'oauth2 sets no mode'),
     ...within(oidc?.azure, [...at, 'oidcAuthorizationCode', 'azure'], checkAzure),
     ...within(token?.azure, [...at, 'accessTokenValidation', 'azure'], checkAzure),
+    ...within(token, [...at, 'accessTokenValidation'], checkTokenValidation),
   ];
-  if (token) {
-    const path = [...at, 'accessTokenValidation'];
-    const { clientId, clientSecretRef, disableClientSecret } = token.introspection ?? {};
-    const keys = token.jwt?.localJwks?.inlineString || token.jwt?.remoteJwks?.url;
-    const asks = !!token.introspection || !!token.introspectionUrl;
-    findings.push(
-      ...checkTokenUrls(token, path),
-      ...unless(asks || !!token.jwt, path, 'accessTokenValidation needs jwt or introspection'),
-      ...unless(!token.jwt || !!keys, [...path, 'jwt'], 'jwt needs remoteJwks.url or localJwks.inlineString'),
-      ...unless(!clientSecretRef || !!clientId, [...path, 'introspection'], 'a client secret needs a clientId'),
-      ...unless(
-        !clientId || !!clientSecretRef || !!disableClientSecret,
-        [...path, 'introspection'],
-        'clientId needs clientSecretRef or disableClientSecret',
-      ),
-    );
-  }
   for (const [mode, login] of Object.entries({ oidcAuthorizationCode: oidc, oauth2: plain })) {
     if (!login) continue;
     const { clientSecret, privateKeyJwt } = oidc?.clientAuthentication ?? {};
@@ -93,6 +77,23 @@ const checkOauth2: Check<Oauth2> = (oauth2, at) => {
     );
   }
   return findings;
+};
+
+const checkTokenValidation: Check<AccessTokenValidation> = (token, at) => {
+  const { introspection, introspectionUrl, jwt } = token;
+  const { clientId, clientSecretRef, disableClientSecret } = introspection ?? {};
+  const keys = jwt?.localJwks?.inlineString || jwt?.remoteJwks?.url;
+  return [
+    ...checkTokenUrls(token, at),
+    ...unless(!!(introspection ?? jwt) || !!introspectionUrl, at, 'accessTokenValidation needs jwt or introspection'),
+    ...unless(!jwt || !!keys, [...at, 'jwt'], 'jwt needs remoteJwks.url or localJwks.inlineString'),
+    ...unless(!clientSecretRef || !!clientId, [...at, 'introspection'], 'a client secret needs a clientId'),
+    ...unless(
+      !clientId || !!clientSecretRef || !!disableClientSecret,
+      [...at, 'introspection'],
+      'clientId needs clientSecretRef or disableClientSecret',
+    ),
+  ];
 };
 
 const checkTokenUrls: Check<AccessTokenValidation> = (token, at) => {
