@@ -67,17 +67,16 @@ async function startDemo() {
 async function greet(ready) {
   const { listeners, unserved, problems, adminPort, statsPort } = ready;
   const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);
-  const lines = [
-    '',
-    unserved.length === 0 ? 'The gateway is running.' : `The gateway is running, but not every listener is served.`,
-    `  requests       ${urls.join('\n                 ') || (unserved.length === 0 ? 'no listener yet: no virtual service' : 'no listener yet')}`,
-    ...unserved.flatMap(({ name, reason }) => [`  not served     ${name}`, `                 ${reason}`]),
-    ...(problems > 0 ? [`  problems       ${problems}, listed by: ${gatewayctl(ready)} check`] : []),
-    `  proxy admin    http://localhost:${adminPort}`,
-    `  control plane  http://localhost:${statsPort}`,
-    '',
+  if (urls.length === 0) urls.push(`no listener yet${unserved.length === 0 ? ': no virtual service' : ''}`);
+  const rows = [
+    ['requests', urls],
+    ...unserved.map((each) => ['not served', unservedLines(each)]),
+    ...(problems > 0 ? [['problems', [`${problems}, listed by:`, `${gatewayctl(ready)} check`]]] : []),
+    ['proxy admin', [`http://localhost:${adminPort}`]],
+    ['control plane', [`http://localhost:${statsPort}`]],
   ];
-  console.error(lines.join('\n'));
+  const state = unserved.length === 0 ? '.' : ', but not every listener is served.';
+  console.error(`\nThe gateway is running${state}\n${rows.map((row) => rowOf(...row)).join('\n')}\n`);
   const http = listeners.find((each) => each.protocol === 'http');
   if (isDemo && http) {
     const url = `http://localhost:${http.port}`;
@@ -89,6 +88,28 @@ async function greet(ready) {
   }
   if (isDemo) await greetUsers(listeners);
   console.error('Press Ctrl-C to stop.');
+}
+
+/** The name of a listener, why it is not served, and the resources with the problem. */
+function unservedLines({ name, reason, resources = [] }) {
+  // The status of the resource has these words in front.
+  const cause = reason.replace(/^Listener (?:Error|Warning): \w+\. Reason: /, '');
+  return [name, cause, ...resources.map((each) => `see ${each.kind} ${each.namespace}/${each.name}`)];
+}
+
+/** A label and its lines beside it, wrapped at spaces to the width of the terminal. */
+function rowOf(label, lines) {
+  const width = Math.max(20, (process.stderr.columns ?? Infinity) - 17);
+  const wrapped = lines.flatMap((line) => {
+    const pieces = [''];
+    for (const word of line.split(' ')) {
+      const last = pieces.at(-1);
+      if (last !== '' && last.length + 1 + word.length > width) pieces.push(word);
+      else pieces[pieces.length - 1] = last === '' ? word : `${last} ${word}`;
+    }
+    return pieces;
+  });
+  return `  ${label.padEnd(15)}${wrapped.join(`\n${' '.repeat(17)}`)}`;
 }
 
 /** The command line that reaches this gateway. */

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,4 +43,43 @@ describe('npm run', () => {
       expect(printed).not.to.contain('Demo backends');
     });
   }
+
+  it('start lists the listeners, those that are not served with the reason, and where the problems are listed', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'run-'));
+    const service = (name: string, tls: string): string => `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: ${name}, namespace: gw-system }
+spec: { ${tls}virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }] } }
+`;
+    const secure = service('shop', 'sslConfig: { secretRef: { name: shop-tls, namespace: gw-system } }, ');
+    writeFileSync(join(cwd, 'a.yaml'), `${service('plain', '')}---\n${secure}`);
+    const ports = ['--http-port', '0', '--https-port', '0', '--admin-port', '0', '--stats-port', '0'];
+    const child = spawn(process.execPath, [join(ROOT, 'scripts/start.mjs'), '--config', cwd, ...ports]);
+    try {
+      let printed = '';
+      child.stdout.resume();
+      for await (const chunk of child.stderr) {
+        printed += String(chunk);
+        if (printed.includes('Press Ctrl-C')) break;
+      }
+      const banner = /^The gateway[^]*?\n\n/m.exec(printed)![0];
+      expect(banner.replaceAll(/(localhost:|::-)\d+/g, '$1PORT')).to
+        .equal(`The gateway is running, but not every listener is served.
+  requests       http://localhost:PORT
+  not served     listener-::-PORT-gateway-proxy-ssl
+                 SSL secret not found: no secret gw-system.shop-tls
+                 see VirtualService gw-system/shop
+  problems       1, listed by:
+                 npm run gatewayctl -- --server http://localhost:PORT --proxy-admin http://localhost:PORT check
+  proxy admin    http://localhost:PORT
+  control plane  http://localhost:PORT
+
+`);
+    } finally {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(cwd, { recursive: true });
+    }
+  });
 });

@@ -85,7 +85,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
       ...each,
       protocol: snapshot.listeners.find(({ name }) => name === each.name)?.ssl ? 'https' : 'http',
     })),
-    unserved: dataPlane.unserved.map(({ name, reason }) => ({ name, reason })),
+    unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
     problems: controlPlane.state?.issues.length ?? 0,
     adminPort: admin.adminPort,
     statsPort: admin.statsPort,
