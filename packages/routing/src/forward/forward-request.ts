@@ -12,14 +12,14 @@ import { failureOf, type FailureReason, type ForwardFailure } from '../upstream/
 import type { Forward, ForwardHead, ForwardOutcome } from './forward.ts';
 
 /**
- * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure both ways.
- * `upstream` is one of `createUpstreams`; another throws a `TypeError`. Nothing else throws: `head.onDone` reports how it ended.
+ * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure in both directions.
+ * `upstream` must be from `createUpstreams`; otherwise throws a `TypeError`. Other failures are reported to `head.onDone`.
  *
- * - The time limit runs from the last byte of the request; while the request is still being sent it limits each pause.
- * - A request without body and with an idempotent method is sent once more, on a fresh connection, when the one it went
- *   out on turns out to be closed by the other side before any byte of a response.
- * - Trailers are dropped both ways; interim responses (1xx) are too.
- * - A final response during an upload is handed on whole; then the connections on both sides are closed.
+ * - The time limit starts at the last byte of the request; while the request is being sent, it limits each pause.
+ * - A request without a body and with an idempotent method is retried once, on a new connection, if the peer closed the
+ *   idle connection before any byte of a response.
+ * - Trailers are dropped in both directions, and so are interim responses (1xx).
+ * - A final response during an upload is delivered completely; then the connections on both sides are closed.
  */
 export const forward: Forward = (req, res, upstream, head) => {
   if (!(upstream instanceof Cluster)) throw new TypeError('forward requires upstreams from createUpstreams');
@@ -38,7 +38,7 @@ export const forward: Forward = (req, res, upstream, head) => {
   });
 };
 
-/** Methods that may be sent twice (RFC 9110 9.2.2). */
+/** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
 interface ExchangeParts {
@@ -49,12 +49,12 @@ interface ExchangeParts {
   readonly endpoint: Endpoint;
 }
 
-/** One request of a client on its way upstream, and its response on the way back. */
+/** One forwarded request and its response. */
 class Exchange extends UpstreamExchange {
   protected readonly retryableMethods = IDEMPOTENT;
   readonly #parts: ExchangeParts;
   #body: RequestBody | undefined;
-  /** Head of the response, as long as it is not written. */
+  /** Headers of the response until they are written. */
   #flat: string[] | undefined;
   #framing: ResponseHead['framing'] = 'close';
   #status = 0;
@@ -118,7 +118,7 @@ class Exchange extends UpstreamExchange {
   #writeHead(flat: string[]): void {
     const { res, cluster } = this.#parts;
     const early = this.#body !== undefined && !this.#body.ended;
-    // From here on no other response is possible: a head that cannot be written leaves its length behind in `res`.
+    // After this no other response is possible: a head that cannot be written still sets the length in `res`.
     this.#flat = undefined;
     try {
       res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);
@@ -130,14 +130,14 @@ class Exchange extends UpstreamExchange {
     res.on('drain', this.#onDrain);
   }
 
-  /** Somebody else has ended the response in the middle of its body: nothing more can be written, as if the client had left. */
+  /** Returns true if other code ended the response during its body; it is then handled like a disconnected client. */
   #endedByOthers(): boolean {
     if (this.#flat || !this.#parts.res.writableEnded) return false;
     this.#onClientGone();
     return true;
   }
 
-  /** The whole response is there: it gets its length instead of chunks, and leaves in one write. */
+  /** Writes the head of a complete response, with its length instead of chunks, so that it is sent in one write. */
   #writeBuffered(flat: string[], length: number): void {
     this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
   }
@@ -177,7 +177,7 @@ class Exchange extends UpstreamExchange {
   readonly #onUpload = (): void => this.refresh();
 }
 
-/** Writes a chunk. A large one is read into again when it is gone, unless something in front may keep what is written. */
+/** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
   if (!isReusable(chunk) || res.write !== ServerResponse.prototype.write) return res.write(chunk);
   return res.write(chunk, (error) => {
@@ -188,7 +188,7 @@ function write(res: ServerResponse, chunk: Buffer): boolean {
 /** Ends a response whose body cannot be finished, so that a truncated body is not mistaken for a complete one. */
 function breakOff(res: ServerResponse, framed: boolean): void {
   const { socket } = res;
-  // Without framing of its own a plain end of the connection would say that the body is complete.
+  // Without framing, a regular end of the connection would indicate a complete body.
   const closeEndsBody = !framed && !res.chunkedEncoding;
   if (closeEndsBody && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();
   else res.destroy();

@@ -23,22 +23,22 @@ import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
 import { forwardUpgrade } from './upgrade.ts';
 
-/** Limit of an exchange unless the options say otherwise, in milliseconds. */
+/** Default time limit of an exchange, in milliseconds. */
 export const DEFAULT_FORWARD_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
 
 /** Options of {@link forwardTo}. */
 export interface ForwardToOptions {
   /** `http://host[:port][/base]`, or `https://…`, whose certificate is always verified. */
   readonly target: string;
-  /** Longest time from the end of the request to the end of the response, in milliseconds; 0 is none. Default 15,000. */
+  /** Maximum time from the end of the request to the end of the response, in milliseconds; 0 is no limit. Default 15,000. */
   readonly timeoutMs?: number;
-  /** Request headers to set; `null` takes one away. */
+  /** Request headers to set; `null` removes one. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** True sends the client's Host header on. Default false: the target's. */
+  /** True forwards the client's Host header. Default false: the host of the target. */
   readonly keepHost?: boolean;
-  /** True appends to the `x-forwarded-*` headers that came. Default false: they are replaced, because any client can send them. */
+  /** True appends to received `x-forwarded-*` headers. Default false: they are replaced, because any client can send them. */
   readonly trustForwarded?: boolean;
-  /** PEM file with the root certificates of an `https:` target, read once. Default: those Node trusts. */
+  /** PEM file with the root certificates of an `https:` target, read once. Default: those that Node trusts. */
   readonly rootCaFile?: string;
 }
 
@@ -46,11 +46,11 @@ const PATH_SETTINGS = { ...DEFAULT_PATH_SETTINGS, normalizePath: false, asWritte
 
 /**
  * Returns a middleware that forwards every request to one target, for Express 4 and 5, Connect and plain `node:http`. It
- * streams; behind a body parser it sends the parsed body again. The path is `req.url` below the path of the target.
+ * streams; after a body parser it sends the parsed body again. The path is that of the target followed by `req.url`.
  * WebSockets require `protect`; `close` closes the connections. Throws `ERR_ROUTING_FORWARD_OPTIONS`.
  *
  * Errors go to `next(error)` with a status: 400 for a path that is not canonical, 500 `ERR_ROUTING_BODY_CONSUMED` for a body
- * that was read and cannot be sent again, 502, 503 and 504 for what the target did.
+ * that was read and cannot be sent again, 502, 503 and 504 for failures of the target.
  *
  * @example
  * const app = express();
@@ -125,7 +125,7 @@ function requestHeaders(req: IncomingMessage, { options, target, changed }: Head
   const raw = req.rawHeaders;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    // Some servers read both spellings as one name.
+    // Some servers treat both spellings as the same name.
     if (!isHopByHop(name) && !ours.has(name.toLowerCase()) && !ours.has(canonicalName(name)))
       headers.push(raw[i]!, raw[i + 1]!);
   }

@@ -4,10 +4,10 @@ import { ERROR_CODES, routingError } from '../error-codes.ts';
 import { hasBody } from '../http1/request-body.ts';
 
 /**
- * Returns the body to send in place of the one that a parser has read already, or `undefined` while the stream still gives it.
- * A `Buffer` in `req.rawBody` or `req.body` is sent as it is; text, JSON and urlencoded bodies are written anew by their
- * content type. Throws `ERR_ROUTING_BODY_CONSUMED` where that cannot give what the client meant: a consumed multipart or
- * unknown body, a content encoding the parser has undone, a charset other than UTF-8, a stream read by other code.
+ * Returns the body to send instead of the one that a parser has consumed, or `undefined` if the stream still contains it.
+ * A `Buffer` in `req.rawBody` or `req.body` is sent unchanged; text, JSON and urlencoded bodies are serialized again by their
+ * content type. Throws `ERR_ROUTING_BODY_CONSUMED` if the body cannot be restored: a consumed multipart or
+ * unknown body, a content encoding that the parser decoded, a charset other than UTF-8, a stream read by other code.
  */
 export function parsedBody(req: IncomingMessage): Buffer | undefined {
   if (!hasBody(req) || (!req.readableDidRead && !req.readableEnded)) return undefined;
@@ -22,7 +22,7 @@ export function parsedBody(req: IncomingMessage): Buffer | undefined {
   return restored.bytes;
 }
 
-/** What a concern read it has noted and put back; of an empty body there is nothing to put back. */
+/** Returns true if a concern read the body and put it back. An empty body cannot be put back. */
 function isPutBack(req: IncomingMessage): boolean {
   const read = factsOf(req).body;
   return read !== undefined && (!req.readableEnded || (read.whole && read.bytes.length === 0));

@@ -9,14 +9,14 @@ import { ERROR_CODES, routingError } from '../error-codes.ts';
 
 export interface Target {
   readonly upstream: SnapshotUpstream;
-  /** What comes before the path of a request; no slash at its end. */
+  /** The path prefix of each request, without a trailing slash. */
   readonly basePath: string;
   /** `host[:port]` as a Host header names it. */
   readonly host: string;
   readonly roots: SecretValue | undefined;
 }
 
-/** Reads `http(s)://host[:port][/base]`. Throws `ERR_ROUTING_FORWARD_OPTIONS`. `rootCaFile` is a PEM file. */
+/** Parses `http(s)://host[:port][/base]`. Throws `ERR_ROUTING_FORWARD_OPTIONS`. `rootCaFile` is a PEM file. */
 export function parseTarget(target: string, rootCaFile: string | undefined): Target {
   const url = URL.parse(target);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -42,7 +42,7 @@ export function parseTarget(target: string, rootCaFile: string | undefined): Tar
   };
 }
 
-/** Returns a context for the target: the content of its root certificates beside the secrets of the given one. */
+/** Returns a context for the target: the given one, with the root certificates of the target added to its secrets. */
 export function withRoots(context: Context, { roots }: Target): Context {
   if (!roots) return context;
   const secrets = { get: context.secrets.get.bind(context.secrets), files: () => roots };

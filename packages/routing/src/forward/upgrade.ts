@@ -12,15 +12,15 @@ import { explain, failureOf, type FailureReason, type ForwardFailure } from '../
 import type { ConnectionPool } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
 
-/** How long an upstream may still send to a client that has finished sending, in milliseconds. */
+/** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
 const HALF_CLOSED_MS = 1000;
-/** http-proxy-middleware asks a request for its server and does nothing without one. */
+/** http-proxy-middleware reads the server of a request and does nothing without one. */
 const SERVER = {};
 
 /**
- * Hands an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
+ * Forwards an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
  * than 101 is relayed and the connection closed; if the upstream refuses, is slow (15 s) or sends no HTTP, the response is 503, 504
- * or 502; for a request that cannot be written it is 500. Nothing throws but a `TypeError` for an upstream that is not of `createUpstreams`.
+ * or 502; for a request that cannot be sent it is 500. Throws only a `TypeError` for an upstream that is not from `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const { upstream } = to;
@@ -55,7 +55,7 @@ class Upgrade {
     else socket.once('close', this.#done);
   }
 
-  /** Sends the handshake over a connection of its own, and joins the two connections when the upstream agrees. */
+  /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
   send(endpoint: Endpoint, protocol: string, head: Buffer): void {
     const { path, headers } = this.#to;
     try {
@@ -86,7 +86,7 @@ class Upgrade {
     }
   }
 
-  /** Ends it before there is a tunnel, with a response of the gateway. */
+  /** Ends the upgrade before the tunnel exists, with a response of the gateway. */
   fail({ failure, flags, details }: Omit<FailureReason, 'details'> & { readonly details: string | undefined }): void {
     if (this.#status !== 0) return;
     this.#responded(failure.status);
@@ -114,7 +114,7 @@ class Upgrade {
     };
     socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
     proxyReq.once('socket', () => (this.#connected = true));
-    // Before the response to the failure: a paused socket would not report that the client disconnected.
+    // Until the failure is reported: a paused socket would not report that the client disconnected.
     proxyReq.once('error', settle).once('close', settle);
     proxyReq.once('response', ({ statusCode: status = 0 }) => {
       settle();

@@ -2,10 +2,10 @@ import { isHeaderName } from '@edge-gateway/core';
 import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines } from './flat-headers.ts';
 
-/** Longest extensions of one chunk and longest trailers, in bytes. */
+/** Maximum length of the extensions of one chunk and of the trailers, in bytes. */
 const MAX_EXTENSIONS = 4096;
 const MAX_TRAILERS = 16 * 1024;
-/** Hexadecimal digits of a chunk size; more would not be a safe integer. */
+/** Maximum hexadecimal digits of a chunk size; a longer one would not be a safe integer. */
 const MAX_DIGITS = 12;
 
 const CR = 13;
@@ -16,8 +16,8 @@ type State = 'size' | 'extension' | 'sizeEnd' | 'data' | 'dataCr' | 'dataLf' | '
 export type OnChunkData = (start: number, end: number) => void;
 
 /**
- * Takes the chunked coding off a body (RFC 9112 7.1). Bare line feeds, blanks in a size and framing in the trailers are
- * an `UpstreamProtocolError`; extensions and trailers are read and dropped.
+ * Decodes a chunked body (RFC 9112 7.1). Bare line feeds, spaces in a chunk size, and framing headers in the trailers cause
+ * an `UpstreamProtocolError`; extensions and trailers are dropped.
  */
 export class ChunkReader {
   done = false;
@@ -27,7 +27,7 @@ export class ChunkReader {
   #extensions = 0;
   #trailers = '';
 
-  /** Reads from `start` to `end` and gives where it stopped: at `end`, or behind the last chunk. */
+  /** Decodes from `start` to `end` and returns where it stopped: at `end`, or after the last chunk. */
   read(buffer: Buffer, range: { readonly start: number; readonly end: number }, onData: OnChunkData): number {
     const { end } = range;
     let at = range.start;

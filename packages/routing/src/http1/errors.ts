@@ -8,7 +8,7 @@ export class UpstreamClosedError extends Error {
   readonly code = 'ERR_ROUTING_UPSTREAM_RESET';
 }
 
-/** A request that must not be written, e.g. because of a line break in a header. */
+/** A request that must not be sent, e.g. because of a line break in a header. */
 export class RequestHeadError extends Error {
   readonly code = 'ERR_ROUTING_FORWARD_REQUEST';
 }

@@ -1,9 +1,9 @@
-/** True when `name`, in any case, is the lower-case name `lower`. */
+/** Returns true if `name`, in any case, equals the lower-case name `lower`. */
 export function sameName(name: string, lower: string): boolean {
   return name.length === lower.length && (name === lower || name.toLowerCase() === lower);
 }
 
-/** Value of a header in a flat `[name, value, …]` list; several values joined with `,`. */
+/** Returns the value of a header in a flat `[name, value, …]` list; several values are joined with `,`. */
 export function findHeader(flat: readonly string[], lower: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < flat.length; i += 2) {
@@ -22,7 +22,7 @@ export function headersByName(flat: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** Takes every value of a header out of the list, in place. */
+/** Removes every value of a header from the list, in place. */
 export function removeHeader(flat: string[], lower: string): void {
   let kept = 0;
   for (let i = 0; i < flat.length; i += 2) {
@@ -33,7 +33,7 @@ export function removeHeader(flat: string[], lower: string): void {
   flat.length = kept;
 }
 
-/** Takes headers out of the list by their names, in place. */
+/** Removes headers from the list by name, in place. */
 export function removeWhere(flat: string[], isRemoved: (name: string) => boolean): void {
   let kept = 0;
   for (let i = 0; i < flat.length; i += 2) {
@@ -44,7 +44,7 @@ export function removeWhere(flat: string[], isRemoved: (name: string) => boolean
   flat.length = kept;
 }
 
-/** Sets a header to one value: in the place of its first, or at the end. */
+/** Sets a header to one value: at the position of its first value, or at the end. */
 export function setHeader(flat: string[], lower: string, value: string): void {
   for (let i = 0; i < flat.length; i += 2) {
     if (!sameName(flat[i]!, lower)) continue;
@@ -63,7 +63,7 @@ export function hasHeader(flat: readonly string[], lower: string): boolean {
   return false;
 }
 
-/** True for a text that would end a header line early: it holds CR, LF or NUL. */
+/** Returns true for a text with CR, LF or NUL, which would end a header line early. */
 export function breaksLine(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i);
@@ -79,7 +79,7 @@ const SPACE = 32;
 const DELETE = 127;
 
 /**
- * Whether lines of headers have what they must not have: control characters, and line breaks that are not CR LF
+ * Returns true if header lines contain forbidden characters: control characters, or line breaks other than CR LF
  * (RFC 9112 2.2).
  */
 export function hasBrokenLines(text: string): boolean {

@@ -1,19 +1,19 @@
 import { hasHeader } from './flat-headers.ts';
 import { readResponseHead, type ResponseHead } from './response-head.ts';
 
-/** Heads that are remembered; then they are forgotten all together, for most of them carry a date. */
+/** Maximum number of cached heads; beyond it all are dropped, because most of them contain a date. */
 const MAX_HEADS = 64;
 const MAX_LENGTH = 1024;
 
-/** A head that was read, and the whole text of it, with its blank line. */
+/** A parsed head and its text, including the blank line. */
 export interface KnownHead {
   readonly head: ResponseHead;
   readonly text: string;
 }
 
 /**
- * Reads response heads, and those that have the same bytes as one before not again: a server repeats itself for as long as its
- * clock shows the same second. What sets a cookie is never kept.
+ * Parses response heads, and caches them by their bytes: a server repeats the same head until its `Date` changes. Heads
+ * that set a cookie are never cached.
  */
 export class HeadCache {
   readonly #known = new Map<string, KnownHead>();
@@ -21,7 +21,7 @@ export class HeadCache {
   #latest: KnownHead | undefined;
   #latestBodiless: KnownHead | undefined;
 
-  /** The last of the remembered heads, if the bytes from `start` to `end` begin with the same. */
+  /** Returns the most recent cached head if the bytes from `start` to `end` begin with it. */
   repeated(buffer: Buffer, start: number, end: number, bodiless: boolean): KnownHead | undefined {
     const latest = bodiless ? this.#latestBodiless : this.#latest;
     if (!latest) return undefined;
@@ -34,7 +34,7 @@ export class HeadCache {
     const all = bodiless ? this.#bodiless : this.#known;
     let known = all.get(text);
     if (!known) {
-      // A part of a text keeps the whole of it in memory, and the body may stand behind this one.
+      // A copy, because a substring would keep the whole text in memory, possibly with the body.
       const copy = Buffer.from(text, 'latin1').toString('latin1');
       const head = readResponseHead(copy, bodiless);
       if (hasHeader(head.headers, 'set-cookie')) return head;

@@ -1,6 +1,6 @@
 /**
  * Returns true for a header that applies to this connection only (RFC 9110 7.6.1). `name` may be in any case. Trailers are dropped by
- * the forwarder, so `trailer` is one too; `content-length` is not: it belongs to the framing, which the forwarder does itself.
+ * the forwarder, so `trailer` is one too; `content-length` is not: the forwarder handles framing separately.
  */
 export function isHopByHop(name: string): boolean {
   switch (name.length) {

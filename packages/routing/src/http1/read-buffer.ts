@@ -1,5 +1,5 @@
 const SIZE = 64 * 1024;
-/** From here on handing a buffer over is cheaper than copying out of it. */
+/** From this size on, passing on the whole buffer is cheaper than copying from it. */
 const LARGE = 32 * 1024;
 const MAX_SPARE = 32;
 
@@ -8,12 +8,12 @@ const spare: Buffer[] = [];
 const allocate = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(SIZE);
 
 /**
- * One for all connections: what is read is used or copied before anything else is read. Where reads are begun before
- * there is something to read, as on Windows, each connection needs its own.
+ * One buffer for all connections: its data is used or copied before the next read. On Windows, reads begin before data
+ * is available, so each connection needs its own.
  */
 const SHARED = process.platform === 'win32' ? undefined : allocate();
 
-/** Where a connection reads into. Takes no memory of its own but while a large body comes. */
+/** The buffer that a connection reads into. It uses memory of its own only while a large body is received. */
 export class ReadBuffer {
   #current = SHARED ?? allocate();
 
@@ -21,7 +21,7 @@ export class ReadBuffer {
     return this.#current;
   }
 
-  /** What stands from `start` to `end` of a buffer that was just read into, to keep: a copy, or the only view of that buffer. */
+  /** Returns data of a buffer that was just read into, so that it can be kept: a copy, or the only view of that buffer. */
   take(buffer: Buffer, start: number, end: number): Buffer {
     const large = end - start >= LARGE;
     if (large && buffer === this.#current) {
@@ -38,7 +38,7 @@ export class ReadBuffer {
   }
 }
 
-/** Whether what was taken is the view of a whole buffer, which is worth giving back. */
+/** Returns true for a view of a whole buffer, which is worth reusing. */
 export function isReusable(taken: Buffer): boolean {
   return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
 }

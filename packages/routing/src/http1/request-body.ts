@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request has a body, by its framing (RFC 9112 6). */
+/** Returns whether a request has a body, by its framing (RFC 9112 6). */
 export function hasBody(req: IncomingMessage): boolean {
   const { headers } = req;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
@@ -11,7 +11,7 @@ export interface BodySink {
   onBodyEnd(): void;
 }
 
-/** The body of a client's request, which starts when it is read. */
+/** The body of a client's request. */
 export class RequestBody {
   bytes = 0;
   ended = false;
@@ -25,7 +25,7 @@ export class RequestBody {
     this.#onProgress = onProgress;
   }
 
-  /** The declared length; `undefined` when the body is chunked. */
+  /** The declared length; `undefined` if the body is chunked. */
   get length(): number | undefined {
     const { headers } = this.#req;
     return headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
@@ -35,7 +35,7 @@ export class RequestBody {
     if (this.#released) return;
     this.#sink = sink;
     this.#req.on('data', this.#data).on('end', this.#end);
-    // A body that is read already says so no more.
+    // A body that was already read does not emit `end` again.
     if (this.#req.readableEnded) process.nextTick(this.#end);
     else this.#req.resume();
   }
@@ -48,7 +48,7 @@ export class RequestBody {
     if (!this.#released) this.#req.resume();
   }
 
-  /** Lets go of the request. What still comes of its body is discarded, so that the connection does not stall. */
+  /** Releases the request. The rest of its body is discarded, so that the connection does not stall. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

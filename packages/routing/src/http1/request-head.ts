@@ -5,23 +5,23 @@ import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 export interface RequestLine {
   readonly method: string;
   readonly path: string;
-  /** Flat `[name, value, …]`. Hop-by-hop headers and framing in it are left out, but for `te: trailers`. */
+  /** Flat `[name, value, …]`. Hop-by-hop and framing headers in it are omitted, except `te: trailers`. */
   readonly headers: readonly string[];
 }
 
-/** How the body of a request is delimited: its length in bytes, in chunks, or there is none. */
+/** How the body of a request is delimited: by its length in bytes, in chunks, or no body. */
 export type Framing = number | 'chunked' | undefined;
 
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A sender of `TE` must list it in `Connection` (RFC 9110 §10.1.4). */
 const TAKES_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
-/** Methods whose request says that its body is empty (RFC 9110 8.6). */
+/** Methods whose requests send `content-length: 0` for an empty body (RFC 9110 8.6). */
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * The head of a request as it is written, one character a byte. Names keep their case and order; `host` is for where they have none.
- * Throws a `RequestHeadError` for what cannot be sent safely: line breaks, names that are not tokens, a second host.
+ * Returns the head of a request as text with one character per byte. Names keep their case and order; `host` is the default Host header.
+ * Throws a `RequestHeadError` for headers that are unsafe to send: line breaks, names that are not tokens, a second Host header.
  */
 export function requestHead({ method, path, headers }: RequestLine, host: string, framing: Framing): string {
   if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
 
-/** Bodies up to this size are sent in one write with the head, in bytes. */
+/** Maximum size of a body that is sent in one write with the head, in bytes. */
 export const SMALL_BODY = 16 * 1024;
 
 /** Writes a request whose body is streamed, with back-pressure. */
@@ -23,7 +23,7 @@ export class RequestWriter implements BodySink {
 
   start(): void {
     this.#body.start(this);
-    // What has come of the body already goes out with the head.
+    // Body data that was already received is sent with the head.
     process.nextTick(flush, this);
   }
 
@@ -41,7 +41,7 @@ export class RequestWriter implements BodySink {
   onChunk(chunk: Buffer): void {
     const { length } = chunk;
     if (!this.#chunked && length > this.#left) {
-      // What is too much would be read as another request.
+      // The upstream would read excess bytes as another request.
       this.#socket.destroy(new Error('the body is longer than its content-length'));
       return;
     }
@@ -57,7 +57,7 @@ export class RequestWriter implements BodySink {
     if (this.#socket.destroyed) return;
     if (!this.#chunked) {
       this.flush();
-      // Nothing else may follow on a connection where bytes are missing.
+      // The upstream would read the next request as the missing bytes.
       if (this.#left !== 0) this.#socket.destroy(new Error('the body is shorter than its content-length'));
       return;
     }
@@ -82,7 +82,7 @@ export class RequestWriter implements BodySink {
 
 const flush = (writer: RequestWriter): void => writer.flush();
 
-/** Writes a request whose body is there, if it has one, and gives the number of bytes. */
+/** Writes a request with a buffered body, if any. Returns the number of bytes. */
 export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): number {
   if (body === undefined || body.length === 0) {
     socket.write(head, 'latin1');

@@ -5,13 +5,13 @@ import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
 export interface ResponseHead {
   readonly status: number;
-  /** Flat, names as they came, without hop-by-hop headers and those that `Connection` names. */
+  /** Flat, with names as received, without hop-by-hop headers and those that `Connection` lists. */
   readonly headers: readonly string[];
   /** Length of the body in bytes; `chunked`; or `close` if it ends with the connection. */
   readonly framing: number | 'chunked' | 'close';
-  /** Whether another request may follow on the connection. */
+  /** True if another request may follow on the connection. */
   readonly keepAlive: boolean;
-  /** How long the server keeps the connection, in seconds, where it says so. */
+  /** The keep-alive time that the server declares, if any, in seconds. */
   readonly keepAliveSeconds: number | undefined;
 }
 
@@ -24,8 +24,8 @@ const DIGITS = /^\d{1,15}$/;
 const TIMEOUT = /(?:^|[\s,])timeout=(\d{1,9})(?:$|[\s,])/i;
 
 /**
- * Reads the head of a response, from its status line to its last line break, as strictly as RFC 9112 allows: anything that
- * two readers could take in two ways is an `UpstreamProtocolError`. `bodiless` where the request was a HEAD.
+ * Parses the head of a response, from its status line to its last line break, as strictly as RFC 9112 allows: anything
+ * ambiguous is an `UpstreamProtocolError`. `bodiless` is true for the response to a HEAD request.
  */
 export function readResponseHead(text: string, bodiless: boolean): ResponseHead {
   if (hasBrokenLines(text))
@@ -83,7 +83,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
   };
 }
 
-/** The status of a status line that ends at `end`; 0 where it is not one of HTTP/1.0 or 1.1. */
+/** Returns the status of a status line that ends at `end`; 0 if it is not HTTP/1.0 or 1.1. */
 function readStatus(text: string, end: number): number {
   const minor = text.charCodeAt(VERSION_AT) - ZERO;
   if (!text.startsWith('HTTP/1.') || (minor !== 0 && minor !== 1) || text.charCodeAt(8) !== SPACE) return 0;

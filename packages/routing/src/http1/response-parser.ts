@@ -3,28 +3,28 @@ import { UpstreamProtocolError } from './errors.ts';
 import type { HeadCache } from './head-cache.ts';
 import type { ResponseHead } from './response-head.ts';
 
-/** Response heads up to this size are taken, in bytes. */
+/** Maximum size of a response head, in bytes. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Interim responses (1xx) that are taken before a final one. */
+/** Maximum number of interim responses (1xx) before a final one. */
 const MAX_INTERIM = 16;
-/** Reads up to this size become text at once, which is cheaper than looking for the end of the head first. */
+/** Reads up to this size are decoded as a whole, which is cheaper than searching for the end of the head first. */
 const SMALL = 16 * 1024;
 const BEGINNING = 'HTTP/1.';
 
-/** Receives what the parser reads. An error that it throws ends the parsing. */
+/** Receives the output of the parser. An error that it throws ends the parsing. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
-  /** The head is there, and nothing of the body came with it. */
+  /** The head is complete, without any bytes of the body. */
   onHeadAlone(): void;
-  /** Bytes of the body: from `start` to `end` of `buffer`, which is used again afterwards. */
+  /** Bytes of the body: from `start` to `end` of `buffer`, which is reused after the call. */
   onBody(buffer: Buffer, start: number, end: number): void;
-  /** The last bytes, of which there may be none: the response is complete. */
+  /** The last bytes, possibly none: the response is complete. */
   onEnd(buffer: Buffer, start: number, end: number): void;
 }
 
 type State = 'idle' | 'head' | 'length' | 'chunked' | 'close';
 
-/** Reads the responses that come on a connection, one at a time. */
+/** Parses the responses on a connection, one at a time. */
 export class ResponseParser {
   readonly #sink: ResponseSink;
   readonly #heads: HeadCache;
@@ -41,12 +41,12 @@ export class ResponseParser {
     this.#heads = heads;
   }
 
-  /** True while no response is expected, or the expected one has been read completely. */
+  /** True if no response is expected, or the expected one was read completely. */
   get idle(): boolean {
     return this.#state === 'idle';
   }
 
-  /** The head of the response that is being read, or was read last. */
+  /** The head of the current or last response. */
   get head(): ResponseHead | undefined {
     return this.#head;
   }
@@ -72,14 +72,14 @@ export class ResponseParser {
     return at;
   }
 
-  /** The connection has ended. True where that is the end of the response. */
+  /** Ends the input with the connection. Returns true if this completes the response. */
   end(): boolean {
     if (this.#state !== 'close') return false;
     this.#finish(EMPTY, 0, 0);
     return true;
   }
 
-  /** Returns where the body begins, or -1 where the head is not complete. */
+  /** Returns the offset of the body, or -1 if the head is incomplete. */
   #readHead(buffer: Buffer, start: number, length: number): number {
     const before = this.#partial.length;
     const known = before === 0 ? this.#heads.repeated(buffer, start, length, this.#bodiless) : undefined;
@@ -146,7 +146,7 @@ export class ResponseParser {
 
   #readChunks(buffer: Buffer, start: number, end: number): number {
     const chunks = this.#chunks!;
-    // The data of one read is moved together, over the sizes between.
+    // The chunks of one read are moved together, over the chunk sizes in between.
     let from = 0;
     let to = 0;
     const stopped = chunks.read(buffer, { start, end }, (dataStart, dataEnd) => {
@@ -156,7 +156,7 @@ export class ResponseParser {
     });
     if (chunks.done) this.#finish(buffer, from, to);
     else if (to > from) this.#sink.onBody(buffer, from, to);
-    // The head was before it, and there is no data yet.
+    // Follows a head, and contains no data yet.
     else if (start > 0) this.#sink.onHeadAlone();
     return stopped;
   }
@@ -170,7 +170,7 @@ export class ResponseParser {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Where the text of a large read may stop: behind its first blank line, or at its end. */
+/** Returns the end of the text to decode from a large read: after its first blank line, or its end. */
 function endOfHead(buffer: Buffer, start: number, length: number): number {
   const end = buffer.indexOf('\r\n\r\n', start, 'latin1');
   return end < 0 || end + 4 > length ? length : end + 4;

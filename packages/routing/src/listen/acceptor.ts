@@ -5,14 +5,14 @@ import { routingError } from '../error-codes.ts';
 export interface Acceptor {
   readonly address: string;
   readonly port: number;
-  /** Frees the port; accepted connections stay. */
+  /** Releases the port; accepted connections stay open. */
   stop(): void;
 }
 
 export interface AcceptorOptions {
   readonly address: string;
   readonly port: number;
-  /** Connections open at a time; further ones are closed at once. */
+  /** Maximum number of open connections; further ones are closed immediately. */
   readonly maxConnections: () => number;
   onConnection(socket: Socket): void;
   onOverflow(): void;
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Error codes for `::` on a machine without IPv6. */
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
-/** Begins to listen. `::` means every address, also where there is no IPv6. Rejects with `ERR_ROUTING_LISTEN`. */
+/** Starts listening. `::` is every address, also without IPv6. Rejects with `ERR_ROUTING_LISTEN`. */
 export async function createAcceptor(options: AcceptorOptions): Promise<Acceptor> {
   const { address, port } = options;
   try {

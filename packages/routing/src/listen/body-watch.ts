@@ -12,7 +12,7 @@ function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
 
 /**
  * Watches a chunked body for what the parser does not check: forbidden trailers and the size.
- * `onProblem` is called at most once, before the part of the body it is about can be read from the request.
+ * `onProblem` is called at most once, before the invalid part of the body can be read from the request.
  */
 export function watchBody(connection: Connection, req: IncomingMessage, onProblem: (refused: Refusal) => void): void {
   const { maxBodyBytes } = connection.limits;

@@ -4,24 +4,24 @@ import { linger, setCloseDelay } from '@edge-gateway/core';
 import { localEndOf } from '../format/connection-record.ts';
 import type { ListenLimits } from './limits.ts';
 
-/** One client connection, from its first byte (behind the handshake) to its end. */
+/** One client connection, from its first byte (after the handshake) to its end. */
 export class Connection {
   readonly socket: Socket;
   readonly limits: ListenLimits;
   requests = 0;
-  /** Requests whose response is not over. */
+  /** Number of requests whose response has not ended. */
   inflight = 0;
-  /** The newest request, until its response is over. */
+  /** The newest request, until its response has ended. */
   req: IncomingMessage | undefined;
   res: ServerResponse | undefined;
-  /** True when the handler has that request, and counts it. */
+  /** True if that request reached the handler, which counts it. */
   handled = false;
-  /** Nothing more is served on it: a request was refused, or it is about to close. */
+  /** True if nothing more is served on it: a request was rejected, or it is about to close. */
   refused = false;
-  /** No further request after those under way. */
+  /** True if no request is accepted after those in progress. */
   closing = false;
   upgraded = false;
-  /** Milliseconds of the monotonic clock at which its last response was over. */
+  /** End of its last response, in milliseconds of the monotonic clock. */
   idleSince = performance.now();
   /** `bytesRead` at that time: more means that a request has begun to arrive. */
   idleBytes: number;
@@ -46,13 +46,13 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
   return connection;
 }
 
-/** The connection of a socket, if it is one of a listener. */
+/** Returns the connection of a socket that belongs to a listener. */
 export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
 
-/** False when a request must not be served: the connection closes with the response to one before it. */
+/** Returns false if a request must not be served: the connection closes with an earlier response. */
 export const takesRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
 
-/** Notes a request; its response keeps the connection from being idle until it closes. */
+/** Records a request; the connection is not idle until its response closes. */
 export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
   connection.inflight++;
   connection.requests++;
@@ -74,13 +74,13 @@ function endRequest(this: ServerResponse): void {
   if (connection.closing && connection.inflight === 0 && !connection.upgraded) connection.socket.destroySoon();
 }
 
-/** True when no request is under way and none has begun to arrive. */
+/** Returns true if no request is in progress and none has begun to arrive. */
 export const isIdle = (connection: Connection): boolean =>
   connection.inflight === 0 && !connection.upgraded && connection.socket.bytesRead === connection.idleBytes;
 
 /**
- * Lets a connection end: at once when it has been idle for `graceMs`, else with the response under way or the next one,
- * which says `connection: close`, or when the grace is over. A client that is about to send loses nothing by this.
+ * Closes a connection: immediately if it was idle for `graceMs`, otherwise after the current or next response,
+ * which has `connection: close`, or after the grace period. A request that is just being sent is not lost.
  */
 export function closeGracefully(connection: Connection, graceMs: number): void {
   connection.closing = true;

@@ -11,8 +11,8 @@ import type { ListenLimits } from './limits.ts';
 import type { TlsFront } from './tls/tls-front.ts';
 
 /**
- * The HTTP server behind an accepting socket. It has fixed settings: new settings or certificates make a new front for
- * new connections, while the connections of the old one go on as they are.
+ * The HTTP server behind an accepting socket. Its settings are fixed: new settings or certificates require a new front for
+ * new connections, while connections of the old one stay unchanged.
  */
 export type Front = ReturnType<typeof createFront>;
 
@@ -30,7 +30,7 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
   let retired = false;
   let drainGraceMs: number | undefined;
-  // Counted by the check of a request. Where the parser counts, some versions of it drop headers silently.
+  // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
   server.maxHeadersCount = 0;
   server.timeout = limits.streamIdleTimeoutMs;
 
@@ -39,7 +39,7 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
     const connection = trackConnection(socket, limits);
     connections.add(connection);
     if (drainGraceMs !== undefined) closeGracefully(connection, drainGraceMs);
-    // Its handshake was under way when the front retired.
+    // Its handshake was in progress when the front retired.
     if (retired && connections.size === 1) watchTimeouts(server);
     stats.http1Total.value++;
     socket.once('end', () => stats.destroyRemote.value++);
@@ -68,12 +68,12 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   return {
     accept: (socket: Socket) => void server.emit('connection', socket),
     connections: connections as ReadonlySet<Connection>,
-    /** Closes each connection with its next response, or when it was idle for this many milliseconds; those in a handshake too. */
+    /** Closes each connection, including those in a handshake, with its next response or after this many idle milliseconds. */
     drain(graceMs: number): void {
       drainGraceMs = graceMs;
       for (const connection of connections) closeGracefully(connection, graceMs);
     },
-    /** No connections will be added; releases the timers with the last one. */
+    /** Ends adding connections; the timers are released with the last connection. */
     retire(): void {
       retired = true;
       if (connections.size === 0) server.close();
@@ -81,7 +81,7 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
   };
 }
 
-/** node:http begins to look at its timeouts when it listens; this server never does, its connections are handed to it. */
+/** `node:http` starts its timeout checks when it listens; this server never does, because connections are passed to it. */
 function watchTimeouts(server: Server | TlsServer): void {
   server.emit('listening');
 }
@@ -104,7 +104,7 @@ function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
       requestTimeoutMs > 0 ? Math.min(headTimeoutMs || requestTimeoutMs, requestTimeoutMs) : headTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
-    // Twice as much as allowed: so that the check can distinguish a long target from long headers.
+    // Twice the limit, so that the check can distinguish a long target from long headers.
     maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
     optimizeEmptyRequests: true,
     requireHostHeader: false,

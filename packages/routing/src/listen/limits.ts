@@ -1,33 +1,33 @@
 import { MAX_DELAY_MS, parseDuration, type Listener } from '@edge-gateway/core';
 import type { RequestRules } from '../check/check-request.ts';
 
-/** What a listener allows its clients. Times are milliseconds, 0 is no limit. */
+/** Limits that a listener applies to its clients. Times are in milliseconds; 0 is no limit. */
 export interface ListenLimits extends RequestRules {
-  /** From the first byte of a request, or from the start of the connection, to the end of its head. Default 10,000. */
+  /** Maximum time from the first byte of a request, or the start of the connection, to the end of its head. Default 10,000. */
   readonly headTimeoutMs: number;
-  /** To the end of the whole request. Default 0. */
+  /** Maximum time to the end of the whole request. Default 0. */
   readonly requestTimeoutMs: number;
-  /** How long a connection without a request stays open. Default 3,600,000. */
+  /** Maximum time that a connection without a request stays open. Default 3,600,000. */
   readonly idleTimeoutMs: number;
-  /** How long a request may make no progress in either direction. Default 300,000. */
+  /** Maximum time without progress of a request in either direction. Default 300,000. */
   readonly streamIdleTimeoutMs: number;
   /** Default 10,000. */
   readonly handshakeTimeoutMs: number;
-  /** How long a closing connection waits for the client to read the response. Default 1,000. */
+  /** Maximum time that a closing connection waits for the client to read the response. Default 1,000. */
   readonly closeDelayMs: number;
-  /** How long a removed listener lets its requests finish. Default 5,000. */
+  /** Maximum time for the requests of a removed listener to finish. Default 5,000. */
   readonly drainTimeoutMs: number;
   /** Default 0. */
   readonly maxConnectionDurationMs: number;
   /** Default 0: no limit. */
   readonly maxRequestsPerConnection: number;
-  /** Open connections of the listener; further ones are closed at once. Default 10,000. */
+  /** Maximum number of open connections of the listener; further ones are closed immediately. Default 10,000. */
   readonly maxConnections: number;
-  /** How often the timeouts are looked at. Default 1,000. */
+  /** Interval between checks of the timeouts. Default 1,000. */
   readonly checkIntervalMs: number;
 }
 
-/** What holds where neither the listener nor the caller says otherwise. */
+/** Defaults for limits that neither the listener nor the caller sets. */
 export const DEFAULT_LIMITS: ListenLimits = {
   maxTargetBytes: 8_192,
   maxHeadBytes: 16_384,
@@ -50,7 +50,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   checkIntervalMs: 1_000,
 };
 
-/** The limits of a listener: what its resource says, else what the caller says, else {@link DEFAULT_LIMITS}. */
+/** Returns the limits of a listener: those of its resource, else those of the caller, else {@link DEFAULT_LIMITS}. */
 export function limitsOf(listener: Pick<Listener, 'httpOptions'>, overrides: Partial<ListenLimits> = {}): ListenLimits {
   return { ...DEFAULT_LIMITS, ...overrides, ...withoutUndefined(writtenLimits(listener)) };
 }

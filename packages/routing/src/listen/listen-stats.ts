@@ -19,7 +19,7 @@ const OF_MANAGER = {
 } as const;
 
 const OF_LISTENER = {
-  /** Turned away because there are too many. */
+  /** Rejected because of the connection limit. */
   overflow: 'downstream_cx_overflow',
   handshake: 'ssl.handshake',
   sessionReused: 'ssl.session_reused',
@@ -34,7 +34,7 @@ export interface ListenStats extends Readonly<Record<keyof typeof OF_MANAGER | k
   readonly responses: ResponseStats;
 }
 
-/** The statistics of the listener of this address; asking again gives the same numbers. */
+/** Returns the statistics of the listener of this address; each call returns the same numbers. */
 export function createListenStats(metrics: Metrics, address: string, port: number): ListenStats {
   const label = listenerLabel(address, port);
   const listener = (name: string): StatName => ({

@@ -10,7 +10,7 @@ import { limitsOf, type ListenLimits } from './limits.ts';
 import { createTlsFront } from './tls/tls-front.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
 
-/** One listener: its accepting socket, and the front that new connections get. */
+/** One listener: its accepting socket, and the front for new connections. */
 export type ListenerPort = ReturnType<typeof createListenerPort>;
 
 export interface ListenerPortParts {
@@ -21,7 +21,7 @@ export interface ListenerPortParts {
   readonly onRefused: (record: RequestRecord) => void;
 }
 
-/** Longest time in milliseconds that a connection without a request stays open for one that is just being sent. */
+/** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
 const IDLE_GRACE_MS = 500;
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
@@ -35,7 +35,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
 
-  /** Takes the newest version of the listener; returns its problems. New connections get it, old ones stay. */
+  /** Applies the newest version of the listener to new connections, and returns its problems. Existing connections stay unchanged. */
   function update(listener: Listener): readonly string[] {
     const before = version?.table;
     const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
@@ -60,7 +60,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     current!.accept(socket);
   }
 
-  /** Begins to listen unless it does. Rejects with `ERR_ROUTING_LISTEN`. */
+  /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
   async function open(at: { address: string; port: number }): Promise<void> {
     if (acceptor) return;
     const onOverflow = (): void => void stats!.overflow.value++;
@@ -79,7 +79,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
 
   return {
     name,
-    /** Where it listens; `undefined` while it does not. */
+    /** The address it listens on; `undefined` while it does not listen. */
     get acceptor(): Acceptor | undefined {
       return acceptor;
     },
@@ -87,13 +87,13 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     get servable(): boolean {
       return current !== undefined;
     },
-    /** Milliseconds its requests have to finish when it is removed. */
+    /** Time in milliseconds for its requests to finish when it is removed. */
     get drainTimeoutMs(): number {
       return limits.drainTimeoutMs;
     },
     update,
     open,
-    /** Accepts no more, lets requests finish, ends what is left after the limit. */
+    /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       stop();
       for (const front of fronts) front.drain(Math.min(IDLE_GRACE_MS, limitMs / 4));
@@ -128,7 +128,7 @@ function countConnection(socket: Socket, stats: ListenStats, onClose: () => void
   });
 }
 
-/** Resolves when the last of these sockets is closed, or after the limit. */
+/** Resolves when all of these sockets are closed, or after the limit. */
 function emptied(sockets: ReadonlySet<Socket>, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -8,17 +8,17 @@ import type { ListenLimits } from './limits.ts';
 /** The result of opening one listener of a snapshot. */
 export interface ListenResult {
   readonly name: string;
-  /** Where it listens; not set when it does not. */
+  /** The address it listens on; missing if it does not listen. */
   readonly address?: string;
   readonly port?: number;
   /**
-   * `ERR_ROUTING_LISTEN` when the address cannot be opened (tried again at the next apply, and by itself),
-   * `ERR_ROUTING_CERTIFICATE` when a certificate cannot be used (the listener keeps serving the others, or the previous one).
+   * `ERR_ROUTING_LISTEN` if the address cannot be opened (retried periodically, and at the next apply),
+   * `ERR_ROUTING_CERTIFICATE` if a certificate cannot be used (the listener keeps serving the others, or the previous one).
    */
   readonly error?: GatewayError;
 }
 
-/** Where a listener listens. */
+/** The address of a listener. */
 export interface ListenAddress {
   readonly name: string;
   readonly address: string;
@@ -27,26 +27,26 @@ export interface ListenAddress {
 
 /** The listening side of a data plane. */
 export interface Listeners {
-  /** Opens what is new, closes what is gone, keeps the rest open with the newest settings. Never rejects. */
+  /** Opens new listeners, closes removed ones, and applies the newest settings to the others. Never rejects. */
   apply(snapshot: Snapshot): Promise<ListenResult[]>;
   addresses(): ListenAddress[];
   /**
-   * Accepts no more and lets requests finish: each connection closes with its next response, idle ones soon, GraphQL
-   * subscriptions end at once. What is left after `limitMs` is ended, WebSockets too.
+   * Stops accepting and lets requests finish: each connection closes with its next response, idle ones soon, GraphQL
+   * subscriptions end immediately. After `limitMs`, all remaining connections are closed, including WebSockets.
    */
   drain(limitMs: number): Promise<void>;
-  /** Ends everything at once. */
+  /** Closes all listeners and connections immediately. */
   close(): Promise<void>;
 }
 
 export interface ListenersOptions {
   readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain' | 'logRefused'>>;
   readonly context: Context;
-  /** Listens here instead of at the addresses of the snapshot. */
+  /** Address to listen on instead of those of the snapshot. */
   readonly host?: string;
-  /** The port of a listener; 0 is any free one. Default: its `bindPort`. */
+  /** Returns the port of a listener; 0 is any free one. Default: its `bindPort`. */
   readonly portOf?: (listener: Listener) => number;
-  /** Limits of listeners that say nothing else. */
+  /** Limits for listeners that do not set their own. */
   readonly limits?: Partial<ListenLimits>;
 }
 
@@ -134,7 +134,7 @@ export function createListeners(options: ListenersOptions): Listeners {
     return applied;
   }
 
-  /** Opens nothing any more; gives what is open, also of listeners that are being removed. */
+  /** Stops opening listeners; returns the open ones, including those that are being removed. */
   async function end(): Promise<ListenerPort[]> {
     ended = true;
     clearTimeout(retry);

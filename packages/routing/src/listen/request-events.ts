@@ -22,7 +22,7 @@ export interface ServeParts {
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
 }
 
-/** Checks what comes in and hands the rest to the handler. Nothing that is refused reaches it. */
+/** Checks requests and passes valid ones to the handler; rejected requests never reach it. */
 export function createServe({ handler, context, refuse, checkConnection }: ServeParts) {
   const run = createRunHandler(handler, context);
 
@@ -40,7 +40,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
     else hand(connection, req, res);
   }
 
-  /** The handler begins after the bytes that came with the head were parsed: an error in them is found before it. */
+  /** The handler starts after the bytes received with the head are parsed, so that an error in them is detected first. */
   function chunked(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     let begun = false;
     watchBody(connection, req, (refused) => {
@@ -115,7 +115,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
   }
 }
 
-/** Puts an absolute-form target into origin form, and gives an HTTP/1.0 request without a host the default one. */
+/** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */
 function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMessage {
   const target = req.url ?? '/';
   if (!target.startsWith('/')) req.url = parseAbsoluteTarget(target)?.path ?? '/';

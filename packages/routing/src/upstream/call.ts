@@ -18,10 +18,10 @@ import type { Upstreams } from './upstream.ts';
 const RETRYABLE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Makes the {@link CallUpstream} of a data plane: small exchanges, wholly in memory, over the same connections, TLS and
+ * Creates the {@link CallUpstream} of a data plane: small exchanges, fully buffered, over the same connections, TLS and
  * statistics as routes. Rejects with a `GatewayError` of 503 when there is no upstream, no endpoint or no connection, 504
- * when all of it takes longer than `timeoutMs`, 502 when the response is not HTTP or longer than `maxBodyBytes`. A request
- * without body is sent once more when an idle connection turns out to be closed, any request as its `retry` says. Redirects
+ * if it takes longer than `timeoutMs` in total, 502 if the response is not HTTP or longer than `maxBodyBytes`. A request
+ * without a body is retried once if an idle connection turns out to be closed, any request according to its `retry`. Redirects
  * are not followed.
  *
  * @example
@@ -49,8 +49,8 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
 }
 
 /**
- * Makes what opens single connections to upstreams, for what is more than an exchange: the next endpoint, the TLS, the connect
- * timeout and the statistics are those of the upstream. Rejects with a `GatewayError` of 503, or 504 after the connect timeout.
+ * Creates the function that opens single connections to upstreams, for protocols other than HTTP: endpoint, TLS, connect
+ * timeout and statistics are those of the upstream. Rejects with a `GatewayError` of 503, or 504 after the connect timeout.
  *
  * @example
  * const { socket, host } = await createUpstreamConnector(upstreams)({ name: 'todos', namespace: 'gw-system' });
@@ -79,7 +79,7 @@ function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream
     });
 }
 
-/** Calls by their signals. Many calls share one: they are kept in a set behind one listener, which costs a fraction of a listener each. */
+/** Calls by their signals. Many calls share one signal: one listener for a set of calls is much cheaper than a listener per call. */
 class Cancellations {
   readonly #bySignal = new WeakMap<AbortSignal, Set<() => void>>();
 
@@ -107,7 +107,7 @@ interface CallParts {
   readonly reject: (error: Error) => void;
 }
 
-/** Many responses have one head. */
+/** Many responses share one head. */
 const heads = new WeakMap<ResponseHead, Omit<UpstreamAnswer, 'body'>>();
 
 class Call extends UpstreamExchange {

@@ -1,9 +1,9 @@
 import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 
-/** Limit of an exchange when nothing else is set, in milliseconds. */
+/** Default time limit of an exchange, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.routeTimeout);
 
-/** Longest time for connecting, the TLS handshake included, in milliseconds. */
+/** Maximum time to connect, including the TLS handshake, in milliseconds. */
 const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 /** How long an unused connection is kept, in milliseconds. */
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
@@ -12,8 +12,8 @@ const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
 
 /**
- * Reads the bounds from the spec of an upstream. An idle timeout of `0s` is none. One connection is always allowed, as Envoy
- * does: with none all requests would wait for nothing.
+ * Reads the bounds from the spec of an upstream. An idle timeout of `0s` disables it. One connection is always allowed, as in Envoy:
+ * with none, all requests would wait forever.
  */
 export function connectionSettings({ spec }: SnapshotUpstream) {
   const connection = spec.connectionConfig;

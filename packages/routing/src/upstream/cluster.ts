@@ -6,7 +6,7 @@ import { createClusterStats, type ClusterStats } from './stats.ts';
 import { loadUpstreamTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
 
-/** An {@link Upstream} with what the forwarder needs of it: TLS, connections, statistics. */
+/** An {@link Upstream} with what the forwarder needs: TLS, connections, statistics. */
 export class Cluster implements Upstream {
   readonly name: string;
   readonly snapshot: SnapshotUpstream;
@@ -32,7 +32,7 @@ export class Cluster implements Upstream {
     this.refresh();
   }
 
-  /** Why no endpoint can be used although there are some, e.g. a missing certificate. */
+  /** Why none of the endpoints can be used, e.g. a missing certificate. */
   get unusable(): string | undefined {
     return this.#unusable;
   }
@@ -51,7 +51,7 @@ export class Cluster implements Upstream {
     return pool;
   }
 
-  /** Reads the certificates again. When they changed, new connections use the new ones and the others finish. */
+  /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
   refresh(): void {
     if (this.snapshot.tls) this.#refreshTls();
     const { endpoints } = this.snapshot;
@@ -59,7 +59,7 @@ export class Cluster implements Upstream {
     this.stats.membershipHealthy.value = this.#unusable === undefined ? endpoints.length : 0;
   }
 
-  /** Resolves when the last exchange is over and its connection closed. */
+  /** Resolves when the last exchange has ended and its connection is closed. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const pool of this.#pools.values()) this.#retire(pool);

@@ -3,19 +3,19 @@ import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 
-/** How long a connection may be silent before the system asks whether its other side is still there, in milliseconds. */
+/** Delay of the first TCP keep-alive probe on a silent connection, in milliseconds. */
 const PROBE_AFTER_MS = 60_000;
 
 /**
- * Opens a connection to one endpoint and hands it over ready for use, or says why not, once. With `onread` what comes is
- * read by it, otherwise as a stream.
+ * Opens a connection to one endpoint and passes it on, or the reason of the failure, once. With `onread`, received data is
+ * passed to that, otherwise it is read as a stream.
  */
 export type Connector = (callback: (error: Error | null, socket?: Socket) => void, onread?: OnReadOpts) => void;
 
 const ipv4First: LookupFunction = (hostname, options, callback) =>
   dnsLookup(hostname, { ...(options as LookupOptions), order: 'ipv4first' }, callback as never);
 
-/** Makes the connector of an endpoint. Names are resolved anew for each connection, IPv4 addresses tried first. */
+/** Creates the connector of an endpoint. Names are resolved for each connection, IPv4 addresses are tried first. */
 export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tls: UpstreamTls | undefined): Connector {
   const address = { host: endpoint.address, port: endpoint.port, lookup: ipv4First };
   const verified = tls && {
@@ -23,7 +23,7 @@ export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tl
     secureContext: tls.secureContext,
     rejectUnauthorized: true,
     checkServerIdentity: tls.checkServerIdentity,
-    // The name asked for is the configured one, never that of a request.
+    // The server name is the configured one, never that of a request.
     servername: tls.serverName(endpoint),
   };
   let session: Buffer | undefined;
@@ -45,7 +45,7 @@ export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tl
     try {
       socket = open(onread).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
     } catch (error) {
-      // An address that Node does not even try, said when all others are too: never before this returns.
+      // An address that Node rejects without connecting; reported asynchronously like all other failures.
       process.nextTick(callback, error as Error);
       return;
     }

@@ -4,7 +4,7 @@ export interface Limited {
   expire(): void;
 }
 
-/** The exchanges with one time limit, in the order in which they began: one timer waits for the first of them. */
+/** Exchanges with the same time limit, ordered by start time: one timer runs for the first of them. */
 class Queue {
   readonly #limitMs: number;
   readonly #onEmpty: () => void;
@@ -36,7 +36,7 @@ class Queue {
     deadline.after = undefined;
   }
 
-  /** Expires all whose time is up, and waits for the next. */
+  /** Expires all overdue exchanges, and sets the timer for the next. */
   readonly #sweep = (): void => {
     const now = performance.now();
     try {
@@ -52,12 +52,12 @@ class Queue {
     this.#timer = setTimeout(this.#due, delayMs).unref();
   }
 
-  /** What arrived in the meantime is read first: after a standstill of this process it may be in time. */
+  /** Received data is read first: if this process was blocked, it may have arrived in time. */
   readonly #due = (): void => void setImmediate(this.#sweep);
 }
 
 export class Deadline {
-  /** When it ends, on the clock of `performance.now()`; the other two are its neighbours. For the queue. */
+  /** Expiry on the clock of `performance.now()`; the other two are its neighbours in the queue. */
   at = 0;
   before: Deadline | undefined;
   after: Deadline | undefined;
@@ -70,7 +70,7 @@ export class Deadline {
     this.#queue = queue;
   }
 
-  /** Begins again, unless it is over. */
+  /** Restarts the time limit, unless it has ended. */
   restart(): void {
     if (!this.#waiting) return;
     this.#queue.remove(this);

@@ -10,7 +10,7 @@ import type { Deadline, Limited } from './deadlines.ts';
 import { hostOf } from '../http1/authority.ts';
 import type { ConnectionPool } from './pool.ts';
 
-/** A request to an endpoint, and how long its response may take. */
+/** A request to an endpoint, and the time limit for its response. */
 export interface UpstreamRequest extends RequestLine {
   readonly body: Buffer | RequestBody | undefined;
   /** 0 is no limit. */
@@ -18,8 +18,8 @@ export interface UpstreamRequest extends RequestLine {
 }
 
 /**
- * One request to an endpoint and its response: the connection, the statistics, the time limit, and the second attempt where an
- * idle connection turns out to be closed. What is done with the response is for those who extend it.
+ * One request to an endpoint and its response: the connection, the statistics, the time limit, and the retry if an
+ * idle connection turns out to be closed. Subclasses handle the response.
  */
 export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
@@ -41,9 +41,9 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     cluster.stats.rqActive.value++;
   }
 
-  /** The response begins. What it throws breaks the exchange off. */
+  /** The response begins. An error that it throws aborts the exchange. */
   protected abstract onResponse(head: ResponseHead): void;
-  /** There will be no response, or no complete one. */
+  /** The exchange failed: no response, or an incomplete one. */
   protected abstract onFailure(reason: FailureReason): void;
   /** Methods whose request may be retried if no endpoint can have received it. */
   protected abstract readonly retryableMethods: ReadonlySet<string>;
@@ -74,12 +74,12 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     });
   }
 
-  /** The time begins again. */
+  /** Restarts the time limit. */
   protected refresh(): void {
     this.#deadline?.restart();
   }
 
-  /** It is over: nothing of it is counted or waited for any more. */
+  /** Ends the exchange: stops its timers and statistics. */
   protected finish(): void {
     this.over = true;
     this.#deadline?.cancel();
@@ -88,7 +88,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     stats.rqCompleted.value++;
   }
 
-  /** Lets go of the connection, or of the place in the queue for one. */
+  /** Releases the connection, or leaves the queue for one. */
   protected leave(): void {
     this.#pool?.cancel(this);
     this.connection?.leave();
@@ -134,7 +134,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     });
   }
 
-  /** Only on a connection that was idle, which the other side may close at any time, and only where nothing can have come of it. */
+  /** Only on a connection that was idle, which the peer may close at any time, and only if the request can have had no effect. */
   #mayRepeat({ reused, sent, responding }: Connection, error: Error): boolean {
     const { method, body } = this.#request!;
     const untouched = reused && sent && !responding && !this.#retried;

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 
-/** Turns of the event loop without anything to read after which there is nothing: the first may be half over when it begins. */
+/** Turns of the event loop without data after which none is expected: the first one may be incomplete. */
 const QUIET_TURNS = 2;
 
 /**
- * Has a socket that cannot be written to any more, while `applies` says so, read what has come before it is destroyed. A server
- * that refuses an upload and closes at once has sent its response, and then the reset that makes the next write fail.
+ * After a failed write, reads received data before the socket is destroyed, as long as `applies` returns true. A server
+ * that rejects an upload and closes immediately has sent its response, followed by a reset that makes the next write fail.
  */
 export function readBeforeFailing(socket: Socket, applies: () => boolean): void {
   const destroy = socket.destroy.bind(socket);
@@ -22,7 +22,7 @@ function isFailedWrite(error: NodeJS.ErrnoException | undefined): boolean {
   return error?.syscall === 'write' && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
 }
 
-/** Calls `then` when nothing more is read from a socket, unless it is destroyed before. */
+/** Calls `then` when no more data is read from a socket, unless it is destroyed before. */
 function whenQuiet(socket: Socket, then: () => void): void {
   let read = socket.bytesRead;
   let quiet = 0;

@@ -11,27 +11,27 @@ export interface ForwardFailure {
   readonly message: string;
 }
 
-/** Why an exchange failed: the response of the caller, the response flag, and what to log. */
+/** Why an exchange failed: the response to the caller, the response flag, and the detail to log. */
 export interface FailureReason {
   readonly failure: ForwardFailure;
   readonly flags: string;
   readonly details: string;
 }
 
-/** How far an exchange had come. */
+/** The progress of an exchange. */
 export type Phase = 'connecting' | 'sent';
 
-/** Makes the failure of an error code. */
+/** Returns the failure for an error code. */
 export function failureOf(code: RoutingErrorCode): ForwardFailure {
   return { code, ...ERROR_CODES[code] };
 }
 
-/** Makes the error of a failure; its details are for the log. */
+/** Creates the error of a failure; its details are for the log. */
 export function errorOf({ status, code, message }: ForwardFailure, details: string): GatewayError {
   return new GatewayError(message, { status, code, cause: new Error(details) });
 }
 
-/** Says why an exchange failed, from the error that ended it. */
+/** Returns why an exchange failed, from the error that ended it. */
 export function explain(error: Error, phase: Phase): FailureReason {
   const code = codeOf(error);
   const because = (routing: RoutingErrorCode, flags: string): FailureReason => ({
@@ -44,13 +44,13 @@ export function explain(error: Error, phase: Phase): FailureReason {
     const slow = code === 'ETIMEDOUT';
     return because(slow ? 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT' : 'ERR_ROUTING_UPSTREAM_CONNECT', 'UF');
   }
-  // A handshake of an upgrade is read by the parser of Node, whose codes begin so.
+  // Node's parser reads the handshake of an upgrade; its codes have this prefix.
   return error instanceof UpstreamProtocolError || code.startsWith('HPE_')
     ? because('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE')
     : because('ERR_ROUTING_UPSTREAM_RESET', 'UC');
 }
 
-/** Whether the other side ended the connection, as it may at any time while nothing is under way. */
+/** Returns true if the peer ended the connection, which it may do at any time between exchanges. */
 export function isDisconnect(error: Error): boolean {
   const code = codeOf(error);
   return error instanceof UpstreamClosedError || code === 'ECONNRESET' || code === 'EPIPE';

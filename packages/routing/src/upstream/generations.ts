@@ -7,8 +7,8 @@ interface Generation {
 }
 
 /**
- * Puts off the removal of upstreams. A request whose route is chosen but that waits for a concern is on its way to an
- * upstream that knows nothing of it yet.
+ * Delays the removal of upstreams. A request that has a route but still waits for a concern will be forwarded to an
+ * upstream that does not count it yet.
  */
 export function createGenerations(upstreams: Upstreams) {
   const older = new Set<Generation>();
@@ -28,7 +28,7 @@ export function createGenerations(upstreams: Upstreams) {
       current = { upstreams: next, waiting: 0 };
       settle();
     },
-    /** Keeps the current upstreams until the returned function is called; later calls of that do nothing. */
+    /** Keeps the current upstreams until the returned function is called; calling it again has no effect. */
     hold() {
       const held = current;
       let released = false;

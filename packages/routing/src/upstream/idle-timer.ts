@@ -1,4 +1,4 @@
-/** Reports a connection that was idle for too long. One timer serves many idle periods: if it fires too early, it is set again. */
+/** Reports a connection that was idle for too long. One timer serves many idle periods: if it fires early, it is set again. */
 export class IdleTimer {
   readonly #onIdle: () => void;
   #limitMs: number;

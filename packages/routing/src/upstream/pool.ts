@@ -14,7 +14,7 @@ export interface PoolOptions {
   readonly tls: UpstreamTls | undefined;
 }
 
-/** The connections to one endpoint: the one used last is used first, so that those not needed can grow old and close. */
+/** The connections to one endpoint: the most recently used one is used first, so that surplus ones become idle and close. */
 export class ConnectionPool implements ConnectionOwner {
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
@@ -26,7 +26,7 @@ export class ConnectionPool implements ConnectionOwner {
   #whenEmpty: (() => void) | undefined;
   #closing = false;
 
-  /** Throws a `TypeError` when the address of the endpoint cannot be one. */
+  /** Throws a `TypeError` for an invalid address of the endpoint. */
   constructor({ endpoint, settings, stats, tls }: PoolOptions) {
     checkAddress(endpoint);
     this.settings = settings;
@@ -34,7 +34,7 @@ export class ConnectionPool implements ConnectionOwner {
     this.connect = createConnector(endpoint, settings.connectTimeoutMs, tls);
   }
 
-  /** Assigns a connection to `user`, at once or when one is free. Returns false if too many wait already. */
+  /** Assigns a connection to `user`, immediately or when one is free. Returns false if too many users wait already. */
   acquire(user: ConnectionUser): boolean {
     const connection = this.#idle.pop() ?? this.#create();
     if (connection) {
@@ -51,14 +51,14 @@ export class ConnectionPool implements ConnectionOwner {
     return true;
   }
 
-  /** Assigns a connection that nothing was sent on yet to `user`. Returns false if there is no room for one. */
+  /** Assigns a new, unused connection to `user`. Returns false if the limit is reached. */
   acquireFresh(user: ConnectionUser): boolean {
     const connection = this.#create();
     if (connection) connection.give(user);
     return connection !== undefined;
   }
 
-  /** Opens a connection that is never shared or kept, and counts it with the others. */
+  /** Opens a connection that is never shared or reused, and counts it with the others. */
   connectUnpooled(callback: (error: Error | null, socket?: Socket) => void): void {
     this.connect((error, socket) => {
       if (!socket) {
@@ -71,7 +71,7 @@ export class ConnectionPool implements ConnectionOwner {
     });
   }
 
-  /** Takes a user out of the queue; one that has its connection is not touched. */
+  /** Removes a user from the queue; has no effect if it already has a connection. */
   cancel(user: ConnectionUser): void {
     const index = this.#waiting.indexOf(user);
     if (index < 0) return;
@@ -101,7 +101,7 @@ export class ConnectionPool implements ConnectionOwner {
     if (this.#connections.size === 0) this.#whenEmpty?.();
   }
 
-  /** Resolves when the last exchange is over and its connection closed. Exchanges that still come are served. */
+  /** Resolves when the last exchange has ended and its connection is closed. Further exchanges are served until then. */
   close(): Promise<void> {
     this.#closing = true;
     return new Promise((resolve) => {
@@ -125,7 +125,7 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** Node would only reject it when it connects, and with an unclear message. */
+/** Node would reject it only when connecting, and with an unclear message. */
 function checkAddress(endpoint: Endpoint): void {
   if (!URL.canParse(`http://${hostOf(endpoint)}`)) throw new TypeError(`${endpoint.address} is not an address`);
 }

@@ -14,16 +14,16 @@ import type { Upstreams } from './upstream.ts';
 type Once = (...call: Parameters<CallUpstream>) => Promise<UpstreamAnswer>;
 
 const DEFAULT_MAX_RETRIES = 3;
-/** The upstream has not got the request. */
+/** The upstream did not receive the request. */
 const NOT_SENT = new Set(['ERR_ROUTING_UPSTREAM_CONNECT', 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT']);
-/** The upstream may have got it. */
+/** The upstream may have received it. */
 const BROKEN = new Set(['ERR_ROUTING_UPSTREAM_RESET', 'ERR_ROUTING_UPSTREAM_PROTOCOL', 'ERR_ROUTING_UPSTREAM_TIMEOUT']);
 
-/** Makes calls again as their policy says: each attempt at the next endpoint, all within the time of the call. */
+/** Retries calls according to their policy: each attempt at the next endpoint, all within the timeout of the call. */
 export function retrying(upstreams: Upstreams, once: Once): Once {
   const underWay = new Map<string, number>();
 
-  /** False when too many retries are under way. */
+  /** False if too many retries are in progress. */
   function begin(name: string): boolean {
     const cluster = upstreams.get(name);
     const active = underWay.get(name) ?? 0;

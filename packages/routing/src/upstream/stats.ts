@@ -34,14 +34,14 @@ export function statsOf<K extends string, S>(
 
 type NamedStats = Readonly<Record<keyof typeof COUNTERS, Counter> & Record<keyof typeof GAUGES, Gauge>>;
 
-/** The statistics of one cluster (reference: security-graphql 7.4). Asking again for the same cluster gives the same numbers. */
+/** The statistics of one cluster (reference: security-graphql 7.4). Creating them again for the same cluster returns the same numbers. */
 export interface ClusterStats extends NamedStats {
   readonly rqTime: Histogram;
-  /** Counts one response, under its status and the class of it. */
+  /** Counts one response, under its status and its status class. */
   responded(status: number): void;
   connected(): void;
   disconnected(): void;
-  /** Takes them out of the metrics. They go on counting for the exchanges that still run, unseen. */
+  /** Removes them from the metrics. Exchanges in progress still update them. */
   forget(): void;
 }
 

@@ -14,8 +14,8 @@ export interface LoadedTls {
 }
 
 /**
- * Reads the certificates of an upstream; where they are those of `known`, that stays. Throws `ERR_ROUTING_UPSTREAM_TLS`
- * where one is missing or cannot be used.
+ * Reads the certificates of an upstream; returns `known` if they are unchanged. Throws `ERR_ROUTING_UPSTREAM_TLS`
+ * if one is missing or invalid.
  */
 export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, known: LoadedTls | undefined): LoadedTls {
   try {

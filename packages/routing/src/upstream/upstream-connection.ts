@@ -12,38 +12,38 @@ import type { ConnectionSettings } from './cluster-settings.ts';
 import type { Connector } from './connector.ts';
 import type { ClusterStats } from './stats.ts';
 
-/** A server that says how long it keeps a connection is not asked in the last seconds of it. */
+/** A connection is not reused in the last seconds of the keep-alive time that its server declares. */
 const KEEP_ALIVE_MARGIN_S = 2;
 
-/** What a connection is wanted for. The connection is its own from `onOpen` to `onEnd` or `onBroken`. */
+/** The user of a connection, which it holds exclusively from `onOpen` to `onEnd` or `onBroken`. */
 export interface ConnectionUser extends ResponseSink {
-  /** The connection is open: the time to write. */
+  /** The connection is open: the request can be written. */
   onOpen(connection: Connection): void;
-  /** The connection could not be made, or broke before the response was complete. */
+  /** The connection could not be opened, or ended before the response was complete. */
   onBroken(connection: Connection, error: Error): void;
 }
 
-/** What a connection needs of the pool that it belongs to. */
+/** The part of the pool that a connection uses. */
 export interface ConnectionOwner {
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
   readonly heads: HeadCache;
-  /** Takes a connection back from its user. */
+  /** Returns a connection to the pool. */
   release(connection: Connection): void;
-  /** Forgets a connection that is closed. Its place is free then: see {@link fill}. */
+  /** Removes a closed connection. Its slot is then free: see {@link fill}. */
   forget(connection: Connection): void;
-  /** Makes connections for those that wait, as far as there is room. */
+  /** Opens connections for waiting users, up to the limit. */
   fill(): void;
 }
 
-/** One connection to an endpoint. It carries one exchange at a time, and opens itself for the first. */
+/** One connection to an endpoint. It carries one exchange at a time, and is opened for the first. */
 export class Connection implements ResponseSink {
-  /** True once an exchange went over it: the next one may find that the other side has just closed it. */
+  /** True after the first exchange: the next one may find that the peer has just closed it. */
   reused = false;
-  /** True once something of the request is written. */
+  /** True once a part of the request is written. */
   sent = false;
-  /** True once a byte of the response came. */
+  /** True once a byte of the response was received. */
   responding = false;
   readonly #pool: ConnectionOwner;
   readonly #parser: ResponseParser;
@@ -63,7 +63,7 @@ export class Connection implements ResponseSink {
     this.#idle = new IdleTimer(pool.settings.idleTimeoutMs, () => this.#close());
   }
 
-  /** Serves `user` next: at once, or when the connection is made. */
+  /** Serves `user` next: immediately, or when the connection is open. */
   give(user: ConnectionUser): void {
     this.#user = user;
     this.#idle.end();
@@ -75,7 +75,7 @@ export class Connection implements ResponseSink {
     } else if (!this.#gone) this.#connect();
   }
 
-  /** Writes a request: its head, and a body that is there or streams. */
+  /** Writes a request: its head, and a buffered or streamed body. */
   write(method: string, head: string, body: Buffer | RequestBody | undefined): void {
     const socket = this.#socket!;
     this.sent = true;
@@ -102,7 +102,7 @@ export class Connection implements ResponseSink {
     this.#socket!.resume();
   }
 
-  /** What the sink was shown, to keep. */
+  /** Returns the data that the sink received, so that it can be kept. */
   take(buffer: Buffer, start: number, end: number): Buffer {
     return this.#buffer.take(buffer, start, end);
   }
@@ -131,7 +131,7 @@ export class Connection implements ResponseSink {
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
-    // It stays its user's until it has taken this: what it throws has to reach it.
+    // The user is released only after this call: an error that it throws must be reported to it.
     this.#user?.onEnd(buffer, start, end);
     this.#user = undefined;
   }
@@ -186,12 +186,12 @@ export class Connection implements ResponseSink {
     this.#break(new UpstreamClosedError('it closed the connection'));
   };
 
-  /** The response is complete; `exactly` where nothing followed it. */
+  /** The response is complete; `exactly` if no bytes followed it. */
   #completed(exactly: boolean): void {
     const { keepAlive, keepAliveSeconds } = this.#parser.head!;
     const { settings } = this.#pool;
     this.#buffer.reset();
-    // Of a request that is not written yet the next one would have to wait for the rest.
+    // If the request is not fully written, the next one would have to wait for the rest.
     const uploaded = (this.#body === undefined || this.#body.ended) && this.#socket!.writableLength === 0;
     this.#forgetBody();
     if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
@@ -204,7 +204,7 @@ export class Connection implements ResponseSink {
 
   #release(): void {
     this.#idle.begin();
-    // Kept for others, but no reason for a process to live on.
+    // An idle connection does not keep the process alive.
     this.#socket!.unref();
     this.#pool.release(this);
   }

@@ -4,14 +4,14 @@ import type { Endpoint, SnapshotUpstream } from '@edge-gateway/core';
 export interface Upstream {
   readonly name: string;
   readonly snapshot: SnapshotUpstream;
-  /** The next endpoint by weighted round robin; `undefined` when there is none. */
+  /** Returns the next endpoint by weighted round robin; `undefined` if there is none. */
   pick(): Endpoint | undefined;
 }
 
 /** All upstreams of a data plane. */
 export interface Upstreams {
   get(name: string): Upstream | undefined;
-  /** Takes the upstreams of a snapshot: keeps unchanged ones with their connections, closes removed ones after their requests. */
+  /** Applies the upstreams of a snapshot: keeps unchanged ones with their connections, closes removed ones after their requests. */
   apply(upstreams: readonly SnapshotUpstream[]): void;
   close(): Promise<void>;
 }

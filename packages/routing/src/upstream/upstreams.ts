@@ -4,9 +4,9 @@ import { Deadlines } from './deadlines.ts';
 import type { Upstreams } from './upstream.ts';
 
 /**
- * Makes the upstreams of a data plane, at first none. Certificates are read through `context.secrets` at each `apply`;
- * where one changed, new connections use it. An upstream whose certificates are missing or broken has no endpoint
- * to pick: its requests get 503 and are never sent unverified. `close` resolves when the last exchange is over.
+ * Creates the upstreams of a data plane, initially none. Certificates are read through `context.secrets` at each `apply`;
+ * if one changed, new connections use it. An upstream whose certificates are missing or invalid has no endpoint
+ * to pick: its requests get 503 and are never sent unverified. `close` resolves when the last exchange has ended.
  *
  * @example
  * const upstreams = createUpstreams(context);
@@ -22,7 +22,7 @@ export function createUpstreams(context: Context): Upstreams {
     const { name } = cluster;
     const done: Promise<void> = cluster.close().then(() => {
       closing.delete(done);
-      // Only now: requests that were under way still counted.
+      // Last, because requests in progress were still counted.
       if (!clusters.has(name)) cluster.stats.forget();
     });
     closing.add(done);

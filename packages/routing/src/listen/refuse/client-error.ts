@@ -36,7 +36,7 @@ export function refusalOf(error: ClientError): Refusal | undefined {
   return code.startsWith('HPE_') ? refusal('ERR_ROUTING_BAD_REQUEST', { detail: reason ?? code }) : undefined;
 }
 
-/** Errors that the parser has in one code for every part of a request. */
+/** Parser error codes that cover every part of a request. */
 function byReason({ reason = '' }: ClientError): Refusal {
   if (reason.includes('chunk')) return refusal('ERR_ROUTING_BAD_BODY', { detail: reason });
   return refusal(reason.includes('header') ? 'ERR_ROUTING_BAD_HEADER' : 'ERR_ROUTING_BAD_REQUEST', { detail: reason });

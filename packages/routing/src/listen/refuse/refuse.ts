@@ -12,11 +12,11 @@ import { refusedRecord, type RefusedRequest } from './refused-record.ts';
 /** Responds to invalid requests, and logs and counts each once. */
 export type Refuse = ReturnType<typeof createRefuse>;
 
-/** What refusals of a listener are written to. */
+/** Where rejections of a listener are logged and counted. */
 export interface RefuseParts {
   readonly context: Context;
   readonly listener: string;
-  /** What the listener counts; `undefined` before it knows its address. */
+  /** The statistics of the listener; `undefined` before its address is known. */
   readonly responses: () => ResponseStats | undefined;
   readonly onRefused: (record: RequestRecord) => void;
 }
@@ -27,7 +27,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
-  /** A request that a handler has is counted by that, except for its status. */
+  /** A request that reached a handler is counted there, except for its status. */
   function count(status: number, connection: Connection | undefined): void {
     const own = responses();
     const all = own ? [stats, own] : [stats];
@@ -79,7 +79,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
   }
 
   return {
-    /** Uses the response of the request. */
+    /** Rejects a request with its own response. */
     request(connection: Connection, res: ServerResponse, refused: Refusal): void {
       connection.refused = connection.closing = true;
       const { headers, body } = respond(refused, originOf(connection));
@@ -87,7 +87,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       res.writeHead(refused.status, headers);
       res.end(body);
     },
-    /** Writes to the socket: there is no request, or its response belongs to a handler that has not begun it. */
+    /** Writes to the socket: there is no request, or a handler owns its response and has not begun it. */
     bytes(connection: Connection, refused: Refusal): void {
       const { socket, res } = connection;
       connection.refused = connection.closing = true;
@@ -99,7 +99,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       socket.end(text);
       linger(socket);
     },
-    /** Sends nothing: responses to earlier requests are under way, and the connection closes behind them. */
+    /** Sends nothing: responses to earlier requests are in progress, and the connection closes after them. */
     withoutResponse(connection: Connection, refused: Refusal): void {
       const { code, detail } = refused;
       connection.refused = true;

@@ -24,8 +24,8 @@ const invalid = (message: string, cause?: unknown): GatewayError =>
   routingError('ERR_ROUTING_CERTIFICATE', message, cause);
 
 /**
- * Builds the entry of a configuration, or gives `previous` back when nothing it is made of changed.
- * Throws `ERR_ROUTING_CERTIFICATE` when certificate or key is missing, malformed, or they do not belong together.
+ * Builds the entry of a configuration; returns `previous` if its inputs are unchanged.
+ * Throws `ERR_ROUTING_CERTIFICATE` if the certificate or key is missing or malformed, or they do not match.
  */
 export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets, previous?: TlsEntry): TlsEntry {
   const secret = secretOf(configuration, secrets);
@@ -44,7 +44,7 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
   try {
     return {
       configuration,
-      /** PEM texts, and the secret or files they are from: the entry is rebuilt when either changes. */
+      /** PEM texts, and their secret or files: the entry is rebuilt when either changes. */
       material,
       secret,
       context: createSecureContext({ ...options, minVersion, maxVersion }),
@@ -53,9 +53,9 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
       maxVersion,
       /** True if a client must present a certificate that `ca` vouches for. */
       clientRequired,
-      /** Names of which the client's certificate must have one; empty is any. */
+      /** The client's certificate must have one of these names; empty allows any. */
       clientNames,
-      /** Milliseconds; `undefined` leaves it to the listener. */
+      /** In milliseconds; default: that of the listener. */
       handshakeTimeoutMs: limit === undefined ? undefined : parseDuration(limit),
     };
   } catch (error) {

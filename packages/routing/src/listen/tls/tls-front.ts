@@ -11,14 +11,14 @@ import type { TlsTable } from './tls-table.ts';
 
 export type TlsFront = ReturnType<typeof createTlsFront>;
 
-/** Makes the TLS side of a front from the certificates of a listener. There is at least one. */
+/** Creates the TLS part of a front from the certificates of a listener, at least one. */
 export function createTlsFront(table: TlsTable, limits: ListenLimits) {
   const { entries, select } = table;
   const rules = { select, requiresClient: ({ clientRequired }: TlsEntry): boolean => clientRequired };
   const verifies = entries.some(({ clientRequired }) => clientRequired);
   return {
     options: tlsOptions(table, limits, verifies),
-    /** After the handshake: false when the connection must be closed. */
+    /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
       const entry = select(socket.servername || undefined);
       if (!entry || !speaksAllowedVersion(socket, entry)) return false;
@@ -26,7 +26,7 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits) {
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
     },
-    /** Rejects a host whose certificate requires more of the client than the one this connection was made with. */
+    /** Rejects a host whose certificate has stricter client requirements than the one of this connection. */
     checkConnection: (req: IncomingMessage): Refusal | undefined =>
       verifies ? checkConnection(req, rules) : undefined,
   };
@@ -45,10 +45,10 @@ function tlsOptions({ entries, select }: TlsTable, limits: ListenLimits, verifie
       .map((entry) => entry.maxVersion)
       .sort()
       .at(-1),
-    // Asked of all, demanded in `admit` of those whose certificate demands it: the name is known only in the handshake.
+    // Requested from every client, because the server name is known only in the handshake; `admit` enforces it where required.
     requestCert: verifies,
     rejectUnauthorized: false,
-    // A session made under one name could be taken up under another, with the client unverified.
+    // A session could be resumed under another name with an unverified client.
     secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
     ALPNProtocols: offersNone ? [] : ['http/1.1'],

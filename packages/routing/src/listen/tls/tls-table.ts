@@ -5,13 +5,13 @@ import { buildTlsEntry, type TlsEntry } from './tls-entry.ts';
 /** The certificates of a listener by server name. */
 export interface TlsTable {
   readonly entries: readonly TlsEntry[];
-  /** What could not be used, in words for a log; the version before, if there is one, stays in use. */
+  /** Messages about unusable certificates, for the log; the previous version, if any, stays in use. */
   readonly problems: readonly string[];
-  /** The entry of a server name: exact, else the longest wildcard `*.b`, else the one for any name. */
+  /** Returns the entry of a server name: exact, else the longest wildcard `*.b`, else the one for any name. */
   select(serverName: string | undefined): TlsEntry | undefined;
 }
 
-/** Builds the table; what did not change since `previous` is taken over, so an unchanged table has the same entries. */
+/** Builds the table. Unchanged entries of `previous` are reused, so an unchanged table has the same entries. */
 export function buildTlsTable(
   configurations: readonly TlsConfiguration[],
   secrets: Secrets,
@@ -32,7 +32,7 @@ export function buildTlsTable(
   return { entries, problems, select: createServerNameIndex(entries, ({ configuration }) => configuration) };
 }
 
-/** What two versions of one configuration have in common: no two of a listener are for the same names. */
+/** Identifies a configuration across versions: server names are unique within a listener. */
 const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
 
 /** Returns a look-up by server name: exact, else the longest wildcard `*.b`, else the first value without names. */
@@ -50,7 +50,7 @@ export function createServerNameIndex<T>(
   return (serverName) => find(serverName ?? '')?.value;
 }
 
-/** True when two tables have the same entries in the same order: no handshake would go differently. */
+/** Returns true if two tables have the same entries in the same order, so that handshakes have the same result. */
 export function isSameTable(one: TlsTable | undefined, other: TlsTable | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return (
