@@ -11,14 +11,14 @@ export interface AdminServer {
   readonly handler: RequestListener;
   /**
    * Listens. Port 0 is any free one; default of `host`: 127.0.0.1. Returns the address.
-   * Rejects with `ERR_ADMIN_LISTEN` when the address is taken or not ours.
+   * Rejects with `ERR_ADMIN_LISTEN` if the address is in use or not available on this host.
    */
   listen(port: number, host?: string): Promise<{ port: number; host: string }>;
   /** Stops listening and ends what is open. */
   close(): Promise<void>;
 }
 
-/** Puts a handler on a server of its own, with short limits for head and request. */
+/** Serves a handler on a separate server, with short limits for head and request. */
 export function createAdminServer(handler: RequestListener, name: string): AdminServer {
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES },

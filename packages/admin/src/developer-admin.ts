@@ -21,7 +21,7 @@ export interface DeveloperAdminOptions {
 }
 
 /**
- * Makes the deprecated developer port (by custom 10010). The application opens it only while `Settings.spec.devMode` is
+ * Creates the deprecated developer port (by convention 10010). The application opens it only while `Settings.spec.devMode` is
  * true. Every response has `deprecation: true`; use `/snapshots` of the control-plane port.
  *
  * @example

@@ -30,7 +30,7 @@ export interface GraphQLApiOptions {
    * made with the same copy of the package `graphql`.
    */
   readonly schema?: GraphQLSchema;
-  /** Makes the third argument of the resolvers of `schema`, for each operation. Default: `{ facts, signal }` of the request. */
+  /** Creates the third argument of the resolvers of `schema`, for each operation. Default: `{ facts, signal }` of the request. */
   readonly contextValue?: ContextValue;
   /** Forwards operations to a GraphQL server instead. Without `schemaDefinition` its schema is read by introspection. */
   readonly remote?: RemoteExecutor;

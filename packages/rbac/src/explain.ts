@@ -32,7 +32,7 @@ export interface AccessToExplain {
    * `regular` after policies. Default: no changes.
    */
   readonly transform?: (stage: 'early' | 'regular') => AccessRefusal | undefined;
-  /** What holds for the route that the request has after what was recorded; nothing when it has none. Default: the same. */
+  /** Returns the rules for the route after the recorded changes; `undefined` without a route. Default: the same rules. */
   readonly reroute?: () => Pick<AccessRules, 'levels' | 'virtualHost'> | undefined;
 }
 
@@ -61,13 +61,13 @@ export interface ExplainedAccess {
   readonly jwt: readonly ExplainedJwt[];
   /** Missing if no policies apply. */
   readonly rbac?: Decision;
-  /** Set when another route holds after what tokens or transformations changed. */
+  /** Set if changes by tokens or transformations selected another route. */
   readonly rerouted?: true;
   /** The response, if the request is rejected. */
   readonly refusal?: AccessRefusal;
 }
 
-/** What holds for a request. */
+/** The rules for a request. */
 export interface AccessRules {
   readonly levels: AccessLevels;
   /** True if the Settings require policies on every route. */
@@ -86,7 +86,7 @@ type Draft = { -readonly [Key in keyof ExplainedAccess]: ExplainedAccess[Key] };
 
 /**
  * Explains what JWT and RBAC would do with a request, without verifying signatures or making calls: which provider verifies
- * its token, which policy allows it, or came closest and what it lacked. Records on the facts what would change.
+ * its token, which policy allows it, or came closest and what was missing. Records the changes on the facts.
  */
 export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {
   const { facts } = request;

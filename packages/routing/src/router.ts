@@ -26,15 +26,15 @@ import { earlyTransformationConcern, regularTransformationConcern } from './tran
 import { createUpstreams } from './upstream/upstreams.ts';
 
 export interface RouterOptions {
-  /** The concerns a route's options are compiled with beside the router's own, in any order: their stages order them. */
+  /** The concerns that compile a route's options, in addition to the router's own, in any order: their stages order them. */
   readonly concerns?: readonly Concern[];
-  /** Responders of routes that neither go upstream nor get a response of the router. Default: none, the response is 500. */
+  /** Responders of routes whose action is neither forwarding nor a response of the router. Default: none, the response is 500. */
   readonly actions?: readonly ActionKind[];
   readonly context?: Context;
   /** The listener the router itself serves as a handler. Default: the first plain one of the snapshot. */
   readonly listener?: string;
   /**
-   * What the router itself does with requests that no virtual host or route takes: `next()`, as a middleware in a user's
+   * Behaviour of the router for requests without a matching virtual host or route: `next()`, as a middleware in a user's
    * own server does, or 404. Listeners always respond with 404. Default: `next`.
    */
   readonly fallthrough?: 'next' | 'notFound';
@@ -44,7 +44,7 @@ export interface RouterOptions {
    */
   readonly accessLog?: 'stdout' | 'none';
   /**
-   * What happens when the reader of an access log is too slow. `drop`: lines beyond 16 MiB of queued lines are dropped and counted.
+   * Behaviour if the reader of an access log is too slow. `drop`: lines beyond 16 MiB of queued lines are dropped and counted.
    * `block`: new requests wait from 1 MiB on, five seconds at most, and not for a reader that has stalled for five
    * seconds. Default: `drop`.
    */
@@ -52,7 +52,7 @@ export interface RouterOptions {
 }
 
 /**
- * A handler that serves a snapshot. `apply` swaps pointers: requests under way finish on the old one.
+ * A handler that serves a snapshot. `apply` replaces it: requests in progress finish on the old one.
  * `listener(name)` is the handler of one listener; it stays the same function across `apply`.
  */
 export interface Router extends Handler {
@@ -61,7 +61,7 @@ export interface Router extends Handler {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Writes the access log of a listener for a request that was rejected before the router. */
   logRefused(listener: string, record: RequestRecord): void;
-  /** Asks an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context brings its own. */
+  /** Calls an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context has its own. */
   readonly call: CallUpstream;
   /** Ends GraphQL subscriptions, so that their clients reconnect elsewhere; all other requests are served as before. */
   drain(): void;
@@ -76,7 +76,7 @@ const EMBEDDED: Mount = { passOn: undefined, embedded: true };
 const OWN_CONCERNS = [earlyTransformationConcern, regularTransformationConcern] as readonly Concern[];
 
 /**
- * Makes a router; it knows no route until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
+ * Creates a router without routes until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled
  * responds with 500, and everything else is served.
  *
  * @example

@@ -14,7 +14,7 @@ import { zpages } from './zpages.ts';
 const MAX_BODY_BYTES = 1024;
 
 /**
- * Makes the port of the control plane (by custom 9091): snapshots of what is known at each step, metrics, log level,
+ * Creates the admin port of the control plane (by convention 9091): snapshots of the state at each step, metrics, log level,
  * profiles, health of the components. It shows no secret value.
  *
  * @example

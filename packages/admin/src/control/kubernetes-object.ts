@@ -38,7 +38,7 @@ export function listObjects({ resources, rejected, statuses }: ControlPlaneState
   return sortable.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Renders a listed resource with its status; one without a good version as it is written. */
+/** Renders a listed resource with its status; one without a good version as written. */
 export function showObject(listed: ListedObject, status?: ResourceStatus): KubernetesObject {
   const { key, resource, written, kind } = listed;
   if (resource) return kubernetesObject(resource, status);

@@ -14,7 +14,7 @@ const INDEX = `<ul>
 </ul>
 <p>Open the files in the developer tools of a browser (Performance and Memory). A full heap snapshot is not offered: it would contain every secret.</p>`;
 
-/** Takes a profile; `wait` resolves when its time is over, or early if the client disconnects. */
+/** Records a profile; `wait` resolves after its duration, or early if the client disconnects. */
 type Profile = (session: Session, wait: () => Promise<void>) => Promise<object>;
 
 const cpu: Profile = async (session, wait) => {

@@ -1,7 +1,7 @@
 import { metricHelp, samplesOf, type Metrics, type Stat } from '@edge-gateway/core';
 import type { EndpointResponse } from './endpoint-response.ts';
 
-/** Which metrics are wanted. */
+/** The requested metrics. */
 export interface MetricSelection {
   stat(stat: Stat): boolean;
   /** Metrics that are registered beside the statistics, by name. */
@@ -17,7 +17,7 @@ export async function renderPrometheus(metrics: Metrics, selection = EVERYTHING)
 }
 
 function* exposition(metrics: Metrics, selection: MetricSelection, others: readonly string[]): Iterable<string> {
-  // A copy: what is sent in several goes must not have a family twice.
+  // A copy: the output is sent in several writes, and must not contain a family twice.
   const families = [...metrics.families()];
   for (const [metric, family] of families) {
     const stats = [...family].filter((stat) => selection.stat(stat));

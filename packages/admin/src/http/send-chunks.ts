@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Longest time without a turn of the event loop. */
 const SLICE_MS = 5;
-/** Characters that are sent at once. */
+/** Number of characters per write. */
 const CHUNK_LENGTH = 65_536;
 
 /**

@@ -16,7 +16,7 @@ import { statsEndpoints } from './stats.ts';
 const MAX_BODY_BYTES = 4096;
 
 /**
- * Makes the admin port of a data plane (by custom 19000): configuration, statistics, logging, draining.
+ * Creates the admin port of a data plane (by convention 19000): configuration, statistics, logging, draining.
  * It shows no secret value. Endpoints whose part is missing in the options (`quit`, `drain`, …) do not exist.
  *
  * @example

@@ -21,7 +21,7 @@ export function addExamples(command: Command, lines: readonly Example[]): void {
   command.addHelpText('after', () => exampleLines(lines, command.configureOutput().getOutHelpWidth!()).join('\n'));
 }
 
-/** Each example on one line, with what it does behind it; above it where that is too wide. */
+/** Each example on one line, followed by its description; if that is too wide, the description is above it. */
 function exampleLines(lines: readonly Example[], width: number): string[] {
   const longest = Math.max(...lines.map(([command]) => command.length));
   const oneLine = lines.map(([command, what]) => `  ${command.padEnd(longest)}  # ${what}`);

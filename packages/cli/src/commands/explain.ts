@@ -37,7 +37,7 @@ interface ExplainFlags {
 
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-/** `explain METHOD URL`: what happens to a request, and why. Nothing is sent. */
+/** `explain METHOD URL`: how a request is served, and why. Sends nothing. */
 export function addExplain(program: Command, io: Terminal): void {
   const command = program
     .command('explain')
@@ -143,7 +143,7 @@ function parseHeaders(written: readonly string[]): Record<string, string[]> {
   return headers;
 }
 
-/** `explain --graphql QUERY`: which resolver asks which upstream for what, and how often. Nothing is sent. */
+/** `explain --graphql QUERY`: the requests of each resolver to upstreams, and how often. Sends nothing. */
 async function explainGraphql(
   io: Terminal,
   command: Command,

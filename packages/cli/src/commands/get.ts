@@ -107,7 +107,7 @@ function withGetFlags(command: Command, plural: string): Command {
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
 }
 
-/** The resources of a view that the flags ask for; a name that is not there is an error with a suggestion. */
+/** Returns the resources of a view that the flags request; an unknown name is an error with a suggestion. */
 function select(all: readonly StatusObject[], view: View, flags: GetFlags): StatusObject[] {
   const inScope = all.filter(({ metadata }) => flags.allNamespaces || metadata.namespace === flags.namespace);
   const ofKind = inScope.filter((object) => object.kind === view.kind);

@@ -37,7 +37,7 @@ const isTerminal = (io: Terminal): boolean => (io.stdout as { isTTY?: boolean })
 
 /**
  * Returns a function that turns the next part of a log into the text to print: lines for people on a terminal, else the JSON
- * as it is. On a terminal the begin of a line is kept until its end arrives.
+ * unchanged. On a terminal an incomplete line is kept until its end arrives.
  */
 function lineFormat(io: Terminal): (part: string) => string {
   if (!isTerminal(io)) return printable;

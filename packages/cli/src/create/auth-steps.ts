@@ -32,7 +32,7 @@ export function addAuthFlags(command: Command): void {
     );
 }
 
-/** The steps that the flags ask for, each checked for what it cannot do without. The order: login, API keys, policies. */
+/** Returns the steps that the flags request, each checked for required flags. The order is login, API keys, policies. */
 export function authSteps(flags: Flags, namespace: string): Record<string, unknown>[] {
   rejectStrayFlags(flags);
   const steps = METHODS.flatMap(({ enable, step }) => (flags[enable] ? [step(flags, namespace)] : []));
@@ -46,7 +46,7 @@ const METHODS = [
   { enable: 'enableOpaAuth', flag: '--enable-opa-auth', own: /^opa/, step: opaStep },
 ] as const;
 
-/** A flag of a method that is not enabled would do nothing, which is never what was meant. */
+/** A flag of a method that is not enabled would have no effect, which is never intended. */
 function rejectStrayFlags(flags: Flags): void {
   for (const { enable, flag, own } of METHODS) {
     const stray = Object.keys(flags).find((name) => own.test(name));

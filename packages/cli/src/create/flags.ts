@@ -2,7 +2,7 @@ import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { readInputFile } from '../resources/load.ts';
 
-/** The flags of a call, with names as commander gives them: `--client-id` is `clientId`. */
+/** The flags of a call, with the names of commander: `--client-id` is `clientId`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The content of a new secret. */

@@ -36,7 +36,7 @@ export interface CreateFlags {
   readonly output?: 'table' | 'yaml' | 'json' | 'kube-yaml';
 }
 
-/** A resource as it is written to a file. */
+/** A resource as written to a file. */
 export interface NewResource {
   readonly apiVersion: string;
   readonly kind: Kind;
@@ -133,7 +133,7 @@ export async function readResources(io: Io, path: string): Promise<ReadResource[
   return read.map(({ document }, i) => ({ key: keys[i]!, text: texts?.[i] ?? yamlText(document.value) }));
 }
 
-/** Every document by itself, where each of them is one resource; lists are taken apart, which no text survives. */
+/** Returns the documents as written if each of them is one resource; `undefined` for lists, which are split. */
 function asWritten(text: string, resources: number): string[] | undefined {
   const documents = parseAllDocuments(text);
   if (!Array.isArray(documents)) return undefined;

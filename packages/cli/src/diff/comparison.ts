@@ -30,7 +30,7 @@ function byProxy(snapshots: readonly Snapshot[]): Map<string, Snapshot> {
   return new Map(snapshots.map((one) => [one.proxy, jsonOf(one)]));
 }
 
-/** Returns a snapshot as JSON: without undefined fields, secret values, and what only a running gateway knows. */
+/** Returns a snapshot as JSON, without undefined fields, secret values, and data that only a running gateway has. */
 export function jsonOf(snapshot: Snapshot): Snapshot {
   return JSON.parse(JSON.stringify(redact(snapshot), written)) as Snapshot;
 }

@@ -26,7 +26,7 @@ const NOTHING = { listeners: [], upstreams: [] };
 
 /**
  * Returns what a running gateway would serve with planned resources. It may serve last good parts that its resources do not
- * show any more, so a part that the plan does not change stays as it is served, as long as its resource is there.
+ * show any more, so a part that the plan does not change stays as served, as long as its resource exists.
  */
 export function keepServed({ state, before }: Planned, served: readonly Snapshot[]): KeptPlan {
   const uncertain: string[] = [];
@@ -70,7 +70,7 @@ interface Context {
   readonly uncertain: string[];
 }
 
-/** Merges parts without parts of their own; one that is only served is kept if `isKept` says so. */
+/** Merges parts without parts of their own; one that is only served is kept if `isKept` returns true. */
 function mergePart<T extends object>({ before, after, served }: Sides<T>, isKept: () => boolean): T | undefined {
   if (before && after && served) return mergeFields({ before, after, served });
   if (!before && !after) return isKept() ? served : undefined;

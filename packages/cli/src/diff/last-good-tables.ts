@@ -3,7 +3,7 @@ import { dig, idOf } from '../resources/objects.ts';
 
 const KEPT_TABLE = /; the last good route table ([^.\s]+)\.(\S+) stays in use/;
 
-/** Returns the resources in which delegating routes refer to the route table that a gateway keeps, as its problems say. */
+/** Returns the resources whose delegating routes refer to a route table that a gateway keeps, according to its problems. */
 export function withLastGoodTables(resources: readonly unknown[], problems: readonly Problem[]): readonly unknown[] {
   const copies = new Map(resources.map((resource) => [idOf(resource), structuredClone(resource)]));
   for (const { kind, namespace, name, path, message, effect } of problems) {

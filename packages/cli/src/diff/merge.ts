@@ -1,4 +1,4 @@
-/** One part as the existing resources alone make it, as the planned ones make it, and as it is served. */
+/** One part in three versions: from the existing resources alone, from the planned ones, and as served. */
 export interface Sides<T> {
   readonly before: T | undefined;
   readonly after: T | undefined;

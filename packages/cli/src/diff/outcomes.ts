@@ -19,7 +19,7 @@ export interface Outcome {
   readonly known: readonly Problem[];
 }
 
-/** Returns the problems, in which each broken reference says whether a last good version stays in use. */
+/** Returns the problems; those of broken references state whether a last good version stays in use. */
 export function withOutcomes(problems: readonly Problem[], outcome: Outcome): Problem[] {
   const isSaid = ({ message, effect }: Problem) =>
     effect === 'keeps-last-good' || / the route answers \d/.test(message);

@@ -18,7 +18,7 @@ export interface RejectedResource extends ResourceRef {
   readonly lacksRoutes?: boolean;
 }
 
-/** The resources that are served, their problems, and which of their routes a request would take. */
+/** The served resources, their problems, and which of their routes a request would match. */
 interface ServedResources {
   readonly objects: readonly StatusObject[];
   readonly problems: readonly Problem[];

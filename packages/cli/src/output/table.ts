@@ -45,7 +45,7 @@ function widthsOf(rows: readonly (readonly Cell[])[]): number[] {
 }
 
 /**
- * Makes the widest columns narrower until all of them fit into `total`. Nothing is returned where that would break words
+ * Reduces the widest columns until all of them fit into `total`. Returns `undefined` if that would break words
  * of at most `room` columns, which a block keeps whole; longer words need half of that.
  */
 function shrink(rows: readonly (readonly Cell[])[], { total, room }: { total: number; room: number }) {

@@ -9,7 +9,7 @@ export type Colors = ReturnType<typeof picocolors.createColors>;
 /** The parts of the process, and what commands print with. */
 export interface Terminal extends Io {
   readonly colors: Colors;
-  /** Columns of standard output; no limit where it is not a terminal. */
+  /** Columns of standard output; no limit if it is not a terminal. */
   readonly width: number;
   /** One or more lines to standard output. */
   out(text: string): void;

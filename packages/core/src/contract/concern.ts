@@ -12,7 +12,7 @@ export type Next = (error?: unknown) => void;
 
 /**
  * A middleware on `node:http` types. It is a *named* function, reads no body before the destination, and passes errors
- * by `next(error)`. `upgrade` takes over protocol upgrades; `drain` ends what has no end of its own (subscriptions), because
+ * by `next(error)`. `upgrade` handles protocol upgrades; `drain` ends unlimited responses (subscriptions), because
  * the process ends soon; `close` releases its resources.
  */
 export interface Handler {

@@ -5,7 +5,7 @@ import { ERROR_CODES } from '../error-codes.ts';
 export interface ErrorResponse {
   readonly status: number;
   readonly body: string;
-  /** Empty when there is no body to describe. */
+  /** Empty if there is no body. */
   readonly contentType: string;
   /** Flat, without those that describe the body. */
   readonly headers: readonly string[];

@@ -12,8 +12,8 @@ export type RestoredBody =
   | { readonly bytes?: undefined; readonly reason: string; readonly isMissing: boolean };
 
 /**
- * Restores a body that a parser has read: a `Buffer` in `req.rawBody` or `req.body` as it is; text, JSON and urlencoded
- * bodies are serialized again by their content type. Never throws: if the body cannot be serialized, `reason` says why.
+ * Restores a body that a parser has read: a `Buffer` in `req.rawBody` or `req.body` unchanged; text, JSON and urlencoded
+ * bodies are serialized again by their content type. Never throws: if the body cannot be serialized, `reason` contains the cause.
  */
 export function restoreBody(req: IncomingMessage): RestoredBody {
   const { body, rawBody } = req as ParsedRequest;

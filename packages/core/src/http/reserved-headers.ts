@@ -109,7 +109,7 @@ const MAP_FIELDS: ReadonlySet<string> = new Set(['headersFromMetadata', 'headers
 const namesBySpec = new WeakMap<object, readonly string[]>();
 
 /**
- * Returns the names, as {@link canonicalName} gives them, of all headers that the gateway sets for upstreams according to the given specs: claims, granted headers,
+ * Returns the names, in the form of {@link canonicalName}, of all headers that the gateway sets for upstreams according to the given specs: claims, granted headers,
  * tokens, `requestHeadersToAdd`.
  */
 export function grantedHeaderNames(specs: Iterable<unknown>): ReadonlySet<string> {

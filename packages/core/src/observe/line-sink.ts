@@ -188,7 +188,7 @@ class FileSink implements LineSink {
     this.#lines = 0;
   }
 
-  /** Takes the oldest chunk, unless one is in progress. Returns false if the queue is empty. */
+  /** Dequeues the oldest chunk, unless one is in progress. Returns false if the queue is empty. */
   #load(): boolean {
     if (this.#rest) return true;
     if (this.#chunks.length === 0) this.#seal();

@@ -6,7 +6,7 @@ export interface Counter {
   value: number;
 }
 
-/** A number that goes up and down. */
+/** A number that can increase and decrease. */
 export interface Gauge {
   value: number;
 }

@@ -19,7 +19,7 @@ interface Line {
 
 /**
  * Returns a JSON line of the program's log as readable text with a line break: time, level, logger, message, then the other
- * fields. Another line, such as one that was cut, is returned as it is. Control characters become visible escapes.
+ * fields. Another line, such as a truncated one, is returned unchanged. Control characters become visible escapes.
  *
  * @example
  * readableLine('{"level":30,"time":0,"msg":"applied","revision":2}'); // in UTC '00:00:00 INFO  applied revision=2\n'

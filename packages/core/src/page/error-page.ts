@@ -48,7 +48,7 @@ export function errorPage({ status, body, logoutPath, path = '', ...rest }: Erro
   if (status === 403 && rest.user !== undefined && logoutPath !== undefined)
     links.push({ href: `${logoutPath}?${SWITCH_ACCOUNT}=${encodeURIComponent(path)}`, text: 'Switch accounts' });
   if (status >= 502) links.push({ href: '', text: 'Try again' });
-  // Whoever may not see this page may not see the start page either.
+  // A user without access to this page has no access to the start page either.
   if (status !== 401 && status !== 403) links.push({ href: '/', text: 'Go to the start page' });
   return {
     templates: [String(status), ends, 'error'],

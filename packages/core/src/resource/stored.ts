@@ -1,7 +1,7 @@
 import type { Problem } from './problem.ts';
 import type { Resource, ResourceKey } from './resource.ts';
 
-/** Something that was found out about a resource while it runs. An error does not take it out of use. */
+/** An observation about a resource at run time. An error does not remove the resource from use. */
 export type ObservedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
 
 /** Observations about a resource besides its text, e.g. from the server that it names. */
@@ -18,7 +18,7 @@ export interface Observed {
 }
 
 /**
- * The state of one resource. The same object while nothing about it changes, so that readers can compare by identity.
+ * The state of one resource. The same object until it changes, so that readers can compare by identity.
  */
 export interface StoredResource {
   readonly key: ResourceKey;

@@ -121,7 +121,7 @@ export const groups = <const P extends Fields>(description: string, ...parts: Pa
   list<Block<P>>(block(...parts), description);
 
 /**
- * Gives a block the name it is shared under, and the interface that stands for it in types.
+ * Gives a block its shared name, and its interface in types.
  *
  * @example
  * const fields = block({ path: text('Exact path.') });

@@ -4,7 +4,7 @@ import type { KindInfo } from './kinds.ts';
 /** A JSON Schema, draft 7. */
 export type JsonSchema = { [key: string]: unknown };
 
-/** The JSON Schema of a whole resource of a kind as it is written; named blocks appear once, under `$defs`. */
+/** Returns the JSON Schema of a whole resource of a kind as written; named blocks appear once, under `$defs`. */
 export function resourceSchema(info: KindInfo): JsonSchema {
   const writer = new Writer();
   const content = info.body

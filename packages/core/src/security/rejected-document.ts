@@ -27,7 +27,7 @@ function redactSecret(document: object): object {
   return Object.fromEntries(shown);
 }
 
-/** Redacts the value at a path; a path with no value changes nothing. */
+/** Redacts the value at a path, if there is one. */
 function redactAt<T>(value: T, [step, ...rest]: FieldPath): T {
   if (step === undefined) return redactAll(value) as T;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return value;

@@ -8,7 +8,7 @@ import { hashApr1, isBcrypt } from '../password/hash.ts';
 export interface BasicAuthOptions extends MiddlewareOptions {
   /** Passwords by user name: as they are, or as `{ hash }` a line of `htpasswd` without the name (`$2y$…` or `$apr1$…`). At least one. */
   readonly users: Readonly<Record<string, string | { readonly hash: string }>>;
-  /** Realm that browsers show when they ask for the password. Default: empty. */
+  /** Realm that browsers show in the password prompt. Default: empty. */
   readonly realm?: string;
   /** Request header with the user name for later handlers. Default `x-user-id`. */
   readonly userIdHeader?: string;

@@ -11,7 +11,7 @@ interface Question {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Statuses by which the server rejects the token, not the call. */
+  /** Statuses with which the server rejects the token, not the call. */
   readonly refusals?: readonly number[];
 }
 

@@ -5,7 +5,7 @@ import { withErrors } from './result.ts';
 import type { Subschema } from './subschema.ts';
 
 /**
- * Asks one subschema: the fields of one turn of the event loop go into one operation, equal keys once. Returns the value of the root
+ * Queries one subschema: the fields of one turn of the event loop share one operation, equal keys once. Returns the value of the root
  * field, with errors in place of the values that failed. Never rejects for failures of a backend.
  */
 export type AskSubschema = (asked: AskedField) => Promise<unknown>;

@@ -12,7 +12,7 @@ export interface Verdict {
   readonly outcome: Pick<Token, 'payload'> | JwtFailure;
 }
 
-/** The verdict that counts. `failure` is set if no provider accepted a token, also if the policy lets the request pass. */
+/** The verdict. `failure` is set if no provider accepted a token, even if the policy allows the request. */
 export type JwtDecision =
   | { readonly passes: true; readonly accepted: Verdict; readonly failure?: undefined }
   | { readonly passes: boolean; readonly failure: JwtFailure };

@@ -15,7 +15,7 @@ import { compilePolicies, type AccessRequest, type Decision } from './decide.ts'
 export const ACCESS_DENIED = 'RBAC: access denied';
 
 /**
- * Prepares the decision of a block; `undefined` if it exempts, or if nothing is written and `requireRbac` is not set. A block without
+ * Prepares the decision of a block; `undefined` if it disables the check, or if it is missing and `requireRbac` is not set. A block without
  * policies denies everything.
  */
 export function compileAccess(block: Rbac, requireRbac = false): ((request: AccessRequest) => Decision) | undefined {
@@ -51,7 +51,7 @@ function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | un
 /** The block of a virtual host and route without policies: with `requireRbac` it denies everything. */
 const UNSET: Rbac = Object.freeze({});
 
-/** Returns the block that holds for a route; that of the route replaces that of its virtual host. */
+/** Returns the block that applies to a route; that of the route replaces that of its virtual host. */
 export function accessBlockOf(levels: readonly { readonly rbac?: Rbac }[]): Rbac {
   return levels.findLast(({ rbac }) => rbac)?.rbac ?? UNSET;
 }
@@ -66,7 +66,7 @@ export const rbacConcern: Concern<Rbac> = {
 };
 
 /**
- * Role-based access control in your own server, behind `jwt`. Rejects with `ERR_RBAC_DENIED` 403: see `onRefusal`.
+ * Role-based access control in your own server, after `jwt`. Rejects with `ERR_RBAC_DENIED` 403: see `onRefusal`.
  *
  * @example
  * app.use(jwt({ providers }), rbac({ policies: { admins: { principals: [{ jwtPrincipal: { claims: { role: 'admin' } } }] } } }));

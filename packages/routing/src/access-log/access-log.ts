@@ -11,7 +11,7 @@ type FileSink = NonNullable<
 >;
 
 export interface AccessLog {
-  /** Writes the line of a finished request, if the filter lets it. Never throws and never waits. */
+  /** Writes the line of a finished request, if the filter matches. Never throws and never waits. */
   write(record: RequestRecord): void;
 }
 

@@ -8,7 +8,7 @@ export type AccessLogOverflow = 'drop' | 'block';
 export const MAX_HOLD_MS = 5_000;
 const CHECK_MS = 100;
 
-/** Delays new requests while an access log is behind. */
+/** Delays new requests while the reader of an access log is too slow. */
 export type BackPressure = ReturnType<typeof createBackPressure>;
 
 interface Held {

@@ -4,7 +4,7 @@ import { findHeader } from '../http1/flat-headers.ts';
 import { compileFormat, type Format } from '../format/format.ts';
 import { VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 
-/** The line of a text log that names no format (reference: security-graphql 7.5). */
+/** The default format of a text log (reference: security-graphql 7.5). */
 export const DEFAULT_TEXT: Format = compileFormat(
   '[%START_TIME%] "%REQ(X-ENVOY-ORIGINAL-METHOD?:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" ' +
     '%RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% ' +
@@ -12,7 +12,7 @@ export const DEFAULT_TEXT: Format = compileFormat(
   'log',
 );
 
-/** The line of a gateway that configures no log: one JSON object, put together by hand. Empty values are omitted. */
+/** Returns the line of a gateway that configures no log: one JSON object, concatenated for speed. Empty values are omitted. */
 export function defaultJsonLine(record: RequestRecord): string {
   const { head, route, result } = record;
   let line = `{"time":"${isoTime(record.startedAt)}"`;

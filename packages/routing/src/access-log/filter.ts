@@ -11,7 +11,7 @@ export type LogFilter = (record: RequestRecord) => boolean;
 
 const DENOMINATOR = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
-/** Compiles a filter; one that is not supported lets everything pass. `random` gives numbers from 0 up to 1. */
+/** Compiles a filter; an unsupported one matches everything. `random` returns numbers from 0 up to 1. */
 export function compileFilter(filter: Filter, random: () => number = Math.random): LogFilter {
   if (filter.statusCodeFilter) {
     const fits = compileComparison(filter.statusCodeFilter.comparison);
@@ -45,7 +45,7 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
   return () => true;
 }
 
-/** A number from 0 up to 1 out of a request id, so that all proxies on the way of a request choose alike. */
+/** Returns a number from 0 up to 1 that depends only on the request id, so that all proxies sample the same requests. */
 function pointOf(requestId: string): number | undefined {
   const digits = requestId.slice(-8);
   return /^[0-9a-f]{8}$/.test(digits) ? Number.parseInt(digits, 16) / 2 ** 32 : undefined;

@@ -4,8 +4,8 @@ import type { RequestRecord } from '../format/record.ts';
 type JsonValue = (record: RequestRecord) => unknown;
 
 /**
- * Compiles a `jsonFormat`: keys come sorted; a value that is one operator keeps its type, `null` when it is missing;
- * mixed text is a string with `-` for what is missing. Throws `ERR_ROUTING_OPTION` for an unknown operator.
+ * Compiles a `jsonFormat`: keys are sorted; a value that is a single operator keeps its type, `null` if it is missing;
+ * mixed text is a string with `-` for missing values. Throws `ERR_ROUTING_OPTION` for an unknown operator.
  */
 export function compileJsonFormat(format: Readonly<Record<string, unknown>>): (record: RequestRecord) => string {
   const value = compileValue(format);

@@ -11,12 +11,12 @@ export interface Sinks {
   close(): Promise<void>;
 }
 
-/** Lines that wait take at most this many characters; above it lines are dropped and counted. */
+/** Maximum number of queued characters; beyond it lines are dropped and counted. */
 export const MAX_QUEUE = 16 * 1024 * 1024;
 /** Number of queued characters from which the reader counts as too slow. The rest is reserved for requests in progress. */
 export const BEHIND = 1024 * 1024;
 
-/** Makes the sinks of one data plane. Trouble with a file is logged at most once per incident and never reaches a request. */
+/** Creates the sinks of one data plane. A file error is logged once per incident and never affects a request. */
 export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>): Sinks {
   const sinks = new Map<string, LineSink>();
   const logger = log.get('http');

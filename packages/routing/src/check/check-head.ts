@@ -13,7 +13,7 @@ export interface HeadRules {
 
 /**
  * Returns why a listener rejects a request before the router sees it, or `undefined`. Listeners and `explainRequest` both
- * ask this function, so that explanations match the served behaviour.
+ * call this function, so that explanations match the served behaviour.
  */
 export function checkHead(
   req: IncomingMessage,
@@ -61,13 +61,13 @@ export function requiresClientCertificate({ sslConfig }: TlsConfiguration, hasRo
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 
-/** True when the client asks for the one protocol that is upgraded to; all others, h2c too, are ignored. */
+/** Returns true if the client requests a WebSocket; all other protocols, including h2c, are ignored. */
 export function asksForWebSocket(req: IncomingMessage): boolean {
   return req.headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
- * Returns why an upgrade of a user's own server must not be forwarded, or `undefined`. Node hands over every protocol there: behind
+ * Returns why an upgrade of a user's own server must not be forwarded, or `undefined`. Node passes on every protocol there: after
  * one such as h2c, requests would pass that no handler has seen.
  */
 export function checkOwnUpgrade(req: IncomingMessage): Refusal | undefined {
@@ -75,7 +75,7 @@ export function checkOwnUpgrade(req: IncomingMessage): Refusal | undefined {
   return checkUpgrade(req);
 }
 
-/** Says why a WebSocket handshake must not be handed on, or `undefined`. */
+/** Returns why a WebSocket handshake must not be forwarded, or `undefined`. */
 function checkUpgrade(req: IncomingMessage): Refusal | undefined {
   const bad = (detail: string): Refusal => refusal('ERR_ROUTING_BAD_UPGRADE', { detail });
   if (req.method !== 'GET') return bad('method');

@@ -2,7 +2,7 @@ import { isHost } from '@edge-gateway/core';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
-/** The head of a request as `node:http` gives it. */
+/** The head of a request as `node:http` provides it. */
 export interface RequestHead {
   readonly method?: string;
   readonly url?: string;
@@ -20,13 +20,13 @@ export interface RequestRules {
   readonly maxHeaders: number;
   /** Serves HTTP/1.0. Default false: 426. */
   readonly acceptHttp10: boolean;
-  /** The host of an HTTP/1.0 request that names none. Default: it is refused. */
+  /** The host of an HTTP/1.0 request that names none. Default: it is rejected. */
   readonly defaultHost: string;
   /** Serves methods that no standard registers. Default false: 405. */
   readonly anyMethod: boolean;
-  /** Refuses header names with underscores. Default false. */
+  /** Rejects header names with underscores. Default false. */
   readonly refuseUnderscores: boolean;
-  /** Largest body in bytes; 0 is no limit, the default. */
+  /** Maximum body size in bytes. Default 0: no limit. */
   readonly maxBodyBytes: number;
 }
 
@@ -35,7 +35,7 @@ const SINGLE = ['host', 'expect', 'content-type', 'authorization', 'content-leng
 type SingleHeader = (typeof SINGLE)[number];
 const BY_LENGTH = Array.from({ length: 18 }, (_, length) => SINGLE.find((name) => name.length === length));
 
-/** The values of headers that may appear once, and what else the checks need of a head. */
+/** The values of headers that may appear once, and other data of a head for the checks. */
 interface HeaderScan extends Partial<Record<SingleHeader, string>> {
   /** Bytes of all header lines, with their separators and ends. */
   bytes: number;
@@ -61,7 +61,7 @@ function scanHeaders(raw: readonly string[]): HeaderScan {
 
 type Rule = (head: RequestHead, scan: HeaderScan, rules: RequestRules) => Refusal | undefined;
 
-/** In this order; the first that refuses wins. */
+/** In this order; the first rejection wins. */
 const RULES: readonly Rule[] = [
   checkSizes,
   checkVersion,
@@ -77,7 +77,7 @@ const RULES: readonly Rule[] = [
 
 /**
  * Returns why a request must be rejected, or `undefined` if it is valid. Covers what `node:http`'s parser
- * lets through: framing that two parsers could read differently, hosts and targets in odd forms, sizes, versions, methods.
+ * accepts: ambiguous framing, unusual forms of hosts and targets, sizes, versions, methods.
  *
  * @example
  * const refused = checkRequest(req, { ...DEFAULT_RULES, maxHeaders: 50 });
@@ -145,7 +145,7 @@ function checkContentLength(_head: RequestHead, scan: HeaderScan, rules: Request
   return tooLarge ? refusal('ERR_ROUTING_BODY_TOO_LARGE') : undefined;
 }
 
-/** What the parser knows beyond the registered methods (RFC 9110 §16.1). */
+/** Methods that the parser accepts beyond the registered ones (RFC 9110 §16.1). */
 const UNREGISTERED = new Set(['M-SEARCH', 'MSEARCH', 'NOTIFY', 'PURGE', 'SOURCE', 'SUBSCRIBE', 'UNSUBSCRIBE']);
 
 function checkMethod(head: RequestHead, _scan: HeaderScan, rules: RequestRules): Refusal | undefined {

@@ -1,12 +1,12 @@
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 
-/** Why a request is not served. Its connection is closed after the response: what follows on it cannot be trusted. */
+/** Why a request is not served. Its connection is closed after the response, because later bytes on it cannot be trusted. */
 export interface Refusal {
   readonly code: RoutingErrorCode;
   readonly status: number;
-  /** What the client reads. */
+  /** The message to the client. */
   readonly message: string;
-  /** What the log says beside it. */
+  /** Further details for the log. */
   readonly detail?: string;
   /** Flat `[name, value, …]`, sent with the response. */
   readonly headers?: readonly string[];
@@ -22,7 +22,7 @@ export function refusal(code: RoutingErrorCode, parts: RefusalParts = {}): Refus
   return { code, ...ERROR_CODES[code], ...parts };
 }
 
-/** The JSON body a refused client reads. */
+/** The JSON body of the response to a rejected request. */
 export function refusalBody({ code, message }: Refusal, requestId: string): string {
   return JSON.stringify({ code, message, requestId });
 }

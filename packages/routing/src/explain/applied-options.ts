@@ -30,7 +30,7 @@ const ORDER: readonly string[] = [
   'retries',
 ];
 
-/** Options whose members take effect at different moments, each of which is shown by itself. */
+/** Options whose members take effect at different stages; each member is shown separately. */
 const STAGED = new Set(['jwtStaged', 'jwtProvidersStaged', 'stagedTransformations']);
 
 interface Level {
@@ -39,7 +39,7 @@ interface Level {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The options that apply to a route, with the level that each comes from. */
+/** Returns the options that apply to a route, with the level of each. */
 export function appliedOptions(listener: Listener, host: VirtualHost, route: Route): AppliedOption[] {
   const levels = levelsOf(listener, host, route);
   const names = [...new Set(levels.flatMap(({ options }) => Object.keys(options)))].sort(byOrder);

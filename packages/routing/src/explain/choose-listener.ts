@@ -1,7 +1,7 @@
 import type { Listener, Snapshot } from '@edge-gateway/core';
 import type { ListenerVerdict } from './explanation.ts';
 
-/** Chooses the listener of a request and says why not the others. */
+/** Chooses the listener of a request, and returns why the others do not match. */
 export function chooseListener(
   snapshot: Snapshot,
   { tls, port }: { readonly tls: boolean; readonly port: number | undefined },

@@ -17,9 +17,9 @@ import { headToExplain, needsClientCertificate, rejectionOf } from './head-to-ex
 import { outcomeOf } from './outcome.ts';
 
 /**
- * Says what a snapshot does with a request and why, with the code that serves: listener, virtual host, routes with the
- * conditions that do not hold, options, and what would go upstream. Sends nothing. Concerns are not asked, save
- * transformations, but what stands for them in `asked.admit` is. Where destinations have transformations of their own,
+ * Explains how a snapshot serves a request and why, with the code that serves: listener, virtual host, routes with the
+ * failed conditions, options, and the request to the upstream. Sends nothing. Concerns do not run, except
+ * transformations; `asked.admit` replaces the others. If destinations have transformations of their own,
  * those of the first count. Values of secrets are only filled in from a `context` that has
  * them; it also tells which certificates have a `ca.crt` and thus require client certificates. Throws
  * `ERR_ROUTING_BAD_TARGET` for a URL that is none.
@@ -99,20 +99,20 @@ function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Expl
   return { name, virtualService, domain };
 }
 
-/** Returns the virtual host of a request that came on the connection for another one. */
+/** Returns the virtual host of a request on a connection for another host. */
 function misdirectedTo(table: RouteTable, { code }: Refusal, { headers }: IncomingMessage): Partial<Explanation> {
   const found = code === 'ERR_ROUTING_MISDIRECTED' ? table.findHost(headers.host ?? '') : undefined;
   return found ? { virtualHost: namesOf(found) } : {};
 }
 
-/** A URL, with its path as it is written. */
+/** A URL with its path as written. */
 interface WrittenUrl extends AbsoluteTarget {
   readonly tls: boolean;
   readonly port: number | undefined;
 }
 
 /**
- * Takes a URL apart without resolving dot segments, as `URL` would. Its fragment is not part of a request. `*` is the target
+ * Parses a URL without resolving dot segments, unlike `URL`. Its fragment is not part of a request. `*` is the target
  * of `OPTIONS *`, which has no host.
  */
 function readUrl(written: string): WrittenUrl {

@@ -43,7 +43,7 @@ export class ExplainedRequest implements OutgoingRequest {
     return this.facts?.metadata ?? NO_METADATA;
   }
 
-  /** Takes the request through admission and transformations, which may lead to other routes; returns their rejection. */
+  /** Runs admission and transformations, which may select other routes; returns their rejection. */
   admit(first: RouteDecision, admission: Admission | undefined): ExplainedReply | undefined {
     const place = this.#enter(first);
     if (!place) return undefined;
@@ -71,7 +71,7 @@ export class ExplainedRequest implements OutgoingRequest {
     return copy;
   }
 
-  /** Takes a decision; returns nothing where there is no route, or it cannot be compiled and responds by itself. */
+  /** Applies a decision; returns `undefined` if there is no route, or if it cannot be compiled and so responds itself. */
   #enter({ host, entry }: Pick<RouteDecision, 'host' | 'entry'>): RoutePlace | undefined {
     this.host = host;
     this.route.host = host?.value;

@@ -9,12 +9,12 @@ export interface RequestToExplain {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
-  /** Stands in for the concerns except transformations. Default: every request is admitted. */
+  /** Replaces the concerns except transformations. Default: every request is admitted. */
   readonly admit?: Admission;
 }
 
 /**
- * Says what the concerns of a route would do, and records on its facts what they would change, which the outcome then
+ * Evaluates the concerns of a route, and records their changes on its facts, which the outcome then
  * shows. Returns the response to a rejected request; `undefined` admits it.
  */
 export type Admission = (reached: ReachedRoute) => ExplainedReply | undefined;
@@ -29,11 +29,11 @@ export interface RoutePlace {
 export interface ReachedRoute extends RoutePlace {
   readonly facts: Facts;
   /**
-   * Changes the request as the transformations of its route do at a stage, unless it has met them; gives the response when
-   * it cannot be changed. Stages that nobody asked for are met behind the admission.
+   * Applies the transformations of the route at a stage, unless they were applied; returns the response if
+   * they fail. Remaining stages are applied after the admission.
    */
   transform(stage: 'early' | 'regular'): ExplainedReply | undefined;
-  /** Chooses virtual host and route again, by what is recorded on the facts; nothing when none fits any more. */
+  /** Chooses virtual host and route again, with the recorded changes; returns `undefined` if none matches. */
   reroute(): RoutePlace | undefined;
 }
 
@@ -44,19 +44,19 @@ export interface ExplainedReply {
   readonly reason: string;
 }
 
-/** Why a request is served as it is. Plain data. */
+/** Explains how a request is served. Plain data. */
 export interface Explanation {
   readonly request: { readonly method: string; readonly host: string; readonly path: string };
   readonly listeners: readonly ListenerVerdict[];
   /** Set if the listener accepts the TLS connection of the request only with a client certificate. */
   readonly needsClientCertificate?: true;
-  /** The virtual host that takes the request, and by which of its domains. */
+  /** The virtual host that matches the request, and the matching domain. */
   readonly virtualHost?: { readonly name: string; readonly virtualService: ResourceRef; readonly domain: string };
-  /** Domains of the listener when none of them fits. */
+  /** Domains of the listener if none of them matches. */
   readonly otherDomains: readonly string[];
   /**
-   * Every route looked at, in order; the last one is the one that takes the request, if one does. Where the route was chosen
-   * again, as it was the last time.
+   * Every tested route, in order; the last one matches the request, if any does. If the route was chosen
+   * again, those of the last time.
    */
   readonly routes: readonly RouteVerdict[];
   /** Options in the order in which they apply. */
@@ -64,7 +64,7 @@ export interface Explanation {
   readonly outcome: Outcome;
 }
 
-/** Whether a listener gets the request, and why or why not. */
+/** Whether a listener receives the request, and why or why not. */
 export interface ListenerVerdict {
   readonly name: string;
   readonly address: string;
@@ -73,7 +73,7 @@ export interface ListenerVerdict {
   readonly reason: string;
 }
 
-/** Whether a route takes the request. */
+/** Whether a route matches the request. */
 export interface RouteVerdict {
   readonly name: string;
   readonly logName: string;
@@ -82,19 +82,19 @@ export interface RouteVerdict {
   readonly matchers: readonly MatcherVerdict[];
 }
 
-/** What speaks against one matcher; nothing when it fits. */
+/** The failed conditions of one matcher; empty if it matches. */
 export interface MatcherVerdict {
   /** The path condition in words, e.g. `prefix /a`. */
   readonly path: string;
   readonly mismatches: readonly Mismatch[];
 }
 
-/** One condition that does not hold. */
+/** One failed condition. */
 export interface Mismatch {
   /** `path`, `method`, `header x-a` or `query parameter page`. */
   readonly on: string;
   readonly wanted: string;
-  /** What the request has there; `undefined` for nothing. */
+  /** The value in the request; `undefined` if it is missing. */
   readonly found: string | undefined;
 }
 
@@ -104,12 +104,12 @@ export interface AppliedOption {
   readonly from: 'listener' | 'virtual host' | 'route' | 'destination';
   /** Which destination, where there are several. */
   readonly destination?: string;
-  /** False when a more specific level replaces it. */
+  /** False if a more specific level replaces it. */
   readonly applies: boolean;
   readonly value: unknown;
 }
 
-/** What the client gets, or where the request goes. */
+/** The response to the client, or the destinations of the request. */
 export type Outcome =
   | { readonly type: 'forward'; readonly destinations: readonly ExplainedDestination[] }
   | { readonly type: 'redirect'; readonly status: number; readonly location: string }

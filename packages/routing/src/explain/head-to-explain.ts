@@ -12,11 +12,11 @@ import { createServerNameIndex } from '../listen/tls/tls-table.ts';
 import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';
 
-/** The client of an explained request, whose address nobody knows. */
+/** The client of an explained request; its address is unknown. */
 const CLIENT = '127.0.0.1';
 
 /**
- * Returns the head of a request as `node:http` would hand it over at a listener. The host of the URL is the server name of its
+ * Returns the head of a request as `node:http` would pass it to a listener. The host of the URL is the server name of its
  * TLS connection, and the `Host` header unless `headers` have one.
  */
 export function headToExplain(

@@ -30,7 +30,7 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
   return { type: 'forward', destinations: action.destinations.map(explain) };
 }
 
-/** Why a route responds by itself; of a replacement what is broken, e.g. the missing upstream. */
+/** Why a route responds itself; for a replacement the cause, e.g. the missing upstream. */
 function reasonOf(entry: RouteEntry<MatchedRoute>): string {
   const { action } = entry.route.source;
   if (action.type === 'direct') return 'direct response';

@@ -4,7 +4,7 @@ import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/m
 import type { RequestView } from '../format/record.ts';
 import type { MatcherVerdict, Mismatch, RouteVerdict } from './explanation.ts';
 
-/** Looks at routes in order, up to the first that takes the request. */
+/** Tests routes in order, up to the first that matches the request. */
 export function judgeRoutes(routes: readonly Route[], view: RequestView): RouteVerdict[] {
   const verdicts: RouteVerdict[] = [];
   for (const route of routes) {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress, type ClientConnection } from '@edge-gateway/core';
 
-/** The part of an `IncomingMessage` that says something of its connection. */
+/** The part of an `IncomingMessage` that describes its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
 
 interface LocalEnd {
@@ -14,7 +14,7 @@ interface LocalEnd {
 const LOCAL_END = Symbol('edge-gateway.localEnd');
 const UNKNOWN_END: LocalEnd = { address: '', port: 0 };
 
-/** Returns the local end of a socket and remembers it: a closed socket no longer has its address. */
+/** Returns the local address of a socket and caches it: a closed socket no longer has it. */
 export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEnd {
   const known = socket[LOCAL_END];
   if (known) return known;
@@ -23,13 +23,13 @@ export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEn
   return (socket[LOCAL_END] = { address: plainAddress(localAddress), port: localPort });
 }
 
-/** The connection of a request, read from its socket when it is needed. */
+/** The connection of a request, read from its socket on demand. */
 export class ConnectionRecord {
   readonly #req: OnConnection;
 
   constructor(req: OnConnection) {
     this.#req = req;
-    // Formats read it when the client may have left.
+    // Formats read it after the client may have disconnected.
     localEndOf(req.socket);
   }
 
@@ -37,7 +37,7 @@ export class ConnectionRecord {
     return `HTTP/${this.#req.httpVersion}`;
   }
 
-  /** The other end of the connection. */
+  /** The peer of the connection. */
   get directAddress(): string {
     return plainAddress(this.#req.socket.remoteAddress);
   }
@@ -58,7 +58,7 @@ export class ConnectionRecord {
     return (this.#req.socket as Partial<TLSSocket>).encrypted === true;
   }
 
-  /** True when the client showed a certificate that was verified. */
+  /** True if the client presented a verified certificate. */
   get clientVerified(): boolean {
     return this.tls && (this.#req.socket as TLSSocket).authorized;
   }

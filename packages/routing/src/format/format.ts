@@ -9,7 +9,7 @@ export interface Format {
 
 /**
  * Compiles a text such as `%REQ(X-A?:PATH):10% %START_TIME(%s)%`; `%%` is a percent sign. With `request` the operators
- * of responses are refused. Throws `ERR_ROUTING_OPTION` for an operator that does not exist.
+ * of responses are rejected. Throws `ERR_ROUTING_OPTION` for an unknown operator.
  */
 export function compileFormat(text: string, use: FormatUse): Format {
   const parts: (string | Operator)[] = [];

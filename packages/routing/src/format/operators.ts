@@ -64,7 +64,7 @@ const WITH_ARGUMENT: Readonly<Record<ArgumentOperator, (argument: string) => Ope
   DYNAMIC_METADATA: metadataOperator,
 };
 
-/** Operators of a log that nothing here has a value for. */
+/** Known operators of a log without a value in this gateway. */
 export const NEVER_KNOWN: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const NOTHING: Operator = () => undefined;
 
@@ -126,7 +126,7 @@ function requestHeader(record: RequestRecord, name: string): string | undefined 
   }
 }
 
-/** `namespace:key:…`; objects come as JSON. */
+/** `namespace:key:…`; objects are rendered as JSON. */
 function metadataOperator(argument: string): Operator {
   const [namespace = '', ...keys] = argument.split(':');
   return (record) => {

@@ -1,15 +1,15 @@
 import type { ConnectionRecord } from './connection-record.ts';
 
-/** Details of a response that came from an upstream. */
+/** Details of a response from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';
 
-/** The connection of a request, as formats show it. */
+/** The connection of a request, for formats. */
 export type RecordedConnection = Readonly<Pick<ConnectionRecord, keyof ConnectionRecord>>;
 
-/** A request as matching sees it: canonical, cleaned of what belongs to one connection only. */
+/** A request as matched: canonical, without hop-by-hop headers. */
 export interface RequestView {
   readonly method: string;
-  /** Value of Host as written, its port cut off where the listener says so. */
+  /** Value of Host as received, without the port if the listener strips it. */
   readonly authority: string;
   /** The canonical path with its query. */
   readonly path: string;
@@ -19,16 +19,16 @@ export interface RequestView {
   readonly headers: readonly string[];
 }
 
-/** The head of a request: what came in. */
+/** The received head of a request. */
 export interface RecordedHead extends RequestView {
   readonly requestId: string;
-  /** The client, as far as proxies in front are trusted to name it. */
+  /** The client, as reported by trusted proxies in front. */
   readonly clientAddress: string;
   /** The path before it was rewritten; otherwise the same as `path`. */
   readonly originalPath: string;
 }
 
-/** Names of what was decided; empty where nothing was. */
+/** Names of the selected route and destination; empty if there are none. */
 export interface RecordedRoute {
   readonly routeName: string;
   readonly virtualHost: string;
@@ -36,27 +36,27 @@ export interface RecordedRoute {
   readonly upstream: string;
 }
 
-/** How a request ended, as far as it is known. */
+/** The result of a request, as far as it is known. */
 export class RequestResult {
-  /** `address:port` of the endpoint; empty when none was chosen. */
+  /** `address:port` of the endpoint; empty if none was picked. */
   upstreamHost = '';
   /** 0 before it is known. */
   status = 0;
   responseHeaders: readonly string[] = NO_HEADERS;
-  /** Why the response is as it is, in Envoy's words where there are some; empty when nothing is known. */
+  /** Response code details, with Envoy's text if it has one; empty if unknown. */
   details = '';
-  /** Response flags; empty when all went well. */
+  /** Response flags; empty on success. */
   flags = '';
   bytesReceived = 0;
   bytesSent = 0;
   durationMs = 0;
-  /** Milliseconds from sending to the response head; -1 when none came. */
+  /** Milliseconds from sending to the response head; -1 without a response. */
   upstreamMs = -1;
 }
 
 const NO_HEADERS: readonly string[] = [];
 
-/** All that formats and filters may ask of one request and its response. */
+/** The data of one request and its response for formats and filters. */
 export interface RequestRecord {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;

@@ -8,12 +8,12 @@ import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
-/** What arrived: the parts of an `IncomingMessage` that routing reads. */
+/** The parts of an `IncomingMessage` that routing reads. */
 export interface IncomingHead extends Pick<IncomingMessage, 'method' | 'url'> {
   readonly rawHeaders: readonly string[];
 }
 
-/** The head of a request: what came in, as sanitizing, concerns and rewrites leave it. */
+/** The head of a request after sanitizing, concerns and rewrites. */
 export class DownstreamHead implements RecordedHead {
   method: string;
   /** Canonical once a route is searched; once the request is sent, the path that the upstream gets. */
@@ -60,7 +60,7 @@ const PLAIN_CONNECTION_VALUES: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What was read from the headers besides the list. */
+/** Values found while the headers were read. */
 class Found {
   authority: string | undefined;
   connection: string | undefined;
@@ -71,7 +71,7 @@ class Found {
 
 /**
  * Returns the head that routing sees: without what belongs to the connection (RFC 9110 §7.6.1), the `x-envoy-*` headers
- * of clients and forged spellings; with `trailers` of `TE`, and `x-request-id` and `x-forwarded-*` as the settings say.
+ * of clients and forged spellings; with `trailers` of `TE`, and `x-request-id` and `x-forwarded-*` according to the settings.
  * `Proxy-Authorization` stays for policies; it is not sent upstream.
  */
 export function sanitizeRequestHead(
@@ -127,7 +127,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
   return headers;
 }
 
-/** False for a header to leave out. Spellings that some servers read as one of the gateway's own never pass. */
+/** Returns false for a header to drop. Spellings that some servers treat as one of the gateway's own headers never pass. */
 function takesUnderscore(name: string, settings: ManagerSettings, found: Found): boolean {
   if (settings.underscores === 'reject') found.refuse ??= 'ERR_ROUTING_UNDERSCORE';
   if (settings.underscores === 'drop') return false;
@@ -173,7 +173,7 @@ function addOwn(
 const trustsProxies = ({ useRemoteAddress, trustedHops }: ManagerSettings): boolean =>
   !useRemoteAddress || trustedHops > 0;
 
-/** The id of a client is only kept where it comes from our own side, or is asked for. */
+/** Returns the request id; that of a client that connects directly is kept only if the settings require it. */
 function requestIdOf(given: string | undefined, settings: ManagerSettings, newRequestId: () => string): string {
   const edge = settings.useRemoteAddress;
   const keep = given !== undefined && (!edge || settings.preserveExternalRequestId || !settings.generateRequestId);
@@ -182,7 +182,7 @@ function requestIdOf(given: string | undefined, settings: ManagerSettings, newRe
 }
 
 /**
- * Returns the client as far as it can be trusted: the peer itself, or what the trusted proxies in front say in
+ * Returns the trusted address of the client: the peer itself, or the one that trusted proxies in front report in
  * `x-forwarded-for`. With `useRemoteAddress` each trusted hop is one entry from the right; without it the peer is
  * trusted as well, so that one entry more counts.
  */

@@ -10,7 +10,7 @@ import { findRoute, type RouteEntry } from './match/route-index.ts';
 import { applyHeaderOps } from './options/header-manipulation.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
-/** What requests of a listener are routed by. */
+/** The routing input of a listener. */
 export interface RouteTable {
   readonly settings: ManagerSettings;
   /** Set if the settings are invalid: every request is rejected with 500. */
@@ -31,7 +31,7 @@ export interface RoutingMode {
   readonly newRequestId: () => string;
 }
 
-/** What was decided: a route, a rejection, a redirect, or nothing (404). */
+/** The decision: a route, a rejection, a redirect, or no route (404). */
 export interface RouteDecision {
   readonly head: DownstreamHead;
   readonly host: DomainEntry<CompiledHost> | undefined;
@@ -88,7 +88,7 @@ function changeEarly(
 }
 
 /**
- * The target as a path; the host in an absolute one was compared with `Host` by then, or is here. In a user's own server an absolute
+ * Returns the target as a path; the host of an absolute target is compared with `Host`, here or before. In a user's own server an absolute
  * target stays, and is rejected: handlers in front that compare paths have not seen its path.
  */
 function originForm(

@@ -16,13 +16,13 @@ const COUNTERS = {
   resetBeforeEnd: 'downstream_rq_rx_reset',
 } as const;
 
-/** What the router counts of all requests (reference: security-graphql 7.4). */
+/** Statistics of all requests (reference: security-graphql 7.4). */
 export interface HttpStats extends ResponseStats, Readonly<Record<keyof typeof COUNTERS, Counter>> {
   readonly active: Gauge;
   readonly time: Histogram;
 }
 
-/** The statistics of HTTP managers; asking again gives the same numbers. */
+/** Returns the statistics of HTTP managers; each call returns the same numbers. */
 export function createHttpStats(metrics: Metrics): HttpStats {
   return {
     ...statsOf(COUNTERS, (name) => metrics.counter(httpStat(name))),
@@ -36,7 +36,7 @@ export function createHttpStats(metrics: Metrics): HttpStats {
 export const listenerLabel = (address: string, port: number): string =>
   `${address.includes(':') ? `[${address}]` : address}_${port}`.replaceAll(':', '_');
 
-/** What a listener counts of its responses; asking again for the same address gives the same numbers. */
+/** Returns the response statistics of a listener; each call for the same address returns the same numbers. */
 export function createResponseStats(metrics: Metrics, address: string, port: number): ResponseStats {
   const label = listenerLabel(address, port);
   return responseStats(metrics, {
@@ -58,7 +58,7 @@ function responseStats(metrics: Metrics, { path, metric, labels }: StatName): Re
   };
 }
 
-/** Counts a request that is over; a status of 0 was never sent. */
+/** Counts a finished request; a status of 0 was never sent. */
 export function countResponse(stats: ResponseStats, status: number): void {
   stats.completed.value++;
   countStatus(stats, status);

@@ -22,11 +22,11 @@ type Listeners = ReadonlyMap<string, CompiledListener>;
 
 export function createListenerTable(environment: ListenerEnvironment) {
   const closing = new Set<Promise<void>>();
-  /** Replaced, with requests under way. */
+  /** Replaced versions with requests in progress. */
   const replaced = new Set<CompiledHost>();
   let listeners: Listeners = new Map();
 
-  /** Called when the last request of a replaced virtual host is over. */
+  /** Called when the last request of a replaced virtual host has ended. */
   function hostIdle(host: CompiledHost): void {
     replaced.delete(host);
     for (const handler of host.handlers) {
@@ -48,7 +48,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
 
   return {
     get: (name: string) => listeners.get(name),
-    /** Compiles what changed and swaps. Handlers of replaced virtual hosts are closed when their last request is over. */
+    /** Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request. */
     apply: ({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>) =>
       swap(
         new Map(
@@ -59,12 +59,12 @@ export function createListenerTable(environment: ListenerEnvironment) {
         ),
       ),
     hostIdle,
-    /** Ends what has no end of its own, also of replaced virtual hosts. */
+    /** Ends unlimited responses such as subscriptions, including those of replaced virtual hosts. */
     drain() {
       const hosts = [...listeners.values()].flatMap((listener) => [...listener.hosts.values()]);
       for (const { handlers } of [...hosts, ...replaced]) for (const handler of handlers) handler.drain?.();
     },
-    /** Forgets every listener and resolves when all handlers are closed. */
+    /** Removes every listener and resolves when all handlers are closed. */
     async close() {
       swap(new Map());
       await Promise.all(closing);
@@ -102,7 +102,7 @@ export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 
   readonly defaultLogs: readonly AccessLog[];
 }
 
-/** Compiles a listener, taking over from `before` what did not change. Never throws. */
+/** Compiles a listener, reusing unchanged parts of `before`. Never throws. */
 function compileListener(
   source: Listener,
   written: SnapshotSettings,

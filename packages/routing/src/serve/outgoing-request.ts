@@ -41,7 +41,7 @@ export class RequestRoute implements RecordedRoute {
   }
 }
 
-/** A request whose route is known, on its way out. */
+/** A request with a selected route. */
 export interface OutgoingRequest extends RequestRecord {
   readonly req: IncomingMessage;
   readonly head: DownstreamHead;
@@ -84,7 +84,7 @@ export interface UpstreamChoice {
 }
 
 /**
- * Makes the head that the destination gets, in place: recorded changes, header manipulation, host, path, limit. Returns
+ * Changes the head in place to the one sent to the destination: recorded changes, header manipulation, host, path, limit. Returns
  * what prevents sending it.
  */
 export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
@@ -100,7 +100,7 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
   return undefined;
 }
 
-/** Makes the head that an action of a package gets, in place; returns the code of a rejected request. */
+/** Changes the head in place to the one passed to an action of a package; returns the code of a rejected request. */
 export function prepareResponder(
   request: OutgoingRequest,
   { prefixRewrite, websocket }: RespondAction,
@@ -121,7 +121,7 @@ function changeHeaders(request: OutgoingRequest): void {
   applyHeaderOps(head.headers, route.plan.headers.request, request);
 }
 
-/** Applies, once, what concerns recorded. Names that are set or removed lose their spellings with underscores too. */
+/** Applies the changes of concerns, once. Spellings of changed header names with underscores are removed too. */
 export function takeRecorded(headers: string[], { requestChanges }: Facts): void {
   if (requestChanges.length === 0) return;
   const set = requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
@@ -141,7 +141,7 @@ function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: E
   setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
 }
 
-/** Puts the prefix in the path, in place. Returns false if the path cannot be rewritten safely. */
+/** Rewrites the prefix of the path, in place. Returns false if the path cannot be rewritten safely. */
 function rewritePath({ head, route, settings }: OutgoingRequest, prefix: string): boolean {
   if (prefix === '') return true;
   const { matcher } = route.entry!;

@@ -34,14 +34,14 @@ export function replyTo(error: unknown, requestId: string): LocalReply {
   return errorResponse(error, requestId, UNKNOWN);
 }
 
-/** Headers of a reply with its length. Its type comes last, see {@link setContentType}. */
+/** Returns the headers of a reply with its length. Its type is last, see {@link setContentType}. */
 export function headersOf(reply: LocalReply): string[] {
   const headers = [...reply.headers];
   if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
   return headers;
 }
 
-/** Adds the type of the body, unless the changes of the route have brought one. */
+/** Adds the content type of the body, unless the changes of the route set one. */
 export function setContentType(headers: string[], { contentType, status }: LocalReply): void {
   if (contentType === '' || isBodiless(status) || hasHeader(headers, 'content-type')) return;
   headers.push('content-type', contentType);
@@ -60,7 +60,7 @@ export interface Exchange {
 }
 
 /**
- * Writes a reply and gives the number of body bytes. HEAD and statuses without a body get none.
+ * Writes a reply and returns the number of body bytes. HEAD and statuses without a body get none.
  */
 export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
   writeHead({ req, res }, status, flat);
@@ -72,7 +72,7 @@ export function writeReply({ req, res }: Exchange, status: number, flat: string[
   return Buffer.byteLength(body);
 }
 
-/** Sends a reply as it is. */
+/** Sends a reply unchanged. */
 export function sendReply(exchange: Exchange, reply: LocalReply): void {
   const headers = headersOf(reply);
   setContentType(headers, reply);

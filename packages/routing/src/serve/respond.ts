@@ -5,7 +5,7 @@ import type { RespondAction } from '../route/compile/route.ts';
 import { prepareResponder } from './outgoing-request.ts';
 import type { RequestExits, RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
-/** Passes a request to its responder, changed as a forwarded one. */
+/** Passes a request to its responder, with the same changes as a forwarded one. */
 export function respond(request: RoutedRequest, exits: RequestExits, action: RespondAction): void {
   const { req, res } = request;
   const { responder, retries } = action;

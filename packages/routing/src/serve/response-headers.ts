@@ -9,7 +9,7 @@ export function addServiceTime(flat: string[], settings: ManagerSettings, upstre
   setHeader(flat, 'x-envoy-upstream-service-time', String(Math.max(0, Math.round(upstreamMs))));
 }
 
-/** What every response gets last, in place: `via` and `server`. */
+/** Adds the last headers of every response, in place: `via` and `server`. */
 export function finishResponse(flat: string[], settings: ManagerSettings): void {
   if (settings.via !== '') flat.push('via', settings.via);
   if (settings.serverHeader === 'overwrite') setHeader(flat, 'server', settings.serverName);
@@ -18,7 +18,7 @@ export function finishResponse(flat: string[], settings: ManagerSettings): void 
   }
 }
 
-/** Applies changes that concerns recorded; framing is not theirs to change. */
+/** Applies the changes of concerns, except those of framing. */
 export function applyRecorded(flat: string[], changes: readonly HeaderChange[]): void {
   for (const change of changes) {
     const { op, name } = change;
@@ -30,7 +30,7 @@ export function applyRecorded(flat: string[], changes: readonly HeaderChange[]):
   }
 }
 
-/** Removes what some servers would read as one of these names, though it is spelt with underscores. */
+/** Removes headers that some servers treat as one of these names because they ignore the difference of `_` and `-`. */
 export function removeLookalikes(flat: string[], names: readonly string[]): void {
   removeWhere(flat, (name) => name.includes('_') && names.includes(name.replaceAll('_', '-')));
 }

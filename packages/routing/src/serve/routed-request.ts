@@ -39,14 +39,14 @@ import { addServiceTime, applyRecorded, finishResponse } from './response-header
 import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
 
-/** What requests need of their router. */
+/** The part of the router that requests use. */
 export interface RequestEnvironment {
   readonly stats: HttpStats;
   readonly now: () => number;
   readonly pages: Pages;
-  /** Keeps the upstreams of now until the function it gives is called. */
+  /** Keeps the current upstreams until the returned function is called. */
   readonly hold: () => () => void;
-  /** Called when the last request of a replaced virtual host is over. */
+  /** Called when the last request of a replaced virtual host has ended. */
   readonly onHostIdle: (host: CompiledHost) => void;
 }
 
@@ -70,8 +70,8 @@ export interface UpgradeSocket {
 const NO_HEAD = new DownstreamHead('', '');
 
 /**
- * One request in the router: what came in (`connection`, `head`), what was decided (`route`), what is recorded (`result`),
- * and how it ends. `serve-request.ts` moves it along.
+ * One request in the router: its input (`connection`, `head`), the decision (`route`), the record (`result`),
+ * and how it ends. `serve-request.ts` runs its steps.
  */
 export class RoutedRequest implements OutgoingRequest, ForwardHead {
   readonly req: IncomingMessage;
@@ -88,7 +88,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   body: Buffer | undefined;
   timeoutMs = 0;
   met: Set<Handler> | undefined;
-  /** True from the moment the forwarder has it. */
+  /** True once it was passed to the forwarder. */
   sent = false;
   finished = false;
   readonly #start = performance.now();
@@ -131,7 +131,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.route.entry = entry;
   }
 
-  /** Counts the request as one of this router's. */
+  /** Counts the request in this router. */
   begin(): void {
     this.#counted = true;
     this.environment.stats.total.value++;
@@ -139,7 +139,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     if (this.route.host) this.route.host.inFlight++;
   }
 
-  /** Moves on to another virtual host, or to none. */
+  /** Switches to another virtual host, or to none. */
   enterHost(host: CompiledHost | undefined): void {
     const left = this.route.host;
     if (left === host) return;
@@ -148,12 +148,12 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     if (left) this.#leave(left);
   }
 
-  /** Keeps its upstream in being while concerns are asked. */
+  /** Keeps its upstream open while concerns run. */
   hold(): void {
     this.#release = this.environment.hold();
   }
 
-  /** Notes that the upstream knows of the request, or that it goes nowhere. */
+  /** Releases the upstream, which counts the request now, or will not receive it. */
   release(): void {
     this.#release?.();
   }
@@ -184,7 +184,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     else this.reply(failureReply(failure.status, failure.message));
   }
 
-  /** Refuses the request with a code of the table. */
+  /** Rejects the request with a code of the table. */
   refuse(code: RoutingErrorCode): void {
     this.result.details ||= code;
     this.reply(errorReply(code, this.head.requestId));
@@ -259,7 +259,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.finish();
   }
 
-  /** The request is over: counts and logs it, once. */
+  /** Counts and logs the finished request, once. */
   finish(): void {
     if (this.finished) return;
     this.finished = true;

@@ -16,8 +16,8 @@ export interface SendTarget {
 }
 
 /**
- * Sends a request upstream, or responds where it cannot be sent. Throws `ERR_ROUTING_BODY_CONSUMED` where a body parser in
- * front has read what cannot be written again.
+ * Sends a request upstream, or responds if it cannot be sent. Throws `ERR_ROUTING_BODY_CONSUMED` if a body parser in
+ * front consumed a body that cannot be restored.
  */
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
@@ -29,7 +29,7 @@ export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   request.release();
 }
 
-/** Sends an upgrade upstream, or responds where it is not allowed or cannot be sent. */
+/** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */
 export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
   const refused = checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);

@@ -9,7 +9,7 @@ import { sendUpgrade, sendUpstream } from './send.ts';
 import { serve } from './serve-request.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 
-/** Serves requests by the name of their listener, on what is newest at that moment. */
+/** Serves requests by the name of their listener, with its newest version. */
 export type ServeListener = ReturnType<typeof createServeListener>;
 
 export type Mount = Pick<RequestExits, 'passOn' | 'embedded'>;

@@ -10,7 +10,7 @@ import { shareFacts, takeRecorded } from './outgoing-request.ts';
 const LISTENING: RoutingMode = { embedded: false, newRequestId: () => randomUUID() };
 const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
 
-/** Takes a request through the router: route, concerns, action. Never throws. */
+/** Serves a request: route, concerns, action. Never throws. */
 export function serve(request: RoutedRequest, exits: RequestExits): void {
   try {
     const decision = routeRequest(request, request.listener, exits.embedded ? EMBEDDED : LISTENING);
@@ -24,7 +24,7 @@ export function serve(request: RoutedRequest, exits: RequestExits): void {
   }
 }
 
-/** True for a request that no virtual host or route matches. Without a virtual host even a rejection is not ours. */
+/** Returns true if no virtual host or route matches. Without a virtual host, a rejection is passed on too. */
 function isUnmatched({ host, entry, rejected, redirect }: RouteDecision): boolean {
   return host === undefined || (entry === undefined && rejected === undefined && redirect === undefined);
 }
@@ -49,12 +49,12 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
   if (!choose(request, exits, action)) return;
   if (request.route.plan.chain.length === 0) return act(request, exits);
   request.hold();
-  // A concern may respond by itself; then the end of the response is the end of the request.
+  // A concern may respond itself; then the request ends with its response.
   request.res.once('close', () => request.closed());
   step(request, exits, 0);
 }
 
-/** Chooses destination and plan; responds and returns false where there is none. */
+/** Chooses destination and plan; responds and returns false if there is none. */
 function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAction): boolean {
   const { route } = request;
   if (action.type === 'failed') {
@@ -88,8 +88,8 @@ function destinationAt(destinations: readonly CompiledDestination[], point: numb
 }
 
 /**
- * Chooses the route again, by what the concerns up to `i` left. Of the new route all those run that this request has not
- * met yet, so that no change of route goes round a policy.
+ * Chooses the route again, after the changes of the concerns up to `i`. All concerns of the new route run that this request has not
+ * met yet, so that no change of route bypasses a policy.
  */
 function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
   const { route } = request;
@@ -105,7 +105,7 @@ function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
   step(request, exits, 0);
 }
 
-/** Applies what a concern changed of method, path and host, and where it asks for it, chooses the route again. */
+/** Applies a concern's changes of method, path and host, and chooses the route again if the concern requires it. */
 function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   const facts = request.facts!;
   request.head.applyFacts(facts);
@@ -115,12 +115,12 @@ function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   reroute(request, exits, i);
 }
 
-/** Runs the concern at `i`, and what follows when it lets the request pass. */
+/** Runs the concern at `i`, and the following ones if it accepts the request. */
 function step(request: RoutedRequest, exits: RequestExits, i: number): void {
   const handler = request.route.plan.chain[i];
   if (!handler) return act(request, exits);
   let called = false;
-  // Each concern has its own `next`: one that calls twice must not step over the one behind it.
+  // Each concern has its own `next`: one that calls it twice must not skip the following one.
   const next: Next = (error) => {
     if (called) return;
     called = true;

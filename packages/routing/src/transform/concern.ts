@@ -56,10 +56,10 @@ function concernOf(stage: StageName): Concern<StagedTransformations> {
   };
 }
 
-/** `stagedTransformations.early` on requests: behind external auth, before tokens and access control. */
+/** `stagedTransformations.early` on requests: after external auth, before tokens and access control. */
 export const earlyTransformationConcern = concernOf('early');
 
-/** `stagedTransformations.regular` on requests: behind access control and rate limits. */
+/** `stagedTransformations.regular` on requests: after access control and rate limits. */
 export const regularTransformationConcern = concernOf('regular');
 
 /**
@@ -84,16 +84,16 @@ export const transform: CreateMiddleware<TransformationStage> = asMiddleware({
 });
 
 interface Entry {
-  /** `undefined` fits every request. */
+  /** `undefined` matches every request. */
   readonly matcher: CompiledMatcher | undefined;
-  /** `undefined` leaves the request as it is, and still ends the search. */
+  /** `undefined` leaves the request unchanged, and still ends the search. */
   readonly change: ChangeRequest | undefined;
   readonly clearRouteCache: boolean;
 }
 
 /**
- * Compiles the request side of one stage: the first entry that fits is the only one used. Gives `undefined` where
- * there is none. Throws for what cannot work.
+ * Compiles the request part of one stage: only the first matching entry is used. Returns `undefined` if
+ * there is none. Throws for invalid entries.
  */
 function compileStage(stage: TransformationStage, environment: TransformEnvironment): ChangeRequest | undefined {
   const compileChange = (template: TransformationTemplate | undefined): ChangeRequest | undefined =>

@@ -9,7 +9,7 @@ type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
 export interface Extractor {
   /** Lower case; empty reads nothing. */
   readonly header: string;
-  /** What is taken from the first value of the header, which is empty when the header is missing; both byte strings. */
+  /** Extracts from the first value of the header, empty if the header is missing; both are byte strings. */
   extract(value: string): string;
 }
 
@@ -21,7 +21,7 @@ export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const ofBytes = compileExtract(spec, toByteString(replacementText));
   return {
     header: header.toLowerCase(),
-    // The expression is written in letters, and letters it meets, unless the value has none to read.
+    // The expression matches characters, so the value is decoded, unless it is not valid UTF-8.
     extract: remember((value) => {
       if (isAscii(value)) return toByteString(ofText(value));
       const bytes = Buffer.from(value, 'latin1');

@@ -4,14 +4,14 @@ import { DEFAULT_PATH_SETTINGS, canonicalPath, hidesDotSegment } from '../route/
 import type { Message } from './message.ts';
 import { routingError } from '../error-codes.ts';
 
-/** Longest value that a transformation may give a header, in characters. */
+/** Maximum length of a header value that a transformation sets, in characters. */
 export const MAX_HEADER_VALUE = 65_536;
 /** Methods that change what the response or the connection is. */
 const FIXED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f\u0100-\uffff]/;
 
-/** A rendered value without the white space around it. Throws 400 for one that cannot be sent in a header. */
+/** Returns a rendered value without surrounding white space. Throws 400 for one that cannot be sent in a header. */
 export function headerValue(name: string, rendered: string): string {
   const value = withoutOuterSpace(rendered);
   if (value.length > MAX_HEADER_VALUE) throw badRequest(`the value of ${name} is too long`);
@@ -21,7 +21,7 @@ export function headerValue(name: string, rendered: string): string {
 
 const SPACE = ' \t\r\n';
 
-/** Only ASCII space counts: in a byte string U+00A0 is half of a letter. */
+/** Only ASCII white space: in a byte string, U+00A0 is part of a multi-byte character. */
 function withoutOuterSpace(text: string): string {
   let start = 0;
   let end = text.length;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { applyHeaderChanges, factsOf, type Facts } from '@edge-gateway/core';
 import type { RequestView } from '../format/record.ts';
 
-/** A request on its way through transformations, as the changes recorded so far leave it. */
+/** A request during its transformations, with the changes recorded so far. */
 export class Message implements RequestView {
   readonly req: IncomingMessage;
   readonly facts: Facts;

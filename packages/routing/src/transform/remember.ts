@@ -1,11 +1,11 @@
 /** Shorter values are not cached, in characters. */
 const SHORTEST = 64;
-/** What one function remembers at most, in characters of values. */
+/** Maximum size of the cache of one function, in characters of values. */
 const CAPACITY = 512 * 1024;
 
 /**
- * Remembers what a pure function gave for long values: a browser sends its cookies with every request, and to look into them
- * costs far more than to know them again. The oldest are forgotten first.
+ * Caches results of a pure function for long values: a browser sends its cookies with every request, and parsing them
+ * costs far more than a lookup. The oldest entries are evicted first.
  */
 export function remember(read: (value: string) => string, capacity = CAPACITY): (value: string) => string {
   const known = new Map<string, string>();

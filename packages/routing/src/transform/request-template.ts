@@ -11,14 +11,14 @@ export interface TransformEnvironment {
   readonly escape: boolean;
 }
 
-/** Changes a request; throws `ERR_ROUTING_TRANSFORMATION` (400) where it cannot. */
+/** Changes a request. Throws `ERR_ROUTING_TRANSFORMATION` (400) if it cannot be changed. */
 export type ChangeRequest = (message: Message) => void;
 
 type Step = (message: Message, data: RequestData) => void;
 
 /**
  * Compiles a template of a request: extractors, dynamic metadata, `headers`, `headersToRemove`, `headersToAppend`, in
- * this order. Later ones see what earlier ones changed. Throws `ERR_ROUTING_OPTION` for what cannot work.
+ * this order. Later ones see the changes of earlier ones. Throws `ERR_ROUTING_OPTION` for an invalid template.
  */
 export function compileRequestTemplate(spec: TransformationTemplate, environment: TransformEnvironment): ChangeRequest {
   const [problem] = [...headerProblems(spec), ...templateProblems(spec)];

@@ -3,8 +3,8 @@ import type { JwtProviders, RouteOptions, VirtualHostOptions } from '../index.ts
 type Stage = 'beforeExtAuth' | 'afterExtAuth';
 
 /**
- * The block that holds for a route at one stage. A route's own providers replace those of its virtual host; `disable`
- * takes them away; other stages are not touched.
+ * Returns the block that applies to a route at one stage. A route's own providers replace those of its virtual host; `disable`
+ * removes them; other stages are unaffected.
  */
 export function jwtBlockOf(levels: readonly object[], stage: Stage): JwtProviders | undefined {
   const [host = {}, route = {}] = levels as readonly [VirtualHostOptions?, RouteOptions?];

@@ -56,7 +56,7 @@ const matcher = f.block({
   }),
   passthroughCipherSuites: f.texts('Cipher suites that pass through without TLS termination.'),
 });
-/** Which connections an inner gateway takes. */
+/** Selects the connections of an inner gateway. */
 export interface ConnectionMatcher extends f.Static<typeof matcher> {}
 export const ConnectionMatcher = f.named<ConnectionMatcher>('ConnectionMatcher', matcher);
 

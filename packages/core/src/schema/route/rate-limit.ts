@@ -75,7 +75,7 @@ const action = f.block(f.exclusive, {
     key: f.text('Key of the entry.'),
   }),
 });
-/** Makes one entry of a descriptor. */
+/** Creates one entry of a descriptor. */
 export interface RateLimitAction extends f.Static<typeof action> {}
 export const RateLimitAction = f.named<RateLimitAction>('RateLimitAction', action);
 

@@ -98,6 +98,6 @@ const fields = f.block(
     ),
   },
 );
-/** A route as it is written. */
+/** A route as written. */
 export interface RouteSpec extends f.Static<typeof fields> {}
 export const RouteSpec = f.named<RouteSpec>('Route', fields);

@@ -64,7 +64,7 @@ class Walk {
     this.#written = at;
   }
 
-  /** Returns a value in its normal form; one of another type as it is. */
+  /** Returns a value in its normal form; one of another type unchanged. */
   value(node: Node, value: unknown): unknown {
     if (node.type === 'anything') return frozenCopy(value);
     if (node.type === 'scalar') return this.#scalar(node, value);

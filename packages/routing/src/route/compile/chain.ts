@@ -3,7 +3,7 @@ import { STAGES, type Concern, type Context, type Handler, type Scope } from '@e
 /** The options of the levels that apply to a request, the most specific first. */
 export type OptionLevels = readonly (Readonly<Record<string, unknown>> | undefined)[];
 
-/** Puts concerns in the order of their stages; those of one stage stay as given. */
+/** Sorts concerns by stage; those of one stage keep their order. */
 export function orderConcerns(concerns: readonly Concern[]): Concern[] {
   return [...concerns].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
 }
@@ -11,7 +11,7 @@ export function orderConcerns(concerns: readonly Concern[]): Concern[] {
 const EMPTY: readonly Handler[] = [];
 
 /**
- * Compiles the concerns of the routes of one virtual host; the same block is compiled once. Where a concern does not pick its
+ * Compiles the concerns of the routes of one virtual host; the same block is compiled once. If a concern does not pick its
  * block itself, the most specific one replaces the others.
  */
 export function createChainCompiler(concerns: readonly Concern[], context: Context, scope: Scope) {

@@ -19,7 +19,7 @@ import { matchedLength } from '../match/matcher.ts';
 import type { RouteEntry } from '../match/route-index.ts';
 import type { OptionLevels } from './chain.ts';
 
-/** What a request meets on its way: the concerns, then changes of headers. */
+/** The steps of a request: the concerns, then changes of headers. */
 export interface Plan {
   readonly chain: readonly Handler[];
   readonly headers: HeaderOps;
@@ -32,7 +32,7 @@ export interface CompiledDestination extends Plan {
   readonly broken: Destination['broken'];
 }
 
-/** How a request is changed and limited on its way to any destination of the route. */
+/** Changes and limits of a request to any destination of the route. */
 export interface ForwardPolicy {
   /** 0 is no limit. */
   readonly timeoutMs: number;
@@ -96,7 +96,7 @@ export interface RouteEnvironment {
   readonly suppressEnvoyHeaders: boolean;
 }
 
-/** Compiles what a route does. Throws when an option cannot be used. */
+/** Compiles a route. Throws for an invalid option. */
 export function compileAction(route: Route, environment: RouteEnvironment): CompiledAction {
   const { action } = route;
   const routeLevels: OptionLevels = [route.options, environment.hostOptions];
@@ -116,7 +116,7 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
   return compileReply(action, plan);
 }
 
-/** Whether a route upgrades to WebSocket: what it says itself, else what the listener says. */
+/** Returns whether a route upgrades to WebSocket: its own setting, else that of the listener. */
 function websocketOf(options: Route['options'], listener: boolean): boolean {
   const named = options.upgrades?.find((upgrade) => upgrade.websocket)?.websocket;
   return named ? named.enabled !== false : listener;

@@ -6,7 +6,7 @@ interface Use {
 }
 
 export interface SecretUse {
-  /** The context to compile with: it notes what is read. */
+  /** The context to compile with: it records which secrets are read. */
   readonly context: Context;
   readonly used: Map<string, Use>;
 }

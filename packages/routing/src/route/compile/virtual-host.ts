@@ -64,9 +64,9 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     source,
     index: createRouteIndex(entries) as RouteIndex<MatchedRoute>,
     secrets,
-    /** What is closed when the host is gone and its last request is over. */
+    /** Closed when the host was removed and its last request has ended. */
     handlers: new Set<Handler | Responder>([...chains.handlers, ...responders]),
-    /** Releases what it keeps across reloads. */
+    /** Releases its state that outlives reloads. */
     release: () => hold?.release(),
     inFlight: 0,
     retired: false,
@@ -111,7 +111,7 @@ function compileRoute(route: Route, environment: RouteEnvironment): CompiledRout
   }
 }
 
-/** A matcher that takes all that the broken one may have taken. */
+/** Returns a matcher for every request that the invalid one may have matched. */
 function widened(matcher: Route['matchers'][number]): CompiledMatcher {
   const text = matcher.exact ?? matcher.prefix ?? literalPrefix(matcher.regex ?? '');
   const kind = matcher.exact === undefined ? 'prefix' : 'exact';

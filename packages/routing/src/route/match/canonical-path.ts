@@ -5,7 +5,7 @@ import type { RoutingErrorCode } from '../../error-codes.ts';
 export interface PathSettings {
   /** Decodes unnecessary escapes and resolves dot segments, raw or as `%2e`. False: dot segments are rejected. */
   readonly normalizePath: boolean;
-  /** Makes one slash of several. */
+  /** Merges adjacent slashes. */
   readonly mergeSlashes: boolean;
   /** What happens to `%2f` and `%5c`. */
   readonly escapedSlashes: 'keep' | 'reject' | 'redirect' | 'forward';

@@ -8,14 +8,14 @@ export interface Condition {
   readonly type: 'header' | 'query' | 'method';
   /** Name of the header or parameter; empty for the method. */
   readonly name: string;
-  /** Exact value, expression, or list of methods; `undefined` asks for presence. */
+  /** Exact value, expression, or list of methods; `undefined` tests for presence. */
   readonly value: string | undefined;
   readonly regex: Regex | undefined;
   readonly methods: readonly string[];
   readonly invert: boolean;
 }
 
-/** Takes the conditions of a matcher apart, cheapest first. */
+/** Returns the conditions of a matcher, cheapest first. */
 export function compileConditions(matcher: Matcher): Condition[] {
   const conditions: Condition[] = [];
   if (matcher.methods?.length) conditions.push({ ...BLANK, type: 'method', methods: matcher.methods });
@@ -40,7 +40,7 @@ export function holds(condition: Condition, view: RequestView): boolean {
   if (condition.type === 'method') return condition.methods.includes(view.method);
   const found = foundValue(condition, view);
   if (condition.value === undefined) return (found !== undefined) !== condition.invert;
-  // A missing header fulfils no comparison, not even a negated one; only the negated test for presence wants it missing.
+  // A missing header fails every comparison, even a negated one; only the negated test for presence requires it to be missing.
   if (found === undefined) return false;
   const fits = condition.regex ? condition.regex.fullMatch(found) : found === condition.value;
   return fits !== condition.invert;
@@ -75,7 +75,7 @@ export function wanted(condition: Condition): string {
   return `${not ? 'not ' : ''}${condition.value}`;
 }
 
-/** First value of a query parameter as it is written, still escaped; empty for one without `=`. */
+/** Returns the first value of a query parameter as written, still escaped; empty for one without `=`. */
 function queryValue(path: string, name: string): string | undefined {
   let start = path.indexOf('?') + 1;
   if (start === 0) return undefined;

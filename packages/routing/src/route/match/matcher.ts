@@ -13,7 +13,7 @@ export interface CompiledMatcher {
   readonly conditions: readonly Condition[];
 }
 
-/** Compiles a matcher; one that names no path takes every path. Throws for an expression that does not compile. */
+/** Compiles a matcher; one without a path matches every path. Throws for an expression that does not compile. */
 export function compileMatcher(matcher: Matcher): CompiledMatcher {
   const conditions = compileConditions(matcher);
   const rest = { conditions, regex: undefined, ignoreCase: matcher.caseSensitive === false };
@@ -34,7 +34,7 @@ export function pathFits(matcher: CompiledMatcher, pathname: string, method: str
   return matcher.kind === 'prefix' ? path.startsWith(matcher.text) : path === matcher.text;
 }
 
-/** Length of the part of the path that the matcher took: what a rewrite replaces. */
+/** Length of the matched part of the path, which a rewrite replaces. */
 export function matchedLength(matcher: CompiledMatcher, pathname: string): number {
   return matcher.kind === 'prefix' ? matcher.text.length : pathname.length;
 }
@@ -42,7 +42,7 @@ export function matchedLength(matcher: CompiledMatcher, pathname: string): numbe
 const SPECIAL = /[\\^$.|?*+()[\]{}]/;
 
 /**
- * The text that every match of an RE2 expression begins with, as far as that is plain to see; often empty.
+ * Returns a literal prefix of every match of an RE2 expression, as far as it is obvious; often empty.
  * Allows expressions in the same index as prefixes.
  */
 export function literalPrefix(pattern: string): string {
@@ -50,7 +50,7 @@ export function literalPrefix(pattern: string): string {
   const start = pattern.startsWith('^') ? 1 : 0;
   let end = start;
   while (end < pattern.length && !SPECIAL.test(pattern[end]!)) end++;
-  // A quantifier makes the character before it optional.
+  // A quantifier may make the preceding character optional.
   if (end < pattern.length && '?*{+'.includes(pattern[end]!)) end = Math.max(start, end - 1);
   return pattern.slice(start, end);
 }

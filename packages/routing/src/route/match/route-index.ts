@@ -3,17 +3,17 @@ import { literalPrefix, type CompiledMatcher } from './matcher.ts';
 import type { RequestView } from '../../format/record.ts';
 
 export interface RouteEntry<R> {
-  /** Place in the list of all matchers; the lowest that fits wins. */
+  /** Position in the list of all matchers; the lowest matching one wins. */
   readonly order: number;
   readonly matcher: CompiledMatcher;
   readonly route: R;
 }
 
-/** Finds the first route that fits without looking at the others. */
+/** Finds the first matching route without testing all routes. */
 export interface RouteIndex<R> {
   readonly exact: Map<string, RouteEntry<R>[]>;
   readonly prefixes: PrefixNode<RouteEntry<R>>;
-  /** The same for matchers that ignore case, on the path in lower case; `undefined` when there is none. */
+  /** The index of matchers that ignore case, on the path in lower case; `undefined` if there are none. */
   readonly folded: PrefixNode<RouteEntry<R>> | undefined;
 }
 
@@ -79,9 +79,9 @@ function fits(matcher: CompiledMatcher, view: RequestView): boolean {
   return matcher.regex === undefined || matcher.regex.fullMatch(view.pathname);
 }
 
-/** A node of a radix tree: texts that share a beginning share the way to it. */
+/** A node of a radix tree: texts with a common prefix share the path to it. */
 interface PrefixNode<T> {
-  /** What the way to this node adds to its parent's. */
+  /** The text that this node adds to that of its parent. */
   label: string;
   /** In the order in which they were added. */
   entries: T[];

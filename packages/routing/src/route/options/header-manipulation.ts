@@ -37,7 +37,7 @@ export function compileHeaderManipulation(block: HeaderManipulation | undefined,
   return { request, response };
 }
 
-/** Puts the levels in the order of application: the least specific last, or first when the most specific wins. */
+/** Returns the levels in the order of application: the least specific last, or first if the most specific wins. */
 export function orderLevels(levels: readonly HeaderOps[], mostSpecificWins: boolean): HeaderOps {
   const filled = levels.filter((level) => level.request.length + level.response.length > 0);
   if (filled.length === 0) return NONE;
@@ -46,7 +46,7 @@ export function orderLevels(levels: readonly HeaderOps[], mostSpecificWins: bool
   return { request: filled.flatMap((level) => level.request), response: filled.flatMap((level) => level.response) };
 }
 
-/** Changes a flat list in place. A value that comes out empty, or would end the line, adds nothing. */
+/** Changes a flat list in place. A value that is rendered empty, or would end the line, is not added. */
 export function applyHeaderOps(flat: string[], ops: readonly HeaderOp[], record: RequestRecord): void {
   for (const { op, name, value } of ops) {
     if (value === undefined) {

@@ -4,7 +4,7 @@ import { addition, removal, type HeaderOp } from './header-manipulation.ts';
 
 type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
-/** What a listener does with every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
+/** Settings of a listener for every request, from its `httpConnectionManagerSettings` (reference: routing 5.5). */
 export type ManagerSettings = Readonly<ReturnType<typeof compileManagerSettings>>;
 
 const ESCAPED_SLASHES = {
@@ -27,7 +27,7 @@ const CLIENT_CERTIFICATE = {
   SANITIZE: 'sanitize',
   FORWARD_ONLY: 'forwardOnly',
   ALWAYS_FORWARD_ONLY: 'alwaysForward',
-  // These two write details of the certificate; without them nothing of what the client wrote may pass.
+  // These two modes set details of the certificate; in the others nothing that the client sent may pass.
   APPEND_FORWARD: 'sanitize',
   SANITIZE_SET: 'sanitize',
 } as const;
@@ -69,7 +69,7 @@ export function compileManagerSettings(options: Listener['httpOptions']) {
     serverName: written.serverName || 'envoy',
     serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
-    /** Whether routes that say nothing upgrade to WebSocket. */
+    /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
   };
 }

@@ -21,7 +21,7 @@ export interface RedirectInput {
   readonly authority: string;
   readonly path: string;
   readonly pathname: string;
-  /** Length of what the matcher took. */
+  /** Length of the matched part of the path. */
   readonly matched: number;
 }
 
@@ -60,7 +60,7 @@ export function locationOf(redirect: CompiledRedirect, input: RedirectInput): st
 function newAuthority(redirect: CompiledRedirect, input: RedirectInput, scheme: 'http' | 'https'): string {
   const host = redirect.host ?? input.authority;
   if (redirect.port !== undefined) return `${withoutPort(host)}:${redirect.port}`;
-  // The port that goes without saying for one scheme would be wrong for the other.
+  // The default port of one scheme would be wrong for the other.
   if (scheme !== input.scheme && host.endsWith(input.scheme === 'http' ? ':80' : ':443')) return withoutPort(host);
   return host;
 }
@@ -86,7 +86,7 @@ function newPath(redirect: CompiledRedirect, input: RedirectInput): string | und
   return input.pathname + query;
 }
 
-/** Without a slash in front, what a client put in its path would continue the host: `a.example` + `@evil.example`. */
+/** Without a leading slash, a path from the client would extend the host: `a.example` + `@evil.example`. */
 function absolutePath(path: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }

@@ -3,7 +3,7 @@ import { isHost, type Endpoint, type Route } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { hidesDotSegment } from '../match/canonical-path.ts';
 
-/** What the upstream gets as host. */
+/** The Host header sent upstream. */
 export type HostRewrite = Readonly<ReturnType<typeof compileHostRewrite>>;
 
 /** Compiles `hostRewrite`, `autoHostRewrite` and `appendXForwardedHost`. */
@@ -15,7 +15,7 @@ export function compileHostRewrite(options: Route['options']) {
   return {
     /** The host itself; `undefined` keeps that of the client, unless `auto`. */
     literal,
-    /** Takes the DNS name of the endpoint. */
+    /** Uses the DNS name of the endpoint. */
     auto: literal === undefined && options.autoHostRewrite === true,
     /** Keeps the client's host in `x-forwarded-host` when it is replaced. */
     appendForwardedHost: options.appendXForwardedHost !== false,
@@ -28,8 +28,8 @@ export function hostOfEndpoint(endpoint: Endpoint | undefined): string | undefin
 }
 
 /**
- * Puts `prefixRewrite` in the place of what the matcher took; the query stays. Where both sides of the join have a
- * slash, one goes. Returns `undefined` if the rest of the path would form a dot segment, which clients must not create through a
+ * Replaces the matched part of the path by `prefixRewrite`; the query stays. If both sides of the join have a
+ * slash, one is dropped. Returns `undefined` if the rest of the path would form a dot segment, which clients must not create through a
  * rewrite.
  */
 export function rewritePrefix(path: string, matched: number, replacement: string): string | undefined {
