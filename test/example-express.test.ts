@@ -109,7 +109,7 @@ describe('the example with Express, login and roles', () => {
     rmSync(bare, { recursive: true });
   });
 
-  it('names the port that is taken', () => {
+  it('names the port that is in use', () => {
     const [start, provider] = failures(folder, env);
     expect(start).to.match(/^cannot listen on port \d+ \(.*EADDRINUSE.*\): set PORT to a free one\n$/);
     expect(provider).to.match(/^cannot listen at http:\/\/127\.0\.0\.1:\d+ \(.*EADDRINUSE.*\): set ISSUER_URL/);

@@ -57,7 +57,7 @@ describe('gatewayctl as a process', () => {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
   });
 
-  it('prints a large answer completely into a pipe', async () => {
+  it('prints a large result completely into a pipe', async () => {
     const { stdout } = await start(['proxy', 'dump', ...at(server)]).ended;
     expect(JSON.parse(stdout)).to.have.length(20_000);
   });

@@ -28,7 +28,7 @@ const FAULTS: Record<string, (res: ServerResponse) => void> = {
   'a text': (res) => res.end('"secret"'),
 };
 
-describe('a backend that answers', () => {
+describe('a backend that responds', () => {
   let backend: TestServer;
   let front: TestServer;
 

@@ -229,7 +229,7 @@ describe('login as an auth method', () => {
     expect(headersOf(evil.done, 'location')).to.deep.equal(['https://app.example.com/']);
   });
 
-  it('inserts a page of its own if cookies are SameSite=Strict', async () => {
+  it('inserts an intermediate page if cookies are SameSite=Strict', async () => {
     const { done } = await logIn(make({ session: { redis: {}, cookieOptions: { sameSite: 'StrictMode' } } }));
     expect(done).to.include({ status: 200 });
     expect(bodyOf(done)).to.contain('content="0;url=https://app.example.com/page?x=1"');

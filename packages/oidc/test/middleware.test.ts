@@ -188,7 +188,11 @@ describe('oidc() in your own server', () => {
         callbackPath: '/cb',
         session: { redis: { cookieName: '__Host-sid' }, cookieOptions: { domain: 'a.example' } },
       },
-      'a session cookie that is no name': { ...good, callbackPath: '/cb', session: { redis: { cookieName: 'a; b' } } },
+      'an invalid name of the session cookie': {
+        ...good,
+        callbackPath: '/cb',
+        session: { redis: { cookieName: 'a; b' } },
+      },
       'a signing key of 31 bytes': { ...good, callbackPath: '/cb', signingKey: 'x'.repeat(31) },
       'an empty signing key': { ...good, callbackPath: '/cb', signingKey: '' },
       'callback without slash': { ...good, callbackPath: 'cb' },

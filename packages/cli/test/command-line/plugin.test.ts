@@ -28,11 +28,11 @@ describe('plugins', () => {
     });
   });
 
-  it('never hands over a command of its own', async () => {
+  it('never runs a plugin for a built-in command', async () => {
     expect((await run('check', '--server', 'http://127.0.0.1:1')).stdout).to.not.contain('mine');
   });
 
-  it('does not take what is no program for one, nor a path', async () => {
+  it('ignores files that are not executable, and names with a path', async () => {
     for (const word of ['plain', 'folder', '../../hello', 'none', '.']) {
       expect((await run(word)).stderr).to.match(/^Error: unknown command '/);
     }

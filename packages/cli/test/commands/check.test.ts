@@ -319,7 +319,7 @@ stringData: { key: 0123456789abcdef0123456789abcde }
     });
   });
 
-  it('stops with one line when no gateway answers', async () => {
+  it('exits with one line if no gateway responds', async () => {
     const { code, stdout, stderr } = await call(['check', '--server', 'http://127.0.0.1:1']);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.match(/^Error: no gateway at http:\/\/127\.0\.0\.1:1 \(.+\n$/);

@@ -35,7 +35,7 @@ stringData: { client-secret: hush }
   const write = (text: string, name = 'all.yaml') => writeFileSync(join(cwd, name), text);
   const written = () => readdirSync(join(cwd, 'resources')).sort();
 
-  it('writes each document into a file of its own, as it was written, for its owner only', async () => {
+  it('writes each document unchanged to its own file, readable by the owner only', async () => {
     write(`${UPSTREAM}---\n${SECRET}---\n`);
     const { code, stdout, stderr } = await create('-f', 'all.yaml', '--config', 'resources');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });

@@ -137,7 +137,7 @@ describe('create graphqlapi', () => {
     }
   });
 
-  it('rejects what is no OpenAPI document', async () => {
+  it('rejects a file that is not an OpenAPI document', async () => {
     writeFileSync(join(cwd, 'other.yaml'), 'kind: GraphQLApi\n');
     const { code, stderr } = await run('create', 'graphqlapi', 'pets', '--from-openapi', 'other.yaml', '--dry-run');
     expect(code).to.equal(2);

@@ -95,7 +95,7 @@ describe('create', () => {
       expect([...keys][0]).to.match(/^[\w-]{43}$/);
     });
 
-    it('keeps an OCSP answer byte for byte', async () => {
+    it('keeps an OCSP response byte for byte', async () => {
       const staple = Buffer.from([0x30, 0x82, 0xff, 0xfe, 0x00, 0x0a]);
       writeFileSync(join(cwd, 'ocsp.der'), staple);
       const flags = ['--certchain', 'tls.crt', '--privatekey', 'tls.key', '--ocspstaple', 'ocsp.der'];
@@ -197,7 +197,7 @@ describe('create', () => {
         ['tls', 'x', '--certchain', 'tls.crt', '--privatekey', 'tls.crt'],
         /--privatekey does not contain/,
       ],
-      ['a root that is no certificate', ['tls', 'x', '--rootca', 'tls.key'], /--rootca does not contain a readable/],
+      ['a root that is not a certificate', ['tls', 'x', '--rootca', 'tls.key'], /--rootca does not contain a readable/],
     ];
     for (const [what, argv, message] of refused) {
       it(`rejects ${what}`, async () => {
@@ -277,7 +277,7 @@ describe('create', () => {
       ],
       ['a flag of a method that is off', ['x', ...KEYS, '--oidc-scope', 'a'], /--oidc-scope needs --enable-oidc-auth/],
       [
-        'an issuer that is no address',
+        'an issuer that is not a URL',
         ['x', ...without('--oidc-auth-issuer-url'), '--oidc-auth-issuer-url', 'id'],
         /http/,
       ],

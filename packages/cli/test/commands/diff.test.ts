@@ -214,7 +214,7 @@ describe('diff', () => {
       expect(stdout).to.match(/^No differences\.\n/);
     });
 
-    it('writes no log line of its own', () => {
+    it('writes no log line', () => {
       directory('broken', broken);
       const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
       const argv = ['--conditions=source', main, 'diff', 'broken', '--against', 'old'];

@@ -91,7 +91,7 @@ describe('explain', () => {
       expect(await shop({})).to.not.contain('Served as before');
     });
 
-    it('names only the last good destination of the route that the request takes', async () => {
+    it('names only the last good destination of the matched route', async () => {
       const keeps = (index: number) => {
         const path = `spec.virtualHost.routes[${index}].routeAction.single.upstream`;
         return ask('VirtualService', 'shop', 'http://shop.example/cart', {
@@ -451,7 +451,7 @@ spec: { bindPort: 8080, httpGateway: {} }
       }
     }
 
-    it('shows external auth, the provider that judges and the policy that lets in, as in explain-access.txt', async () => {
+    it('shows external auth, the deciding provider and the allowing policy, as in explain-access.txt', async () => {
       const token = tokenOf({ iss: 'https://id.example', email: 'admin@example.com' });
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const { code, stdout, stderr } = await ask({ extauth, jwtStaged: jwt(), rbac }, '-H', `jwt: ${token}`);

@@ -105,7 +105,7 @@ describe('GraphQL commands', () => {
 
   for (const [name, argv, problem] of [
     ['a missing file', ['none.graphql'], /no such file/],
-    ['a file that is no schema', ['openapi.yaml'], /openapi\.yaml:1:1: Syntax Error/],
+    ['a file that is not a schema', ['openapi.yaml'], /openapi\.yaml:1:1: Syntax Error/],
     ['a file whose schema has a mistake', ['mistake.graphql'], /mistake\.graphql:2:6: Unknown type "Bok"/],
     ['an unknown API', ['openapi.yaml', '--api', 'boks'], /no GraphQLApi boks/],
   ] as const) {

@@ -45,13 +45,13 @@ describe('proxy', () => {
     expect(stderr).to.contain('the proxy listens on no address');
   });
 
-  it('rejects a list of listeners that is none', async () => {
+  it('rejects an invalid list of listeners', async () => {
     for (const listeners of ['text', '[1]', 'null', '{"listener_statuses":1}']) {
       expect((await proxy(['address'], { '/listeners': listeners })).stderr).to.contain('check --proxy-admin');
     }
   });
 
-  it('prints the dump with endpoints, asked for by POST, and the statistics', async () => {
+  it('prints the dump with endpoints, requested by POST, and the statistics', async () => {
     const dump = await proxy(['dump'], { '/config_dump': '{"configs":[]}' });
     expect(dump.stdout).to.equal('{"configs":[]}\n');
     expect(dump.asked).to.deep.equal(['POST /config_dump?include_eds']);

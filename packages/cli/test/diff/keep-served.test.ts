@@ -231,7 +231,7 @@ describe('keepServed', () => {
     expect(stdout).to.contain('- upstream echo_gw-system\n').and.contain('the route has no last good destination');
   });
 
-  it('says which broken references have no last good version', async () => {
+  it('reports which broken references have no last good version', async () => {
     await serve(written(MISSPELT));
     const { stdout } = await diff();
     expect(stdout).to.match(/^No differences\.\n/);

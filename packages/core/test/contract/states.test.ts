@@ -84,7 +84,7 @@ describe('state across reloads', () => {
     expect(states.size).to.equal(0);
   });
 
-  it('is kept for the lifetime of its context if nobody holds it', () => {
+  it('is kept for the lifetime of its context without a holder', () => {
     const context = createContext({ now: clock });
     const value = context.state('a', () => ({}));
     now += 60 * MINUTE;

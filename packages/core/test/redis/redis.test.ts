@@ -65,7 +65,7 @@ describe('commands without a response from Redis', () => {
     expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([true]);
   });
 
-  it('are counted anew for the next connection', async () => {
+  it('are counted again from zero for the next connection', async () => {
     await miss(MAX_MISSED);
     await miss(MAX_MISSED - 1);
     expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);

@@ -36,7 +36,7 @@ describe('alternativeNames', () => {
     ]);
   });
 
-  it('takes a quoted name for one name, whatever is in it', () => {
+  it('parses a quoted name as one name, whatever it contains', () => {
     expect(alternativeNames('DNS:"a, DNS:evil", DNS:c').map(({ name }) => name)).to.deep.equal(['a, DNS:evil', 'c']);
     expect(alternativeNames('')).to.deep.equal([]);
     expect(alternativeNames()).to.deep.equal([]);

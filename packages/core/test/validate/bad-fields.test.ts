@@ -159,7 +159,11 @@ const CASES: [name: string, yaml: string, line: string][] = [
     route(`{${DIRECT}, options: {hostRewrite: a, ^^autoHostRewrite: false}}`),
     `${WHO}.options.autoHostRewrite  autoHostRewrite cannot be set together with hostRewrite  (only one of hostRewrite, autoHostRewrite, hostRewriteHeader, hostRewritePathRegex)`,
   ],
-  ['a spec that is no object', resource('RouteTable', '^^[]'), 'RouteTable ns/x  spec  must be an object, is a list'],
+  [
+    'a spec that is not an object',
+    resource('RouteTable', '^^[]'),
+    'RouteTable ns/x  spec  must be an object, is a list',
+  ],
   [
     'a required field that is missing',
     resource('AuthConfig', '{booleanExpr: a}', 'enterprise.gw.vendor.io/v1').replace('spec:', '^^spec:'),

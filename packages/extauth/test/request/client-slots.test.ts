@@ -8,7 +8,7 @@ describe('slots that clients share', () => {
     return taken;
   };
 
-  it('leave as many for the others as one client takes', () => {
+  it('leave as many for the others as one client uses', () => {
     const slots = createClientSlots(1000);
     expect(['a', 'b', 'c', 'd'].map((client) => fill(slots, client))).to.deep.equal([500, 250, 125, 63]);
     expect(slots.acquire('someone else')).to.equal(true);
@@ -19,7 +19,7 @@ describe('slots that clients share', () => {
     expect(Array.from({ length: 10 }, (_, i) => fill(slots, `client-${i}`)).reduce((a, b) => a + b)).to.equal(4);
   });
 
-  it('can be taken again when they are released', () => {
+  it('can be acquired again after they are released', () => {
     const slots = createClientSlots(4);
     for (let i = 0; i < 100; i++) {
       expect(slots.acquire('a')).to.equal(true);

@@ -72,7 +72,7 @@ describe('WebSocket clients', () => {
     'no type': '{}',
     'a subscription without id': '{"type":"subscribe","payload":{"query":"{ hello }"}}',
     'a subscription without query': '{"type":"subscribe","id":"a","payload":{}}',
-    'variables that are no object': '{"type":"subscribe","id":"a","payload":{"query":"{ hello }","variables":7}}',
+    'variables that are not an object': '{"type":"subscribe","id":"a","payload":{"query":"{ hello }","variables":7}}',
     'what is nested too deep': `{"type":"ping","payload":{"a":${'['.repeat(100)}${']'.repeat(100)}}}`,
     'a binary message': Buffer.from('{"type":"ping"}'),
   };
@@ -229,7 +229,7 @@ describe('WebSocket clients', () => {
     for (const { webSocket } of clients) webSocket.terminate();
   });
 
-  it('that do not answer pings are disconnected, and their subscriptions end', async () => {
+  it('are disconnected if they do not respond to pings, and their subscriptions end', async () => {
     const { url } = await front({ pingIntervalMs: 500 });
     const dead = await readyClient(url);
     dead.send({ type: 'subscribe', id: 'a', payload: TICKS });

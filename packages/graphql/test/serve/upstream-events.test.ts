@@ -89,7 +89,7 @@ describe('subscriptions at a server that sends events', () => {
   const broken: Record<string, (res: ServerResponse) => void> = {
     'sends what is no JSON': (res) => void res.write('event: next\ndata: {{{ secret\n\n'),
     'sends a text': (res) => void res.write(next('secret')),
-    'sends data that is no object': (res) => void res.write(next({ data: 'secret' })),
+    'sends data that is not an object': (res) => void res.write(next({ data: 'secret' })),
     'sends neither data nor errors': (res) => void res.write(next({ secret: 1 })),
     'sends what is nested a million times': (res) =>
       void res.write(`event: next\ndata: {"data":{"ticks":${'['.repeat(1e6)}${']'.repeat(1e6)}}}\n\n`),

@@ -193,7 +193,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
   });
 
   for (const status of [400, 401, 403, 404, 429, 500, 302]) {
-    it(`returns one error when it answers POST with 405 and the upgrade with ${status}`, async () => {
+    it(`returns one error if it responds to POST with 405 and to the upgrade with ${status}`, async () => {
       const upstream = await serve((_req, res) => void res.writeHead(405).end('secret'));
       upstream.server.on('upgrade', (_req, socket) =>
         socket.end(`HTTP/1.1 ${status} No\r\nlocation: /elsewhere\r\ncontent-length: 6\r\n\r\nsecret`),
@@ -203,7 +203,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
   }
 
   for (const status of [401, 403, 429, 500, 503]) {
-    it(`is not called over WebSocket when it answers POST with ${status}`, async () => {
+    it(`is not called over WebSocket if it responds to POST with ${status}`, async () => {
       const upstream = await serve((_req, res) => void res.writeHead(status).end('secret'));
       let upgrades = 0;
       upstream.server.on('upgrade', (_req, socket) => {
@@ -237,10 +237,10 @@ describe('a server that rejects or breaks a WebSocket', () => {
     'a text': () => '"secret"',
     'an unknown type': () => '{"type":"secret"}',
     'a binary message': (id) => Buffer.from(JSON.stringify({ type: 'next', id, payload: { data: { ticks: 1 } } })),
-    'a payload that is no object': (id) => JSON.stringify({ type: 'next', id, payload: 'secret' }),
-    'a payload that is no result': (id) => JSON.stringify({ type: 'next', id, payload: { secret: 1 } }),
-    'data that is no object': (id) => JSON.stringify({ type: 'next', id, payload: { data: 'secret' } }),
-    'errors that are no list': (id) => JSON.stringify({ type: 'next', id, payload: { data: {}, errors: 'secret' } }),
+    'a payload that is not an object': (id) => JSON.stringify({ type: 'next', id, payload: 'secret' }),
+    'a payload that is not a result': (id) => JSON.stringify({ type: 'next', id, payload: { secret: 1 } }),
+    'data that is not an object': (id) => JSON.stringify({ type: 'next', id, payload: { data: 'secret' } }),
+    'errors that are not a list': (id) => JSON.stringify({ type: 'next', id, payload: { data: {}, errors: 'secret' } }),
     'an error without errors': (id) => JSON.stringify({ type: 'error', id, payload: [] }),
     'what is nested a million times': (id) =>
       `{"type":"next","id":${JSON.stringify(id)},"payload":{"data":{"ticks":${'['.repeat(1e6)}${']'.repeat(1e6)}}}}`,
@@ -271,7 +271,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expectFailure(await outcome(await rawSocketUpstream(() => {}), { operationTimeoutMs: 300 }));
   });
 
-  it('returns one error when it never answers the upgrade', async () => {
+  it('returns one error if it never responds to the upgrade', async () => {
     const upstream = await serve((_req, res) => void res.writeHead(405).end());
     upstream.server.on('upgrade', (_req, socket) =>
       socket
@@ -330,7 +330,7 @@ describe('a server that rejects or breaks a WebSocket', () => {
     expect(complete).to.equal(true);
   });
 
-  it('is disconnected when it does not answer pings', async () => {
+  it('is disconnected if it does not respond to pings', async () => {
     const upstream = await rawSocketUpstream((webSocket) =>
       acknowledge(webSocket, () => {
         (

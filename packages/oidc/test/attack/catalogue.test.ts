@@ -140,7 +140,7 @@ describe('attacks on a login', () => {
     expect((await browser.send(url)).status, 'without it').to.equal(302);
   });
 
-  it('missing, reordered, duplicated or foreign chunks of cookies are no session', async () => {
+  it('missing, reordered, duplicated or foreign chunks of cookies are rejected', async () => {
     world.protect({ session: { cookieOptions: { notSecure: true } } });
     const login = async (subject: string): Promise<Record<string, string>> => {
       world.idp.claims = (claims) => ({

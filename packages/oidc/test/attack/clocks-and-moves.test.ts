@@ -71,7 +71,7 @@ describe('a provider that changes', () => {
       };
     };
 
-    it('is found at its new endpoints after discoveryPollInterval, and nobody is logged out', async () => {
+    it('is found at its new endpoints after discoveryPollInterval, and no user is logged out', async () => {
       world.protect({ discoveryPollInterval: '60s' });
       const browser = createBrowser();
       await world.visit(browser);

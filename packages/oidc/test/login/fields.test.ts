@@ -41,13 +41,13 @@ describe('the field', () => {
       expect(world.idp.last.get('client_id')).to.equal('other-client');
     });
 
-    it('clientSecret.clientSecretRef takes the secret', async () => {
+    it('clientSecret.clientSecretRef selects the secret', async () => {
       const more = { clientSecret: undefined, clientAuthentication: { clientSecret: { clientSecretRef } } };
       await logIn(more, { secrets });
       expect(world.idp.tokenHeaders.authorization).to.equal(BASIC);
     });
 
-    it('clientSecretRef takes the secret', async () => {
+    it('clientSecretRef selects the secret', async () => {
       await logIn({ clientSecret: undefined, clientSecretRef }, { secrets });
       expect(world.idp.tokenHeaders.authorization).to.equal(BASIC);
     });
@@ -84,13 +84,13 @@ describe('the field', () => {
       expect(world.idp.paths).to.include('/revoke-here');
     });
 
-    it('endSessionEndpoint is where a logout goes on', async () => {
+    it('endSessionEndpoint is the target of a logout', async () => {
       const browser = await logIn({ discoveryOverride: { endSessionEndpoint: `${world.idp.issuer}/end-here` } });
       const answer = await browser.send(`${world.site.url}/logout`);
       expect(answer.headers.get('location')).to.contain(`${world.idp.issuer}/end-here?`);
     });
 
-    it('idTokenAlgs are the algorithms that are taken', async () => {
+    it('idTokenAlgs are the accepted algorithms', async () => {
       world.protect({ discoveryOverride: { idTokenAlgs: ['ES256'] } });
       expect((await world.visit()).status).to.be.oneOf([403, 502]);
     });
@@ -101,7 +101,7 @@ describe('the field', () => {
       expect(world.idp.tokenHeaders).to.not.have.property('authorization');
     });
 
-    it('scopes, responseTypes and claims are compared with what is asked for, and what is not listed is logged', async () => {
+    it('scopes, responseTypes and claims are compared with the requested ones, and unlisted ones are logged', async () => {
       const wanted = {
         scopes: ['email', 'odd'],
         identityToken: { claimsToHeaders: [{ claim: 'sub', header: 'x-sub' }] },
@@ -124,7 +124,7 @@ describe('the field', () => {
     expect(world.idp.keyCalls - calls).to.equal(2);
   });
 
-  it('scopes are asked for beside openid, once each', async () => {
+  it('scopes are requested in addition to openid, once each', async () => {
     await logIn({ scopes: ['email', 'openid', 'email', 'groups'] });
     expect(world.idp.last.get('scope')).to.equal('openid email groups');
   });
@@ -148,7 +148,7 @@ describe('the field', () => {
     }
   });
 
-  it('logoutPath that is not set answers nothing', async () => {
+  it('logoutPath is not handled if it is not set', async () => {
     const browser = await logIn({ logoutPath: undefined });
     expect((await browser.send(`${world.site.url}/logout`)).status).to.equal(200);
     expect((await browser.send(`${world.site.url}/a`)).status).to.equal(200);
@@ -178,7 +178,7 @@ describe('the field', () => {
     expect(headers['x-who']).to.match(/^someone, ?admin$/);
   });
 
-  it('accessToken.claimsToHeaders takes claims of an access token that is a JWT', async () => {
+  it('accessToken.claimsToHeaders reads claims of an access token that is a JWT', async () => {
     const token = await world.idp.sign({ iss: world.idp.issuer, sub: 'x', tenant: 'blue', exp: 4_000_000_000 });
     world.idp.token = (answer) => ({ body: { ...answer, access_token: token } });
     const accessToken = { claimsToHeaders: [{ claim: 'tenant', header: 'x-tenant' }] };

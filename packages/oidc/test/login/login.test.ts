@@ -41,7 +41,7 @@ describe('a login', () => {
     expect(browser.cookie('__session')).to.match(/^[\w-]{43}$/);
   });
 
-  it('that took longer than 10 minutes says so, and links to the requested page', async () => {
+  it('that took longer than 10 minutes returns a page with the reason and a link to the requested page', async () => {
     let lateMs = 0;
     site.use(oidc(options(), createContext({ now: () => Date.now() + lateMs })));
     const browser = createBrowser();

@@ -114,7 +114,7 @@ describe('sessions in a Redis that fails', () => {
   });
 
   for (const failOnFetchFailure of [true, false]) {
-    it(`gives nobody the session of another, frozen or not, with failOnFetchFailure: ${failOnFetchFailure}`, async () => {
+    it(`never returns the session of another user, frozen or not, with failOnFetchFailure: ${failOnFetchFailure}`, async () => {
       protect(failOnFetchFailure);
       const users = ['admin@example.com', 'user@example.com'];
       const browsers = await Promise.all(

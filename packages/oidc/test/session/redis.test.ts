@@ -79,7 +79,7 @@ describe('a connection to Redis', () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it('is rejected where nobody known signed the certificate, and the log says so', async () => {
+  it('is rejected if its certificate is not trusted, with a log line', async () => {
     for (const tlsCertMountPath of [other.directory, undefined]) {
       lines = [];
       const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath });
@@ -110,7 +110,7 @@ describe('a connection to Redis', () => {
     expect(lines.length).to.be.greaterThan(0);
   });
 
-  it('F7: says that the password was rejected, and works again when it is right', async () => {
+  it('F7: reports that the password was rejected, and works again once it is correct', async () => {
     const user = (...rules: string[]): Promise<string> =>
       server.command(['acl', 'setuser', 'rotated', 'on', '~*', '&*', '+@all', ...rules]);
     await user('>old-hunter2');

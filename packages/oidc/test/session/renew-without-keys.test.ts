@@ -5,7 +5,7 @@ import { createBrowser } from '../parts/browser.ts';
 describe('tokens that are renewed while the provider’s keys are unavailable', () => {
   const world = useBadWorld();
 
-  it('are stored: each refresh token works once, and nobody is logged out', async () => {
+  it('are stored: each refresh token works once, and no user is logged out', async () => {
     let serial = 0;
     world.idp.claims = (claims) => ({ ...claims, exp: claims.exp! + 7200 });
     world.idp.token = (answer) => {

@@ -67,7 +67,7 @@ describe('Redis', () => {
     };
   });
 
-  it('holds a lock as long as its holder works, and no longer', async () => {
+  it('holds a lock exactly until the work of its holder ends', async () => {
     const redis = createSessionRedis({ host: server.host }, silentLoggers.get('redis'));
     const [lock, other] = [createRedisLock(redis, 'l:', 1500), createRedisLock(redis, 'l:', 1500)];
     const release = (await lock.acquire('a', 0))!;
@@ -132,7 +132,7 @@ describe('the embedded store', () => {
 });
 
 describe('a store that returns wrong data', () => {
-  it('never gives a user the session of another', async () => {
+  it('never returns the session of another user', async () => {
     const memory = new session.MemoryStore();
     const storage = createStoreStorage(local(memory));
     const [mine = ''] = await storage.create(requestWith(), { accessToken: 'mine', refreshToken: 'r' });

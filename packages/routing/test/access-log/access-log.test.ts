@@ -49,7 +49,7 @@ describe('access log', () => {
     );
   });
 
-  it('writes a text format as it is, without a newline of its own', async () => {
+  it('writes a text format unchanged, without adding a newline', async () => {
     expect(
       await logged(sinkTo({ stringFormat: '%RESPONSE_CODE% ' }), [recordOf(), recordOf({ status: 404 })]),
     ).to.equal('200 404 ');
@@ -136,7 +136,7 @@ describe('access log', () => {
     for (const options of [{}, { accessLoggingService: {} }]) expect(logsOf(options)).to.equal(defaultLogs);
   });
 
-  it('goes on in a new file when the old one was renamed', async () => {
+  it('continues in a new file after the old one was renamed', async () => {
     const sink = sinks.get(path);
     sink.write('1\n');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) === '1\n');

@@ -27,7 +27,7 @@ const TABLE: readonly (readonly [name: string, filter: Filter, record: RecordPar
   ['no flag', { responseFlagFilter: {} }, {}, false],
   ['all of several', { andFilter: { filters: [status('GE', 200), status('LE', 299)] } }, { status: 404 }, false],
   ['one of several', { orFilter: { filters: [status('EQ', 404), status('EQ', 500)] } }, { status: 404 }, true],
-  ['everything that is no health check', { notHealthCheckFilter: {} }, {}, true],
+  ['every request except health checks', { notHealthCheckFilter: {} }, {}, true],
 ];
 
 describe('access log filter', () => {

@@ -114,7 +114,7 @@ const CASES: readonly Case[] = [
   ['22 tab before the colon', `${POST}Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n`, 400, HEADER],
   ['23 empty name', `${POST}: a\r\n\r\n`, 400, HEADER],
   ['24 no colon', `${POST}Xabc\r\n\r\n`, 400, HEADER],
-  ['25 name that is no token', `${POST}X@y: a\r\n\r\n`, 400, HEADER],
+  ['25 name that is not a token', `${POST}X@y: a\r\n\r\n`, 400, HEADER],
   ['25 name with a byte above 0x7f', `${POST}X\xe9: a\r\n\r\n`, 400, HEADER],
   ['25 name in parentheses', `${POST}X(y): a\r\n\r\n`, 400, HEADER],
 ];

@@ -79,7 +79,7 @@ const NOT_HTTP: Readonly<Record<string, string>> = {
   'a space before the first header': 'HTTP/1.1 200 OK\r\n x-a: b\r\ncontent-length: 3\r\n\r\nbad',
   'an empty header name': 'HTTP/1.1 200 OK\r\n: b\r\ncontent-length: 3\r\n\r\nbad',
   'a header without colon': 'HTTP/1.1 200 OK\r\nx-a\r\ncontent-length: 3\r\n\r\nbad',
-  'a header name that is no token': 'HTTP/1.1 200 OK\r\nx(a): b\r\ncontent-length: 3\r\n\r\nbad',
+  'a header name that is not a token': 'HTTP/1.1 200 OK\r\nx(a): b\r\ncontent-length: 3\r\n\r\nbad',
   'a header name with a byte above 0x7f': 'HTTP/1.1 200 OK\r\nx\xe4: b\r\ncontent-length: 3\r\n\r\nbad',
   'bare LF as line ends': 'HTTP/1.1 200 OK\ncontent-length: 3\n\nbad\r\n\r\n',
   'a bare LF after the status line': 'HTTP/1.1 200 OK\nx-a: b\r\ncontent-length: 3\r\n\r\nbad',
@@ -211,7 +211,7 @@ describe('forward, with a broken upstream', () => {
       expect(gw.outcomes[0]).to.include({ flags: 'UF' });
     });
 
-    it('has an address that is none', async () => {
+    it('has an invalid address', async () => {
       const endpoints = [{ address: 'no such host', port: 80, weight: 1 }];
       const gw = await gateway({ upstream: snapshotOf(80, { endpoints }) });
       expect((await get(gw.url)).status).to.equal(503);

@@ -246,7 +246,7 @@ describe('forward', () => {
       expect(answer.headers['transfer-encoding']).to.equal('chunked');
     });
 
-    it('from HTTP/1.0 is taken', async () => {
+    it('from HTTP/1.0 is accepted', async () => {
       const upstream = await rawUpstream((socket) => socket.end('HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nold'));
       const gw = await gateway({ upstream: snapshotOf(upstream.port) });
       expect(await get(gw.url)).to.include({ status: 200, body: 'old' });

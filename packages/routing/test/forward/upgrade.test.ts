@@ -198,7 +198,7 @@ describe('forwardUpgrade', () => {
     expect(gw.outcomes[0]!.endpoint).to.equal('[::1]:1');
   });
 
-  it('responds with 503 when there is no endpoint', async () => {
+  it('responds with 503 without an endpoint', async () => {
     const gw = await upgradeGateway(snapshotOf(1, { endpoints: [] }));
     const { text } = await rawClient(gw.port, HANDSHAKE);
     expect(text)

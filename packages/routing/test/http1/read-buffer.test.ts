@@ -54,7 +54,7 @@ describe('a read buffer', () => {
     expect(second.subarray(0, 7000).equals(Buffer.alloc(7000, 4))).to.equal(true);
   });
 
-  it('needs no memory of its own any more when it is reset', function () {
+  it('releases its own memory when it is reset', function () {
     if (process.platform === 'win32') this.skip();
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);

@@ -61,7 +61,7 @@ describe('createListeners', () => {
     expect((await exchange(bindPort, GET)).statuses).to.deep.equal([200]);
   });
 
-  it('reports a port in use, serves the other listeners, and takes the port at the next apply', async () => {
+  it('reports a port in use, serves the other listeners, and opens the port at the next apply', async () => {
     const { server, port } = await occupy();
     create({ portOf: ({ bindPort }) => (bindPort === port ? port : 0) });
     const snapshot = snapshotOf(listenerOf({ bindPort: port }), listenerOf({ bindPort: 9000 }));

@@ -187,7 +187,7 @@ describe('upstream TLS', () => {
 
   const unusable: Record<string, Record<string, string> | undefined> = {
     'a secret that is missing': undefined,
-    'a root that is no certificate': { 'ca.crt': 'nonsense' },
+    'a root that is not a certificate': { 'ca.crt': 'nonsense' },
     'a certificate without its key': { 'ca.crt': ca, 'tls.crt': client.cert },
     'a key that does not fit': { 'ca.crt': ca, 'tls.crt': client.cert, 'tls.key': server.key },
   };

@@ -107,7 +107,7 @@ export function attackContract({ name, hasTexts, create }: VerifyingKind): void 
     it('a signature by someone else', () =>
       refused(signed({ alg: 'RS256', kid: 'rsa' }, CLAIMS, attacker), 'Jwt verification fails'));
     it('an empty signature', async () => refused((await rsa.sign()).replace(/[^.]+$/, '')));
-    it('a cut signature', async () => refused((await rsa.sign()).slice(0, -4)));
+    it('a truncated signature', async () => refused((await rsa.sign()).slice(0, -4)));
     it('a changed payload', async () => {
       const [head, , signature] = (await rsa.sign()).split('.');
       await refused(`${head}.${b64({ ...CLAIMS, sub: 'admin' })}.${signature}`, 'Jwt verification fails');
@@ -221,7 +221,7 @@ export function attackContract({ name, hasTexts, create }: VerifyingKind): void 
     });
     it('PBES2 with a huge count', () =>
       refused(`${b64({ alg: 'PBES2-HS256+A128KW', enc: 'A128GCM', p2c: 2 ** 31 })}.a.a.a.a`, /not in the form/));
-    it('bytes that are no text, which would all read as the same letter', async () => {
+    it('bytes that are not UTF-8 and would be decoded to the same character', async () => {
       const signedBytes = (header: Buffer, claims: Buffer): string => {
         const input = `${header.toString('base64url')}.${claims.toString('base64url')}`;
         return `${input}.${signRaw('sha256', Buffer.from(input), keyOf(rsa)).toString('base64url')}`;
@@ -240,7 +240,7 @@ export function attackContract({ name, hasTexts, create }: VerifyingKind): void 
       for (const form of [flattened, { payload, signatures: [{ protected: header, signature }] }])
         await refused(JSON.stringify(form), /not in the form/);
     });
-    it('15 KiB that are no token', () => refused('a'.repeat(15 * 1024), /not in the form/));
+    it('15 KiB of text that is not a token', () => refused('a'.repeat(15 * 1024), /not in the form/));
     it('nesting without end', () =>
       refused(
         signed({ alg: 'RS256', kid: 'rsa' }, `{"iss":${'['.repeat(5000)}${']'.repeat(5000)}}`),

@@ -56,7 +56,7 @@ describe('a key set', () => {
     });
   }
 
-  it('knows of a PEM key which family it is of', () => {
+  it('detects the family of a PEM key', () => {
     for (const [pair, alg, other] of [
       [rsa, 'RS256', 'ES256'],
       [ec, 'ES256', 'ES384'],
@@ -69,7 +69,7 @@ describe('a key set', () => {
     }
   });
 
-  it('takes several PEM keys, and of a private one only what is public', () => {
+  it('accepts several PEM keys, and uses only the public part of a private one', () => {
     const keys = parseKeys(pemOf(rsa) + (ec.privateKey.export({ format: 'pem', type: 'pkcs8' }) as string));
     if (typeof keys === 'string') throw new Error(keys);
     expect(keys.find('RS256', undefined)).to.have.length(1);

@@ -55,7 +55,7 @@ describe('remote keys', () => {
     expect(calls).to.equal(1);
   });
 
-  it('say in the log where they cannot be had, and what that means', async () => {
+  it('are reported in the log if they are unavailable, with the consequence', async () => {
     const error = new Error('down');
     answers = [error, '{}'];
     const keys = source();
@@ -200,7 +200,7 @@ describe('remote keys', () => {
     expect(calls).to.equal(2);
   });
 
-  it('are asked for as often as a short cache time says, also after a failure', async () => {
+  it('are fetched at the interval of a short cache time, also after a failure', async () => {
     const keys = source(1000);
     for (let i = 0; i < 3; i++) {
       await keys.get();

@@ -75,7 +75,7 @@ describe('a signature', () => {
       expect(await isSignedWith({ alg, text }, rsa.key)).to.equal(false);
   });
 
-  it('of an RSA key below 2048 bits is none', async () => {
+  it('of an RSA key below 2048 bits is invalid', async () => {
     const weak = pairFor('RS256', 1024);
     const head = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{}').toString('base64url')}`;
     const text = `${head}.${sign('sha256', Buffer.from(head), weak.secret).toString('base64url')}`;

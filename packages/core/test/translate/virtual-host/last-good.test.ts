@@ -133,14 +133,14 @@ describe('a reference that a change breaks', () => {
     });
   }
 
-  it('knows a route by its name when its matchers change in the same edit', () => {
+  it('identifies a route by its name if its matchers change in the same edit', () => {
     const first = [...both, service(route(single('v2'), '/a', 'shop'))];
     expect(served(after(first, [...both, service(route(single('v22'), '/b', 'shop'))]))).to.deep.equal(['v2']);
     const unnamed = [...both, service(route(single('v2'), '/a'))];
     expect(served(after(unnamed, [...both, service(route(single('v22'), '/b'))]))).to.deep.equal(['404']);
   });
 
-  it('knows a route by its matchers when its name changes in the same edit', () => {
+  it('identifies a route by its matchers if its name changes in the same edit', () => {
     const first = [...both, service(route(single('v1'), '/a', 'shop'), route(single('v2'), '/b', 'shop'))];
     const renamed = service(route(single('v22'), '/b', 'other'), route(single('v11'), '/a'));
     expect(served(after(first, [...both, renamed]))).to.deep.equal(['v2', 'v1']);
@@ -541,7 +541,7 @@ describe('a problem of a part that keeps its last good version', () => {
     'tls-secret-misspelt-later',
     'upstream-tls-secret-misspelt-later',
   ]) {
-    it(`says so as data: ${name}`, () => {
+    it(`reports it in a field: ${name}`, () => {
       const { problems } = after(documentsOf(name, 'in'), documentsOf(name, 'then'));
       const kept = problems.filter(({ problem }) => /last good/.test(problem.message));
       expect(kept).to.not.deep.equal([]);
@@ -549,14 +549,14 @@ describe('a problem of a part that keeps its last good version', () => {
     });
   }
 
-  it('says so as data of a route table', () => {
+  it('reports it in a field for a route table', () => {
     const shop = (ref: string): string => service(route(`delegateAction: { ref: { name: ${ref} } }`));
     const world = [upstream('v1'), table(route(single('v1'), '/a'))];
     const { problems } = after([...world, shop('team')], [...world, shop('teem')]);
     expect(problems.map(({ problem }) => problem.effect)).to.deep.equal(['keeps-last-good']);
   });
 
-  it('says as data that a delegating route has no routes', () => {
+  it('reports in a field that a delegating route has no routes', () => {
     for (const delegation of ['{ ref: { name: none } }', '{ selector: { labels: { a: b } } }', '{}']) {
       const { problems } = after([upstream('v1'), service(route(`delegateAction: ${delegation}`))]);
       expect(

@@ -61,12 +61,15 @@ describe('a login in an AuthConfig', () => {
       { discoveryOverride: { jwksUri: 'http://id.example/keys' } },
       'discoveryOverride.jwksUri',
     ],
-    'a session cookie that is no name': [{ session: { redis: { cookieName: 'a b' } } }, 'session.redis.cookieName'],
+    'an invalid name of the session cookie': [
+      { session: { redis: { cookieName: 'a b' } } },
+      'session.redis.cookieName',
+    ],
     'a __Host- cookie for a domain': [
       { session: { redis: { cookieName: '__Host-a' }, cookieOptions: { domain: 'shop.example' } } },
       'session.redis.cookieName',
     ],
-    'a prefix of cookies that is no name': [{ session: { cookie: { keyPrefix: 'a;' } } }, 'session.cookie.keyPrefix'],
+    'an invalid prefix of cookie names': [{ session: { cookie: { keyPrefix: 'a;' } } }, 'session.cookie.keyPrefix'],
     'a deny-list at a Redis that is none': [
       { session: { cookie: { logoutDenyList: { redis: { host: 'a b' } } } } },
       'session.cookie.logoutDenyList.redis.host',

@@ -194,7 +194,7 @@ describe('descriptor files of a running API', () => {
   });
 
   const invalid: Readonly<Record<string, readonly [content: Uint8Array, problem: string]>> = {
-    'bytes that are no descriptor set': [Buffer.from('not a descriptor set'), 'a descriptor set cannot be read'],
+    'bytes that are not a descriptor set': [Buffer.from('not a descriptor set'), 'a descriptor set cannot be read'],
     'an empty file': [new Uint8Array(), 'the descriptors have no method user.Users/Get'],
     'a file without a method that the API calls': [
       setOf(['name'], ['Find']),

@@ -72,7 +72,7 @@ describe('a gRPC server', () => {
     });
   }
 
-  it('that does not answer in time: an error of the field, and the call is cancelled', async () => {
+  it('that does not respond in time: an error of the field, and the call is cancelled', async () => {
     const cancelled = Promise.withResolvers<void>();
     const server = await started((call) => void call.on('cancelled', () => cancelled.resolve()));
     const api = await apiFor(usersUpstream([server.port]), { resolver: { timeout: '0.2s' } });

@@ -110,7 +110,7 @@ describe('a gRPC upstream with TLS', () => {
     ],
     'a server without TLS': [{ secret: { 'ca.crt': ca }, sni: SNI }, /gRPC status/, ServerCredentials.createInsecure()],
     'a secret that is missing': [{ secret: undefined, sni: SNI }, /tls does not exist/],
-    'a root that is no certificate': [{ secret: { 'ca.crt': 'nothing' }, sni: SNI }, /cannot be used/],
+    'a root that is not a certificate': [{ secret: { 'ca.crt': 'nothing' }, sni: SNI }, /cannot be used/],
     'an empty root': [{ secret: { 'ca.crt': '' }, sni: SNI }, /cannot be used/],
     'a certificate without its key': [{ secret: { 'ca.crt': ca, 'tls.crt': client.cert }, sni: SNI }, /needs its key/],
     'a file that is not there': [

@@ -53,7 +53,7 @@ describe('header manipulation', () => {
     ['a pseudo header', { requestHeadersToRemove: [':path'] }],
     ['Host', { requestHeadersToAdd: [{ header: { key: 'Host', value: 'a' } }] }],
     ['framing', { responseHeadersToAdd: [{ header: { key: 'Content-Length', value: '0' } }] }],
-    ['a name that is no token', { requestHeadersToAdd: [{ header: { key: 'a b', value: 'c' } }] }],
+    ['a name that is not a token', { requestHeadersToAdd: [{ header: { key: 'a b', value: 'c' } }] }],
     ['a line break in a value', { requestHeadersToAdd: [{ header: { key: 'a', value: 'b\r\nc: d' } }] }],
     ['an unknown operator', { requestHeadersToAdd: [{ header: { key: 'a', value: '%NOPE%' } }] }],
     [
