@@ -95,11 +95,11 @@ function checkPods({ components, podSelector, printed, note }: CheckInput): stri
 
 /** A listener that is not served; the reason is left to the check that prints the problem of its resource. */
 function listenerLine({ name, kind, state, reason, resources }: RunningComponent, printed: readonly Problem[]): string {
-  const blamed = resources.filter((ref) =>
+  const reported = resources.filter((ref) =>
     printed.some((one) => one.kind === ref.kind && one.namespace === ref.namespace && one.name === ref.name),
   );
   const shown = kind === 'listener' && state === 'failed' ? 'not served' : state || 'unknown';
-  const why = blamed.map((ref) => `${ref.kind} ${ref.namespace}/${ref.name}`).join(', ');
+  const why = reported.map((ref) => `${ref.kind} ${ref.namespace}/${ref.name}`).join(', ');
   return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
 }
 

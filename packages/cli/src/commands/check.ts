@@ -28,7 +28,7 @@ const collect = (value: string, before: readonly string[] = []): string[] => [
   ...value.split(',').flatMap((one) => one.trim() || []),
 ];
 
-const NOTHING_CHOSEN = { exclude: [], resourceNamespaces: [], readOnly: false };
+const NO_FLAGS = { exclude: [], resourceNamespaces: [], readOnly: false };
 
 /** `check`: is everything of the running gateway in order? */
 export function addCheck(program: Command, io: Terminal): void {
@@ -59,7 +59,7 @@ export function addCheck(program: Command, io: Terminal): void {
     ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
   ]);
   command.action(async () => {
-    const flags: CheckFlags = { ...NOTHING_CHOSEN, ...command.opts<CheckFlags>() };
+    const flags: CheckFlags = { ...NO_FLAGS, ...command.opts<CheckFlags>() };
     checkFlags(flags);
     await check(io, command, flags);
   });

@@ -21,10 +21,10 @@ export interface Outcome {
 
 /** Returns the problems; those of broken references state whether a last good version stays in use. */
 export function withOutcomes(problems: readonly Problem[], outcome: Outcome): Problem[] {
-  const isSaid = ({ message, effect }: Problem) =>
+  const statesOutcome = ({ message, effect }: Problem) =>
     effect === 'keeps-last-good' || / the route answers \d/.test(message);
   return problems.map((problem) => {
-    if (problem.code !== 'MISSING_REFERENCE' || isSaid(problem)) return problem;
+    if (problem.code !== 'MISSING_REFERENCE' || statesOutcome(problem)) return problem;
     const [isKept, kept, none] = outcomeOf(problem, outcome);
     const text = `; ${isKept ? kept : none}`;
     const end = problem.message.search(/\. Route Name: |$/);
@@ -33,10 +33,10 @@ export function withOutcomes(problems: readonly Problem[], outcome: Outcome): Pr
   });
 }
 
-type Said = readonly [isKept: boolean, kept: string, none: string];
+type OutcomeText = readonly [isKept: boolean, kept: string, none: string];
 
 /** Returns whether the last good version of a broken reference stays in use, and the texts for both. */
-function outcomeOf(problem: Problem, { state, snapshots, known }: Outcome): Said {
+function outcomeOf(problem: Problem, { state, snapshots, known }: Outcome): OutcomeText {
   const path = problem.path.join('.');
   const served = routesOf(snapshots);
   const broken = routesOf([...state.snapshots.values()]).filter((route) => isBehind(problem, route));

@@ -22,8 +22,8 @@ export function routesOfRequest(
     const source = { kind: 'VirtualService', ...host!.virtualService };
     const routes = [{ ...route, source, action: { type: 'direct', status: 200, body: '' } }];
     const only = { ...listener, virtualHosts: [{ ...host, options: {}, routes }] };
-    const alone = { ...snapshot, listeners: [only] } as unknown as Snapshot;
-    const explained = explainRequest(alone, { ...request, listener: listener!.name });
+    const snapshotOfOne = { ...snapshot, listeners: [only] } as unknown as Snapshot;
+    const explained = explainRequest(snapshotOfOne, { ...request, listener: listener!.name });
     return explained.routes.some(({ matched }) => matched);
   };
   return ({ kind, spec }, { path }) => {

@@ -1,5 +1,5 @@
 import { printable } from '@edge-gateway/core';
-import { columnsOf, padColumns, takeColumns } from './text-width.ts';
+import { columnsOf, padColumns, sliceColumns } from './text-width.ts';
 
 /** Minimum width of a column; a very narrow terminal wraps the lines itself. */
 const MIN_COLUMNS = 5;
@@ -152,7 +152,7 @@ export function wrapLine(line: string, columns: number): string[] {
   const pieces: string[] = [];
   let rest = line;
   while (rest.length * 2 > columns && columnsOf(rest) > columns) {
-    const fitting = takeColumns(rest, columns);
+    const fitting = sliceColumns(rest, columns);
     const space = rest[fitting.length] === ' ' ? fitting.length : fitting.lastIndexOf(' ');
     const isIndentation = space <= rest.length - rest.trimStart().length;
     pieces.push(isIndentation ? fitting : rest.slice(0, space));

@@ -15,7 +15,7 @@ export function padColumns(text: string, width: number): string {
 }
 
 /** Returns the longest prefix of a text that fits into these columns, but at least its first character. */
-export function takeColumns(text: string, columns: number): string {
+export function sliceColumns(text: string, columns: number): string {
   const start = text.slice(0, Math.max(1, columns));
   if (ASCII.test(start) && ASCII.test(text[start.length] ?? '')) return start;
   let end = 0;

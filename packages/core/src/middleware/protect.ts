@@ -51,7 +51,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
         if (!last.upgrade) return respondToError(coreError('ERR_CORE_UPGRADE'), req, res);
         releaseSocket(res, socket);
         acceptedUpgrades.add(req);
-        return takeOver(last, req, socket, head);
+        return handleUpgrade(last, req, socket, head);
       });
     },
     drain(): void {
@@ -81,7 +81,7 @@ function contained(handler: Handler, socket: Socket): Middleware {
 }
 
 /** Errors are handled here, because an uncaught one would end the process. */
-function takeOver(handler: Handler, req: IncomingMessage, socket: Socket, head: Buffer): void {
+function handleUpgrade(handler: Handler, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const before = socket.bytesWritten;
   try {
     handler.upgrade!(req, socket, head);

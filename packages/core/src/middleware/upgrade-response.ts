@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { linger } from '../http/lingering-close.ts';
 
 /** Headers of the handshake or of the connection. */
-const OF_HANDSHAKE = /^(?:connection|upgrade|date|keep-alive|content-length|transfer-encoding|sec-websocket-.*)$/;
+const HANDSHAKE_HEADERS = /^(?:connection|upgrade|date|keep-alive|content-length|transfer-encoding|sec-websocket-.*)$/;
 
 /** Returns a response on the socket of an upgrade, to reject it. The socket is closed afterwards. */
 export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse {
@@ -26,7 +26,7 @@ export function createUpgradeResponse(req: IncomingMessage, socket: Socket): Ser
 export function releaseSocket(res: ServerResponse, socket: Socket): void {
   res.detachSocket(socket);
   const lines = Object.entries(res.getHeaders())
-    .filter(([name]) => !OF_HANDSHAKE.test(name))
+    .filter(([name]) => !HANDSHAKE_HEADERS.test(name))
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}\r\n`));
   if (lines.length > 0) addToHead(socket, lines.join(''));
 }

@@ -35,7 +35,7 @@ export function parseDocuments(
     if (!parsed.empty) written.push(...resourcesOf(source, span, parsed));
   }
   if (written.length > 0) return written;
-  if (source.text.trim() !== '') return [nothingBut(source)];
+  if (source.text.trim() !== '') return [emptyResource(source)];
   return [unreadable(source, { code: 'EMPTY_FILE', offset: 0, message: 'the file is empty' })];
 }
 
@@ -48,7 +48,7 @@ function unreadable(source: SourceText, problem: TextProblem): WrittenResource {
   return withoutPlaces(source, [toIssue(source, problem)]);
 }
 
-function nothingBut(source: SourceText): WrittenResource {
+function emptyResource(source: SourceText): WrittenResource {
   const problem = { code: 'NO_DOCUMENT', offset: 0, message: 'the file contains no resource' };
   return withoutPlaces(source, [{ ...toIssue(source, problem), severity: 'warning' }]);
 }

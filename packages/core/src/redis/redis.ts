@@ -112,14 +112,14 @@ function createConnection<Client extends RedisClientLike>(
   }
 
   function failed(error: unknown, used: Client | undefined): Error {
-    if (error !== AWAY) note(error, used);
+    if (error !== NOT_CONNECTED) note(error, used);
     if (error === LATE) missed++;
-    if (error === LATE || (error === AWAY && connectWaitMs > 0)) silentSince = Date.now();
+    if (error === LATE || (error === NOT_CONNECTED && connectWaitMs > 0)) silentSince = Date.now();
     if (missed >= MAX_MISSED || (error instanceof Error && MOVED.test(error.message))) {
       missed = 0;
       drop();
     }
-    if (error === AWAY && trouble) return unavailable(troubleOf(trouble), trouble);
+    if (error === NOT_CONNECTED && trouble) return unavailable(troubleOf(trouble), trouble);
     return unavailable((error as Error).message, error);
   }
 
@@ -149,14 +149,14 @@ function createConnection<Client extends RedisClientLike>(
   return { run, disconnect: drop };
 }
 
-const AWAY = new Error('no connection');
+const NOT_CONNECTED = new Error('no connection');
 const LATE = new Error('no response in time');
 
 /** Waits for the connection: a client that is connecting rejects commands. */
 async function whenReady<Client extends RedisClientLike>(client: Client, waitMs: number): Promise<Client> {
   const until = Date.now() + waitMs;
   while (!client.isReady && Date.now() < until) await wait(10);
-  if (!client.isReady) throw AWAY;
+  if (!client.isReady) throw NOT_CONNECTED;
   return client;
 }
 
@@ -185,7 +185,7 @@ function clientOptions(options: RedisOptions) {
 }
 
 function reconnectStrategy(attempts: number): number | Error {
-  return attempts < MAX_RECONNECTS ? RECONNECT_MS : AWAY;
+  return attempts < MAX_RECONNECTS ? RECONNECT_MS : NOT_CONNECTED;
 }
 
 function socketOf(socket: RedisAddress['socket'], { tlsCertMountPath }: RedisOptions) {

@@ -3,7 +3,7 @@ import type { SchemaCode } from '../resource/problem-codes.ts';
 import { redact, redactAll } from './redact.ts';
 
 /** Problems of a value without a known position in the schema, which may be secret. */
-const PLACELESS: ReadonlySet<string> = new Set<SchemaCode>(['UNKNOWN_KEY', 'MISPLACED_KEY', 'WRONG_TYPE', 'BAD_KEY']);
+const UNPLACED: ReadonlySet<string> = new Set<SchemaCode>(['UNKNOWN_KEY', 'MISPLACED_KEY', 'WRONG_TYPE', 'BAD_KEY']);
 /** Members of a Secret that are not values. */
 const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'type']);
 
@@ -14,7 +14,7 @@ const SHOWN_OF_SECRET: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'typ
 export function redactRejected(document: unknown, issues: readonly Problem[]): object | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const shown = 'kind' in document && document.kind === 'Secret' ? redactSecret(document) : redact(document);
-  return issues.filter(({ code }) => PLACELESS.has(code)).reduce((rest, { path }) => redactAt(rest, path), shown);
+  return issues.filter(({ code }) => UNPLACED.has(code)).reduce((rest, { path }) => redactAt(rest, path), shown);
 }
 
 function redactSecret(document: object): object {

@@ -21,12 +21,12 @@ export interface MemorySource extends Source {
  */
 export function memorySource(initial: Readonly<Record<string, unknown>> = {}): MemorySource {
   const units = new Map<string, readonly WrittenResource[]>();
-  let handOver: ((change: SourceChange) => void) | undefined;
+  let deliver: ((change: SourceChange) => void) | undefined;
 
   function put(unit: string, written: readonly WrittenResource[]): void {
     if (written.length === 0) units.delete(unit);
     else units.set(unit, written);
-    handOver?.(new Map([[unit, written]]));
+    deliver?.(new Map([[unit, written]]));
   }
 
   const source: MemorySource = {
@@ -35,10 +35,10 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
     delete: (unit) => put(`memory:${unit}`, []),
     async start(onChange) {
       onChange(new Map(units));
-      handOver = onChange;
+      deliver = onChange;
     },
     async close() {
-      handOver = undefined;
+      deliver = undefined;
     },
   };
   for (const [unit, resources] of Object.entries(initial)) source.set(unit, resources);

@@ -35,13 +35,13 @@ export function createFolderWatch(listener: WatchListener, log: Logger): FolderW
   let events = 0;
 
   function received(folder: string, name: string | null): void {
-    if (events++ === 0) setImmediate(handOver);
+    if (events++ === 0) setImmediate(deliver);
     // A folder that is deleted or moved reports its own name.
     if (name === null || name === basename(folder)) events = MANY_EVENTS;
     else changed.add(join(folder, name));
   }
 
-  function handOver(): void {
+  function deliver(): void {
     const paths = changed;
     const many = events >= MANY_EVENTS;
     changed = new Set();

@@ -4,13 +4,13 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** Returns why an expression cannot be evaluated, or `undefined` if it can. */
 export function expressionProblem({ key, operator = 'Equals', values = [] }: LabelExpression): string | undefined {
-  const say = (what: string) => `the expression on label '${key ?? ''}' with ${operator} ${what}`;
-  if (!key) return say('names no key');
+  const problemOf = (what: string) => `the expression on label '${key ?? ''}' with ${operator} ${what}`;
+  if (!key) return problemOf('names no key');
   const [min, max] = VALUE_COUNTS[operator];
   if (values.length < min || values.length > max) {
-    return say(max === 0 ? 'takes no value' : max === 1 ? 'takes exactly one value' : 'needs a value');
+    return problemOf(max === 0 ? 'takes no value' : max === 1 ? 'takes exactly one value' : 'needs a value');
   }
-  if (COMPARES_NUMBERS.has(operator) && !isInteger(values[0]!)) return say('takes an integer');
+  if (COMPARES_NUMBERS.has(operator) && !isInteger(values[0]!)) return problemOf('takes an integer');
   return undefined;
 }
 

@@ -12,7 +12,7 @@ import { reflect, TooMuchReflected } from '../resolvers/grpc/reflection.ts';
 import { introspect, MAX_SCHEMA_BYTES } from '../remote/introspect.ts';
 import { namedPath, SERVER_PATH } from '../remote/server-path.ts';
 import type { Probe } from './discovered-api.ts';
-import { findDocument, type TellPath } from './openapi/find-document.ts';
+import { findDocument, type ReportPath } from './openapi/find-document.ts';
 
 export interface ProbeContext {
   readonly callUpstream: CallUpstream;
@@ -20,7 +20,7 @@ export interface ProbeContext {
   readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
   readonly secrets: Secrets;
   /** Receives documents at a path that cannot be used. */
-  readonly tell: TellPath;
+  readonly reportPath: ReportPath;
 }
 
 const TIMEOUT_MS = 5000;
@@ -38,26 +38,26 @@ export async function probeUpstream(
   known?: Probe['type'],
 ): Promise<Probe | undefined> {
   const ref = { name: metadata.name, namespace: metadata.namespace };
-  const { callUpstream, tell } = context;
-  const ways: Record<Probe['type'], () => Promise<Probe | undefined>> = {
+  const { callUpstream, reportPath } = context;
+  const probes: Record<Probe['type'], () => Promise<Probe | undefined>> = {
     graphql: async () => {
       const asked = { path: namedPath(spec) ?? SERVER_PATH, timeoutMs: TIMEOUT_MS };
       const introspection = await introspect(callUpstream, ref, asked).catch((error: unknown) => {
         if (error instanceof GatewayError && error.code === TOO_LARGE)
-          tell(asked.path, `${error.message} ${OF_SCHEMAS}`);
+          reportPath(asked.path, `${error.message} ${OF_SCHEMAS}`);
         throw error;
       });
       return { type: 'graphql', introspection };
     },
     openapi: async () => {
       const upstream = { ref, serviceSpec: spec.static?.serviceSpec };
-      const document = await findDocument(upstream, callUpstream, tell);
+      const document = await findDocument(upstream, callUpstream, reportPath);
       return document && { type: 'openapi', document };
     },
     grpc: () => askReflection(ref, context),
   };
-  for (const type of known ? [known] : (Object.keys(ways) as Probe['type'][])) {
-    const probe = await ways[type]().catch(() => undefined);
+  for (const type of known ? [known] : (Object.keys(probes) as Probe['type'][])) {
+    const probe = await probes[type]().catch(() => undefined);
     if (probe) return probe;
   }
   return undefined;
@@ -66,7 +66,7 @@ export async function probeUpstream(
 /** Tries one endpoint after the other, with the TLS of the upstream. */
 async function askReflection(
   ref: ResourceRef,
-  { findUpstream, secrets, tell }: ProbeContext,
+  { findUpstream, secrets, reportPath }: ProbeContext,
 ): Promise<Extract<Probe, { type: 'grpc' }> | undefined> {
   const channel = createGrpcChannel(() => findUpstream(ref), { secrets, maxBytes: MAX_SCHEMA_BYTES });
   const asked = new Set<string>();
@@ -77,7 +77,7 @@ async function askReflection(
       asked.add(address);
       const options = { credentials, timeoutMs: TIMEOUT_MS, ...(serverName && { serverName }) };
       const reflected = await reflect(address, options).catch((error: unknown) => {
-        if (error instanceof TooMuchReflected) tell(`reflection of ${address}`, error.message);
+        if (error instanceof TooMuchReflected) reportPath(`reflection of ${address}`, error.message);
         return undefined;
       });
       if (reflected && reflected.services.length > 0) return { type: 'grpc', ...reflected };

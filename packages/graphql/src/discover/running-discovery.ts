@@ -21,7 +21,7 @@ import {
   judgeSchemas,
   SCHEMA_PATH,
   settingsOf,
-  tellChanges,
+  changeProblems,
   type Judgement,
 } from '../remote/judge-schema.ts';
 import { createPoll } from '../remote/poll.ts';
@@ -75,7 +75,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   const found = new Map<string, Found>();
   const quiet = new Map<string, number>();
   /** Reported problems of documents, each of which is logged once. */
-  const told = new LRUCache<string, true>({ max: 1000 });
+  const reported = new LRUCache<string, true>({ max: 1000 });
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
   let settings: SettingsSpec = {};
   let grantedHeaders: ReadonlySet<string> = new Set();
@@ -87,16 +87,16 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const rest = quiet.get(unit) ?? 0;
     if (rest > 0) return void quiet.set(unit, rest - 1);
     const before = found.get(unit);
-    const tell = (path: string, reason: string): void => {
+    const reportPath = (path: string, reason: string): void => {
       const what = `${unit} ${path} ${reason}`;
-      if (!told.has(what)) log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
-      told.set(what, true);
+      if (!reported.has(what)) log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
+      reported.set(what, true);
     };
-    const probe = await probeUpstream(upstream, { ...options, tell }, before?.type);
+    const probe = await probeUpstream(upstream, { ...options, reportPath }, before?.type);
     if (poll.closed || !upstreams.has(unit)) return;
     if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
     try {
-      await take(unit, upstream, probe);
+      await applyProbe(unit, upstream, probe);
     } catch (error) {
       quiet.set(unit, QUIET_ROUNDS - 1);
       const reason = (error as Error).message;
@@ -104,7 +104,7 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     }
   }
 
-  async function take(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
+  async function applyProbe(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
     const granted = grantedHeaders;
     const rules = rulesOf(granted);
     const digest = digestOf(probe, rules);
@@ -135,8 +135,8 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     };
     source.set(unit, resource);
     const problems = [
-      ...discovery.skipped.filter(isTold).map(skippedProblem),
-      ...tellChanges(judgement, 'the schema of the upstream has changed'),
+      ...discovery.skipped.filter(isReported).map(skippedProblem),
+      ...changeProblems(judgement, 'the schema of the upstream has changed'),
     ];
     options.observe(keyOf('GraphQLApi', metadata), { problems, notes: [] });
     report(name, discovery, { log, judgement });
@@ -209,7 +209,7 @@ function digestOf(probe: Probe, rules: string): string {
 }
 
 /** Returns true if the status and a warning in the log report it. */
-function isTold({ isCut, isWithheld }: Skipped): boolean {
+function isReported({ isCut, isWithheld }: Skipped): boolean {
   return isCut === true || isWithheld === true;
 }
 
@@ -223,10 +223,10 @@ function report(
   { log, judgement }: { readonly log: Logger; readonly judgement: Judgement },
 ): void {
   log.info({ upstream, skipped: skipped.length }, 'GraphQLApi created from upstream');
-  for (const { where, reason, isCut } of skipped.filter(isTold).slice(0, 100)) {
+  for (const { where, reason, isCut } of skipped.filter(isReported).slice(0, 100)) {
     log.warn({ upstream, where, reason }, isCut ? 'schema truncated' : 'parameter not offered');
   }
-  for (const { where, reason } of skipped.filter((each) => !isTold(each)).slice(0, 100)) {
+  for (const { where, reason } of skipped.filter((each) => !isReported(each)).slice(0, 100)) {
     log.info({ upstream, where, reason }, 'skipped');
   }
   for (const { level, path, message } of judgement.changes.slice(0, 100)) {

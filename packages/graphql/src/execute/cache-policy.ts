@@ -12,7 +12,7 @@ export interface CachePolicy {
 
 type CacheScope = 'public' | 'private' | 'unset';
 
-const NARROWNESS: Readonly<Record<CacheScope, number>> = { public: 0, unset: 1, private: 2 };
+const SCOPE_RANK: Readonly<Record<CacheScope, number>> = { public: 0, unset: 1, private: 2 };
 
 interface Inherited {
   readonly maxAge: number;
@@ -73,7 +73,7 @@ function cachePolicy(selection: Selection, hints: ReadonlyMap<string, CacheHint>
         scope: hint.scope ?? (inherits ? inherited.scope : 'unset'),
       };
       maxAge = Math.min(maxAge, own.maxAge);
-      if (NARROWNESS[own.scope] > NARROWNESS[scope]) scope = own.scope;
+      if (SCOPE_RANK[own.scope] > SCOPE_RANK[scope]) scope = own.scope;
       // It cannot become longer again.
       if (maxAge <= 0) return;
       if (!isKnown(field.children, own)) for (const inner of field.children.all()) visit(inner, own);

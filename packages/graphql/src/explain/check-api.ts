@@ -44,10 +44,10 @@ export const graphqlApiCheck: ResourceCheck = {
 function readTemplates({ restResolver: rest, grpcResolver: grpc }: Resolution): void {
   if (rest) {
     // The control plane itself reports a path that does not begin with '/'.
-    const isTold = Object.entries(rest.request?.headers ?? {}).some(
+    const hasInvalidPath = Object.entries(rest.request?.headers ?? {}).some(
       ([name, value]) => name.toLowerCase() === ':path' && !value.startsWith('/'),
     );
-    if (!isTold) compileRestTemplate(rest);
+    if (!hasInvalidPath) compileRestTemplate(rest);
     compileResponse(rest.response);
     parseTemplate(rest.batch?.key ?? '');
   }
@@ -71,9 +71,9 @@ function problemOf(definition: string): Pick<FieldProblem, 'message' | 'place'> 
     readSchema(definition);
     return undefined;
   } catch (error) {
-    const said = (error as Error).message.split('\n', 1)[0]!.slice(0, MAX_MESSAGE);
+    const firstLine = (error as Error).message.split('\n', 1)[0]!.slice(0, MAX_MESSAGE);
     const [place] = (error instanceof GraphQLError && error.locations) || [];
-    if (!place) return { message: said };
-    return { message: `line ${place.line}, column ${place.column} of the definition: ${said}`, place };
+    if (!place) return { message: firstLine };
+    return { message: `line ${place.line}, column ${place.column} of the definition: ${firstLine}`, place };
   }
 }

@@ -14,7 +14,7 @@ export function recorded(call: UpstreamCall, trace: TracedCall | undefined, plac
   const cut = path.indexOf('?');
   const pathname = cut < 0 ? path : path.slice(0, cut);
   trace.span.setAttributes({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
-  return { ...call, headers: carrying(headers, trace) };
+  return { ...call, headers: withTraceHeaders(headers, trace) };
 }
 
 /** Returns the address of the only endpoint, or the name of an upstream with several or unknown endpoints. */
@@ -25,7 +25,7 @@ export function serverOf({ upstream, find }: CallPlace): Attributes {
 }
 
 /** Returns flat headers with those that carry the trace, which replace existing ones. */
-function carrying(headers: readonly string[], { carried }: TracedCall): readonly string[] {
+function withTraceHeaders(headers: readonly string[], { carried }: TracedCall): readonly string[] {
   if (carried.length === 0) return headers;
   const names = new Set(carried.map(([name]) => name));
   const others: string[] = [];

@@ -70,7 +70,7 @@ function createReading(stream: Stream, maxBytes: number) {
     }
   }
 
-  function take(chunk: Buffer, head: StreamHead): void {
+  function receive(chunk: Buffer, head: StreamHead): void {
     if (events === undefined && (events = isEvents(head))) stream.accepted();
     if (!events) {
       if ((size += chunk.length) > maxBytes) throw new Error(`more than ${maxBytes} bytes`);
@@ -87,7 +87,7 @@ function createReading(stream: Stream, maxBytes: number) {
     signal: AbortSignal.any([stream.signal, ended.signal]),
     onData(chunk: Buffer, head: StreamHead): void {
       try {
-        if (!reading.signal.aborted) take(chunk, head);
+        if (!reading.signal.aborted) receive(chunk, head);
       } catch (error) {
         reading.broken = error;
         ended.abort();

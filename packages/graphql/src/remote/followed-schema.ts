@@ -26,7 +26,7 @@ export function followSchema(options: FollowOptions) {
     askedAt = options.now();
     try {
       const { schema: next } = await options.ask(facts);
-      schema = schema ? await take(schema, next, options) : next;
+      schema = schema ? await accept(schema, next, options) : next;
       failed = false;
     } catch (error) {
       failed = true;
@@ -55,7 +55,7 @@ export function followSchema(options: FollowOptions) {
 }
 
 /** Returns the schema to use: the same object if nothing changed. */
-async function take(before: GraphQLSchema, after: GraphQLSchema, options: FollowOptions): Promise<GraphQLSchema> {
+async function accept(before: GraphQLSchema, after: GraphQLSchema, options: FollowOptions): Promise<GraphQLSchema> {
   const { refused, changes } = await judgeSchemas(before, after, options.changes ?? {});
   if (changes.length === 0) return before;
   const lines = changes.slice(0, MAX_REPORTED).map(({ level, message }) => `${level}: ${message}`);

@@ -38,7 +38,7 @@ export async function judgeSchemas(
 }
 
 /** Returns a problem per noticeable change, after the line `head`: errors for what rejects the schema, else warnings. */
-export function tellChanges({ refused, changes }: Judgement, head: string): ObservedProblem[] {
+export function changeProblems({ refused, changes }: Judgement, head: string): ObservedProblem[] {
   const noticed = changes.filter(({ level }) => level !== 'safe');
   if (noticed.length === 0) return [];
   const severityOf = (level: SchemaChange['level']) => (refused && level === 'breaking' ? 'error' : 'warning');

@@ -92,10 +92,10 @@ export function createRemoteApi(
   const served = {
     introspection: remote.enableIntrospection === true,
     async execute(request: OperationRequest) {
-      return misfit(schemaOf(), request) ?? answer(request);
+      return invalidVariables(schemaOf(), request) ?? answer(request);
     },
     async subscribe(request: OperationRequest) {
-      return misfit(schemaOf(), request) ?? subscribe(request);
+      return invalidVariables(schemaOf(), request) ?? subscribe(request);
     },
   };
 
@@ -139,7 +139,7 @@ function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, cont
 }
 
 /** Returns the result for variables that are invalid for the schema; the server may accept more, e.g. hidden input fields. */
-function misfit(schema: GraphQLSchema, request: OperationRequest): ApiResult | undefined {
+function invalidVariables(schema: GraphQLSchema, request: OperationRequest): ApiResult | undefined {
   const variables = coerceVariables(schema, request);
   return variables && !('coerced' in variables) ? variables : undefined;
 }

@@ -48,7 +48,7 @@ const MOST_LINES = 100;
  */
 export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
   const servers = new Map<ResourceKey, ReturnType<typeof createWatchedServer>>();
-  const told = new Map<ResourceKey, Observed>();
+  const lastObserved = new Map<ResourceKey, Observed>();
   let apis = new Map<ResourceKey, WatchedApi>();
   const poll = createPoll(ask, () => apis.keys(), options.intervalMs);
 
@@ -60,8 +60,8 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
     const { observed, changes } = await server.look(api);
     if (poll.closed || !apis.has(key)) return;
     report(api, changes, options);
-    if (isDeepStrictEqual(told.get(key), observed)) return;
-    told.set(key, observed);
+    if (isDeepStrictEqual(lastObserved.get(key), observed)) return;
+    lastObserved.set(key, observed);
     options.observe(key, observed);
   }
 
@@ -72,7 +72,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
       for (const key of before.keys()) {
         if (apis.has(key)) continue;
         servers.delete(key);
-        if (told.delete(key)) queueMicrotask(() => options.observe(key, undefined));
+        if (lastObserved.delete(key)) queueMicrotask(() => options.observe(key, undefined));
       }
       const changed = [...apis].filter(([key, api]) => !isDeepStrictEqual(before.get(key), api));
       if (changed.length > 0) void poll.start(changed.map(([key]) => key));

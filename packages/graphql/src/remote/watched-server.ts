@@ -2,7 +2,7 @@ import type { CallUpstream, Observed, Resource, ResourceRef } from '@edge-gatewa
 import type { GraphQLApiSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { readSchema } from '../schema/read-schema.ts';
 import { readServerSchema, type ServerSchema } from './introspect.ts';
-import { judgeSchemas, tellChanges, type ChangePolicy } from './judge-schema.ts';
+import { judgeSchemas, changeProblems, type ChangePolicy } from './judge-schema.ts';
 import { NOBODY, reasonOf, upstreamOf } from './remote-api.ts';
 import { compileRemoteHead } from './remote-request.ts';
 import { compareSchemas, type SchemaChange } from '../schema/schema-changes.ts';
@@ -23,30 +23,30 @@ export interface WatchedApi {
 export function createWatchedServer(callUpstream: CallUpstream) {
   let seen: ServerSchema | undefined;
   /** The schema in use of an API that declares none, and the report of its last change. */
-  let taken: { readonly schema: ServerSchema; readonly observed: Observed } | undefined;
+  let accepted: { readonly schema: ServerSchema; readonly observed: Observed } | undefined;
   let known: Observed = { problems: [], notes: [] };
 
-  async function take(next: ServerSchema, { policy }: WatchedApi): Promise<Observed> {
-    const before = taken;
-    const isTaken = before && known === before.observed;
-    if (isTaken && before.schema.text === next.text) return known;
+  async function accept(next: ServerSchema, { policy }: WatchedApi): Promise<Observed> {
+    const before = accepted;
+    const isAccepted = before && known === before.observed;
+    if (isAccepted && before.schema.text === next.text) return known;
     const judgement = before
       ? await judgeSchemas(before.schema.schema, next.schema, policy)
       : { refused: false, changes: [] };
     // Servers may return the same schema in another order.
-    if (isTaken && judgement.changes.length === 0) return known;
+    if (isAccepted && judgement.changes.length === 0) return known;
     const schema = judgement.refused ? before!.schema : next;
-    const observed = { problems: tellChanges(judgement, CHANGED), notes: [], serverSchema: schema.text };
-    if (!judgement.refused) taken = { schema, observed };
+    const observed = { problems: changeProblems(judgement, CHANGED), notes: [], serverSchema: schema.text };
+    if (!judgement.refused) accepted = { schema, observed };
     return observed;
   }
 
   async function judge(next: ServerSchema, api: WatchedApi): Promise<Observed> {
     const declared = api.resource.spec.executableSchema?.schemaDefinition;
-    if (!declared) return take(next, api);
-    taken = undefined;
+    if (!declared) return accept(next, api);
+    accepted = undefined;
     const judgement = await judgeSchemas(readSchema(declared).schema, next.schema, api.policy);
-    return { problems: tellChanges(judgement, DIFFERS), notes: [] };
+    return { problems: changeProblems(judgement, DIFFERS), notes: [] };
   }
 
   return {

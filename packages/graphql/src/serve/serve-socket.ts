@@ -52,13 +52,13 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
         return { document: ANY, results: untilError(results, end) } as never;
       }
       end();
-      return toldErrors(results.errors);
+      return wrapErrors(results.errors);
     },
     subscribe: (({ results }: { readonly results: AsyncIterable<ApiResult> }) => results) as never,
     onNext: (...[, , , , result]) => payloadOf(result as ApiResult) as never,
     onError: (_context, _id, _payload, errors) => errors.flatMap(formatted),
   });
-  speak(webSocket, server, limits, () => departing);
+  attach(webSocket, server, limits, () => departing);
   const depart = (): void => {
     departing = true;
     leave();
@@ -82,7 +82,7 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
   };
 }
 
-function speak(webSocket: WebSocket, server: Server<unknown>, limits: Limits, ignoresMessages: () => boolean): void {
+function attach(webSocket: WebSocket, server: Server<unknown>, limits: Limits, ignoresMessages: () => boolean): void {
   const closed = server.opened(
     {
       protocol: webSocket.protocol,
@@ -151,7 +151,7 @@ function payloadOf({ data, errors = [], extensions }: ApiResult): ApiResult {
   return { data, ...(errors.length > 0 && { errors }), ...(extensions && { extensions }) };
 }
 
-function toldErrors(errors: readonly ResultError[]): GraphQLError[] {
+function wrapErrors(errors: readonly ResultError[]): GraphQLError[] {
   return [new GraphQLError('', { cause: new RequestErrors(errors) })];
 }
 

@@ -50,7 +50,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
       parameters: extraParameters(block, 'tokenEndpointQueryParams', request),
       headers: sessionHeaderOf(settings, future),
     })
-    .catch((error: unknown) => keepForLater(login, error, attempt));
+    .catch((error: unknown) => allowRetry(login, error, attempt));
   const session: Session = toSession(response, login.now());
   await checkTokens(login, session, { fresh: true, nonce: attempt.nonce });
   await knownClaims(login, session);
@@ -68,7 +68,7 @@ async function finish(login: Login, request: AuthRequest, { url, state, attempt 
 }
 
 /** After a timeout the code may be unused, so the same callback may be tried again. */
-function keepForLater(login: Login, error: unknown, { cookieName }: Attempt): never {
+function allowRetry(login: Login, error: unknown, { cookieName }: Attempt): never {
   if (codeOf(error) === 'ERR_OIDC_PROVIDER_TIMEOUT') {
     login.used.delete(cookieName);
     login.used.set(lateKey(cookieName), true);

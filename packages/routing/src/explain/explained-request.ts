@@ -4,7 +4,7 @@ import { NO_METADATA, NO_RESULT, type RequestRecord } from '../format/record.ts'
 import type { CompiledDestination, Plan } from '../route/compile/route.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
 import { routeAgain, type IncomingRequest, type RouteDecision } from '../route/route-request.ts';
-import { RequestRoute, shareFacts, takeRecorded, type OutgoingRequest } from '../serve/outgoing-request.ts';
+import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } from '../serve/outgoing-request.ts';
 import type { ExplainedTable } from './explained-table.ts';
 import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
 import { judgeRoutes } from './route-verdicts.ts';
@@ -88,7 +88,7 @@ export class ExplainedRequest implements OutgoingRequest {
 
   #takeFacts(facts: Facts): void {
     this.head.applyFacts(facts);
-    takeRecorded(this.head.headers, facts);
+    applyRequestChanges(this.head.headers, facts);
   }
 
   /** Transforms the request as its route does at a stage, unless that was done. */

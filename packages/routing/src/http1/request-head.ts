@@ -15,7 +15,7 @@ export type Framing = number | 'chunked' | undefined;
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A sender of `TE` must list it in `Connection` (RFC 9110 §10.1.4). */
-const TAKES_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
+const TE_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
 /** Methods whose requests send `content-length: 0` for an empty body (RFC 9110 8.6). */
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -32,7 +32,7 @@ export function requestHead({ method, path, headers }: RequestLine, host: string
     const name = headers[i]!;
     const value = headers[i + 1]!;
     if (isFraming(name)) {
-      if (name.length === 2 && acceptsTrailers(value)) lines += TAKES_TRAILERS;
+      if (name.length === 2 && acceptsTrailers(value)) lines += TE_TRAILERS;
       continue;
     }
     if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');

@@ -42,7 +42,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
   localEndOf(socket);
   setCloseDelay(socket, limits.closeDelayMs);
   const destroySoon = socket.destroySoon.bind(socket);
-  socket.destroySoon = () => (readsOn(connection) ? linger(socket) : destroySoon());
+  socket.destroySoon = () => (isReading(connection) ? linger(socket) : destroySoon());
   return connection;
 }
 
@@ -50,7 +50,7 @@ export function trackConnection(socket: Socket, limits: ListenLimits): Connectio
 export const connectionOf = (socket: object): Connection | undefined => (socket as Carrier)[CONNECTION];
 
 /** Returns false if a request must not be served: the connection closes with an earlier response. */
-export const takesRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
+export const acceptsRequests = ({ refused, res }: Connection): boolean => !refused && res?.shouldKeepAlive !== false;
 
 /** Records a request; the connection is not idle until its response closes. */
 export function beginRequest(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
@@ -95,4 +95,4 @@ function closeIfIdle(connection: Connection): void {
   if (isIdle(connection)) connection.socket.destroySoon();
 }
 
-const readsOn = ({ req }: Connection): boolean => req !== undefined && !req.complete;
+const isReading = ({ req }: Connection): boolean => req !== undefined && !req.complete;

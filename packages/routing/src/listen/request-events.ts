@@ -7,7 +7,7 @@ import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
-import { beginRequest, connectionOf, takesRequests, type Connection } from './connection.ts';
+import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
@@ -31,7 +31,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
-    if (!connection || !takesRequests(connection)) return;
+    if (!connection || !acceptsRequests(connection)) return;
     beginRequest(connection, req, res);
     const refused = check(req, connection);
     if (refused) return refuse.request(connection, res, refused);
@@ -71,7 +71,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       socket.on('error', () => socket.destroy());
       const connection = connectionOf(socket);
-      if (!connection || !takesRequests(connection) || !handler.upgrade) {
+      if (!connection || !acceptsRequests(connection) || !handler.upgrade) {
         socket.destroy();
         return;
       }

@@ -114,7 +114,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       else if (name === 'te' && acceptsTrailers(value)) found.trailers = true;
     } else if (name === 'content-length' || name === 'expect' || name === 'http2-settings') {
       // Framing is the forwarder's, the other two end here.
-    } else if (name.includes('_') && !takesUnderscore(name, settings, found)) {
+    } else if (name.includes('_') && !acceptsUnderscore(name, settings, found)) {
       continue;
     } else if (FORWARDED_HEADERS.has(name)) {
       const forwarded = (found.forwarded ??= new Map());
@@ -128,7 +128,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
 }
 
 /** Returns false for a header to drop. Spellings that some servers treat as one of the gateway's own headers never pass. */
-function takesUnderscore(name: string, settings: ManagerSettings, found: Found): boolean {
+function acceptsUnderscore(name: string, settings: ManagerSettings, found: Found): boolean {
   if (settings.underscores === 'reject') found.refuse ??= 'ERR_ROUTING_UNDERSCORE';
   if (settings.underscores === 'drop') return false;
   const dashed = name.replaceAll('_', '-');

@@ -116,13 +116,13 @@ function changeHeaders(request: OutgoingRequest): void {
   const { head, facts, route } = request;
   if (facts) {
     hideCookies(facts);
-    takeRecorded(head.headers, facts);
+    applyRequestChanges(head.headers, facts);
   }
   applyHeaderOps(head.headers, route.plan.headers.request, request);
 }
 
 /** Applies the changes of concerns, once. Spellings of changed header names with underscores are removed too. */
-export function takeRecorded(headers: string[], { requestChanges }: Facts): void {
+export function applyRequestChanges(headers: string[], { requestChanges }: Facts): void {
   if (requestChanges.length === 0) return;
   const set = requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
   removeLookalikes(headers, set);

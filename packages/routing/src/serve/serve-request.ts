@@ -5,7 +5,7 @@ import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '
 import { failureReply, redirectReply, textReply } from './reply.ts';
 import { respond } from './respond.ts';
 import type { RequestExits, RoutedRequest } from './routed-request.ts';
-import { shareFacts, takeRecorded } from './outgoing-request.ts';
+import { shareFacts, applyRequestChanges } from './outgoing-request.ts';
 
 const LISTENING: RoutingMode = { embedded: false, newRequestId: () => randomUUID() };
 const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
@@ -111,7 +111,7 @@ function onward(request: RoutedRequest, exits: RequestExits, i: number): void {
   request.head.applyFacts(facts);
   if (!facts.reroute) return step(request, exits, i + 1);
   facts.reroute = false;
-  takeRecorded(request.head.headers, facts);
+  applyRequestChanges(request.head.headers, facts);
   reroute(request, exits, i);
 }
 

@@ -21,22 +21,22 @@ const BROKEN = new Set(['ERR_ROUTING_UPSTREAM_RESET', 'ERR_ROUTING_UPSTREAM_PROT
 
 /** Retries calls according to their policy: each attempt at the next endpoint, all within the timeout of the call. */
 export function retrying(upstreams: Upstreams, once: Once): Once {
-  const underWay = new Map<string, number>();
+  const inProgress = new Map<string, number>();
 
   /** False if too many retries are in progress. */
   function begin(name: string): boolean {
     const cluster = upstreams.get(name);
-    const active = underWay.get(name) ?? 0;
+    const active = inProgress.get(name) ?? 0;
     if (active >= (cluster?.snapshot.spec.circuitBreakers?.maxRetries ?? DEFAULT_MAX_RETRIES)) return false;
-    underWay.set(name, active + 1);
+    inProgress.set(name, active + 1);
     if (cluster instanceof Cluster) cluster.stats.rqRetry.value++;
     return true;
   }
 
   function end(name: string): void {
-    const left = underWay.get(name)! - 1;
-    if (left > 0) underWay.set(name, left);
-    else underWay.delete(name);
+    const left = inProgress.get(name)! - 1;
+    if (left > 0) inProgress.set(name, left);
+    else inProgress.delete(name);
   }
 
   const repeat = async (ref: ResourceRef, call: UpstreamCall, retry: CallRetry): Promise<UpstreamAnswer> => {

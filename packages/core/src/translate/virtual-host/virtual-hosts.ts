@@ -54,7 +54,7 @@ export interface BuiltBefore {
   readonly lastGood?: GoodParts;
 }
 
-const NOTHING_GOOD: GoodParts = { actions: new Map(), options: new Map(), tables: new Map() };
+const NO_GOOD_PARTS: GoodParts = { actions: new Map(), options: new Map(), tables: new Map() };
 
 /** Builds the virtual host of one virtual service. Parts equal to those of the previous build are the same objects. */
 export function buildVirtualService(
@@ -83,7 +83,7 @@ export function buildVirtualService(
     tables,
     dependencies: expansion.reader.dependencies,
     // A virtual host with errors was never served.
-    lastGood: holder.report.hasErrors ? (goodParts ?? NOTHING_GOOD) : lastGood.parts(),
+    lastGood: holder.report.hasErrors ? (goodParts ?? NO_GOOD_PARTS) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
   });
 }

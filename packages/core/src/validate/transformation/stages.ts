@@ -13,7 +13,7 @@ export interface HasTransformations {
 
 /** By the deprecated block, then by the staged one. */
 const made = new WeakMap<object, WeakMap<object, StagedTransformations>>();
-const NOTHING_BESIDE = {};
+const NOT_STAGED = {};
 
 /**
  * Returns the transformations of one level by stage, the deprecated form as stage `regular` unless that is set. Returns the same object
@@ -26,7 +26,7 @@ export function stagesOf({
   if (!transformations || stagedTransformations?.regular) return stagedTransformations;
   let known = made.get(transformations);
   if (!known) made.set(transformations, (known = new WeakMap()));
-  const beside = stagedTransformations ?? NOTHING_BESIDE;
+  const beside = stagedTransformations ?? NOT_STAGED;
   const before = known.get(beside);
   if (before) return before;
   const { requestTransformation, responseTransformation, clearRouteCache } = transformations;

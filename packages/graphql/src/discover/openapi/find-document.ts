@@ -24,7 +24,7 @@ const MOST_FAILURES = 2;
 const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;
 
 /** Receives why the document at a path cannot be used. */
-export type TellPath = (path: string, reason: string) => void;
+export type ReportPath = (path: string, reason: string) => void;
 
 /**
  * Requests the OpenAPI document of an upstream, at the usual paths or at `serviceSpec.rest.swaggerInfo.url`. Invalid documents
@@ -33,7 +33,7 @@ export type TellPath = (path: string, reason: string) => void;
 export async function findDocument(
   upstream: { readonly ref: ResourceRef; readonly serviceSpec: ServiceSpec | undefined },
   callUpstream: CallUpstream,
-  tell: TellPath,
+  reportPath: ReportPath,
 ): Promise<object | undefined> {
   const named = pathOf(upstream.serviceSpec?.rest?.swaggerInfo?.url);
   let failures = 0;
@@ -42,7 +42,7 @@ export async function findDocument(
       const document = readDocument(await textAt(upstream.ref, path, callUpstream), path);
       if (document) return document;
     } catch (error) {
-      tell(path, (error as Error).message);
+      reportPath(path, (error as Error).message);
       if (!(error instanceof SyntaxError) && ++failures === MOST_FAILURES) return undefined;
     }
   }

@@ -80,8 +80,10 @@ function realPath(wanted: string, path: string): string {
 }
 
 function isBelow(base: string, path: string): boolean {
-  const way = relative(base, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const relativePath = relative(base, path);
+  return (
+    relativePath !== '' && relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath)
+  );
 }
 
 function outside(path: string): Error {

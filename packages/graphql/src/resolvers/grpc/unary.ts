@@ -44,8 +44,8 @@ export function callUnary(client: Client, call: GrpcCall, connectMs: number): Pr
       if (!error) return resolve(answer ?? new Uint8Array());
       const unsent =
         late || (error.code === status.UNAVAILABLE && error.details.startsWith('No connection established'));
-      const told = late ? { code: status.UNAVAILABLE, details: `no connection in ${connectMs} ms` } : error;
-      reject(new GrpcFailure(told, { aborted: signal.aborted, unsent }));
+      const cause = late ? { code: status.UNAVAILABLE, details: `no connection in ${connectMs} ms` } : error;
+      reject(new GrpcFailure(cause, { aborted: signal.aborted, unsent }));
     };
     const options = { deadline: Date.now() + timeoutMs };
     const same = (bytes: Buffer): Buffer => bytes;

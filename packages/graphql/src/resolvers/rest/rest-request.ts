@@ -59,7 +59,7 @@ export function compileRestTemplate({ request }: RestResolver) {
 function renderHeaders(headers: readonly (readonly [string, Template])[], roots: Roots): readonly string[] {
   return headers.flatMap(([name, template]) => {
     const whole = onlyExpression(template);
-    return whole && isNothing(whole.evaluate(roots)) ? [] : [name, renderHeader(template, roots)];
+    return whole && isNullish(whole.evaluate(roots)) ? [] : [name, renderHeader(template, roots)];
   });
 }
 
@@ -69,7 +69,7 @@ function onlyExpression(template: Template): Expression | undefined {
   return template.length === 1 && typeof first === 'object' ? first : undefined;
 }
 
-function isNothing(value: unknown): value is null | undefined {
+function isNullish(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
@@ -139,9 +139,9 @@ function withQuery(path: string, query: readonly (readonly [string, Template])[]
 function valuesOf(template: Template, roots: Roots): readonly string[] {
   const only = onlyExpression(template);
   const value = only && only.root !== 'batch' ? only.evaluate(roots) : '';
-  if (isNothing(value)) return [];
+  if (isNullish(value)) return [];
   if (!Array.isArray(value)) return [renderText(template, roots, escapeComponent)];
-  return value.filter((each) => !isNothing(each)).map((each) => escapeComponent(textOf(each), only!));
+  return value.filter((each) => !isNullish(each)).map((each) => escapeComponent(textOf(each), only!));
 }
 
 /** Compiles a JSON body; every string in it may be a template. */

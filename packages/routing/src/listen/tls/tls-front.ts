@@ -21,7 +21,7 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits) {
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
       const entry = select(socket.servername || undefined);
-      if (!entry || !speaksAllowedVersion(socket, entry)) return false;
+      if (!entry || !usesAllowedVersion(socket, entry)) return false;
       stats.handshake.value++;
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
@@ -60,7 +60,7 @@ function tlsOptions({ entries, select }: TlsTable, limits: ListenLimits, verifie
   };
 }
 
-function speaksAllowedVersion(socket: TLSSocket, { minVersion, maxVersion }: TlsEntry): boolean {
+function usesAllowedVersion(socket: TLSSocket, { minVersion, maxVersion }: TlsEntry): boolean {
   const version = socket.getProtocol() ?? '';
   return version >= minVersion && version <= maxVersion;
 }
