@@ -10,13 +10,13 @@ import { page } from './http/page.ts';
 const LINKS = `<p>Deprecated: use <code>/snapshots</code> of the control-plane port.</p>
 <ul><li><a href="/xds">/xds</a>: what each data plane gets</li><li><a href="/api">/api</a>: the resources in use</li></ul>`;
 
-/** What the developer admin shows. */
+/** The data of the developer admin. */
 export interface DeveloperAdminOptions {
   /** The newest state; `undefined` before the first. */
   state(): ControlPlaneState | undefined;
   /** Default silent. */
   readonly log?: Loggers;
-  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
+  /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];
 }
 

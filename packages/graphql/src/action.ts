@@ -18,7 +18,7 @@ import { createResponder } from './serve/respond.ts';
 import type { ResultStore } from './cache/shared-results.ts';
 import { createApiCounts } from './observe/statistics.ts';
 
-/** What the action needs in addition to the context. */
+/** Parts of the action besides the context. */
 export interface GraphQLActionOptions {
   /** Returns an upstream of the newest snapshot. */
   readonly findUpstream?: (ref: ResourceRef) => SnapshotUpstream | undefined;

@@ -159,7 +159,7 @@ function descriptorFileOf(spec: GraphQLApiSpec, name: string, { filesRoot }: Con
   }
 }
 
-/** Options that say in another way where fields come from. */
+/** Options that define the source of fields in another way. */
 const OTHER_SOURCES = [
   'schemaDefinition',
   'resolutions',

@@ -51,7 +51,7 @@ export interface ExplainedJwt {
   readonly providers: readonly ExplainedProvider[];
 }
 
-/** What JWT and RBAC would do with a request. */
+/** The decisions of JWT and RBAC for a request. */
 export interface ExplainedAccess {
   /**
    * Headers of the client that are removed first, in lower case, because a provider of the virtual host copies claims to
@@ -85,7 +85,7 @@ type RouteRules = Omit<AccessRules, 'requireRbac'>;
 type Draft = { -readonly [Key in keyof ExplainedAccess]: ExplainedAccess[Key] };
 
 /**
- * Explains what JWT and RBAC would do with a request, without verifying signatures or making calls: which provider verifies
+ * Explains the decisions of JWT and RBAC for a request, without verifying signatures or making calls: which provider verifies
  * its token, which policy allows it, or came closest and what was missing. Records the changes on the facts.
  */
 export function explainAccess(rules: AccessRules, request: AccessToExplain): ExplainedAccess {

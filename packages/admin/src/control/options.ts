@@ -35,6 +35,6 @@ export interface ControlAdminOptions {
   components(): readonly Component[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
-  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
+  /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];
 }

@@ -23,7 +23,7 @@ const SAN_KINDS: Readonly<Record<string, string>> = {
 
 /** The certificates of one TLS secret, or of the files of one configuration. Keys are never read. */
 interface Certificates {
-  /** Where they are: `secret <namespace>.<name>`, or a file. */
+  /** Their source: `secret <namespace>.<name>`, or a file. */
   readonly path: string;
   readonly chain: readonly X509Certificate[];
   readonly ca: readonly X509Certificate[];
@@ -71,7 +71,7 @@ export function tlsSecretsOf(snapshot: Snapshot | undefined): ResourceRef[] {
   return [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref);
 }
 
-/** Returns the certificates of all TLS secrets and files in use; what is missing or unreadable is left out. */
+/** Returns the certificates of all TLS secrets and files in use; missing or unreadable ones are omitted. */
 function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certificates[] {
   const fromSecrets = tlsSecretsOf(snapshot).map(
     (ref) => [`secret ${ref.namespace}.${ref.name}`, secrets.get(ref)] as const,

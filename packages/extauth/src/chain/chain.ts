@@ -34,7 +34,7 @@ interface Step {
   readonly method: AuthMethod;
 }
 
-/** The request as the next step sees it, and the grants of the steps so far. */
+/** The request for the next step, and the grants of the previous steps. */
 interface Progress {
   readonly allowed: true;
   readonly request: AuthRequest;
@@ -94,7 +94,7 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
     async authorize(request) {
       const outcome = await evaluate(expression, { allowed: true, request, granted: { allowed: true } });
       if (outcome.allowed) return outcome.granted;
-      // Scripts cannot log in: they get 401 in place of the redirect, and none of its cookies.
+      // Scripts cannot log in: they get 401 instead of the redirect, without its cookies.
       return spec.failOnRedirect && outcome.redirect
         ? { allowed: false, status: 401, reason: outcome.reason }
         : outcome;

@@ -8,7 +8,7 @@ export interface Failed {
   readonly failClosed?: true;
 }
 
-/** Decision of a step; `failed` if it made none. */
+/** Decision of a step; `failed` without a decision. */
 export type StepOutcome = AuthAllowed | (AuthDenied & Failed);
 
 /** Limit and names of a step. `timeoutMs` does not apply to methods that call no server. */

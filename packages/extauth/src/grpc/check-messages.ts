@@ -94,7 +94,7 @@ function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
   ];
 }
 
-/** Clients would take a rejection with a status of success for success. */
+/** Clients would treat a rejection with a success status as success. */
 function validStatus(code: number | undefined): number {
   return code !== undefined && code >= 300 && code <= 599 ? code : 403;
 }

@@ -101,7 +101,7 @@ interface Loaded {
   };
 }
 
-/** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is what a server is made of. */
+/** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is used to create a server. */
 export const Authorization = (
   loadPackageDefinition(
     fromJSON(nested(['envoy', 'service', 'auth', 'v3'], AUTH_V3) as Parameters<typeof fromJSON>[0], {

@@ -200,7 +200,7 @@ function copies({ headers }: Answer, names: readonly string[] | undefined, op: '
   });
 }
 
-/** Clients would take a status below 300 for success. */
+/** Clients would treat a status below 300 as success. */
 function deny({ response = {} }: HttpSpec, answer: Answer): AuthDenied {
   const status = answer.status >= 300 ? answer.status : 403;
   const headers = copies(answer, response.allowedClientHeadersOnDenied, 'append').flatMap((change) =>

@@ -2,14 +2,14 @@ import { isIPv6, SocketAddress } from 'node:net';
 import { plainAddress } from '@edge-gateway/core';
 
 /**
- * Creates `max` slots that clients share. A client takes at most half of those that the others leave, so that one client cannot lock the others out and
- * each further one takes less. Pass the {@link networkOf} a client's address.
+ * Creates `max` slots that clients share. A client gets at most half of those that the others leave, so that one client cannot block the others, and
+ * each further one gets fewer. Pass the {@link networkOf} a client's address.
  */
 export function createClientSlots(max: number) {
   const byClient = new Map<string, number>();
   let used = 0;
   return {
-    /** Takes a slot. Returns false if the client has as many as are left for all others. */
+    /** Acquires a slot. Returns false if the client has as many as are left for all others. */
     acquire(client: string): boolean {
       const own = byClient.get(client) ?? 0;
       if (own >= max - used) return false;

@@ -28,7 +28,7 @@ export function redisResults(url: string, log: Logger): RedisResults {
   let redis: Redis<ReturnType<typeof createClient>> | undefined;
   let isClosed = false;
 
-  /** Loads the client only where it is used. */
+  /** Loads the client only if it is used. */
   async function start(): Promise<void> {
     const { createClient } = await import('redis');
     if (isClosed) return;

@@ -14,7 +14,7 @@ export interface ResultStore {
 
 export interface SharedResultsOptions {
   readonly store: ResultStore;
-  /** What a result depends on besides the request: other definitions of an API do not share results. */
+  /** Dependencies of a result besides the request: other definitions of an API do not share results. */
   readonly scope: string;
   /** Encryption key of 32 bytes, equal for all processes that share results. */
   readonly key: () => Uint8Array;

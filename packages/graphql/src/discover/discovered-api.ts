@@ -23,7 +23,7 @@ export interface Skipped {
 /** A GraphQL API created from a probe. */
 export interface Discovery {
   readonly spec: GraphQLApiSpec;
-  /** What was left out, in the order of the description. */
+  /** Omitted parts, in the order of the description. */
   readonly skipped: readonly Skipped[];
 }
 

@@ -1,4 +1,4 @@
-/** Deepest nesting of what clients send: bodies, and `variables` and `extensions` of query strings. */
+/** Maximum nesting depth of data from clients: bodies, and `variables` and `extensions` of query strings. */
 export const MAX_REQUEST_DEPTH = 64;
 /** Deepest nesting of one result of a remote server: deeper ones cannot be serialized again. */
 export const MAX_RESULT_DEPTH = 1000;

@@ -34,7 +34,7 @@ class OverlapCounter {
     return this.#overlaps > MAX_OVERLAPS || this.#visits > MAX_VISITS;
   }
 
-  /** Fields that share a name share what is below them. */
+  /** Fields with the same response name have merged selections. */
   count(sets: readonly SelectionSetNode[], level = 0): void {
     const groups = new Map<string, SelectionSetNode[]>();
     const sizes = new Map<string, number>();

@@ -73,7 +73,7 @@ interface FieldParts {
   readonly runOf: RunOf;
 }
 
-/** Calls a resolver of the API, or reads the key of the parent; never what every object has. */
+/** Calls a resolver of the API, or reads the own key of the parent, never an inherited one. */
 function resolverOf(resolve: Resolve | undefined, { type, field, parts, runOf }: FieldParts): Standard {
   const fit = fitterOf(field, type);
   return (parent, args, context, info) => {

@@ -1,7 +1,7 @@
 import type { ApiResult } from '../execute/executable-api.ts';
 import { cacheControl } from '../execute/cache-policy.ts';
 
-/** Returns the shortest time and narrowest scope of all parts; nothing if a part has errors or no `Cache-Control`. */
+/** Returns the shortest time and narrowest scope of all parts; `undefined` if a part has errors or no `Cache-Control`. */
 export function joinedCaching(
   parts: readonly ApiResult[],
 ): Pick<ApiResult, 'cacheControl' | 'sharedForSeconds' | 'declaredPublic'> {

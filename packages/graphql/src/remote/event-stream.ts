@@ -12,7 +12,7 @@ type StreamHead = Omit<UpstreamAnswer, 'body'>;
 const ELSEWHERE = new Set([400, 404, 405, 406, 415, 426, 501]);
 const HEADERS = ['content-type', 'application/json', 'accept', 'text/event-stream, application/json;q=0.9'];
 
-/** Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode), or takes a single result. */
+/** Subscribes over `text/event-stream` (GraphQL over SSE, distinct connections mode), or accepts a single result. */
 export function subscribeByEvents({ callUpstream, upstream, limits, targetOf }: StreamServer): SubscribeAt {
   const { name } = upstream;
   return async (stream) => {

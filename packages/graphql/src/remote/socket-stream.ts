@@ -10,7 +10,7 @@ import { readResult, resultOf } from './remote-answer.ts';
 import { payloadOf, type RemoteHead } from './remote-request.ts';
 import { TransportRejected, type Stream, type StreamServer, type SubscribeAt } from './stream.ts';
 
-/** How long a server may take to acknowledge the closing of the connection, in milliseconds; missing in the types. */
+/** Maximum time for a server to acknowledge the closing of the connection, in milliseconds; missing in the types. */
 const CLOSING = { closeTimeout: 500 };
 
 /** Subscribes by `graphql-transport-ws`, each over its own connection, without a payload in `connection_init`. */
@@ -92,7 +92,7 @@ function converse(stream: Stream, webSocket: WebSocket, limits: Limits): Promise
   });
 }
 
-/** The library makes its WebSocket itself; it gets the one there is. A constructor that throws would be an unhandled rejection. */
+/** The library creates its WebSocket itself, so it gets the existing one. A constructor that throws would be an unhandled rejection. */
 function implementationOf(webSocket: WebSocket): unknown {
   const { CONNECTING, OPEN, CLOSING, CLOSED } = WebSocket;
   const make = function upstreamSocket(): WebSocket {

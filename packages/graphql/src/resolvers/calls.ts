@@ -2,7 +2,7 @@ import { GatewayError, type ResourceRef, type UpstreamAnswer } from '@edge-gatew
 import { FieldFailure } from '../errors/field-failure.ts';
 import type { Limits } from '../document/limits.ts';
 
-/** Limits the requests to upstreams of one operation of a client, over all APIs that take part. */
+/** Limits the requests to upstreams of one operation of a client, over all APIs involved. */
 export class CallBudget {
   readonly #limits: Limits;
   #made = 0;
@@ -49,7 +49,7 @@ function begin<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
   }
 }
 
-/** Creates the failure of what an operation would still need after its end. */
+/** Creates the failure of requests after the end of their operation. */
 export function operationEnded(): FieldFailure {
   return new FieldFailure('the operation has ended', { code: 'ERR_GRAPHQL_TIMEOUT' });
 }
@@ -71,7 +71,7 @@ export class Calls {
     return this.#budget.run(make, this.signal);
   }
 
-  /** Makes equal requests of one operation once. `where` is what many of them have in common, `what` the rest. */
+  /** Makes equal requests of one operation once. `where` is their common part, `what` the rest. */
   once<T>(where: string, what: string, make: () => Promise<T>): Promise<T> {
     this.#known ??= new Map();
     let there = this.#known.get(where);

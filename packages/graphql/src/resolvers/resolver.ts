@@ -26,7 +26,7 @@ export interface ResolverContext {
   countsOf(name: string): ResolverCounts;
 }
 
-/** One operation that resolvers take part in. */
+/** One operation that resolvers belong to. */
 export interface ResolverRun {
   readonly facts: Facts;
   readonly operation: `${OperationTypeNode}`;

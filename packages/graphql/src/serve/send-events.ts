@@ -13,7 +13,7 @@ export function wantsEvents(accept: string | undefined): boolean {
 
 /** Idle time after which a comment is sent, so that no proxy closes the connection. */
 const KEEP_ALIVE_MS = 15_000;
-/** How long a client may read nothing, in milliseconds. */
+/** Maximum time without reading by a client, in milliseconds. */
 const STUCK_MS = 60_000;
 
 /**

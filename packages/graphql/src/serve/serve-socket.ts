@@ -122,7 +122,7 @@ class RequestErrors extends Error {
   }
 }
 
-/** Throws for a result without data, which the library sends as the message `error`. `end` is called once it is over. */
+/** Throws for a result without data, which the library sends as the message `error`. `end` is called once it has ended. */
 function untilError(results: AsyncIterable<ApiResult>, end: () => void): AsyncIterableIterator<ApiResult> {
   const iterator = results[Symbol.asyncIterator]();
   const taken: AsyncIterableIterator<ApiResult> = {

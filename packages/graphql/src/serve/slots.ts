@@ -2,7 +2,7 @@
 export function createSlots(max: number) {
   let used = 0;
   return {
-    /** Takes a slot. Returns false if none is free. */
+    /** Acquires a slot. Returns false if none is free. */
     acquire(): boolean {
       if (max > 0 && used >= max) return false;
       used++;

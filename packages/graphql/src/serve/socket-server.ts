@@ -13,7 +13,7 @@ interface SocketServerOptions extends SocketParts {
   readonly slots: Slots;
 }
 
-/** How long a client may take to acknowledge the closing of the connection, in milliseconds. */
+/** Maximum time for a client to acknowledge the closing of the connection, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Creates the server of `graphql-transport-ws`. Rejects what is not allowed before the upgrade. */

@@ -119,7 +119,7 @@ function elementsOf(value: unknown): readonly unknown[] | undefined {
   return typeof value === 'object' && value !== null ? Object.entries(value) : undefined;
 }
 
-/** Returns the value of a key of an object; `undefined` for what every object has. */
+/** Returns the value of a key of an object; `undefined` for inherited keys. */
 export function keyOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[key];

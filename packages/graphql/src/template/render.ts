@@ -28,7 +28,7 @@ function escaped(part: Expression, roots: Roots, escape: (text: string, expressi
   return value.map((one) => escape(textOf(one), part)).join(',');
 }
 
-/** Renders a value within text: nothing for null, JSON for objects and lists. */
+/** Renders a value within text: an empty text for null, JSON for objects and lists. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';

@@ -26,8 +26,8 @@ export function jwtRulesOf(block: JwtProviders, providers: readonly Provider[]) 
 }
 
 /**
- * Decides by the verdicts of all providers, and records on the facts what follows: no claim header but those of an
- * accepted token, its claims, and its removal. `rawHeaders` count where the facts have none.
+ * Decides by the verdicts of all providers, and records the result on the facts: only the claim headers of an
+ * accepted token, its claims, and its removal. `rawHeaders` are used if the facts have none.
  */
 export function decideJwt(
   verdicts: readonly Verdict[],

@@ -19,10 +19,10 @@ import { findTokens, removeTokens, tokenSourceOf, type FoundTokens } from './tok
 
 const DEFAULT_CACHE_MS = 300_000;
 
-/** A compiled provider: where its tokens are, and what it does with a valid one. */
+/** A compiled provider: the locations of its tokens, and the changes for a valid one. */
 export type Provider = Readonly<ReturnType<typeof createProvider>>;
 
-/** Compiles what a provider does apart from verifying. Throws `ERR_RBAC_PROVIDER` for an invalid `claimsToHeaders`. */
+/** Compiles a provider without its verification. Throws `ERR_RBAC_PROVIDER` for an invalid `claimsToHeaders`. */
 export function createProvider(name: string, spec: JwtProvider) {
   const source = tokenSourceOf(spec);
   const copies = claimCopiesOf(name, spec);
@@ -88,7 +88,7 @@ function keySourceOf(name: string, { jwks }: JwtProvider, context: Context): Key
   });
 }
 
-/** Throws `ERR_RBAC_KEYS` with what is wrong with the keys. */
+/** Throws `ERR_RBAC_KEYS` with the problem of the keys. */
 function writtenKeys(provider: string, text: string): KeySource {
   const keys = parseKeys(text);
   if (typeof keys !== 'string') return localKeys(keys);

@@ -1,7 +1,7 @@
 import type { Facts } from '@edge-gateway/core';
 import type { JwtProvider } from '@edge-gateway/core/schema';
 
-/** Where a provider's tokens may be. */
+/** The possible locations of a provider's tokens. */
 export interface TokenSource {
   readonly headers: readonly { readonly header: string; readonly prefix: string }[];
   readonly queryParams: readonly string[];

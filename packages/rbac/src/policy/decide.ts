@@ -11,7 +11,7 @@ export interface AccessRequest {
   readonly claims: ReadonlyMap<string, Claims>;
 }
 
-/** The policy that allows a request, or why none does: the policy that came closest and what it lacked. */
+/** The policy that allows a request, or the closest policy and what was missing. */
 export type Decision =
   | { readonly allowed: true; readonly policy: string }
   | { readonly allowed: false; readonly closest?: string; readonly reason: string };
@@ -22,7 +22,7 @@ interface Miss {
   readonly reason: string;
 }
 
-/** A compiled policy: returns `undefined` if it allows a request, otherwise what it lacked. */
+/** A compiled policy: returns `undefined` if it allows a request, otherwise what was missing. */
 type CompiledPolicy = (request: AccessRequest) => Miss | undefined;
 
 /** Compiles policies. Throws for a regular expression that does not compile. */
