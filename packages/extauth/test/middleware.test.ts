@@ -143,7 +143,7 @@ describe('the middleware with onRefusal: next', () => {
   }
 });
 
-describe('the middleware behind a body parser', () => {
+describe('the middleware after a body parser', () => {
   const sent: [type: string, body: string][] = [
     ['application/json', '{"a":[1]}'],
     ['application/x-www-form-urlencoded', 'a=1&a=2&b=%C3%A9'],
@@ -292,7 +292,7 @@ describe('the middleware', () => {
   });
 });
 
-describe('the middleware behind a mount path', () => {
+describe('the middleware at a mount path', () => {
   afterEach(stopAll);
   const tell: AuthMethodKind = {
     type: 'jwt',

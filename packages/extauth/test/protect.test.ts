@@ -8,7 +8,7 @@ import { basic, only } from './harness.ts';
 
 const ALICE = { salt: 'TYiryv0/', hashedPassword: '8BvzLUO9IfGPGGsPnAgSu1' };
 
-describe('WebSockets behind external auth', () => {
+describe('WebSockets with external auth', () => {
   for (const onRefusal of ['respond', 'next'] as const) {
     describe(`with onRefusal: ${onRefusal}`, () => {
       let server: Server;

@@ -143,7 +143,7 @@ describe('a GraphQL attack', () => {
     expect(body.errors[0].message).to.equal('PersistedQueryNotFound');
   });
 
-  it('joins that multiply requests: one request for what is equal', async () => {
+  it('joins that multiply requests: one request for equal ones', async () => {
     const { status, body } = await ask(front.url, '{ a: node { next { next { id } } } b: node { next { id } } }');
     expect(status).to.equal(200);
     expect(body.data.a.next.next.id).to.equal('1');

@@ -172,7 +172,7 @@ describe('operations', () => {
     expect(body.errors[0].message).to.equal("field 'name' exceeds the max operation depth of 2 for this schema");
   });
 
-  it('a mock responds at once, with a delay, or with its error', async () => {
+  it('a mock responds immediately, with a delay, or with its error', async () => {
     const url = await start();
     const { body } = await ask(url, '{ mock { a } failing }');
     expect(body.data).to.deep.equal({ mock: { a: 1 }, failing: null });

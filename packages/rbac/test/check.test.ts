@@ -136,7 +136,7 @@ describe('checks of access', () => {
       expect(ofPolicy({ permissions: { pathPrefix } }), pathPrefix).to.deep.equal([]);
   });
 
-  it('reject an expression that does not compile, but only where it is one', () => {
+  it('reject an expression that does not compile, but only if it is used as one', () => {
     const principals = (matcher: string) => [{}, { jwtPrincipal: { claims: { a: '.*', b: '(' }, matcher } }];
     expect(ofPolicy({ principals: principals('EXACT_STRING') })).to.deep.equal([]);
     const [finding, ...more] = ofPolicy({ principals: principals('REGEX_MATCH') });

@@ -82,7 +82,7 @@ describe('an explanation of access', () => {
       ]);
     });
 
-    it('that the token goes from headers and query, unless it is kept', async () => {
+    it('that the token is removed from headers and query, unless it is kept', async () => {
       const token = await issuer.sign({ email: 'a@b' });
       const request = { headers: ['authorization', `Bearer ${token}`], path: `/x?access_token=${token}&b=1` };
       const facts = await changed({}, request);
@@ -186,7 +186,7 @@ describe('an explanation of access', () => {
     });
   }
 
-  it('runs early transformations before tokens behind external auth, and regular ones after policies', async () => {
+  it('runs early transformations after external auth and before tokens, and regular ones after policies', async () => {
     const token = await issuer.sign({ role: 'admin' });
     const early = { providers: { main: { tokenSource: { headers: [{ header: 'x-early' }] } } } };
     const host = { jwtStaged: { beforeExtAuth: early, afterExtAuth: block() }, rbac };

@@ -6,7 +6,7 @@ import { greeter, openSocket, type Opened } from '../../../test/parts/web-socket
 import { jwt, rbac } from '../src/index.ts';
 import { createIssuer, ISSUER, testContext, type Issuer } from './issuer.ts';
 
-describe('WebSockets behind jwt and rbac', () => {
+describe('WebSockets with jwt and rbac', () => {
   let issuer: Issuer;
   let stranger: Issuer;
   let server: Server;

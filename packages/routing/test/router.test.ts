@@ -162,7 +162,7 @@ describe('router', () => {
     expect((await ask(port, '/admin/../x')).body).to.equal('open');
   });
 
-  it('matches a path that begins with two slashes as it is, and never redirects it to another host', async () => {
+  it('matches a path that begins with two slashes unchanged, and never redirects it to another host', async () => {
     const routes = [directOf('named', { matchers: [{ prefix: '/evil' }] }), directOf('any')];
     const toHttps = routeOf({ action: { type: 'redirect', redirect: { httpsRedirect: true } } });
     const secure = hostOf([toHttps], { name: 'secure', domains: ['secure.example'] });

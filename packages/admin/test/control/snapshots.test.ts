@@ -22,7 +22,7 @@ describe('/snapshots', () => {
     ]);
   });
 
-  it('input shows the status, and a resource without a good version as it is written', async () => {
+  it('input shows the status, and a resource without a good version as written', async () => {
     const { data } = await snapshot('input');
     const [shop, broken] = data;
     expect(shop.status.statuses['gw-system'].state).to.equal('Accepted');

@@ -27,7 +27,7 @@ describe('the look-up of access tokens', () => {
     return (token: string, client = '192.0.2.1') => lookUp(token, client);
   };
 
-  it('asks once for many requests with one token at the same time', async () => {
+  it('makes one call for many concurrent requests with one token', async () => {
     const lookUp = lookUpOf({ cacheTimeout: '0s' });
     const all = await Promise.all(Array.from({ length: 20 }, () => lookUp('t')));
     expect(asked).to.equal(1);
@@ -61,7 +61,7 @@ describe('the look-up of access tokens', () => {
     expect(asked).to.equal(4);
   });
 
-  it('caches no rejection where cacheTimeout is 0s', async () => {
+  it('caches no rejection if cacheTimeout is 0s', async () => {
     const lookUp = lookUpOf({ cacheTimeout: '0s' });
     answer = (res) => void res.end('{"active":false}');
     await lookUp('t');
@@ -91,7 +91,7 @@ describe('the look-up of access tokens', () => {
 
   const outcomeOf = (looking: Promise<unknown>): Promise<unknown> => looking.catch((error: unknown) => error);
 
-  it('asks again about a long token when user info was rate-limited', async () => {
+  it('calls again for a long token after user info was rate-limited', async () => {
     let status = 429;
     const userinfoUrl = await start((_req, res) => void res.writeHead(status).end('{}'));
     const lookUp = lookUpOf({ userinfoUrl });
@@ -101,7 +101,7 @@ describe('the look-up of access tokens', () => {
     expect(await lookUp(long)).to.have.property('userInfo');
   });
 
-  it('asks about a bounded number of tokens at once', async () => {
+  it('makes calls for a bounded number of tokens at a time', async () => {
     answer = () => {};
     const lookUp = lookUpOf();
     const waiting = Array.from({ length: 2 * MAX_CALLS }, (_, i) => outcomeOf(lookUp(`t${i}`, `client-${i}`)));
@@ -116,7 +116,7 @@ describe('the look-up of access tokens', () => {
     ['an IPv4 address', () => '192.0.2.1', '192.0.2.2'],
     ['an IPv6 network', (i: number) => `2001:db8::${i.toString(16)}`, '2001:db8:0:1::1'],
   ] as const) {
-    it(`asks about the tokens of others while ${name} sends invalid tokens`, async () => {
+    it(`makes calls for the tokens of others while ${name} sends invalid tokens`, async () => {
       answer = () => {};
       const lookUp = lookUpOf();
       const waiting = Array.from({ length: MAX_CALLS }, (_, i) => outcomeOf(lookUp(`t${i}`, client(i))));
@@ -131,7 +131,7 @@ describe('the look-up of access tokens', () => {
     });
   }
 
-  it('asks about tokens of a client again when its calls have ended', async () => {
+  it('makes calls for tokens of a client again after its calls have ended', async () => {
     const lookUp = lookUpOf({ cacheTimeout: '0s' });
     for (let round = 0; round < 3; round++) {
       const half = Array.from({ length: MAX_CALLS / 2 }, (_, i) => lookUp(`t${i}`));

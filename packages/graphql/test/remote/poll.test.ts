@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createPoll } from '../../src/remote/poll.ts';
 
 describe('a poll', () => {
-  it('asks every key once, 32 at the same time', async () => {
+  it('polls every key once, 32 at the same time', async () => {
     const keys = Array.from({ length: 300 }, (_, i) => i);
     const asked: number[] = [];
     let running = 0;
@@ -22,7 +22,7 @@ describe('a poll', () => {
     expect(most).to.equal(32);
   });
 
-  it('asks a key again that becomes due while it is asked', async () => {
+  it('polls a key again that becomes due while it is polled', async () => {
     const asked: string[] = [];
     const poll = createPoll(
       async (key: string) => {
@@ -36,7 +36,7 @@ describe('a poll', () => {
     expect(asked).to.deep.equal(['a', 'a']);
   });
 
-  it('asks all keys at the interval', async () => {
+  it('polls all keys at the interval', async () => {
     const asked: string[] = [];
     const poll = createPoll(
       async (key: string) => void asked.push(key),

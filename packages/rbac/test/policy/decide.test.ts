@@ -114,7 +114,7 @@ describe('a decision', () => {
     });
   });
 
-  it('names the closest policy, and what it lacked', () => {
+  it('names the closest policy, and what was missing', () => {
     const policies = {
       elsewhere: { permissions: { pathPrefix: '/other' } },
       users: { principals: [{ jwtPrincipal: { claims: { role: 'user' } } }] },

@@ -129,7 +129,7 @@ describe('access log', () => {
     expect(droppedLines(missing)).to.equal((2 * MAX_QUEUE) / line.length);
   });
 
-  it('writes no line where the list of logs is empty', () => {
+  it('writes no line if the list of logs is empty', () => {
     const defaultLogs = [createDefaultLog(sinks.get(path))];
     const logsOf = (options: Options) => createAccessLogs(options, { context, sinks, defaultLogs });
     expect(logsOf({ accessLoggingService: { accessLog: [] } })).to.deep.equal([]);

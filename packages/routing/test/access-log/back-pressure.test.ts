@@ -17,7 +17,7 @@ describe('back pressure of access logs', () => {
   });
   const hold = (name: string): void => pressure.hold(() => begun.push(name));
 
-  it('blocks requests while a log is behind, and resumes them in order', () => {
+  it('blocks requests while a log is too slow, and resumes them in order', () => {
     hold('a');
     hold('b');
     sinks.onProgress();
@@ -29,7 +29,7 @@ describe('back pressure of access logs', () => {
     expect(begun).to.deep.equal(['a', 'b']);
   });
 
-  it('begins requests without a write to a log, too, in each period in which it is behind', async () => {
+  it('resumes requests without a write to a log, in each period in which it is too slow', async () => {
     for (const name of ['a', 'b']) {
       sinks.isBehind = true;
       hold(name);

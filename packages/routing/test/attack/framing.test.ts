@@ -163,7 +163,7 @@ describe('framing attacks', () => {
     expect(upstream).not.to.include('/smuggled');
   });
 
-  it('serves the request before a malformed one, and none behind it', async () => {
+  it('serves the request before a malformed one, and none after it', async () => {
     const close = 'GET /third HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n';
     const { answer, upstream } = await gateway.passes(

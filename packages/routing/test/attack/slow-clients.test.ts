@@ -120,7 +120,7 @@ describe('slow clients', () => {
     await serving.close();
   });
 
-  it('closes connections above the cap at once and serves again when there is room', async () => {
+  it('closes connections above the limit immediately, and serves again below it', async () => {
     const serving = await serve((_req, res) => res.end('ok'), { limits: { headTimeoutMs: 10_000, maxConnections: 2 } });
     const kept = [await open(serving.port), await open(serving.port)];
     for (const { socket } of kept) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');

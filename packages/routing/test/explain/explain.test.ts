@@ -11,7 +11,7 @@ function destinationsOf(outcome: Outcome): readonly ExplainedDestination[] {
 }
 
 describe('explain', () => {
-  it('names listener, domain, route, destination and what would be sent', () => {
+  it('names listener, domain, route, destination and the request to the upstream', () => {
     const options = { prefixRewrite: '/v1', hostRewrite: 'up.example', timeout: '3s' };
     const routes = [
       directOf('x', { name: 'r0', matchers: [{ prefix: '/other', methods: ['POST'] }] }),
@@ -196,7 +196,7 @@ describe('explain', () => {
     ]);
   });
 
-  it('lets any transformation of a route replace those of its virtual host, of every stage', () => {
+  it('replaces the transformations of a virtual host, of every stage, by any of a route', () => {
     const host = hostOf([routeOf({ options: { stagedTransformations: { early: {} } } })], {
       options: { stagedTransformations: { regular: {} } },
     });

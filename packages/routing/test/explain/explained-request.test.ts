@@ -259,7 +259,7 @@ describe('explained transformations', () => {
     expect(outcome).to.have.property('reason').that.includes("variable 'nobody' is not defined");
   });
 
-  it('come when the admission asks for them, and once', () => {
+  it('run if the admission requests them, and once', () => {
     const seen: unknown[] = [];
     const hosts = [
       hostOf([routeOf()], {

@@ -105,7 +105,7 @@ describe('format', () => {
     expect(fill(compileFormat('%RESPONSE_FLAGS_LONG%', 'log'), recordOf({ flags: '' }), '-')).to.equal('-');
   });
 
-  it('shows a path to the upstream as it is', () => {
+  it('shows a path to the upstream unchanged', () => {
     expect(fill(compileFormat('%REQ(:PATH)%', 'request'), RECORD, '')).to.equal('/v1/a?code=secret&x=1');
   });
 

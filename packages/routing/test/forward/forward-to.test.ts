@@ -107,7 +107,7 @@ describe('forwardTo', () => {
         expect(seen(await get(`${url}/api/`, { method: 'POST', body: 'raw' })).body).to.equal('raw');
       });
 
-      it('streams a body that was read and put back, as the access check does, with or without a parser behind it', async () => {
+      it('streams a body that was read and put back, as the access check does, with or without a parser after it', async () => {
         for (const body of ['{ "a": 1 }', '']) {
           for (const parsers of [[], [make.json()]]) {
             const url = await app(putBack as unknown as RequestHandler, ...parsers);
@@ -118,7 +118,7 @@ describe('forwardTo', () => {
         }
       });
 
-      it('sends a JSON body again behind express.json()', async () => {
+      it('sends a JSON body again after express.json()', async () => {
         const url = await app(make.json());
         const answer = await get(`${url}/api/`, { method: 'POST', headers: JSON_TYPE, body: '{ "a": [1, "ü"] }' });
         expect(Buffer.from(seen(answer).body, 'latin1').toString()).to.equal('{"a":[1,"ü"]}');
@@ -155,7 +155,7 @@ describe('forwardTo', () => {
         expect(seen(await get(`${url}/api/`, { method: 'POST', headers, body: '\0\x01' })).body).to.equal('\0\x01');
       });
 
-      it('sends a JSON body that was read as text as it is', async () => {
+      it('sends a JSON body that was read as text unchanged', async () => {
         const url = await app(make.text({ type: 'application/json' }));
         const answer = await get(`${url}/api/`, { method: 'POST', headers: JSON_TYPE, body: '{ "a" : 1 }' });
         expect(seen(answer).body).to.equal('{ "a" : 1 }');
@@ -173,7 +173,7 @@ describe('forwardTo', () => {
         expect(seen(answer).body).to.equal('as is');
       });
 
-      it('does not hang on requests without body behind express.json()', async () => {
+      it('does not hang on requests without a body after express.json()', async () => {
         const url = await app(make.json());
         expect(seen(await get(`${url}/api/`, { headers: JSON_TYPE })).body).to.equal('');
         const empty = await get(`${url}/api/`, { method: 'POST', headers: { ...JSON_TYPE, 'content-length': '0' } });
@@ -323,7 +323,7 @@ describe('forwardTo', () => {
     expect(seen(await get(url, { headers: { te: 'gzip', connection: 'te' } })).headers).not.to.have.property('te');
   });
 
-  it('forwards a path that begins with two slashes as it is', async () => {
+  it('forwards a path that begins with two slashes unchanged', async () => {
     const target = await echoTarget();
     for (const [base, expected] of [
       ['', '//evil/x?y=//z'],

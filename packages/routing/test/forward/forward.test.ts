@@ -30,7 +30,7 @@ describe('forward', () => {
   });
 
   describe('the request', () => {
-    it('goes out with the method, path and headers it is given, names and order kept', async () => {
+    it('is sent with the given method, path and headers, and keeps names and order', async () => {
       const upstream = await rawUpstream((socket) => socket.write(OK));
       const headers = ['Host', 'a.example', 'X-B', '1', 'x-a', '2', 'X-B', '3'];
       const gw = await gateway({
@@ -277,7 +277,7 @@ describe('forward', () => {
         .and.not.contain('x-t');
     });
 
-    it('in chunks gets a length if it arrives at once, and stays chunked otherwise', async () => {
+    it('in chunks gets a length if it arrives in one read, and stays chunked otherwise', async () => {
       const upstream = await rawUpstream((socket, _request, index) => {
         const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
         if (index === 0) return void socket.write(`${head}2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`);
@@ -292,7 +292,7 @@ describe('forward', () => {
       expect(upstream.connections).to.equal(1);
     });
 
-    it('comes after interim responses, which are dropped', async () => {
+    it('follows interim responses, which are dropped', async () => {
       const upstream = await rawUpstream((socket) =>
         socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`),
       );
@@ -303,7 +303,7 @@ describe('forward', () => {
         .and.not.contain('103 Early Hints');
     });
 
-    it('head is sent at once although the body is not there yet', async () => {
+    it('head is sent immediately, before the body arrives', async () => {
       const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n'));
       const gw = await gateway({ upstream: snapshotOf(upstream.port) });
       const req = request(gw.url, { agent: false }).end();
@@ -313,7 +313,7 @@ describe('forward', () => {
       expect(await bodyOf(res)).to.equal('abc');
     });
 
-    it('passes each server-sent event on at once', async () => {
+    it('forwards each server-sent event immediately', async () => {
       let send = (_text: string): void => {};
       const port = await httpUpstream((_req, res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();

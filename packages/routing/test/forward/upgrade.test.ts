@@ -115,7 +115,7 @@ describe('forwardUpgrade', () => {
     expect(req!.headers.host).to.equal(`127.0.0.1:${gw.port}`);
   });
 
-  it('sends a path that begins with two slashes as it is', async () => {
+  it('sends a path that begins with two slashes unchanged', async () => {
     const echo = await echoServer();
     const gateway = await upgradeGateway(snapshotOf(echo.port), { pathOf: () => '//evil.example/x?y=//z' });
     const socket = await open(gateway.url);

@@ -157,7 +157,7 @@ describe('a response parser', () => {
     expect(hint('xtimeout=5')).to.equal(undefined);
   });
 
-  it('rejects at once what cannot become a response', () => {
+  it('rejects immediately what cannot become a response', () => {
     for (const text of [
       'SSH-2.0',
       'H2',

@@ -77,7 +77,7 @@ describe('createListeners', () => {
     expect((await exchange(port, GET)).statuses).to.deep.equal([200]);
   });
 
-  it('tries a failed listener again by itself', async () => {
+  it('retries a failed listener', async () => {
     const { server, port } = await occupy();
     create({ portOf: () => port });
     await listeners.apply(snapshotOf(listenerOf()));

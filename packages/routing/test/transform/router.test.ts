@@ -91,7 +91,7 @@ describe('transformations of requests', () => {
     expect(without.headers).to.not.have.any.keys('jwt', 'cookie');
   });
 
-  it('puts early transformations before tokens and access control, regular ones behind', async () => {
+  it('runs early transformations before tokens and access control, regular ones after them', async () => {
     const seen: string[] = [];
     const note = (stage: 'extAuth' | 'jwt' | 'rbac'): Concern => ({
       name: stage,

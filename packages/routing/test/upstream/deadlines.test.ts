@@ -69,7 +69,7 @@ describe('the deadlines', () => {
     for (const end of ends) expect(end - began).to.be.at.least(20);
   });
 
-  it('do not come when they are cancelled, wherever they stand, once or twice', async () => {
+  it('do not expire after they are cancelled, at any position, once or twice', async () => {
     const { expired, start } = limits();
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => start(name, 10));
     for (const index of [0, 2, 4, 2]) all[index]!.cancel();
@@ -81,7 +81,7 @@ describe('the deadlines', () => {
     expect(expired).to.deep.equal(['b', 'd', 'z', 'y']);
   });
 
-  it('begin anew behind those that have begun since', async () => {
+  it('restart after those that started later', async () => {
     const { expired, start } = limits();
     const [a] = [start('a', 30), start('b', 30)];
     await wait(5);
@@ -90,7 +90,7 @@ describe('the deadlines', () => {
     expect(expired).to.deep.equal(['b', 'a', 'c']);
   });
 
-  it('may be cancelled and begun while others come', async () => {
+  it('may be cancelled and started while others expire', async () => {
     const { expired, start } = limits();
     let second!: Deadline;
     await new Promise<void>((resolve) => {
@@ -136,7 +136,7 @@ describe('the deadlines', () => {
   });
 
   for (const limitMs of [2 ** 31, 2 ** 40, Infinity]) {
-    it(`do not come at once when they are further away than a timer of Node can be: ${limitMs} ms`, async () => {
+    it(`do not expire immediately above the maximum of a Node timer: ${limitMs} ms`, async () => {
       const warnings: string[] = [];
       const onWarning = ({ name }: Error): void => void warnings.push(name);
       process.on('warning', onWarning);

@@ -41,7 +41,7 @@ describe('createUpstreams', () => {
     expect(upstream.connections).to.equal(1);
   });
 
-  it('uses the new endpoints at once, and completes requests on the old ones', async () => {
+  it('uses the new endpoints immediately, and completes requests on the old ones', async () => {
     let answer = (): void => {};
     const first = await httpUpstream((_req, res) => {
       res.write('old ');
@@ -58,7 +58,7 @@ describe('createUpstreams', () => {
     expect(gw.stat('upstream_rq_total')).to.equal(2);
   });
 
-  it('closes the idle connections of a removed upstream at once, the busy ones when they are done', async () => {
+  it('closes the idle connections of a removed upstream immediately, the busy ones after their requests', async () => {
     let answer = (): void => {};
     const upstream = await rawUpstream((socket, request) => {
       if (request.startsWith('GET /slow')) answer = () => void socket.write(OK);

@@ -90,7 +90,7 @@ describe('a file with descriptors', () => {
     void start('set.bin').close?.();
   });
 
-  it('is rejected by validation where its path goes up', () => {
+  it('is rejected by validation if its path leaves the directory', () => {
     const spec = { executableSchema: { grpcDescriptorRegistry: { protoDescriptor: 'a/../../b.bin' } } };
     expect(graphqlApiCheck.check(spec as never, ['spec'])).to.deep.equal([
       {

@@ -45,7 +45,7 @@ describe('descriptors of gRPC services', () => {
     expect(() => methodTypes(types, 'c.S', 'One')).to.throw('the descriptors have no method c.S/One');
   });
 
-  it('are left to reflection only where a resource names none', () => {
+  it('are read by reflection only if a resource names none', () => {
     expect(readDescriptors(undefined, [])).to.equal(undefined);
     expect(readDescriptors({ protoRefsList: {} }, [])).to.equal(undefined);
     expect(() => readDescriptors({ protoDescriptor: 'a.bin' }, [])).to.throw(

@@ -33,7 +33,7 @@ describe('the retries of a route, for gRPC resolvers', () => {
     return api;
   }
 
-  it('are for one call where two have the same metadata, and not where it differs', async () => {
+  it('share one call if two have the same metadata, and not if it differs', async () => {
     const requestTransform = {
       serviceName: 'user.UserService',
       methodName: 'GetUser',

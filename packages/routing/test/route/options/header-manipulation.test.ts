@@ -28,7 +28,7 @@ describe('header manipulation', () => {
     expect(change(overwrite, ['x-a', '1', 'x-b', '1', 'x-a', '3'])).to.deep.equal(['x-a', '2', 'x-b', '1']);
   });
 
-  it('fills in operators and leaves out a value that comes out empty', () => {
+  it('renders operators and omits a value that is rendered empty', () => {
     const add = (value: string): Block => ({ requestHeadersToAdd: [{ header: { key: 'x-new', value } }] });
     expect(change(add('100%% of %REQ(X-A?X-B)%'), ['x-b', 'b'])).to.deep.equal(['x-b', 'b', 'x-new', '100% of b']);
     expect(change(add('%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%:%UPSTREAM_CLUSTER%'), [])).to.deep.equal([
