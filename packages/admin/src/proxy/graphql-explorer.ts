@@ -1,20 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { escapeHtml, type Next, type ResourceRef } from '@edge-gateway/core';
+import { escapeHtml, type ResourceRef } from '@edge-gateway/core';
 import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
 import { page } from '../http/page.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-
-/** The APIs that the explorer shows. */
-export interface GraphQLExplorer {
-  /** The APIs that are currently served. */
-  apis(): readonly ResourceRef[];
-  /** Handles the explorer's requests to one API; introspection is allowed. */
-  serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
-}
+import type { GraphQLExplorer } from './options.ts';
 
 /** Packages whose files the page loads, and the file of each. */
 const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {

@@ -1,5 +1,5 @@
-import type { GraphQLExplorer } from './graphql-explorer.ts';
-import type { Context, Endpoint as UpstreamEndpoint, Snapshot } from '@edge-gateway/core';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Context, Endpoint as UpstreamEndpoint, Next, ResourceRef, Snapshot } from '@edge-gateway/core';
 
 /** The body of `/ready`; only `LIVE` is 200, the others are 503. */
 export type Readiness = 'LIVE' | 'PRE_INITIALIZING' | 'INITIALIZING' | 'DRAINING';
@@ -44,4 +44,12 @@ export interface ProxyAdminOptions {
   readonly graphql?: GraphQLExplorer;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];
+}
+
+/** The APIs that the explorer shows. */
+export interface GraphQLExplorer {
+  /** The APIs that are currently served. */
+  apis(): readonly ResourceRef[];
+  /** Handles the explorer's requests to one API; introspection is allowed. */
+  serve(api: ResourceRef): ((req: IncomingMessage, res: ServerResponse, next: Next) => void) | undefined;
 }
