@@ -37,7 +37,9 @@ describe('the example with Express, login and roles', () => {
       ISSUER_URL: `http://127.0.0.1:${providerPort}`,
     };
     for (const program of ['provider', 'start']) {
-      const child = spawn('npm', ['run', '--silent', program], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      // A process group of its own: npm ends without the program that it started.
+      const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+      const child = spawn('npm', ['run', '--silent', program], { cwd: folder, env, stdio, detached: true });
       children.push(child);
       await new Promise<void>((resolve, reject) => {
         let text = '';
@@ -50,8 +52,9 @@ describe('the example with Express, login and roles', () => {
   after(async () => {
     for (const child of children) {
       if (child.exitCode !== null) continue;
-      child.kill();
-      await once(child, 'exit');
+      const closed = once(child, 'close');
+      process.kill(-child.pid!);
+      await closed;
     }
     rmSync(folder, { recursive: true });
   });
