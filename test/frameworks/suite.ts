@@ -165,7 +165,7 @@ export function testFramework(name: string, start: StartApplication): void {
       expect([passed.status, JSON.parse(passed.body).subject]).to.deep.equal([200, 'me']);
     });
 
-    it('forwards behind a body parser', async () => {
+    it('forwards after a body parser', async () => {
       const { status, body } = await ask('/forward/a?b=1', undefined, post({ name: 'Rex' }));
       expect(status, body).to.equal(200);
       expect(JSON.parse(body)).to.deep.include({ method: 'POST', url: '/a?b=1', body: '{"name":"Rex"}' });

@@ -50,7 +50,7 @@ describe('gatewayctl as a process', () => {
     }
   });
 
-  it('ends silently when its reader goes away', async () => {
+  it('ends silently if its reader disconnects', async () => {
     const { child, ended } = start(['proxy', 'dump', ...at(server)]);
     child.stdout.once('data', () => child.stdout.destroy());
     const { code, stderr } = await ended;

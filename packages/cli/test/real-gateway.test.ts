@@ -202,7 +202,7 @@ describe('gatewayctl with the real admin ports', () => {
       await debug('info');
     });
 
-    it('leaves the level as it is with --debug false', async () => {
+    it('leaves the level unchanged with --debug false', async () => {
       const { child, ended } = await following('-d', 'false');
       expect(log.level('router')).to.equal('info');
       child.kill('SIGINT');

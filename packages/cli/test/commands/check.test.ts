@@ -51,7 +51,7 @@ async function check(problems: unknown[], argv: string[] = [], more: Record<stri
 const withInput = (input: unknown) => ({ '/snapshots/input': { data: input } });
 
 describe('check', () => {
-  it('goes through every kind in order and ends with No problems detected', async () => {
+  it('checks every kind in order and ends with No problems detected', async () => {
     const { code, stdout, stderr } = await check([]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout.split('\n')).to.deep.equal([
@@ -72,7 +72,7 @@ describe('check', () => {
     ]);
   });
 
-  it('checks GraphQL APIs where there are some', async () => {
+  it('checks GraphQL APIs if there are any', async () => {
     const good = await check([], [], withInput([...HEALTHY, item('GraphQLApi', 'books')]));
     expect(good.stdout).to.include('Checking GraphQLApis... OK\nNo problems detected.');
     const broken = problem('GraphQLApi', 'books', { message: 'breaking: a field was removed' });

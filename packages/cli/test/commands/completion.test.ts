@@ -21,7 +21,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 }
 
 describe('completion', () => {
-  it('completes commands, subcommands behind aliases, and flags in bash', async () => {
+  it('completes commands, subcommands of aliases, and flags in bash', async () => {
     expect(await complete('gatewayctl ch')).to.deep.equal(['check']);
     expect(await complete('gatewayctl g virtuals')).to.deep.equal(['virtualservice']);
     expect(await complete('gatewayctl get vs r')).to.deep.equal(['route']);

@@ -133,7 +133,7 @@ describe('diff', () => {
       expect(stdout).to.not.contain('hunter2');
     });
 
-    it('says what stays in use: a rejected resource, the destination of a route, or nothing', async () => {
+    it('reports what stays in use: a rejected resource, the destination of a route, or nothing', async () => {
       const misspelt = shop.replace('upstream: { name: echo }', 'upstream: { name: ehco }');
       const added = '      - { matchers: [{ prefix: /z }], routeAction: { single: { upstream: { name: zzz } } } }\n';
       for (const [name, text, end] of [
@@ -203,7 +203,7 @@ describe('diff', () => {
       expect(gone.stdout).to.contain('~ route');
     });
 
-    it('plans nothing from a resource that was never good, which a gateway lists as it is written', async () => {
+    it('plans nothing from a resource that was never good, which a gateway lists as written', async () => {
       directory('never-good', `${shop}${MORE.replace('static: {', 'static: "<redacted>", x: {')}`);
       const metadata = { name: 'more', namespace: 'gw-system' };
       const spec = { static: { hosts: [{ addr: '127.0.0.1', port: 1 }] } };

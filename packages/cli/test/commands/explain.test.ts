@@ -142,7 +142,7 @@ spec:
         expect(await served(routes(DELEGATING), 'http://a.example/t/x')).to.contain(missing);
       });
 
-      it('leaves out missing route tables of other requests, and behind the route that matches', async () => {
+      it('omits missing route tables of other requests, and after the matching route', async () => {
         expect(await served(routes(DELEGATING, CATCH_ALL), 'http://a.example/other')).to.not.contain('missing');
         expect(await served(routes(CATCH_ALL, DELEGATING), 'http://a.example/t/x')).to.not.contain('missing');
       });
@@ -154,7 +154,7 @@ spec:
       );
     });
 
-    it('says that the port is part of the host, without rejected resources', async () => {
+    it('reports that the port is part of the host, without rejected resources', async () => {
       const stdout = await ask('VirtualService', 'other', 'http://shop.example:8080/');
       expect(stdout).to.contain(
         '✗ the domain shop.example does not match: the port is part of the host, and shop.example:8080 is not among the domains',
@@ -326,7 +326,7 @@ spec:
       expect(await ask(withCa, 'https://shop.example/cart')).to.include({ type: 'forward' });
     });
 
-    it('is 421 also where the Secret is shown as it was written, because it is rejected', async () => {
+    it('is 421 also if the Secret is shown as written, because it is rejected', async () => {
       const written = { stringData: { 'ca.crt': '<redacted>' }, data: { other: '<redacted>' } };
       const other = ['https://www.example/cart', '-H', 'host: shop.example'];
       expect(await ask(written, ...other)).to.include({ status: 421 });
@@ -486,7 +486,7 @@ spec: { bindPort: 8080, httpGateway: {} }
       });
     }
 
-    it('shows the request as it is behind access: with claim headers, without token and what others claim', async () => {
+    it('shows the request after access control: with claim headers, without the token and forged claims', async () => {
       const claimsToHeaders = [{ claim: 'email', header: 'x-email' }];
       const main = { issuer: 'https://id.example', claimsToHeaders };
       const token = tokenOf({ iss: 'https://id.example', email: 'admin@example.com' });
@@ -584,7 +584,7 @@ spec: { bindPort: 8080, httpGateway: {} }
         expect((await behind(header, options)).stdout).to.contain('answer 401 (access denied)');
     });
 
-    it('says that the login itself responds to its own paths', async () => {
+    it('reports that the login itself responds to its own paths', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const oidcAuthorizationCode = {
         appUrl: 'https://shop.example',

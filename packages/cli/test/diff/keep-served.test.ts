@@ -178,7 +178,7 @@ describe('keepServed', () => {
     expect(await diff()).to.deep.equal({ code: 0, stdout: 'No differences.\n', stderr: '' });
   });
 
-  it('finds none where broken references keep their last good versions', async () => {
+  it('finds none if broken references keep their last good versions', async () => {
     await serve(RESOURCES, written(MISSPELT));
     const { code, stdout } = await diff();
     expect(code).to.equal(1);
@@ -199,7 +199,7 @@ describe('keepServed', () => {
     expect(stdout).to.contain('the route has no last good destination').and.contain('1 error, 0 warnings.\n');
   });
 
-  it('finds none where the last good certificate stays in use', async () => {
+  it('finds none if the last good certificate stays in use', async () => {
     await serve(RESOURCES, written([['secretRef: { name: tls', 'secretRef: { name: tsl']]));
     const { stdout } = await diff();
     expect(stdout).to.match(/^No differences\.\n/);

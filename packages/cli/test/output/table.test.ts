@@ -63,7 +63,7 @@ describe('table', () => {
     expect(wrapLine('x', Infinity)).to.deep.equal(['x']);
   });
 
-  it('wraps text with continued lines below the first, and leaves it as it is without a width', () => {
+  it('wraps text with continued lines below the first, and leaves it unchanged without a width', () => {
     expect(wrapText('one two three\n  four five six\nseven', 10).split('\n')).to.deep.equal([
       'one two',
       '    three',
@@ -93,7 +93,7 @@ describe('table', () => {
       ],
     };
 
-    it('is as it is where there is room', () => {
+    it('is unchanged if it fits', () => {
       expect(renderTable(data, 200)).to.equal(renderTable(data));
       expect(renderTable(data).split('\n')).to.have.length(6);
     });
@@ -107,7 +107,7 @@ describe('table', () => {
       });
     }
 
-    it('keeps words whole where there is room, and leaves out empty columns', () => {
+    it('keeps words whole if they fit, and omits empty columns', () => {
       const columns = ['Name', 'Empty', 'Status', 'Text'];
       const rows = [['shop', '', 'Accepted', 'some text that is much longer than all that stands beside it']];
       const lines = renderTable({ columns, rows }, 40).split('\n');
@@ -128,7 +128,7 @@ describe('table', () => {
       ).to.deep.equal(['| identity | hosts:            |', '| provider | - 127.0.0.1:18083 |']);
     });
 
-    it('becomes a block a row where a name would break, unless a block breaks it as well', () => {
+    it('becomes a block per row if a name would be broken, unless a block breaks it as well', () => {
       const problem = '*v1.Proxy.gateway-proxy_gw-system Warning: broken';
       const columns = ['Virtual Service', 'Domains', 'SSL', 'Status', 'Routes'];
       const rows = [
@@ -146,7 +146,7 @@ describe('table', () => {
       expect(renderTable(long, 40)).to.match(/^\+--/);
     });
 
-    it('becomes a block a row where short words would break', () => {
+    it('becomes a block per row if short words would be broken', () => {
       const columns = ['Name', 'Domains', 'Status', 'Empty', 'Routes'];
       const rows = [
         ['shop', 'shop.example', 'Accepted', '', '/cart -> gw-system.cart (upstream)'],

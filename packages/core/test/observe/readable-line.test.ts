@@ -37,7 +37,7 @@ describe('a log line on a terminal', () => {
     expect(read({ err })).to.match(/err=\n {4}Error: broken\n {8}at a.ts:1:1\n$/);
   });
 
-  it('returns another line as it is', () => {
+  it('returns another line unchanged', () => {
     for (const other of ['{"level":30,"time":0,"msg":"cut…', 'null', '{"msg":"no level"}', '']) {
       expect(readableLine(`${other}\n`)).to.equal(`${other}\n`);
     }

@@ -20,7 +20,7 @@ describe('parseCertificates', () => {
     expect(parseCertificates(`${PEM}\n${PEM}`)).to.have.length(2);
   });
 
-  it('returns nothing for a text without certificates, and where one of them cannot be parsed', () => {
+  it('returns nothing for a text without certificates, or with an invalid one', () => {
     const broken = '-----BEGIN CERTIFICATE-----\nMIGH\n-----END CERTIFICATE-----';
     const empty = '-----BEGIN CERTIFICATE----------END CERTIFICATE-----';
     for (const pem of ['', KEY, broken, empty, `${PEM}\n${broken}`]) expect(parseCertificates(pem)).to.equal(undefined);

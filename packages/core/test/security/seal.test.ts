@@ -16,7 +16,7 @@ describe('seal', () => {
       expect(unseal(key, 'a', bad), bad).to.equal(undefined);
   });
 
-  it('never gives the same text twice, and tokens of 32 bytes', () => {
+  it('never returns the same text twice, and returns tokens of 32 bytes', () => {
     expect(seal(key, 'a', 'text')).to.not.equal(sealed);
     expect(randomToken())
       .to.match(/^[\w-]{43}$/)

@@ -377,7 +377,7 @@ status:
     ]);
   });
 
-  it('counts as absent where the block in options has a value', () => {
+  it('counts as absent if the block in options has a value', () => {
     const headers = 'headerManipulation: {requestHeadersToRemove: [a]}';
     const { resource, issues } = validate(service(`{ ${direct}, headerManipulation: null, options: {${headers}} }`));
     expect(issues).to.deep.equal([]);

@@ -169,7 +169,7 @@ describe('a login at a malicious provider', () => {
     }
   });
 
-  it('F8: returns 503 while discovery fails, and recovers by itself', async () => {
+  it('F8: returns 503 while discovery fails, and recovers automatically', async () => {
     let clock = Date.now();
     const closed = await startBadProvider();
     await closed.close();

@@ -51,7 +51,7 @@ describe('a provider that changes', () => {
       }
     });
 
-    it('or tokens that expire at once cause at most two logins, then a page', async () => {
+    it('or tokens that expire immediately cause at most two logins, then a page', async () => {
       world.idp.token = (answer) => ({ body: { ...answer, expires_in: 0 } });
       const calls = world.idp.tokenCalls;
       const answer = await world.visit();

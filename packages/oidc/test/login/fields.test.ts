@@ -78,7 +78,7 @@ describe('the field', () => {
       expect(world.idp.paths).to.not.include.members(['/authorize']).and.not.include.members(['/token']);
     });
 
-    it('revocationEndpoint is where a logout revokes the tokens', async () => {
+    it('revocationEndpoint receives the revocations of a logout', async () => {
       const browser = await logIn({ discoveryOverride: { revocationEndpoint: `${world.idp.issuer}/revoke-here` } });
       await browser.send(`${world.site.url}/logout`);
       expect(world.idp.paths).to.include('/revoke-here');
@@ -137,7 +137,7 @@ describe('the field', () => {
     expect(world.idp.tokenRequest.has('prompt')).to.equal(false);
   });
 
-  it('afterLogoutUrl is where a logout ends; without it that is appUrl', async () => {
+  it('afterLogoutUrl is the final page of a logout; default: appUrl', async () => {
     for (const [afterLogoutUrl, expected] of [
       [`${world.site.url}/bye`, `${world.site.url}/bye`],
       [undefined, `${world.site.url}/`],

@@ -5,7 +5,7 @@ import { oidc, type OidcOptions } from '../../src/index.ts';
 import { createBrowser } from '../parts/browser.ts';
 import { startWorld, type World } from '../parts/world.ts';
 
-describe('WebSockets behind a login', () => {
+describe('WebSockets with a login', () => {
   let world: World;
   let destination: ReturnType<typeof greeter>;
   let login: Handler;

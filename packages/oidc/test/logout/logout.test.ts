@@ -72,7 +72,7 @@ describe('logging out', () => {
         expect(new URL(url).origin).to.equal(world.site.url);
       });
 
-    it('keeps select_account where it is configured', async () => {
+    it('keeps select_account if it is configured', async () => {
       world.protect({ authEndpointQueryParams: { prompt: 'consent select_account' } });
       try {
         const { headers } = await createBrowser().send(switching('/a'));

@@ -35,7 +35,7 @@ describe('keys that a provider rotates without overlap', () => {
   });
   afterEach(() => idp.close());
 
-  it('F11: are fetched at once, also right after the first fetch', async () => {
+  it('F11: are fetched immediately, also right after the first fetch', async () => {
     expect(await login()).to.equal('good');
     await idp.rotate();
     expect(await login()).to.equal('good');

@@ -89,7 +89,7 @@ describe('a connection to Redis', () => {
     }
   });
 
-  it('is rejected where the certificates are not there, and works once they are', async () => {
+  it('is rejected without the certificates, and works once they exist', async () => {
     const each = redis({ host: `redis://${login}${server.tlsHost}`, socketType: 'TLS', tlsCertMountPath: empty });
     expect(await ping(each)).to.contain('neither ca.crt, nor tls.crt and tls.key');
     expect(lines[0]).to.contain('neither ca.crt');

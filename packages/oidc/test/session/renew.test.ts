@@ -35,7 +35,7 @@ const fresh: Session = { accessToken: 'fresh', refreshToken: 'r2', accessEndsAt:
 const stored: StoredSession = { id: 'id', session: { accessToken: 'a', refreshToken: 'r1', accessEndsAt: 10_000 } };
 
 describe('a renewal', () => {
-  it('by another process is awaited once tokens have expired, also behind a request that need not wait', async () => {
+  it('by another process is awaited once tokens have expired, also after a request that does not wait', async () => {
     const waits: number[] = [];
     const asked = Promise.withResolvers<void>();
     const { clock, renew } = renewalWith({

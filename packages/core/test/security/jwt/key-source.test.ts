@@ -132,7 +132,7 @@ describe('remote keys', () => {
     });
   }
 
-  it('are waited for by a bounded number of requests after a failed fetch; the others fail at once', async () => {
+  it('are awaited by a bounded number of requests after a failed fetch; the others fail immediately', async () => {
     const keys = source();
     answers = [new Error('down')];
     await keys.get();
@@ -182,7 +182,7 @@ describe('remote keys', () => {
     expect(calls).to.equal(2);
   });
 
-  it('are fetched at once for a key that is new right after a fetch', async () => {
+  it('are fetched immediately for a key that is new right after a fetch', async () => {
     const keys = source();
     const known = (await keys.get()) as KeySet;
     answers = [(await createIssuer('RS256', 'k2')).keySet];
@@ -190,7 +190,7 @@ describe('remote keys', () => {
     expect(calls).to.equal(2);
   });
 
-  it('are the same set, with the same version, when the same document comes again', async () => {
+  it('are the same set, with the same version, if the document is unchanged', async () => {
     const keys = source();
     const first = await keys.get();
     const { version } = keys;

@@ -148,7 +148,7 @@ describe('a reference that a change breaks', () => {
     expect(served(after(first, [...both, swapped]))).to.deep.equal(['v2', 'v1']);
   });
 
-  it('serves the new destination when its upstream comes later', () => {
+  it('serves the new destination once its upstream is added', () => {
     const first = [...both, service(route(single('v2')))];
     const broken = [...both, service(route(single('v22')))];
     const result = after(first, broken, [...broken, upstream('v22')]);
@@ -156,7 +156,7 @@ describe('a reference that a change breaks', () => {
     expect(reason(result)).to.equal(undefined);
   });
 
-  it('suggests a name that comes later', () => {
+  it('suggests a name that is added later', () => {
     const broken = [upstream('other'), service(route(single('orders-v2')))];
     expect(reason(after(broken))).to.contain('orders-v2 } not found. Route');
     expect(reason(after(broken, [...broken, upstream('order-v2')]))).to.contain('not found (did you mean order-v2?)');
