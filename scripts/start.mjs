@@ -93,7 +93,7 @@ async function greet(ready) {
 /** The name of a listener, why it is not served, and the resources with the problem. */
 function unservedLines({ name, reason, resources = [] }) {
   // The status of the resource has these words in front.
-  const cause = reason.replace(/^Listener (?:Error|Warning): \w+\. Reason: /, '');
+  const cause = reason.replace(/\b\w+ (?:Error|Warning): \w+\. Reason: /, '');
   return [name, cause, ...resources.map((each) => `see ${each.kind} ${each.namespace}/${each.name}`)];
 }
 
