@@ -11,7 +11,7 @@ export interface WrittenProblem extends Pick<FieldProblem, 'path' | 'message' | 
 }
 
 /** Maximum number of reported errors, and of warnings, per document. */
-const MOST_ISSUES = 1000;
+const MAX_ISSUES = 1000;
 
 /** Errors that do not affect the types of values. */
 const SHAPE_KEEPING: ReadonlySet<string> = new Set([
@@ -62,7 +62,7 @@ export class DocumentReport {
 
   /** True if no more errors are accepted. */
   get full(): boolean {
-    return this.#counts.error >= MOST_ISSUES;
+    return this.#counts.error >= MAX_ISSUES;
   }
 
   /** Adds issues that already have a position. */
@@ -73,7 +73,7 @@ export class DocumentReport {
 
   add({ code, path, message, hint, on, severity = 'error' }: WrittenProblem): void {
     if (severity === 'error') this.failed = true;
-    if (this.#counts[severity]++ >= MOST_ISSUES) return;
+    if (this.#counts[severity]++ >= MAX_ISSUES) return;
     const origin = this.#written.locate(path, on);
     this.#issues.push({ code, severity, origin, ...this.subject, path, message, ...(hint !== undefined && { hint }) });
   }

@@ -36,7 +36,7 @@ export interface SchemaWatch {
   close(): void;
 }
 
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /**
  * Creates the loop that reads the schemas of the servers of remote GraphQLApis, reports differences from the declared schema, or from
@@ -112,7 +112,7 @@ function report(
     metrics.counter({ path, metric: `envoy_${path}`.replaceAll(/[^a-zA-Z0-9_]/g, '_') }).value++;
   }
   const shown = { api: `${namespace}.${name}`, upstream: upstream.name };
-  for (const { level, path, message } of changes.slice(0, MOST_LINES)) {
+  for (const { level, path, message } of changes.slice(0, MAX_LINES)) {
     const line = { ...shown, severity: level, path, change: message };
     if (level === 'safe') log.info(line, 'schema of remote server changed');
     else log.warn(line, 'schema of remote server changed');

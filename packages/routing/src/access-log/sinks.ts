@@ -14,7 +14,7 @@ export interface Sinks {
 /** Maximum number of queued characters; beyond it lines are dropped and counted. */
 export const MAX_QUEUE = 16 * 1024 * 1024;
 /** Number of queued characters from which the reader counts as too slow. The rest is reserved for requests in progress. */
-export const BEHIND = 1024 * 1024;
+export const SLOW_READER_CHARS = 1024 * 1024;
 
 /** Creates the sinks of one data plane. A file error is logged once per incident and never affects a request. */
 export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>): Sinks {
@@ -35,7 +35,7 @@ export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>):
       return sink;
     },
     get isBehind() {
-      for (const sink of sinks.values()) if (sink.queued > BEHIND && !sink.stalled) return true;
+      for (const sink of sinks.values()) if (sink.queued > SLOW_READER_CHARS && !sink.stalled) return true;
       return false;
     },
     onProgress() {},

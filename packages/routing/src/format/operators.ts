@@ -65,7 +65,7 @@ const WITH_ARGUMENT: Readonly<Record<ArgumentOperator, (argument: string) => Ope
 };
 
 /** Known operators of a log without a value in this gateway. */
-export const NEVER_KNOWN: ReadonlySet<string> = new Set(LOG_OPERATORS);
+export const WITHOUT_VALUE: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const NOTHING: Operator = () => undefined;
 
 /** Operators of a response, which a request that is on its way up does not have yet. */
@@ -83,7 +83,7 @@ const ADDRESSES: ReadonlySet<string> = new Set([':path', 'x-envoy-original-path'
 export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
   if (name === 'START_TIME') return WITH_ARGUMENT.START_TIME(argument ?? '');
-  if (use === 'log' && NEVER_KNOWN.has(name)) return NOTHING;
+  if (use === 'log' && WITHOUT_VALUE.has(name)) return NOTHING;
   const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
   if (!Object.hasOwn(table, name)) return undefined;
   const operator =

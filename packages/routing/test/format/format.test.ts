@@ -6,7 +6,7 @@ import {
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
 } from '@edge-gateway/core';
-import { NEVER_KNOWN, OPERATOR_NAMES } from '../../src/format/operators.ts';
+import { WITHOUT_VALUE, OPERATOR_NAMES } from '../../src/format/operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';
 import { recordOf } from '../records.ts';
@@ -98,7 +98,7 @@ describe('format', () => {
   });
 
   it('supports the additional operators that validation allows in logs, and no others', () => {
-    expect([...NEVER_KNOWN]).to.deep.equal(LOG_OPERATORS);
+    expect([...WITHOUT_VALUE]).to.deep.equal(LOG_OPERATORS);
   });
 
   it('omits long flags if there are none', () => {

@@ -19,7 +19,7 @@ export const OPENAPI_PATHS: readonly string[] = [
   '/v2/swagger',
 ];
 const TIMEOUT_MS = 5000;
-const MOST_FAILURES = 2;
+const MAX_FAILURES = 2;
 /** Matches a line of an OpenAPI document, so that HTML pages are not parsed as YAML. */
 const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;
 
@@ -43,7 +43,7 @@ export async function findDocument(
       if (document) return document;
     } catch (error) {
       reportPath(path, (error as Error).message);
-      if (!(error instanceof SyntaxError) && ++failures === MOST_FAILURES) return undefined;
+      if (!(error instanceof SyntaxError) && ++failures === MAX_FAILURES) return undefined;
     }
   }
   return undefined;
