@@ -1,7 +1,9 @@
 import {
   printable,
   diffSnapshots,
+  formatPath,
   isSame,
+  type FieldDiff,
   type PartDiff,
   type RouteAction,
   type Snapshot,
@@ -10,6 +12,7 @@ import {
 } from '@edge-gateway/core';
 import { count } from '../output/problem-lines.ts';
 import type { Colors } from '../output/terminal.ts';
+import { changedValues, changeText } from './changed-values.ts';
 
 /** What differs for one proxy. */
 export interface ProxyDiff {
@@ -49,7 +52,6 @@ const PARTS: readonly [key: keyof SnapshotDiff, noun: string][] = [
 ];
 
 const SIGNS = { added: '+', removed: '-', changed: '~' } as const;
-const LONGEST_VALUE = 200;
 
 /** Every part that differs. */
 export function partsOf(diffs: readonly ProxyDiff[]): PartDiff[] {
@@ -65,19 +67,26 @@ export function renderComparison(diffs: readonly ProxyDiff[], colors: Colors): s
     ...PARTS.flatMap(([key, noun]) =>
       diff[key].flatMap(({ change, name, fields }) => [
         paints[change](`${SIGNS[change]} ${noun} ${printable(name)}`),
-        ...fields.map(({ field, before, after }) => {
-          const [was, is] = [before, after].map((value) => valueText(field, value));
-          return `    ${printable(`${field}: ${was} -> ${is}`)}`;
-        }),
+        ...fields.flatMap(fieldLines).map((line) => `    ${printable(line)}`),
       ]),
     ),
   ]);
   return [...lines, '', summary(partsOf(diffs))].join('\n');
 }
 
-function valueText(field: string, value: unknown): string {
-  const text = (field === 'action' && value ? actionText(value as RouteAction) : JSON.stringify(value)) ?? 'nothing';
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+const MOST_LINES = 20;
+
+/** What differs in a field: the actions of a route as text, else each changed value within the field. */
+function fieldLines({ field, before, after }: FieldDiff): string[] {
+  const [was, is] = field === 'action' ? [before, after].map((action) => actionText(action as RouteAction)) : [];
+  if (was !== is) return [`${field}: ${changeText(was!, is!)}`];
+  const changes = changedValues([field], before, after);
+  const lines = changes.map((change) => {
+    const [old, now] = [change.before, change.after].map((value) => JSON.stringify(value) ?? 'nothing');
+    return `${formatPath(change.path)}: ${changeText(old!, now!)}`;
+  });
+  const more = lines.length - MOST_LINES;
+  return more > 1 ? [...lines.slice(0, MOST_LINES), `… and ${more} more changes of ${field} (-o json)`] : lines;
 }
 
 /** What a route does, e.g. `forward to echo_gw-system` or `503 instead of its destination (upstream not found)`. */

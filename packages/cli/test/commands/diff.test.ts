@@ -62,7 +62,7 @@ describe('diff', () => {
     expect(code).to.equal(0);
     expect(stdout).to.match(/^proxy gateway-proxy\n/);
     expect(stdout).to.contain(
-      '\n~ route listener-::-8080/gw-system.shop-route-0\n    matchers: [{"prefix":"/a"}] -> [{"prefix":"/b"}]\n',
+      '\n~ route listener-::-8080/gw-system.shop-route-0\n    matchers[0].prefix: "/a" -> "/b"\n',
     );
     expect(stdout).to.contain('\n+ upstream more_gw-system\n');
     expect(stdout).to.match(/\n2 differences: 1 added, 0 removed, 1 changed\.\n$/);

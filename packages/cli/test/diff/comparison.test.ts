@@ -54,6 +54,27 @@ describe('renderComparison', () => {
   const forward = (...destinations: object[]) => ({ type: 'forward', destinations });
   const broken = { status: 503, body: 'no healthy upstream', reason: 'upstream b not found' };
 
+  it('prints the changed values of options by their paths, which a long value beside them does not hide', () => {
+    const linesOf = (...options: readonly object[]) => {
+      const [old, now] = options.map((one) => ({ ...served({}), upstreams: [{ name: 'u', options: one }] }) as never);
+      return renderComparison(compareServed([old!], [now!]), colors as never)
+        .split('\n')
+        .slice(2, -2);
+    };
+    const withClaim = (email: string) => ({
+      extauth: { configRef: { name: 'x'.repeat(300) } },
+      rbac: { policies: { x: { claims: { email } } } },
+    });
+    expect(linesOf(withClaim('admin'), withClaim('boss'))).to.deep.equal([
+      '    options.rbac.policies.x.claims.email: "admin" -> "boss"',
+    ]);
+    const secrets = ['hunter2', 'hunter3'].map((value) => ({ oauth: { clientSecret: value, retries: value.length } }));
+    expect(linesOf(secrets[0]!, { ...secrets[1], added: true })).to.deep.equal(['    options.added: nothing -> true']);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`option-${i}`, i]));
+    expect(linesOf({}, many)).to.have.length(21);
+    expect(linesOf({}, many).at(-1)).to.equal('    … and 10 more changes of options (-o json)');
+  });
+
   it('prints the actions of routes as text', () => {
     expect(rendered(forward(to('a')), { type: 'replacement', ...broken })).to.equal(
       '    action: forward to a -> 503 "no healthy upstream" instead of its destination (upstream b not found)',
