@@ -1,5 +1,6 @@
-import type { Listener, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
+import type { Listener, Route, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
 import { contentText } from './content.ts';
+import { pairRoutes } from './route-pairs.ts';
 
 /** A field that differs; `undefined` on the side without it. */
 export interface FieldDiff {
@@ -21,7 +22,7 @@ export interface PartDiff {
 export interface SnapshotDiff {
   readonly listeners: readonly PartDiff[];
   readonly virtualHosts: readonly PartDiff[];
-  /** Of virtual hosts on both sides. */
+  /** Of virtual hosts on both sides, by new names. A moved route has a field `position`: its index among the routes of both sides. */
   readonly routes: readonly PartDiff[];
   readonly upstreams: readonly PartDiff[];
 }
@@ -59,10 +60,12 @@ function hostsOf(listener: Listener | undefined): readonly VirtualHost[] {
   return listener?.virtualHosts ?? [];
 }
 
-function routePairs([name, before, after]: Pair<VirtualHost>): Pair<VirtualHost['routes'][number]>[] {
-  if (!before || !after) return [];
+function routePairs([name, before, after]: Pair<VirtualHost>): Pair<Route>[] {
+  if (!before || !after || before.routes === after.routes) return [];
   const listener = name.slice(0, name.length - after.name.length - 1);
-  return inside(listener, before.routes, after.routes);
+  return pairRoutes(before, after)
+    .map(([old, now]): Pair<Route> => [`${listener}/${(now ?? old)!.name}`, old, now])
+    .sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
 }
 
 function inside<T extends Named>(outer: string, before: readonly T[], after: readonly T[]): Pair<T>[] {

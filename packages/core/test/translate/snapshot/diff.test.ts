@@ -56,6 +56,48 @@ describe('diffSnapshots', () => {
     expect(diff.upstreams[0]!.fields.map(({ field }) => field)).to.deep.equal(['spec', 'endpoints']);
   });
 
+  describe('of routes', () => {
+    const withRoutes = (...routes: readonly string[]) => {
+      const lines = routes.map((route) => {
+        const [path, name] = route.split(' ');
+        return `      - { ${name ? `name: ${name}, ` : ''}matchers: [{ prefix: ${path} }], directResponseAction: { status: ${200 + path!.length} } }\n`;
+      });
+      return snapshot(service('a', '/').replace(/      - name: first[^]*/, lines.join('')));
+    };
+    const routesOf = (before: readonly string[], after: readonly string[]) =>
+      diffSnapshots(withRoutes(...before), withRoutes(...after)).routes.map(({ change, name, fields }) =>
+        [change, name.split('-route-')[1], ...fields.map(({ field }) => field)].join(' '),
+      );
+
+    it('reports an inserted or removed route alone, although those after it are renumbered', () => {
+      const [few, more] = [
+        ['/', '/bb', '/ccc named', '/dddd'],
+        ['/', '/x', '/bb', '/ccc named', '/dddd'],
+      ];
+      expect(routesOf(few, more)).to.deep.equal(['added 1']);
+      expect(routesOf(more, few)).to.deep.equal(['removed 1']);
+      expect(routesOf(few, ['/x', ...few, '/', '/'])).to.deep.equal(['added 0', 'added 5', 'added 6']);
+    });
+
+    it('pairs changed routes by their own name, matchers, action, or index', () => {
+      expect(routesOf(['/', '/bb named'], ['/x', '/', '/ccc named'])).to.deep.equal([
+        'added 0',
+        'changed 2-named matchers action',
+      ]);
+      expect(routesOf(['/', '/bb'], ['/x', '/', '/cc'])).to.deep.equal(['added 0', 'changed 2 matchers']);
+      expect(routesOf(['/', '/bb'], ['/', '/ccc'])).to.deep.equal(['changed 1 matchers action']);
+    });
+
+    it('reports the position of a moved route alone', () => {
+      const routes = ['/', '/bb', '/ccc named', '/dddd'];
+      expect(routesOf(routes, ['/dddd', '/', '/bb', '/ccc named'])).to.deep.equal(['changed 0 position']);
+      const moved = diffSnapshots(withRoutes(...routes), withRoutes('/x', '/bb', '/', '/ccc named', '/dddd')).routes;
+      expect(moved.map(({ fields }) => fields)).to.deep.equal([[], [{ field: 'position', before: 1, after: 0 }]]);
+      expect(routesOf(routes, routes.toReversed())).to.have.length.greaterThan(1);
+      expect(routesOf(['/', '/x', '/bb'], ['/bb', '/x'])).to.deep.equal(['removed 0', 'changed 0 position']);
+    });
+  });
+
   it('treats a missing snapshot as empty', () => {
     const only = snapshot(service('a', '/'), upstream(80));
     const added = diffSnapshots(undefined, only);
