@@ -62,8 +62,10 @@ function showOn(command: Command, io: Terminal, view: View, print: (io: Terminal
 }
 
 function printObjects(io: Terminal, { found, all, view, output }: Shown): void {
-  if (output === 'table' || output === 'wide') io.out(renderTables(view.tables(found, all), widthOf(io, output)));
-  else if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
+  if (output === 'table' || output === 'wide') {
+    const tables = renderTables(view.tables(found, all), widthOf(io, output));
+    if (tables !== '') io.out(tables);
+  } else if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
   if (found.length > 0) return;
   const elsewhere = new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace));
   const hint = elsewhere.size > 0 ? `; there are some in: ${[...elsewhere].sort().join(', ')} (-n or -A)` : '';

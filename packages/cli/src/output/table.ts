@@ -80,7 +80,7 @@ const blockRoom = (head: readonly Cell[], width: number): number => Math.max(MIN
 
 const blockIndent = (head: readonly Cell[]): number => Math.max(...titlesOf(head).map(columnsOf)) + 2;
 
-/** Renders each row as a block: the header of a column, then its cell; without rows, the headers only. */
+/** Renders each row as a block: the header of a column, then its cell; without rows, the headers only, if they fit into a line. */
 function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: number): string {
   const titles = titlesOf(head!);
   const indent = blockIndent(head!);
@@ -93,7 +93,10 @@ function renderBlocks([head, ...rows]: readonly (readonly Cell[])[], width: numb
         .map((line, i) => padColumns(i === 0 ? titles[column]! : '', indent) + line),
     );
   const rule = '-'.repeat(Math.min(width, indent + MIN_COLUMNS));
-  if (rows.length === 0) return titles.join('  ');
+  if (rows.length === 0) {
+    const line = titles.join('  ');
+    return columnsOf(line) <= width ? line : '';
+  }
   return rows.map((row) => block(row).join('\n')).join(`\n${rule}\n`);
 }
 

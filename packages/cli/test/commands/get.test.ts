@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { VIEWS } from '../../src/tables/views.ts';
@@ -75,6 +76,22 @@ describe('get', () => {
     expect(stdout).to.contain('ROUTE TABLE');
     expect(stderr).to.equal('No route tables here; there are some in: team-a (-n or -A).\n');
     expect((await get('routetables', '-A', '-o', 'name')).stdout).to.equal('routetable.gateway.vendor.io/team\n');
+  });
+
+  it('prints no header of a kind without resources if the terminal is too narrow for it', async () => {
+    let printed = '';
+    const narrow = (columns: number) => {
+      const write = (chunk: Buffer, _encoding: string, done: () => void) => {
+        printed += String(chunk);
+        done();
+      };
+      return { stdout: Object.assign(new Writable({ write }), { columns }) };
+    };
+    const { code, stderr } = await call(['get', 'gateways', '-n', 'team-a', ...at(server)], narrow(60));
+    expect({ code, printed }).to.deep.equal({ code: 0, printed: '' });
+    expect(stderr).to.match(/^No gateways here/);
+    await call(['get', 'gateways', '-n', 'team-a', ...at(server)], narrow(62));
+    expect(printed).to.match(/^GATEWAY .*STATUS\n$/);
   });
 
   it('rejects an empty namespace, with a suggestion', async () => {

@@ -39,9 +39,10 @@ describe('table', () => {
     expect(lines.filter((line) => line.startsWith('+'))).to.have.length(3);
   });
 
-  it('breaks no header of a table without rows', () => {
+  it('breaks no header of a table without rows, and leaves out one that does not fit', () => {
     const columns = ['Gateway', 'Virtual Services', 'Status'];
     expect(renderTable({ columns, rows: [] }, 38)).to.equal('GATEWAY  VIRTUAL SERVICES  STATUS');
+    expect(renderTable({ columns, rows: [] }, 30)).to.equal('');
   });
 
   it('breaks no list item after its dash', () => {
@@ -165,7 +166,7 @@ describe('table', () => {
         'DOMAINS  *',
         'STATUS   Warning',
       ]);
-      expect(renderTable({ columns, rows: [] }, 34)).to.equal('NAME  DOMAINS  STATUS  EMPTY  ROUTES');
+      expect(renderTable({ columns, rows: [] }, 36)).to.equal('NAME  DOMAINS  STATUS  EMPTY  ROUTES');
       expect(renderTable({ columns, rows }, 1)).to.contain('NAME     shop\n');
     });
   });
