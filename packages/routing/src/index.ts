@@ -24,7 +24,8 @@ export type {
   UpgradeOutcome,
   UpgradeTarget,
 } from './forward/forward.ts';
-export type { ForwardFailure } from './upstream/failure.ts';
+export type { AttemptObserver, AttemptOutcome } from './upstream/attempt.ts';
+export type { FailureReason, ForwardFailure } from './upstream/failure.ts';
 export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/forward-to.ts';
 export { forward } from './forward/forward-request.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';

@@ -1,15 +1,7 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
-import { lingerOnClose, type Endpoint } from '@edge-gateway/core';
-import { UpstreamProtocolError } from '../http1/errors.ts';
-import { isReusable, reuse } from '../http1/read-buffer.ts';
-import { RequestBody, hasBody } from '../http1/request-body.ts';
-import { SMALL_BODY } from '../http1/request-writer.ts';
-import type { ResponseHead } from '../http1/response-head.ts';
 import { Cluster } from '../upstream/cluster.ts';
-import { hostOf } from '../http1/authority.ts';
-import { UpstreamExchange } from '../upstream/exchange.ts';
-import { failureOf, type FailureReason, type ForwardFailure } from '../upstream/failure.ts';
-import type { Forward, ForwardHead, ForwardOutcome } from './forward.ts';
+import { failureOf } from '../upstream/failure.ts';
+import { ForwardedExchange } from './forwarded-exchange.ts';
+import type { Forward } from './forward.ts';
 
 /**
  * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure in both directions.
@@ -25,7 +17,7 @@ export const forward: Forward = (req, res, upstream, head) => {
   if (!(upstream instanceof Cluster)) throw new TypeError('forward requires upstreams from createUpstreams');
   const endpoint = upstream.unusable === undefined ? (head.endpoint ?? upstream.pick()) : undefined;
   if (endpoint) {
-    new Exchange({ req, res, cluster: upstream, head, endpoint }).start();
+    new ForwardedExchange({ req, res, cluster: upstream, head, endpoint }).start();
     return;
   }
   head.onDone({
@@ -37,159 +29,3 @@ export const forward: Forward = (req, res, upstream, head) => {
     bytesReceived: 0,
   });
 };
-
-/** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
-
-interface ExchangeParts {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly cluster: Cluster;
-  readonly head: ForwardHead;
-  readonly endpoint: Endpoint;
-}
-
-/** One forwarded request and its response. */
-class Exchange extends UpstreamExchange {
-  protected readonly retryableMethods = IDEMPOTENT;
-  readonly #parts: ExchangeParts;
-  #body: RequestBody | undefined;
-  /** Headers of the response until they are written. */
-  #flat: string[] | undefined;
-  #framing: ResponseHead['framing'] = 'close';
-  #status = 0;
-  #upstreamMs = -1;
-  #received = 0;
-
-  constructor(parts: ExchangeParts) {
-    super(parts.cluster, parts.endpoint);
-    this.#parts = parts;
-  }
-
-  start(): void {
-    const { req, res, head } = this.#parts;
-    res.on('close', this.#onClientGone);
-    if (res.destroyed) return this.#onClientGone();
-    if (!head.body && hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
-    const { method, path, headers, timeoutMs } = head;
-    this.send({ method, path, headers, timeoutMs, body: head.body ?? this.#body });
-  }
-
-  onHeadAlone(): void {
-    if (this.over) return;
-    this.#writeHead(this.#flat!);
-    this.#parts.res.flushHeaders();
-  }
-
-  onBody(buffer: Buffer, start: number, end: number): void {
-    if (this.over || this.#endedByOthers()) return;
-    this.#received += end - start;
-    const { connection } = this;
-    if (this.#flat) this.#writeHead(this.#flat);
-    if (!write(this.#parts.res, connection!.take(buffer, start, end))) connection!.pause();
-  }
-
-  onEnd(buffer: Buffer, start: number, end: number): void {
-    if (this.over || this.#endedByOthers()) return;
-    const { res, cluster } = this.#parts;
-    const length = end - start;
-    this.#received += length;
-    const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
-    if (this.#flat) this.#writeBuffered(this.#flat, length);
-    if (length === 0) res.end();
-    else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
-    else res.end(this.connection!.take(buffer, start, end));
-    cluster.stats.rqTime.observe(this.elapsedMs);
-    this.#end({ flags: '' });
-  }
-
-  protected onResponse({ status, headers, framing }: ResponseHead): void {
-    const { head } = this.#parts;
-    this.#upstreamMs = this.elapsedMs;
-    this.#flat = head.onResponseHead(status, [...headers]);
-    this.#status = status;
-    this.#framing = framing;
-  }
-
-  protected onFailure(reason: FailureReason): void {
-    this.#end(reason);
-  }
-
-  #writeHead(flat: string[]): void {
-    const { res, cluster } = this.#parts;
-    const early = this.#body !== undefined && !this.#body.ended;
-    // After this no other response is possible: a head that cannot be written still sets the length in `res`.
-    this.#flat = undefined;
-    try {
-      res.writeHead(this.#status, early ? [...flat, 'connection', 'close'] : flat);
-    } catch (error) {
-      throw new UpstreamProtocolError((error as Error).message);
-    }
-    if (early) lingerOnClose(res);
-    cluster.stats.responded(this.#status);
-    res.on('drain', this.#onDrain);
-  }
-
-  /** Returns true if other code ended the response during its body; it is then handled like a disconnected client. */
-  #endedByOthers(): boolean {
-    if (this.#flat || !this.#parts.res.writableEnded) return false;
-    this.#onClientGone();
-    return true;
-  }
-
-  /** Writes the head of a complete response, with its length instead of chunks, so that it is sent in one write. */
-  #writeBuffered(flat: string[], length: number): void {
-    this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
-  }
-
-  #end({ failure, flags, details }: { failure?: ForwardFailure; flags: string; details?: string }): void {
-    if (this.over) return;
-    this.finish();
-    const { res, cluster, head, endpoint } = this.#parts;
-    res.off('close', this.#onClientGone).off('drain', this.#onDrain);
-    this.#body?.release();
-    const begun = this.#status > 0 && this.#flat === undefined;
-    const aborted = begun && (failure !== undefined || flags === 'DC');
-    if (failure && !aborted) cluster.stats.responded(failure.status);
-    if (aborted) breakOff(res, this.#framing !== 'close');
-    const outcome: ForwardOutcome = {
-      flags,
-      details,
-      failure: aborted ? undefined : failure,
-      aborted: aborted || undefined,
-      endpoint: hostOf(endpoint),
-      upstreamMs: this.#upstreamMs,
-      bytesSent: this.#received,
-      bytesReceived: this.#body?.bytes ?? head.body?.length ?? 0,
-    };
-    head.onDone(outcome);
-  }
-
-  readonly #onClientGone = (): void => {
-    if (this.over) return;
-    this.cluster.stats.rqCancelled.value++;
-    this.leave();
-    this.#end({ flags: 'DC', details: 'client disconnected' });
-  };
-
-  readonly #onDrain = (): void => this.connection?.resume();
-
-  readonly #onUpload = (): void => this.refresh();
-}
-
-/** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */
-function write(res: ServerResponse, chunk: Buffer): boolean {
-  if (!isReusable(chunk) || res.write !== ServerResponse.prototype.write) return res.write(chunk);
-  return res.write(chunk, (error) => {
-    if (!error) reuse(chunk);
-  });
-}
-
-/** Ends a response whose body cannot be finished, so that a truncated body is not mistaken for a complete one. */
-function breakOff(res: ServerResponse, framed: boolean): void {
-  const { socket } = res;
-  // Without framing, a regular end of the connection would indicate a complete body.
-  const closeEndsBody = !framed && !res.chunkedEncoding;
-  if (closeEndsBody && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();
-  else res.destroy();
-}

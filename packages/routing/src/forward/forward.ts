@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Endpoint } from '@edge-gateway/core';
+import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
@@ -28,6 +29,8 @@ export interface ForwardHead {
    * If it throws, the response is a 502; for an invalid list the connection is aborted.
    */
   onResponseHead(status: number, headers: string[]): string[];
+  /** Called with the outcome of each attempt, before `onResponseHead` or `onDone`. */
+  readonly onAttempt?: AttemptObserver | undefined;
   /** Called exactly once, when nothing more will be written to the response by the forwarder. */
   onDone(outcome: ForwardOutcome): void;
 }

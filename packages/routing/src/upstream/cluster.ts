@@ -1,4 +1,5 @@
 import { createRoundRobin, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import type { AttemptObserver } from './attempt.ts';
 import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -12,6 +13,8 @@ export class Cluster implements Upstream {
   readonly snapshot: SnapshotUpstream;
   readonly stats: ClusterStats;
   readonly deadlines: Deadlines;
+  /** Set by what judges the endpoints by their outcomes. */
+  onAttempt: AttemptObserver | undefined;
   readonly #context: Context;
   readonly #settings: ConnectionSettings;
   readonly #next: () => Endpoint | undefined;

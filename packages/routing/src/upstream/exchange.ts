@@ -1,4 +1,5 @@
 import type { Endpoint } from '@edge-gateway/core';
+import type { AttemptObserver } from './attempt.ts';
 import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { RequestBody } from '../http1/request-body.ts';
@@ -27,12 +28,16 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected connection: Connection | undefined;
   /** The exchange has ended. */
   protected over = false;
+  /** Number of the current attempt. */
+  protected attempt = 1;
   readonly #startedAt = performance.now();
+  #attemptedAt = this.#startedAt;
   #request: UpstreamRequest | undefined;
   #head = '';
   #pool: ConnectionPool | undefined;
   #deadline: Deadline | undefined;
   #retried = false;
+  #status = 0;
 
   constructor(cluster: Cluster, endpoint: Endpoint) {
     this.cluster = cluster;
@@ -47,6 +52,11 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected abstract onFailure(reason: FailureReason): void;
   /** Methods whose request may be retried if no endpoint can have received it. */
   protected abstract readonly retryableMethods: ReadonlySet<string>;
+
+  /** Receives the outcomes of this exchange. */
+  protected get observer(): AttemptObserver | undefined {
+    return undefined;
+  }
 
   abstract onHeadAlone(): void;
   abstract onBody(buffer: Buffer, start: number, end: number): void;
@@ -64,10 +74,10 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
       this.#head = requestHead(request, hostOf(this.endpoint), framingOf(body));
       this.#pool = this.cluster.pool(this.endpoint);
     } catch (error) {
-      return this.onFailure(explain(error as Error, 'connecting'));
+      return this.#fail(explain(error as Error, 'connecting'));
     }
     if (this.#pool.acquire(this)) return;
-    this.onFailure({
+    this.#fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'),
       flags: 'UO',
       details: 'too many requests are waiting for a connection',
@@ -103,6 +113,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
 
   onHead(head: ResponseHead): void {
     if (this.over) return;
+    this.#report(head.status, undefined);
     try {
       this.onResponse(head);
     } catch (error) {
@@ -120,18 +131,32 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
         return;
       }
     }
-    this.onFailure(explain(error, connection.sent ? 'sent' : 'connecting'));
+    this.#fail(explain(error, connection.sent ? 'sent' : 'connecting'));
   }
 
   expire(): void {
     this.cluster.stats.rqTimeout.value++;
     const limit = this.#request!.timeoutMs;
     this.leave();
-    this.onFailure({
+    this.#fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
       flags: 'UT',
       details: `no response in ${limit} ms`,
     });
+  }
+
+  #fail(reason: FailureReason): void {
+    this.#report(this.#status, reason);
+    this.onFailure(reason);
+  }
+
+  #report(status: number, reason: FailureReason | undefined): void {
+    const { cluster, endpoint, attempt, observer } = this;
+    this.#status = status;
+    if (!cluster.onAttempt && !observer) return;
+    const outcome = { endpoint, attempt, status, reason, elapsedMs: performance.now() - this.#attemptedAt };
+    cluster.onAttempt?.(outcome);
+    observer?.(outcome);
   }
 
   /** Only on a connection that was idle, which the peer may close at any time, and only if the request can have had no effect. */
