@@ -313,7 +313,6 @@ describe('router', () => {
         x_forwarded_for: '6.6.6.6',
         'x-forwarded-for': '1.1.1.1',
         'x-forwarded-proto': 'https',
-        'x-forwarded-host': 'evil.example',
         'x-forwarded-client-cert': 'forged',
         'x-request-id': 'mine',
         'x-kept': '1',
@@ -330,7 +329,6 @@ describe('router', () => {
       'proxy-authorization',
       'te',
       'x_forwarded_for',
-      'x-forwarded-host',
       'x-forwarded-client-cert',
     );
     expect(headers['x-request-id']).not.to.equal('mine');

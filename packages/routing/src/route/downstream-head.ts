@@ -158,7 +158,8 @@ function addOwn(
   const chain = forwardedChain(forwarded?.get('x-forwarded-for'), connection, settings);
   if (chain !== undefined) headers.push('x-forwarded-for', chain);
   headers.push('x-forwarded-proto', scheme);
-  const host = given?.get('x-forwarded-host');
+  // As Envoy does, also from clients that are not trusted: like `Host`, it is the choice of the client.
+  const host = forwarded?.get('x-forwarded-host');
   if (host !== undefined) headers.push('x-forwarded-host', host);
   const port =
     given?.get('x-forwarded-port') ?? (settings.appendXForwardedPort ? String(connection.localPort) : undefined);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { factsOf, hideCookies, type Destination, type Endpoint, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedRoute, RequestRecord } from '../format/record.ts';
-import { findHeader, setHeader } from '../http1/flat-headers.ts';
+import { setHeader } from '../http1/flat-headers.ts';
 import {
   EMPTY_PLAN,
   type CompiledDestination,
@@ -16,9 +16,9 @@ import type { DownstreamHead } from '../route/downstream-head.ts';
 import { matchedLength } from '../route/match/matcher.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
-import { hostOfEndpoint, type HostRewrite } from '../route/options/rewrite.ts';
+import { rewriteHost } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
-import { rewritePrefix } from '../route/options/rewrite.ts';
+import { rewritePath, type PathRewrite } from '../route/options/path-rewrite.ts';
 import { ClientView } from '../format/connection-record.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
@@ -89,13 +89,15 @@ export interface UpstreamChoice {
  */
 export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
   const { destination, action, upstream, isUpgrade } = choice;
-  const { host, prefixRewrite, timeoutHeader, websocket } = action.policy;
+  const { host, path, timeoutHeader, websocket } = action.policy;
   if (isUpgrade && !websocket) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
   if (destination.broken) return { type: 'replaced', by: destination.broken };
   if (!upstream) return { type: 'noCluster' };
   changeHeaders(request);
-  rewriteHost(request, host, upstream);
-  if (!rewritePath(request, prefixRewrite)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
+  if (host.from === 'endpoint') request.endpoint = upstream.pick();
+  if (!rewriteHost(request.head, host, request.endpoint, request.settings))
+    return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
+  if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
   if (timeoutHeader !== '') setHeader(request.head.headers, 'x-envoy-expected-rq-timeout-ms', timeoutHeader);
   return undefined;
 }
@@ -103,11 +105,11 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
 /** Changes the head in place to the one passed to an action of a package; returns the code of a rejected request. */
 export function prepareResponder(
   request: OutgoingRequest,
-  { prefixRewrite, websocket }: RespondAction,
+  { path, websocket }: RespondAction,
   isUpgrade: boolean,
 ): RoutingErrorCode | undefined {
   changeHeaders(request);
-  if (!rewritePath(request, prefixRewrite)) return 'ERR_ROUTING_DOT_SEGMENT';
+  if (path && !changePath(request, path)) return 'ERR_ROUTING_DOT_SEGMENT';
   return isUpgrade && !websocket ? 'ERR_ROUTING_UPGRADE' : undefined;
 }
 
@@ -130,22 +132,10 @@ export function applyRequestChanges(headers: string[], { requestChanges }: Facts
   requestChanges.length = 0;
 }
 
-function rewriteHost(request: OutgoingRequest, rewrite: HostRewrite, upstream: EndpointPicker): void {
-  if (rewrite.auto) request.endpoint = upstream.pick();
-  const host = rewrite.literal ?? (rewrite.auto ? hostOfEndpoint(request.endpoint) : undefined);
-  const { headers, authority } = request.head;
-  if (host === undefined || host === authority) return;
-  setHeader(headers, 'host', host);
-  if (!rewrite.appendForwardedHost || authority === '') return;
-  const before = findHeader(headers, 'x-forwarded-host');
-  setHeader(headers, 'x-forwarded-host', before === undefined ? authority : `${before},${authority}`);
-}
-
-/** Rewrites the prefix of the path, in place. Returns false if the path cannot be rewritten safely. */
-function rewritePath({ head, route, settings }: OutgoingRequest, prefix: string): boolean {
-  if (prefix === '') return true;
+/** Rewrites the path in place. Returns false if the path cannot be rewritten safely. */
+function changePath({ head, route, settings }: OutgoingRequest, rewrite: PathRewrite): boolean {
   const { matcher } = route.entry!;
-  const rewritten = rewritePrefix(head.path, matchedLength(matcher, head.pathname), prefix);
+  const rewritten = rewritePath(head.path, matchedLength(matcher, head.pathname), rewrite);
   if (rewritten === undefined) return false;
   if (rewritten === head.path) return true;
   if (!settings.suppressEnvoyHeaders) setHeader(head.headers, 'x-envoy-original-path', head.path);

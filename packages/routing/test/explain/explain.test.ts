@@ -52,6 +52,7 @@ describe('explain', () => {
       'x-forwarded-for': '127.0.0.1',
       'x-forwarded-proto': 'http',
       'x-forwarded-host': 'a.example',
+      'x-envoy-original-host': 'a.example',
       'x-envoy-original-path': '/api/pets?x=1',
       'x-envoy-expected-rq-timeout-ms': '3000',
     });

@@ -27,8 +27,9 @@ export function routeAction(route: Route, secrets: Secrets): Message {
 
 function forward({ destinations }: Forward, route: Route, secrets: Secrets): Message {
   const options = inEffect('RouteOptions', route.options);
-  const { hostRewrite, autoHostRewrite, hostRewriteHeader, prefixRewrite, regexRewrite } = options;
-  const rewritesHost = Boolean(hostRewrite || autoHostRewrite || hostRewriteHeader);
+  const { hostRewrite, autoHostRewrite, hostRewriteHeader, hostRewritePathRegex, prefixRewrite, regexRewrite } =
+    options;
+  const rewritesHost = Boolean(hostRewrite || autoHostRewrite || hostRewriteHeader || hostRewritePathRegex);
   return message({
     ...target(destinations, secrets),
     timeout: protoDuration(options.timeout ?? DEFAULTS.routeTimeout),
@@ -38,6 +39,7 @@ function forward({ destinations }: Forward, route: Route, secrets: Secrets): Mes
     host_rewrite_literal: hostRewrite || undefined,
     auto_host_rewrite: autoHostRewrite || undefined,
     host_rewrite_header: hostRewriteHeader || undefined,
+    host_rewrite_path_regex: regexRewriteOf(hostRewritePathRegex as Redirect['regexRewrite']),
     append_x_forwarded_host: rewritesHost ? options.appendXForwardedHost : undefined,
     upgrade_configs: upgrades(options.upgrades),
     cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',

@@ -75,15 +75,16 @@ const route = f.block(
     prefixRewrite: f.text(
       'Replaces the matched prefix, or the whole exact path; the query is kept. Empty is the same as unset.',
     ),
-    regexRewrite: f.of(
-      RegexRewrite,
-      'Rewrites the path without the query; not together with `prefixRewrite`.',
-      f.notYet,
-    ),
+    regexRewrite: f.of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.'),
     hostRewrite: f.text('Host to send to the upstream.'),
     autoHostRewrite: f.flag('Sends the DNS name of the endpoint as host.'),
-    hostRewriteHeader: f.text('Request header with the host to send to the upstream.', f.notYet),
-    hostRewritePathRegex: f.of(pathRegex, 'Derives the host from the path.', f.notYet),
+    hostRewriteHeader: f.text(
+      'Request header with the host to send to the upstream. If it is missing, the host is kept; an invalid host is rejected with 400.',
+    ),
+    hostRewritePathRegex: f.of(
+      pathRegex,
+      'Derives the host from the path; every match is replaced. An invalid host is rejected with 400.',
+    ),
     appendXForwardedHost: f.bool(
       'Sends the original host in `x-forwarded-host` if it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
       { default: true },

@@ -1,3 +1,4 @@
+import { isHeaderName } from '../../http/reserved-headers.ts';
 import { parseDuration } from '../../syntax/duration.ts';
 import { isHost } from '../../syntax/host.ts';
 import type { Cors } from '../../schema/route/cors.ts';
@@ -36,7 +37,10 @@ export const checkRouteOptions: Check<RouteOptions> = (options, at) => {
       prefixRewrite: checkPath,
       regexRewrite: ({ pattern }, path) => invalidRewrite(!pattern?.regex && 'regexRewrite needs a pattern', path),
       hostRewrite: checkRewriteHost,
-      hostRewriteHeader: (name, path) => invalidRewrite(name === '' && 'hostRewriteHeader names no header', path),
+      hostRewriteHeader: (name, path) =>
+        invalidRewrite(!isHeaderName(name) && `invalid header name '${name}' in hostRewriteHeader`, path),
+      hostRewritePathRegex: ({ pattern }, path) =>
+        invalidRewrite(!pattern?.regex && 'hostRewritePathRegex needs a pattern', path),
       faults: checkFaults,
       shadowing: checkShadowing,
       upgrades: checkUpgrades,

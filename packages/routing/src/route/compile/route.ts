@@ -10,7 +10,8 @@ import {
 } from '@edge-gateway/core';
 import type { Retries } from '@edge-gateway/core/schema';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
-import { compileHostRewrite, type HostRewrite } from '../options/rewrite.ts';
+import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
+import { compilePathRewrite, type PathRewrite } from '../options/path-rewrite.ts';
 import { compileRedirect, locationOf, type CompiledRedirect } from '../options/redirect.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
@@ -38,8 +39,8 @@ export interface ForwardPolicy {
   readonly timeoutMs: number;
   /** The limit as sent upstream; empty if it is not sent. */
   readonly timeoutHeader: string;
-  /** Empty keeps the path. */
-  readonly prefixRewrite: string;
+  /** `undefined` keeps the path. */
+  readonly path: PathRewrite | undefined;
   readonly host: HostRewrite;
   readonly websocket: boolean;
 }
@@ -55,7 +56,7 @@ export interface ForwardAction {
 export interface RespondAction {
   readonly type: 'respond';
   readonly responder: Responder;
-  readonly prefixRewrite: string;
+  readonly path: PathRewrite | undefined;
   readonly websocket: boolean;
   /** For the requests that it makes. */
   readonly retries: RetryPolicy | undefined;
@@ -107,7 +108,7 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
     return {
       type: 'respond',
       responder: environment.respond(route),
-      prefixRewrite: route.options.prefixRewrite ?? '',
+      path: compilePathRewrite(route.options),
       websocket: websocketOf(route.options, environment.websocket),
       retries: retriesOf(routeLevels),
       plan,
@@ -146,7 +147,7 @@ function compileForward(
   const policy: ForwardPolicy = {
     timeoutMs,
     timeoutHeader: timeoutMs > 0 && !environment.suppressEnvoyHeaders ? String(timeoutMs) : '',
-    prefixRewrite: route.options.prefixRewrite ?? '',
+    path: compilePathRewrite(route.options),
     host: compileHostRewrite(route.options),
     websocket: websocketOf(route.options, environment.websocket),
   };

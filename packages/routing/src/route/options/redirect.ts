@@ -1,8 +1,8 @@
-import { compileRegex, type RouteAction } from '@edge-gateway/core';
+import type { RouteAction } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { breaksLine } from '../../http1/flat-headers.ts';
 import { pathReference } from '../match/canonical-path.ts';
-import { rewritePrefix } from './rewrite.ts';
+import { compileSubstitution, rewritePath, rewritePrefix } from './path-rewrite.ts';
 
 type RedirectAction = Extract<RouteAction, { readonly type: 'redirect' }>['redirect'];
 
@@ -30,7 +30,6 @@ export function compileRedirect(action: RedirectAction) {
   for (const value of [action.hostRedirect, action.pathRedirect, action.prefixRewrite]) {
     if (value && breaksLine(value)) throw routingError('ERR_ROUTING_OPTION', 'a redirect contains a line break');
   }
-  const { regexRewrite } = action;
   return {
     status: STATUS[action.responseCode ?? 'MOVED_PERMANENTLY'],
     https: action.httpsRedirect === true,
@@ -38,12 +37,7 @@ export function compileRedirect(action: RedirectAction) {
     port: action.portRedirect || undefined,
     path: action.pathRedirect || undefined,
     prefix: action.prefixRewrite || undefined,
-    regex: regexRewrite?.pattern?.regex
-      ? {
-          pattern: compileRegex(regexRewrite.pattern.regex),
-          substitution: regexRewrite.substitution ?? '',
-        }
-      : undefined,
+    regex: compileSubstitution(action.regexRewrite),
     stripQuery: action.stripQuery === true,
   };
 }
@@ -80,8 +74,8 @@ function newPath(redirect: CompiledRedirect, input: RedirectInput): string | und
     return rewritten === undefined ? undefined : rewritten + query;
   }
   if (redirect.regex) {
-    const { pattern, substitution } = redirect.regex;
-    return absolutePath(pattern.replaceAll(input.pathname, substitution)) + query;
+    const rewritten = rewritePath(input.pathname, 0, { prefix: undefined, regex: redirect.regex });
+    return rewritten === undefined ? undefined : rewritten + query;
   }
   return input.pathname + query;
 }
