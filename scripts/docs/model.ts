@@ -26,7 +26,7 @@ export interface Block {
   readonly uses: ReadonlyMap<string, Support>;
 }
 
-const RANK: Readonly<Record<Support, number>> = { yes: 0, notYet: 1, refused: 2 };
+const RANK: Readonly<Record<Support, number>> = { yes: 0, notYet: 1, leftOut: 2, refused: 3 };
 /** Returns the lower of two levels. */
 export const worse = (a: Support, b: Support): Support => (RANK[a] >= RANK[b] ? a : b);
 /** Returns the higher of two levels. */

@@ -1,3 +1,4 @@
+import type { Support } from '../../packages/core/src/schema/field.ts';
 import type { KindInfo } from '../../packages/core/src/schema/kinds.ts';
 import { blocksOf, reachOf, typeName, worse, type Block } from './model.ts';
 import { SUPPORT_WORDS, page, table } from './table.ts';
@@ -27,7 +28,7 @@ export function resourcePage(info: KindInfo): string {
   ]);
 }
 
-function sectionOf(block: Block, heading: string, reach: 'yes' | 'notYet' | 'refused'): string {
+function sectionOf(block: Block, heading: string, reach: Support): string {
   const rows = block.fields.map(({ path, schema, support }) => [
     `\`${path}\``,
     typeName(schema, (title) => `[${title}](#${title.toLowerCase()})`),

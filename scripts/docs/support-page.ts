@@ -10,7 +10,7 @@ export function supportPage(): string {
   const perKind = kinds.map((info) => {
     const blocks = blocksOf(info);
     const reach = reachOf(blocks);
-    const totals: Totals = { yes: 0, notYet: 0, refused: 0 };
+    const totals: Totals = { yes: 0, notYet: 0, leftOut: 0, refused: 0 };
     for (const block of blocks.values()) {
       const fields = all.get(block.title) ?? new Map<string, Support>();
       all.set(block.title, fields);
@@ -25,8 +25,8 @@ export function supportPage(): string {
   const titles = [...all.keys()].toSorted();
   return page([
     '# What is supported',
-    'A field that is not supported **yet** is accepted, has no effect, and gives its resource a warning that names it. ' +
-      'A security field that does not work yet is **refused**: a resource that sets it is rejected, so that a policy is never silently missing. ' +
+    'A field that is not supported **yet** is accepted, has no effect, and gives its resource a warning that names it. **No** means the same for a field that is not planned. ' +
+      'A security field that does not work is **refused**: a resource that sets it is rejected, so that a policy is never silently missing. ' +
       'What lies below such a field counts as it does. Fields of a block that several kinds share are counted for each of them, and once in the last line.',
     '## Totals',
     totalsTable(perKind, all),
@@ -42,14 +42,14 @@ function totalsTable(
   perKind: readonly { kind: string; totals: Totals }[],
   all: ReadonlyMap<string, ReadonlyMap<string, Support>>,
 ): string {
-  const overall: Totals = { yes: 0, notYet: 0, refused: 0 };
+  const overall: Totals = { yes: 0, notYet: 0, leftOut: 0, refused: 0 };
   for (const fields of all.values()) for (const level of fields.values()) overall[level]++;
-  const row = (name: string, { yes, notYet, refused }: Totals) => [
+  const row = (name: string, { yes, notYet, leftOut, refused }: Totals) => [
     name,
-    ...[yes + notYet + refused, yes, notYet, refused].map(String),
+    ...[yes + notYet + leftOut + refused, yes, notYet, leftOut, refused].map(String),
   ];
   return table(
-    ['Kind', 'Fields', 'Supported', 'Not yet', 'Refused'],
+    ['Kind', 'Fields', 'Supported', 'Not yet', 'No', 'Refused'],
     [
       ...perKind.map(({ kind, totals }) => row(`[${kind}](resources/${kind.toLowerCase()}.md)`, totals)),
       row('**All, each once**', overall),

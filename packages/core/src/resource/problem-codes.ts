@@ -35,6 +35,7 @@ export const SCHEMA_CODES = {
   MISPLACED_KEY: 'A known key in the wrong place.',
   MISSING_FIELD: 'A missing required field.',
   MISSING_REFERENCE: 'A reference to a missing resource.',
+  NOT_SUPPORTED: 'A field that has no effect and is not planned; a warning.',
   NOT_SUPPORTED_YET: 'A field that has no effect yet; a warning.',
   ONEOF_CONFLICT: 'Two fields that cannot be set together.',
   ONEOF_MISSING: 'None of several fields of which one is required.',

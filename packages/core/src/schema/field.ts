@@ -3,10 +3,11 @@ import { Type, type Static, type TSchema, type TUnsafe } from 'typebox';
 export type { Static } from 'typebox';
 
 /**
- * How far a field is supported: `yes` works; `notYet` is accepted with a Warning that names it; `refused` is a security
- * field that does not work yet, so that a resource using it is Rejected. What lies below an unsupported field is too.
+ * How far a field is supported: `yes` works; `notYet` and `leftOut` are accepted with a Warning that names it, the latter are not
+ * planned; `refused` is a security field that does not work, so that a resource using it is Rejected. What lies below an
+ * unsupported field is too.
  */
-export type Support = 'yes' | 'notYet' | 'refused';
+export type Support = 'yes' | 'notYet' | 'leftOut' | 'refused';
 
 /** Annotations of a field besides its type and description. */
 export interface FieldOptions {
@@ -29,6 +30,8 @@ export const secretKeys = { 'x-secret': 'keySet' } as const;
 
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;
+/** Mixed into the options of a field that is not planned. */
+export const leftOut = { 'x-support': 'leftOut' } as const;
 /** Mixed into the options of a security field that is not supported yet. */
 export const refused = { 'x-support': 'refused' } as const;
 

@@ -1,8 +1,17 @@
 import type { TSchema } from 'typebox';
+import type { Support } from './field.ts';
 import type { KindInfo } from './kinds.ts';
 
 /** A JSON Schema, draft 7. */
 export type JsonSchema = { [key: string]: unknown };
+
+/** Appended to the description of a field. */
+const SUPPORT_NOTES: Readonly<Record<Support, string>> = {
+  yes: '',
+  notYet: ' Not supported yet.',
+  leftOut: ' Not supported.',
+  refused: ' Rejected: not supported yet.',
+};
 
 /** Returns the JSON Schema of a whole resource of a kind as written; named blocks appear once, under `$defs`. */
 export function resourceSchema(info: KindInfo): JsonSchema {
@@ -75,8 +84,7 @@ class Writer {
 
   #describe({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
     const support = rest['x-support'];
-    const note =
-      support === 'refused' ? ' Rejected: not supported yet.' : support === 'notYet' ? ' Not supported yet.' : '';
+    const note = SUPPORT_NOTES[support as Support] ?? '';
     return {
       ...(description !== undefined && { description: `${description as string}${note}` }),
       ...(fallback !== undefined && { default: fallback }),

@@ -161,6 +161,15 @@ describe('validateWritten on fields without support', () => {
     ]);
   });
 
+  it('warns about those that are not planned', () => {
+    const yaml = resource('Upstream', '{ai: {openai: {}}}', 'gw.vendor.io/v1');
+    const { resource: accepted, issues } = validate(yaml);
+    expect(accepted).not.equal(undefined);
+    expect(issues.map(({ code, severity, message }) => [code, severity, message])).deep.equal([
+      ['NOT_SUPPORTED', 'warning', 'ai is not supported'],
+    ]);
+  });
+
   it('rejects security fields', () => {
     const yaml = resource('VirtualService', '{virtualHost: {options: {waf: {ruleSets: []}}}}');
     const { resource: accepted, key, issues } = validate(yaml);

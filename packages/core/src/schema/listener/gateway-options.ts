@@ -152,13 +152,13 @@ const http = f.block({
   ratelimitServer: f.of(RateLimitServer, 'The rate limit server here, instead of that in the Settings.', f.refused),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
   dlp: f.of(DlpListener, 'Masks sensitive values.', f.refused),
-  caching: f.group('Deprecated; caches responses.', f.notYet, {
+  caching: f.group('Deprecated; caches responses.', f.leftOut, {
     cachingServiceRef: f.ref('Upstream of the cache.'),
     allowedVaryHeaders: f.list(f.anything(), 'Headers allowed in `vary`.'),
     timeout: f.duration('Timeout of the cache.'),
     maxPayloadSize: f.uint32('Maximum body size in bytes; 0 caches nothing.'),
   }),
-  wasm: f.anything('WebAssembly filters.', f.notYet),
+  wasm: f.anything('WebAssembly filters.', f.leftOut),
   proxyLatency: f.of(latency, 'Measures the time spent in the proxy.', f.notYet),
   sanitizeClusterHeader: f.flag('Removes the cluster header of a route from client requests.', f.refused),
   leftmostXffAddress: f.flag('Takes the first address of `x-forwarded-for` as the client.', f.notYet),
@@ -168,7 +168,7 @@ const http = f.block({
   extProc: f.of(ExtProc, 'External processing.', f.notYet),
   extProcEarly: f.of(ExtProc, 'Early external processing.', f.notYet),
   extProcLate: f.of(ExtProc, 'Late external processing.', f.notYet),
-  tap: f.of(tap, 'Sends copies of messages to a server.', f.notYet),
+  tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
   statefulSession: f.of(session, 'Session affinity to one endpoint.', f.notYet),
 });
 /** HTTP options of a listener, `httpGateway.options`. */

@@ -5,7 +5,7 @@ import { FunctionParameters, TransformationTemplate } from './transformations.ts
 const PORT = { minimum: 1, maximum: 65535 } as const;
 
 const destinationSpec = f.block(f.exclusive, {
-  aws: f.group('Calls a cloud function.', {
+  aws: f.group('Calls a cloud function.', f.leftOut, {
     logicalName: f.text('Function of the upstream, by logical name.'),
     invocationStyle: f.choice(['SYNC', 'ASYNC'], 'Whether the answer is waited for.'),
     requestTransformation: f.flag('Also sends method, path and headers.'),
@@ -14,13 +14,13 @@ const destinationSpec = f.block(f.exclusive, {
     unwrapAsApiGateway: f.flag('Reads the response as an API gateway would.'),
     wrapAsApiGateway: f.flag('Calls as an API gateway would.'),
   }),
-  azure: f.group('Calls a cloud function.', { functionName: f.text('Function of the upstream.') }),
+  azure: f.group('Calls a cloud function.', f.leftOut, { functionName: f.text('Function of the upstream.') }),
   rest: f.group('Calls a function of a REST service.', {
     functionName: f.text('Function of the upstream.'),
     parameters: f.of(FunctionParameters, 'Sources of its parameters.'),
     responseTransformation: f.of(TransformationTemplate, 'Transformation of the response.'),
   }),
-  grpc: f.group('Deprecated; calls a gRPC method.', {
+  grpc: f.group('Deprecated; calls a gRPC method.', f.leftOut, {
     package: f.text('Package of the service.'),
     service: f.text('Name of the service.'),
     function: f.text('Name of the method.'),

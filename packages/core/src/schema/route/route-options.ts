@@ -101,7 +101,7 @@ const route = f.block(
     jwt: f.of(JwtRoute, 'Deprecated; disables `jwt` of the virtual host on this route.'),
     jwtStaged: f.of(JwtStagedRoute, 'Disables JWT verification on this route, by stage.'),
     jwtProvidersStaged: f.of(JwtStaged, 'Providers of the route, by stage; the route must have a name.'),
-    ai: f.anything('Settings for language model routes.', f.notYet),
+    ai: f.anything('Settings for language model routes.', f.leftOut),
     ...everywhere,
     ...policies,
   },

@@ -60,7 +60,7 @@ const transformation = f.block(f.oneOf(['transformationTemplate', 'headerBodyTra
   headerBodyTransform: f.group('Wraps headers and body into one JSON body.', f.notYet, {
     addRequestMetadata: f.flag('Adds query, method and path of a request.'),
   }),
-  xsltTransformation: f.group('Changes the body with an XSLT stylesheet.', f.notYet, {
+  xsltTransformation: f.group('Changes the body with an XSLT stylesheet.', f.leftOut, {
     xslt: f.text('The stylesheet.'),
     setContentType: f.text('New content type; empty keeps the old one.'),
     nonXmlTransform: f.flag('The input is not XML and is passed as text.'),

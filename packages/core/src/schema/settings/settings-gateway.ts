@@ -102,7 +102,7 @@ const gw = f.block({
     default: '10s',
     ...f.notYet,
   }),
-  awsOptions: f.of(aws, 'AWS credentials and functions.', f.notYet),
+  awsOptions: f.of(aws, 'AWS credentials and functions.', f.leftOut),
   istioOptions: f.of(istio, 'Service mesh.'),
   logTransformationRequestResponseInfo: f.flag('Logs the input and output of transformations.', f.notYet),
   transformationEscapeCharacters: f.flag('Default of `escapeCharacters`.'),

@@ -105,15 +105,15 @@ export const UPSTREAM_TYPES = {
   static: f.of(StaticUpstream, 'A fixed list of hosts.'),
   kube: f.of(KubeUpstream, 'A Kubernetes Service.', f.notYet),
   consul: f.of(ConsulUpstream, 'A service in Consul.', f.notYet),
-  aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.notYet),
-  awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.notYet),
-  azure: f.of(AzureUpstream, 'Azure functions.', f.notYet),
+  aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.leftOut),
+  awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.leftOut),
+  azure: f.of(AzureUpstream, 'Azure functions.', f.leftOut),
   pipe: f.group('A Unix socket.', f.notYet, { path: f.text('Path of the socket.') }),
-  gcp: f.group('A Google Cloud service, called with an identity token.', f.notYet, f.required('host'), {
+  gcp: f.group('A Google Cloud service, called with an identity token.', f.leftOut, f.required('host'), {
     host: f.text('Host of the service.'),
     audience: f.text('Audience of the token.'),
   }),
-  ai: f.anything('Language model providers.', f.notYet),
+  ai: f.anything('Language model providers.', f.leftOut),
 } as const;
 
 const failover = f.block({

@@ -155,8 +155,10 @@ class Walk {
       const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
       this.#report.add({ code: 'SECURITY_FIELD_NOT_SUPPORTED', path, message, hint });
     } else {
-      const message = `${name} is not supported yet`;
-      this.#report.add({ code: 'NOT_SUPPORTED_YET', path, message, hint, severity: 'warning' });
+      const isPlanned = support === 'notYet';
+      const message = `${name} is not supported${isPlanned ? ' yet' : ''}`;
+      const code = isPlanned ? 'NOT_SUPPORTED_YET' : 'NOT_SUPPORTED';
+      this.#report.add({ code, path, message, hint, severity: 'warning' });
     }
   }
 
