@@ -1,7 +1,7 @@
 export type { AdminServer } from './admin-server.ts';
 export { ERROR_CODES, type AdminErrorCode } from './error-codes.ts';
 export { createProxyAdmin } from './proxy/proxy-admin.ts';
-export type { EndpointCounters, ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/options.ts';
+export type { ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/options.ts';
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, TranslationRecord } from './control/options.ts';
 export { followTranslations, type TranslationLog } from './control/translation-log.ts';

@@ -36,6 +36,7 @@ export { onlyProtected, protect, type Middleware, type ProtectedHandler } from '
 export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades.ts';
 export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
+export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export type { StateHold } from './contract/states.ts';
 export { plainAddress, type ClientConnection } from './contract/client-connection.ts';
 export { MAX_DELAY_MS, parseDuration } from './syntax/duration.ts';

@@ -30,6 +30,8 @@ export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './
 export { forward } from './forward/forward-request.ts';
 export { forwardUpgrade } from './forward/upgrade.ts';
 export type { Upstream, Upstreams } from './upstream/upstream.ts';
+export type { Host } from './upstream/hosts/host.ts';
+export type { PickContext } from './upstream/hosts/pick-context.ts';
 export { createUpstreamCaller } from './upstream/call.ts';
 export { createUpstreams } from './upstream/upstreams.ts';
 export { checkRequest, type RequestHead, type RequestRules } from './check/check-request.ts';

@@ -9,6 +9,7 @@ import {
   type Concern,
   type Context,
   type Handler,
+  type HostState,
   type Next,
   type Snapshot,
 } from '@edge-gateway/core';
@@ -61,6 +62,8 @@ export interface Router extends Handler {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Writes the access log of a listener for a request that was rejected before the router. */
   logRefused(listener: string, record: RequestRecord): void;
+  /** Returns the states of the hosts of an upstream, by its name; `undefined` if there is no such upstream. */
+  hostStates(upstream: string): readonly HostState[] | undefined;
   /** Calls an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context has its own. */
   readonly call: CallUpstream;
   /** Ends GraphQL subscriptions, so that their clients reconnect elsewhere; all other requests are served as before. */
@@ -123,6 +126,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     logRefused(name: string, record: RequestRecord): void {
       for (const log of table.get(name)?.logs ?? []) log.write(record);
     },
+    hostStates: (upstream: string) => upstreams.get(upstream)?.hostStates,
     call,
     drain: table.drain,
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>

@@ -88,6 +88,7 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
     quit,
     drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
     setHealthy: dataPlane.setHealthy,
+    hostStates: dataPlane.hostStates,
     graphql: dataPlane.graphqlExplorer,
   });
 }

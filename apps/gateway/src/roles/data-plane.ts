@@ -4,6 +4,7 @@ import {
   DEFAULT_SNAPSHOT_SETTINGS,
   type CallUpstream,
   type Context,
+  type HostState,
   type ResourceRef,
   type Snapshot,
   type SnapshotGraphQLApi,
@@ -34,6 +35,8 @@ export interface DataPlane {
   readonly graphqlExplorer: Explorer;
   /** Sends a request to an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
+  /** Returns the states of the hosts of an upstream, by its name. */
+  hostStates(upstream: string): readonly HostState[] | undefined;
   components(): readonly Component[];
   /** Not ready any more, no new connections, until what is under way is done or the limit is over. */
   drain(limitMs: number): Promise<void>;
@@ -136,6 +139,7 @@ export function createDataPlane(
     },
     apply,
     callUpstream: router.call,
+    hostStates: router.hostStates,
     graphqlExplorer,
     setHealthy: (value) => {
       healthy = value;

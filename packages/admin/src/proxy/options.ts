@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Context, Endpoint as UpstreamEndpoint, Next, ResourceRef, Snapshot } from '@edge-gateway/core';
+import type { Context, HostState, Next, ResourceRef, Snapshot } from '@edge-gateway/core';
 
 /** The body of `/ready`; only `LIVE` is 200, the others are 503. */
 export type Readiness = 'LIVE' | 'PRE_INITIALIZING' | 'INITIALIZING' | 'DRAINING';
@@ -10,9 +10,6 @@ export interface ListeningAddress {
   readonly address: string;
   readonly port: number;
 }
-
-/** Counters of one endpoint for `/clusters`, by name: `cx_active`, `rq_total`, …. */
-export type EndpointCounters = Readonly<Record<string, number>>;
 
 /** Options of the proxy admin. Without `quit`, `drain`, … their endpoints do not exist. */
 export interface ProxyAdminOptions {
@@ -38,8 +35,8 @@ export interface ProxyAdminOptions {
   setHealthy?(healthy: boolean): void;
   /** Reopens log files after they were moved: `/reopen_logs`. */
   reopenLogs?(): void | Promise<void>;
-  /** Counters of one endpoint of a cluster. Without it `/clusters` has counters only for clusters of one endpoint. */
-  endpointCounters?(cluster: string, endpoint: UpstreamEndpoint): EndpointCounters | undefined;
+  /** The hosts of a cluster. Without it `/clusters` shows the declared endpoints, with counters only for a single one. */
+  hostStates?(cluster: string): readonly HostState[] | undefined;
   /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */

@@ -1,6 +1,29 @@
-import { createContext, createMetrics } from '@edge-gateway/core';
+import { createContext, createMetrics, type HostState } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { proxyAdmin, secrets, type TestPort } from '../sample.ts';
+
+const NO_COUNTERS = {
+  cx_active: 0,
+  cx_connect_fail: 0,
+  cx_total: 0,
+  rq_active: 0,
+  rq_error: 0,
+  rq_success: 0,
+  rq_timeout: 0,
+  rq_total: 0,
+};
+
+const HOST: Omit<HostState, 'counters'> = {
+  address: '10.1.1.1',
+  port: 443,
+  hostname: 'a.example',
+  weight: 2,
+  priority: 1,
+  locality: { region: 'eu' },
+  healthFlags: ['failed_active_hc', 'active_hc_timeout'],
+  successRate: 99.5,
+  localOriginSuccessRate: -1,
+};
 
 describe('/clusters', () => {
   let admin: TestPort;
@@ -55,15 +78,39 @@ describe('/clusters', () => {
     ]);
   });
 
-  it('shows counters of one of several endpoints only if they are provided', async () => {
+  it('shows counters of one of several endpoints only if the hosts are known', async () => {
     const { text } = await admin.request('/clusters?filter=^secure');
     expect(text).to.contain('secure_gw-system::a.example:443::weight::2\n');
     expect(text).to.contain('secure_gw-system::[::1]:443::weight::1\n');
     expect(text).not.to.contain('rq_total');
-    const told = await proxyAdmin({ endpointCounters: (_cluster, { weight }) => ({ rq_total: weight * 10 }) });
-    const response = await told.request('/clusters?filter=^secure');
-    await told.close();
-    expect(response.text).to.contain('secure_gw-system::a.example:443::rq_total::20\n');
+  });
+
+  it('shows live hosts with their counters, health and locality', async () => {
+    const counters = { ...NO_COUNTERS, cx_active: 2, rq_total: 20 };
+    const live = await proxyAdmin({ hostStates: () => [{ ...HOST, counters }] });
+    const { text } = await live.request('/clusters?filter=^secure');
+    const { body } = await live
+      .request('/clusters?filter=^secure&format=json')
+      .then((r) => ({ body: JSON.parse(r.text) }));
+    await live.close();
+    const lines = text.split('\n').filter((line) => line.includes('10.1.1.1:443'));
+    expect(lines.map((line) => line.replace('secure_gw-system::10.1.1.1:443::', ''))).to.include.members([
+      'rq_total::20',
+      'cx_active::2',
+      'hostname::a.example',
+      'health_flags::/failed_active_hc/active_hc_timeout',
+      'region::eu',
+      'zone::',
+      'priority::1',
+      'success_rate::99.5',
+    ]);
+    const [host] = body.cluster_statuses[0].host_statuses;
+    expect(host.health_status).to.deep.equal({
+      failed_active_health_check: true,
+      active_hc_timeout: true,
+      eds_health_status: 'HEALTHY',
+    });
+    expect(host).to.deep.include({ priority: 1, locality: { region: 'eu' }, success_rate: { value: 99.5 } });
   });
 
   it('prints JSON with 64-bit numbers as strings', async () => {

@@ -1,4 +1,5 @@
 import type { ResourceRef } from '../resource/resource.ts';
+import type { Locality } from './host-state.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
@@ -150,6 +151,15 @@ export interface Endpoint {
   readonly weight: number;
   /** Server name for TLS if it differs from the address. */
   readonly sni?: string;
+  /** The DNS name that the address was resolved from. */
+  readonly hostname?: string;
+  /** Default 0, the highest. */
+  readonly priority?: number;
+  readonly locality?: Locality;
+  /** Weight of its locality among those of the same priority. */
+  readonly localityWeight?: number;
+  /** Labels, by which subsets select. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 /** Secret values by reference. They are never part of a snapshot; both planes receive them separately. */

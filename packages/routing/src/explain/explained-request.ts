@@ -1,10 +1,12 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import { GatewayError, type Endpoint, type Facts, type Handler } from '@edge-gateway/core';
+import { GatewayError, type Facts, type Handler } from '@edge-gateway/core';
 import { NO_METADATA, NO_RESULT, type RequestRecord } from '../format/record.ts';
 import type { CompiledDestination, Plan } from '../route/compile/route.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
 import { routeAgain, type IncomingRequest, type RouteDecision } from '../route/route-request.ts';
 import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } from '../serve/outgoing-request.ts';
+import type { Host } from '../upstream/hosts/host.ts';
+import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { ExplainedTable } from './explained-table.ts';
 import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
 import { judgeRoutes } from './route-verdicts.ts';
@@ -18,7 +20,8 @@ export class ExplainedRequest implements OutgoingRequest {
   head: DownstreamHead;
   route = new RequestRoute();
   facts: Facts | undefined;
-  endpoint: Endpoint | undefined;
+  endpoint: Host | undefined;
+  pickContext: PickContext | undefined;
   /** The virtual host by the last decision, and the routes that were looked at for it. */
   host: RouteDecision['host'];
   routes: readonly RouteVerdict[] = [];

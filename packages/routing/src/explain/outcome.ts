@@ -9,6 +9,7 @@ import {
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
+import { Host } from '../upstream/hosts/host.ts';
 import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
@@ -55,7 +56,7 @@ function explainDestination(
   const problem = prepareUpstream(outgoing, {
     destination,
     action,
-    upstream: upstream && { pick: () => endpoints[0] },
+    upstream: upstream && { pick: () => endpoints[0] && new Host(endpoints[0]) },
     isUpgrade: isHandshake(request.req),
   });
   const reply = replyOf(problem, endpoints.length);

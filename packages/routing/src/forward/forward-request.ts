@@ -15,9 +15,9 @@ import type { Forward } from './forward.ts';
  */
 export const forward: Forward = (req, res, upstream, head) => {
   if (!(upstream instanceof Cluster)) throw new TypeError('forward requires upstreams from createUpstreams');
-  const endpoint = upstream.unusable === undefined ? (head.endpoint ?? upstream.pick()) : undefined;
-  if (endpoint) {
-    new ForwardedExchange({ req, res, cluster: upstream, head, endpoint }).start();
+  const host = upstream.unusable === undefined ? (head.endpoint ?? upstream.pick(head.pickContext)) : undefined;
+  if (host) {
+    new ForwardedExchange({ req, res, cluster: upstream, head, host }).start();
     return;
   }
   head.onDone({

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Endpoint } from '@edge-gateway/core';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
+import type { Host } from '../upstream/hosts/host.ts';
+import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** The request as sent upstream, and callbacks for the response. Call its methods as methods: they use `this`. */
@@ -15,8 +16,10 @@ export interface ForwardHead {
    * but no hop-by-hop headers. The forwarder adds `content-length` or `transfer-encoding`.
    */
   readonly headers: readonly string[];
-  /** The endpoint, if the caller picked it already (its name is in `host`). Default: `upstream.pick()`. */
-  readonly endpoint?: Endpoint;
+  /** The host, if the caller picked it already (its name is in the `host` header). Default: `upstream.pick(pickContext)`. */
+  readonly endpoint?: Host;
+  /** What the choice of the host depends on. */
+  readonly pickContext?: PickContext;
   /** Sent instead of the body of the request, which was already read. Its length is the content-length. */
   readonly body?: Buffer;
   /**
@@ -64,8 +67,10 @@ export interface UpgradeTarget {
   readonly path: string;
   /** Flat, without hop-by-hop headers; the forwarder adds `connection` and `upgrade`. */
   readonly headers: readonly string[];
-  /** The endpoint, if the caller picked it already. Default: `upstream.pick()`. */
-  readonly endpoint?: Endpoint;
+  /** The host, if the caller picked it already. Default: `upstream.pick(pickContext)`. */
+  readonly endpoint?: Host;
+  /** What the choice of the host depends on. */
+  readonly pickContext?: PickContext;
   /** Called once at the end, with the status sent to the client (101 for a successful upgrade) and details for the log. */
   onDone?(outcome: UpgradeOutcome): void;
 }

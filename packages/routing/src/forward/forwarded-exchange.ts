@@ -1,5 +1,5 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import { lingerOnClose, type Endpoint } from '@edge-gateway/core';
+import { lingerOnClose } from '@edge-gateway/core';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isReusable, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
@@ -7,6 +7,7 @@ import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { Cluster } from '../upstream/cluster.ts';
+import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange } from '../upstream/exchange.ts';
 import type { FailureReason, ForwardFailure } from '../upstream/failure.ts';
@@ -20,7 +21,7 @@ export interface ExchangeParts {
   readonly res: ServerResponse;
   readonly cluster: Cluster;
   readonly head: ForwardHead;
-  readonly endpoint: Endpoint;
+  readonly host: Host;
 }
 
 /** One forwarded request and its response. */
@@ -36,7 +37,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #received = 0;
 
   constructor(parts: ExchangeParts) {
-    super(parts.cluster, parts.endpoint);
+    super(parts.cluster, parts.host);
     this.#parts = parts;
   }
 
@@ -123,7 +124,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #end({ failure, flags, details }: { failure?: ForwardFailure; flags: string; details?: string }): void {
     if (this.over) return;
     this.finish();
-    const { res, cluster, head, endpoint } = this.#parts;
+    const { res, cluster, head } = this.#parts;
     res.off('close', this.#onClientGone).off('drain', this.#onDrain);
     this.#body?.release();
     const begun = this.#status > 0 && this.#flat === undefined;
@@ -135,7 +136,7 @@ export class ForwardedExchange extends UpstreamExchange {
       details,
       failure: aborted ? undefined : failure,
       aborted: aborted || undefined,
-      endpoint: hostOf(endpoint),
+      endpoint: hostOf(this.host),
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
       bytesReceived: this.#body?.bytes ?? head.body?.length ?? 0,

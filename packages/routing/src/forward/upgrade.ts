@@ -1,13 +1,14 @@
 import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { linger, type Endpoint } from '@edge-gateway/core';
+import { linger } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
 import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { Cluster } from '../upstream/cluster.ts';
+import type { Host } from '../upstream/hosts/host.ts';
 import { explain, failureOf, type FailureReason, type ForwardFailure } from '../upstream/failure.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
@@ -27,9 +28,9 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   if (!(upstream instanceof Cluster)) throw new TypeError('forwardUpgrade requires upstreams from createUpstreams');
   const socket = duplex as Socket;
   socket.on('error', () => {});
-  const endpoint = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick()) : undefined;
-  const upgrade = new Upgrade(socket, to, upstream, endpoint);
-  if (endpoint) return upgrade.send(endpoint, req.headers.upgrade ?? 'websocket', head);
+  const host = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick(to.pickContext)) : undefined;
+  const upgrade = new Upgrade(socket, to, upstream, host);
+  if (host) return upgrade.send(host, req.headers.upgrade ?? 'websocket', head);
   upgrade.fail({ failure: failureOf('ERR_ROUTING_NO_ENDPOINT'), flags: 'UH', details: upstream.unusable });
 };
 
@@ -37,30 +38,34 @@ class Upgrade {
   readonly #socket: Socket;
   readonly #to: UpgradeTarget;
   readonly #cluster: Cluster;
-  readonly #endpoint: Endpoint | undefined;
+  readonly #host: Host | undefined;
   readonly #before: { readonly read: number; readonly written: number };
   #status = 0;
   #reason: { readonly flags: string; readonly details?: string } = { flags: '' };
   #connected = false;
 
-  constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, endpoint: Endpoint | undefined) {
+  constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
     this.#socket = socket;
     this.#to = to;
     this.#cluster = cluster;
-    this.#endpoint = endpoint;
+    this.#host = host;
     this.#before = { read: socket.bytesRead, written: socket.bytesWritten };
     cluster.stats.rqTotal.value++;
     cluster.stats.rqActive.value++;
+    if (host) {
+      host.rqTotal++;
+      host.active++;
+    }
     if (socket.destroyed) process.nextTick(this.#done);
     else socket.once('close', this.#done);
   }
 
   /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
-  send(endpoint: Endpoint, protocol: string, head: Buffer): void {
+  send(host: Host, protocol: string, head: Buffer): void {
     const { path, headers } = this.#to;
     try {
       // A write error is not a failure of the upstream.
-      requestHead({ method: 'GET', path, headers }, hostOf(endpoint), undefined);
+      requestHead({ method: 'GET', path, headers }, hostOf(host), undefined);
       const proxied = {
         method: 'GET',
         url: path,
@@ -70,8 +75,8 @@ class Upgrade {
       };
       const proxy = createProxyMiddleware({
         // The agent uses TLS if the upstream does, so the target is always plain.
-        target: { protocol: 'http:', host: endpoint.address, port: endpoint.port },
-        agent: createAgent(this.#cluster.pool(endpoint)),
+        target: { protocol: 'http:', host: host.address, port: host.port },
+        agent: createAgent(this.#cluster.pool(host)),
         ejectPlugins: true,
         plugins: [
           (server) => {
@@ -142,6 +147,7 @@ class Upgrade {
   #responded(status: number): void {
     this.#status = status;
     this.#cluster.stats.responded(status);
+    this.#host?.responded(status);
   }
 
   readonly #failed = (error: Error): void => this.fail(explain(error, this.#connected ? 'sent' : 'connecting'));
@@ -150,13 +156,14 @@ class Upgrade {
     const { stats } = this.#cluster;
     const status = this.#status;
     stats.rqActive.value--;
+    if (this.#host) this.#host.active--;
     stats.rqCompleted.value++;
     if (status === 0) stats.rqCancelled.value++;
     this.#to.onDone?.({
       ...this.#reason,
       ...(status === 0 && { flags: 'DC' }),
       status,
-      endpoint: this.#endpoint && hostOf(this.#endpoint),
+      endpoint: this.#host && hostOf(this.#host),
       bytesSent: this.#socket.bytesWritten - this.#before.written,
       bytesReceived: this.#socket.bytesRead - this.#before.read,
     });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, hideCookies, type Destination, type Endpoint, type Facts } from '@edge-gateway/core';
+import { factsOf, hideCookies, type Destination, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedRoute, RequestRecord } from '../format/record.ts';
 import { setHeader } from '../http1/flat-headers.ts';
@@ -20,6 +20,8 @@ import { rewriteHost } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { rewritePath, type PathRewrite } from '../route/options/path-rewrite.ts';
 import { ClientView } from '../format/connection-record.ts';
+import type { Host } from '../upstream/hosts/host.ts';
+import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
 export class RequestRoute implements RecordedRoute {
@@ -49,7 +51,9 @@ export interface OutgoingRequest extends RequestRecord {
   facts: Facts | undefined;
   readonly settings: ManagerSettings;
   /** Set if its name was needed for the host. */
-  endpoint: Endpoint | undefined;
+  endpoint: Host | undefined;
+  /** What the choice of the host depends on. */
+  pickContext: PickContext | undefined;
 }
 
 /** Creates the facts that concerns share, and returns them. */
@@ -72,7 +76,7 @@ export type SendProblem =
   | { readonly type: 'rejected'; readonly code: RoutingErrorCode };
 
 export interface EndpointPicker {
-  pick(): Endpoint | undefined;
+  pick(context?: PickContext): Host | undefined;
 }
 
 export interface UpstreamChoice {
@@ -94,7 +98,7 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
   if (destination.broken) return { type: 'replaced', by: destination.broken };
   if (!upstream) return { type: 'noCluster' };
   changeHeaders(request);
-  if (host.from === 'endpoint') request.endpoint = upstream.pick();
+  if (host.from === 'endpoint') request.endpoint = upstream.pick(request.pickContext);
   if (!rewriteHost(request.head, host, request.endpoint, request.settings))
     return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
   if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };

@@ -6,7 +6,6 @@ import {
   GatewayError,
   releaseSocket,
   signsOf,
-  type Endpoint,
   type Facts,
   type Handler,
   type Next,
@@ -38,6 +37,8 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
+import type { Host } from '../upstream/hosts/host.ts';
+import type { PickContext } from '../upstream/hosts/pick-context.ts';
 
 /** The part of the router that requests use. */
 export interface RequestEnvironment {
@@ -84,7 +85,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   readonly route = new RequestRoute();
   readonly result = new RequestResult();
   facts: Facts | undefined;
-  endpoint: Endpoint | undefined;
+  endpoint: Host | undefined;
+  pickContext: PickContext | undefined;
   body: Buffer | undefined;
   timeoutMs = 0;
   met: Set<Handler> | undefined;

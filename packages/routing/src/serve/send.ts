@@ -42,6 +42,7 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
     path: request.head.path,
     headers: request.head.headers,
     endpoint: request.endpoint,
+    pickContext: request.pickContext,
     onDone: (outcome) => {
       request.result.status = outcome.status;
       request.onDone({ ...outcome, upstreamMs: -1 });

@@ -1,9 +1,9 @@
-import type { Endpoint } from '@edge-gateway/core';
+import type { Host } from './hosts/host.ts';
 import type { FailureReason } from './failure.ts';
 
 /** The outcome of one attempt to send a request to an endpoint: the first one, or a retry. */
 export interface AttemptOutcome {
-  readonly endpoint: Endpoint;
+  readonly host: Host;
   /** 1 for the first attempt of the request. */
   readonly attempt: number;
   /** Status of the response; 0 if none began. */

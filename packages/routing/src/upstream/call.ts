@@ -1,7 +1,6 @@
 import {
   clusterName,
   type CallUpstream,
-  type Endpoint,
   type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
@@ -12,6 +11,7 @@ import { hostOf } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import { Cluster } from './cluster.ts';
 import { UpstreamExchange } from './exchange.ts';
+import type { Host } from './hosts/host.ts';
 import { retrying } from './retrying.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -40,9 +40,8 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
     new Promise((resolve, reject) => {
       const name = nameOf(ref);
       const cluster = upstreams.get(name);
-      const endpoint = cluster?.pick();
-      if (cluster instanceof Cluster && endpoint)
-        new Call({ cluster, endpoint, call, cancellations, resolve, reject }).start();
+      const host = cluster?.pick();
+      if (cluster instanceof Cluster && host) new Call({ cluster, host, call, cancellations, resolve, reject }).start();
       else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
     });
   return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
@@ -60,8 +59,8 @@ function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream
     new Promise((resolve, reject) => {
       const name = clusterName(ref);
       const cluster = upstreams.get(name);
-      const endpoint = cluster?.pick();
-      if (!(cluster instanceof Cluster) || !endpoint) {
+      const host = cluster?.pick();
+      if (!(cluster instanceof Cluster) || !host) {
         return reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
       }
       const failed = (error: Error): void => {
@@ -69,8 +68,8 @@ function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream
         reject(errorOf(failure, `${name}: ${details}`));
       };
       try {
-        cluster.pool(endpoint).connectUnpooled((error, socket) => {
-          if (socket) resolve({ socket, host: hostOf(endpoint), basePath: '' });
+        cluster.pool(host).connectUnpooled((error, socket) => {
+          if (socket) resolve({ socket, host: hostOf(host), basePath: '' });
           else failed(error!);
         });
       } catch (error) {
@@ -100,7 +99,7 @@ class Cancellations {
 
 interface CallParts {
   readonly cluster: Cluster;
-  readonly endpoint: Endpoint;
+  readonly host: Host;
   readonly call: UpstreamCall;
   readonly cancellations: Cancellations;
   readonly resolve: (response: UpstreamAnswer) => void;
@@ -118,7 +117,7 @@ class Call extends UpstreamExchange {
   #size = 0;
 
   constructor(parts: CallParts) {
-    super(parts.cluster, parts.endpoint);
+    super(parts.cluster, parts.host);
     this.#parts = parts;
   }
 

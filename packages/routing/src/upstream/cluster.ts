@@ -1,5 +1,9 @@
-import { createRoundRobin, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import type { Context, HostState, SnapshotUpstream } from '@edge-gateway/core';
 import type { AttemptObserver } from './attempt.ts';
+import { createBalancer, type Balancer } from './balance/balancer.ts';
+import type { Host } from './hosts/host.ts';
+import { HostSet } from './hosts/host-set.ts';
+import type { PickContext } from './hosts/pick-context.ts';
 import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -7,20 +11,23 @@ import { createClusterStats, type ClusterStats } from './stats.ts';
 import { loadUpstreamTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
 
-/** An {@link Upstream} with what the forwarder needs: TLS, connections, statistics. */
+/** An {@link Upstream} with what the forwarder needs: hosts, TLS, connections, statistics. */
 export class Cluster implements Upstream {
   readonly name: string;
   readonly snapshot: SnapshotUpstream;
   readonly stats: ClusterStats;
   readonly deadlines: Deadlines;
-  /** Set by what judges the endpoints by their outcomes. */
+  /** Sources of endpoints update it; health checks watch it. */
+  readonly hosts = new HostSet();
+  /** Set by what judges the hosts by their outcomes. */
   onAttempt: AttemptObserver | undefined;
   readonly #context: Context;
   readonly #settings: ConnectionSettings;
-  readonly #next: () => Endpoint | undefined;
+  /** Created at the first request after a change of the hosts. */
+  #balancer: Balancer | undefined;
   #loaded: LoadedTls | undefined;
   #unusable: string | undefined;
-  #pools = new Map<Endpoint, ConnectionPool>();
+  #pools = new Map<Host, ConnectionPool>();
   readonly #closing = new Set<Promise<void>>();
   #closed = false;
 
@@ -31,7 +38,14 @@ export class Cluster implements Upstream {
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
     this.#settings = connectionSettings(snapshot);
-    this.#next = createRoundRobin(snapshot.endpoints);
+    this.hosts.watch({
+      onMembers: (_added, removed) => {
+        for (const host of removed) this.#forget(host);
+        this.#hostsChanged();
+      },
+      onHealth: () => this.#hostsChanged(),
+    });
+    this.hosts.update(snapshot.endpoints);
     this.refresh();
   }
 
@@ -40,16 +54,22 @@ export class Cluster implements Upstream {
     return this.#unusable;
   }
 
-  pick(): Endpoint | undefined {
-    return this.#unusable === undefined ? this.#next() : undefined;
+  get hostStates(): readonly HostState[] {
+    return this.hosts.all.map(({ state }) => state);
   }
 
-  pool(endpoint: Endpoint): ConnectionPool {
-    let pool = this.#pools.get(endpoint);
+  pick(context?: PickContext): Host | undefined {
+    if (this.#unusable !== undefined) return undefined;
+    this.#balancer ??= createBalancer(this.hosts.all);
+    return this.#balancer(context);
+  }
+
+  pool(host: Host): ConnectionPool {
+    let pool = this.#pools.get(host);
     if (!pool) {
-      pool = new ConnectionPool({ endpoint, settings: this.#settings, stats: this.stats, tls: this.#loaded?.tls });
-      this.#pools.set(endpoint, pool);
-      if (this.#closed) this.#retire(pool);
+      pool = new ConnectionPool({ host, settings: this.#settings, stats: this.stats, tls: this.#loaded?.tls });
+      if (host.isMember) this.#pools.set(host, pool);
+      if (this.#closed || !host.isMember) this.#retire(pool);
     }
     return pool;
   }
@@ -57,9 +77,7 @@ export class Cluster implements Upstream {
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
   refresh(): void {
     if (this.snapshot.tls) this.#refreshTls();
-    const { endpoints } = this.snapshot;
-    this.stats.membershipTotal.value = endpoints.length;
-    this.stats.membershipHealthy.value = this.#unusable === undefined ? endpoints.length : 0;
+    this.#hostsChanged();
   }
 
   /** Resolves when the last exchange has ended and its connection is closed. */
@@ -67,6 +85,20 @@ export class Cluster implements Upstream {
     this.#closed = true;
     for (const pool of this.#pools.values()) this.#retire(pool);
     await Promise.all(this.#closing);
+  }
+
+  #hostsChanged(): void {
+    this.#balancer = undefined;
+    const { all } = this.hosts;
+    this.stats.membershipTotal.value = all.length;
+    this.stats.membershipHealthy.value = this.#unusable === undefined ? all.filter((host) => host.isHealthy).length : 0;
+  }
+
+  #forget(host: Host): void {
+    const pool = this.#pools.get(host);
+    if (!pool) return;
+    this.#pools.delete(host);
+    this.#retire(pool);
   }
 
   #refreshTls(): void {

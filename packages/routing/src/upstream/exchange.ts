@@ -1,4 +1,3 @@
-import type { Endpoint } from '@edge-gateway/core';
 import type { AttemptObserver } from './attempt.ts';
 import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
@@ -6,12 +5,13 @@ import type { RequestBody } from '../http1/request-body.ts';
 import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
+import type { Host } from './hosts/host.ts';
 import type { Connection, ConnectionUser } from './upstream-connection.ts';
 import type { Deadline, Limited } from './deadlines.ts';
 import { hostOf } from '../http1/authority.ts';
 import type { ConnectionPool } from './pool.ts';
 
-/** A request to an endpoint, and the time limit for its response. */
+/** A request to a host, and the time limit for its response. */
 export interface UpstreamRequest extends RequestLine {
   readonly body: Buffer | RequestBody | undefined;
   /** 0 is no limit. */
@@ -19,12 +19,12 @@ export interface UpstreamRequest extends RequestLine {
 }
 
 /**
- * One request to an endpoint and its response: the connection, the statistics, the time limit, and the retry if an
+ * One request to a host and its response: the connection, the statistics, the time limit, and the retry if an
  * idle connection turns out to be closed. Subclasses handle the response.
  */
 export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
-  protected readonly endpoint: Endpoint;
+  protected readonly host: Host;
   protected connection: Connection | undefined;
   /** The exchange has ended. */
   protected over = false;
@@ -39,18 +39,20 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   #retried = false;
   #status = 0;
 
-  constructor(cluster: Cluster, endpoint: Endpoint) {
+  constructor(cluster: Cluster, host: Host) {
     this.cluster = cluster;
-    this.endpoint = endpoint;
+    this.host = host;
     cluster.stats.rqTotal.value++;
     cluster.stats.rqActive.value++;
+    host.rqTotal++;
+    host.active++;
   }
 
   /** The response begins. An error that it throws aborts the exchange. */
   protected abstract onResponse(head: ResponseHead): void;
   /** The exchange failed: no response, or an incomplete one. */
   protected abstract onFailure(reason: FailureReason): void;
-  /** Methods whose request may be retried if no endpoint can have received it. */
+  /** Methods whose request may be retried if no host can have received it. */
   protected abstract readonly retryableMethods: ReadonlySet<string>;
 
   /** Receives the outcomes of this exchange. */
@@ -71,8 +73,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.#request = request;
     if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, this.#startedAt);
     try {
-      this.#head = requestHead(request, hostOf(this.endpoint), framingOf(body));
-      this.#pool = this.cluster.pool(this.endpoint);
+      this.#head = requestHead(request, hostOf(this.host), framingOf(body));
+      this.#pool = this.cluster.pool(this.host);
     } catch (error) {
       return this.#fail(explain(error as Error, 'connecting'));
     }
@@ -95,6 +97,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.#deadline?.cancel();
     const { stats } = this.cluster;
     stats.rqActive.value--;
+    this.host.active--;
     stats.rqCompleted.value++;
   }
 
@@ -136,6 +139,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
 
   expire(): void {
     this.cluster.stats.rqTimeout.value++;
+    this.host.rqTimeout++;
     const limit = this.#request!.timeoutMs;
     this.leave();
     this.#fail({
@@ -151,10 +155,11 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   #report(status: number, reason: FailureReason | undefined): void {
-    const { cluster, endpoint, attempt, observer } = this;
+    const { cluster, host, attempt, observer } = this;
+    if (this.#status === 0 && reason?.flags !== 'UO') host.responded(status);
     this.#status = status;
     if (!cluster.onAttempt && !observer) return;
-    const outcome = { endpoint, attempt, status, reason, elapsedMs: performance.now() - this.#attemptedAt };
+    const outcome = { host, attempt, status, reason, elapsedMs: performance.now() - this.#attemptedAt };
     cluster.onAttempt?.(outcome);
     observer?.(outcome);
   }

@@ -1,21 +1,23 @@
 import type { Socket } from 'node:net';
-import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
+import type { UpstreamTls } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
+import type { Host } from './hosts/host.ts';
 import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
 export interface PoolOptions {
-  readonly endpoint: Endpoint;
+  readonly host: Host;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly tls: UpstreamTls | undefined;
 }
 
-/** The connections to one endpoint: the most recently used one is used first, so that surplus ones become idle and close. */
+/** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
 export class ConnectionPool implements ConnectionOwner {
+  readonly host: Host;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
@@ -26,12 +28,13 @@ export class ConnectionPool implements ConnectionOwner {
   #whenEmpty: (() => void) | undefined;
   #closing = false;
 
-  /** Throws a `TypeError` for an invalid address of the endpoint. */
-  constructor({ endpoint, settings, stats, tls }: PoolOptions) {
-    checkAddress(endpoint);
+  /** Throws a `TypeError` for an invalid address of the host. */
+  constructor({ host, settings, stats, tls }: PoolOptions) {
+    checkAddress(host);
+    this.host = host;
     this.settings = settings;
     this.stats = stats;
-    this.connect = createConnector(endpoint, settings.connectTimeoutMs, tls);
+    this.connect = createConnector(host, settings.connectTimeoutMs, tls);
   }
 
   /** Assigns a connection to `user`, immediately or when one is free. Returns false if too many users wait already. */
@@ -62,11 +65,11 @@ export class ConnectionPool implements ConnectionOwner {
   connectUnpooled(callback: (error: Error | null, socket?: Socket) => void): void {
     this.connect((error, socket) => {
       if (!socket) {
-        this.stats.cxConnectFail.value++;
+        this.connectFailed();
         return callback(error);
       }
-      this.stats.connected();
-      socket.once('close', () => this.stats.disconnected());
+      this.connected();
+      socket.once('close', () => this.disconnected());
       callback(null, socket);
     });
   }
@@ -77,6 +80,22 @@ export class ConnectionPool implements ConnectionOwner {
     if (index < 0) return;
     this.#waiting.splice(index, 1);
     this.stats.rqPendingActive.value--;
+  }
+
+  connected(): void {
+    this.stats.connected();
+    this.host.cxTotal++;
+    this.host.cxActive++;
+  }
+
+  disconnected(): void {
+    this.stats.disconnected();
+    this.host.cxActive--;
+  }
+
+  connectFailed(): void {
+    this.stats.cxConnectFail.value++;
+    this.host.cxConnectFail++;
   }
 
   release(connection: Connection): void {
@@ -126,6 +145,6 @@ export class ConnectionPool implements ConnectionOwner {
 }
 
 /** Node would reject it only when connecting, and with an unclear message. */
-function checkAddress(endpoint: Endpoint): void {
-  if (!URL.canParse(`http://${hostOf(endpoint)}`)) throw new TypeError(`${endpoint.address} is not an address`);
+function checkAddress(host: Host): void {
+  if (!URL.canParse(`http://${hostOf(host)}`)) throw new TypeError(`${host.address} is not an address`);
 }

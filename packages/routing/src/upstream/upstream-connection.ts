@@ -29,6 +29,10 @@ export interface ConnectionOwner {
   readonly stats: ClusterStats;
   readonly connect: Connector;
   readonly heads: HeadCache;
+  /** Counts a connection that is open, closed, or could not be opened. */
+  connected(): void;
+  disconnected(): void;
+  connectFailed(): void;
   /** Returns a connection to the pool. */
   release(connection: Connection): void;
   /** Removes a closed connection. Its slot is then free: see {@link fill}. */
@@ -137,18 +141,17 @@ export class Connection implements ResponseSink {
   }
 
   #connect(): void {
-    const { stats } = this.#pool;
     const onread = { buffer: () => this.#buffer.current, callback: this.#onRead };
     this.#pool.connect((error, socket) => {
       if (socket && !this.#gone) return this.#opened(socket);
       socket?.destroy();
-      if (error) stats.cxConnectFail.value++;
+      if (error) this.#pool.connectFailed();
       this.#break(error ?? undefined);
     }, onread);
   }
 
   #opened(socket: Socket): void {
-    this.#pool.stats.connected();
+    this.#pool.connected();
     this.#socket = socket;
     readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
@@ -227,7 +230,7 @@ export class Connection implements ResponseSink {
     this.#forgetBody();
     this.#buffer.reset();
     if (this.#socket) {
-      this.#pool.stats.disconnected();
+      this.#pool.disconnected();
       this.#socket.destroy();
     }
     const user = this.#user;

@@ -1,11 +1,15 @@
-import type { Endpoint, SnapshotUpstream } from '@edge-gateway/core';
+import type { HostState, SnapshotUpstream } from '@edge-gateway/core';
+import type { Host } from './hosts/host.ts';
+import type { PickContext } from './hosts/pick-context.ts';
 
-/** One upstream with its endpoints, connection pools and statistics. Outlives reloads as long as its snapshot is the same. */
+/** One upstream with its hosts, connection pools and statistics. Outlives reloads as long as its snapshot is the same. */
 export interface Upstream {
   readonly name: string;
   readonly snapshot: SnapshotUpstream;
-  /** Returns the next endpoint by weighted round robin; `undefined` if there is none. */
-  pick(): Endpoint | undefined;
+  /** The states of its hosts. */
+  readonly hostStates: readonly HostState[];
+  /** Returns the host for the next request by the load balancing of the upstream; `undefined` if there is none. */
+  pick(context?: PickContext): Host | undefined;
 }
 
 /** All upstreams of a data plane. */

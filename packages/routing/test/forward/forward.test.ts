@@ -452,7 +452,7 @@ describe('forward', () => {
 
   it('accepts only upstreams of createUpstreams', async () => {
     const { forward } = await import('../../src/forward/forward-request.ts');
-    const own = { name: 'own', snapshot: snapshotOf(1), pick: () => undefined };
+    const own = { name: 'own', snapshot: snapshotOf(1), hostStates: [], pick: () => undefined };
     expect(() => forward({} as never, {} as never, own, {} as never)).to.throw(TypeError);
   });
 });

@@ -28,7 +28,7 @@ describe('the outcome of an attempt', () => {
     await get(gw.url);
     expect(ofRequest).to.have.length(1);
     expect(ofRequest[0]).to.deep.include({ attempt: 1, status: 503, reason: undefined });
-    expect(ofRequest[0]?.endpoint).to.include({ address: '127.0.0.1', port });
+    expect(ofRequest[0]?.host).to.include({ address: '127.0.0.1', port });
     expect(ofRequest[0]?.elapsedMs).to.be.greaterThan(0);
     expect(ofCluster).to.deep.equal(ofRequest);
   });

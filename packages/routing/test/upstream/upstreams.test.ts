@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createContext } from '@edge-gateway/core';
+import type { Cluster } from '../../src/upstream/cluster.ts';
+import type { HostSet } from '../../src/upstream/hosts/host-set.ts';
+import type { Upstreams } from '../../src/upstream/upstream.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import {
   closeAll,
@@ -15,6 +18,10 @@ import {
 } from '../forward/harness.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+function hostsOf({ upstreams }: { readonly upstreams: Upstreams }): HostSet {
+  return (upstreams.get('echo_gw-system') as Cluster).hosts;
+}
 
 describe('createUpstreams', () => {
   afterEach(closeAll);
@@ -154,9 +161,58 @@ describe('createUpstreams', () => {
   it('uses the endpoint its caller picked', async () => {
     const ports = await Promise.all(['a', 'b'].map((name) => httpUpstream((_req, res) => void res.end(name))));
     const endpoints = ports.map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
-    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }), head: () => ({ endpoint: endpoints[1] }) });
+    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }), head: () => ({ endpoint: host }) });
+    const host = hostsOf(gw).all[1];
     for (let i = 0; i < 3; i++) expect((await get(gw.url)).body).to.equal('b');
     expect(gw.outcomes[0]?.endpoint).to.equal(`127.0.0.1:${ports[1]}`);
+  });
+
+  it('uses no unhealthy host, unless less than half of the hosts are healthy', async () => {
+    const ports = await Promise.all(['a', 'b', 'c'].map((name) => httpUpstream((_req, res) => void res.end(name))));
+    const endpoints = ports.map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }) });
+    const take = async (count: number): Promise<string> => {
+      let names = '';
+      for (let i = 0; i < count; i++) names += (await get(gw.url)).body;
+      return [...names].sort().join('');
+    };
+    const hosts = hostsOf(gw).all;
+    hosts[0]!.setFlag('failedActiveHc', true);
+    expect(await take(4)).to.equal('bbcc');
+    expect(gw.stat('membership_healthy')).to.equal(2);
+    hosts[1]!.setFlag('failedOutlierCheck', true);
+    expect(await take(3)).to.equal('abc');
+    hosts[0]!.setFlag('failedActiveHc', false);
+    expect(await take(4)).to.equal('aacc');
+  });
+
+  it('counts requests and connections of each host, and closes those of a removed one', async () => {
+    const ports = await Promise.all(
+      [200, 500].map((status) => httpUpstream((_, res) => void res.writeHead(status).end())),
+    );
+    const endpoints = ports.map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    const gw = await gateway({ upstream: snapshotOf(0, { endpoints }) });
+    for (let i = 0; i < 4; i++) await get(gw.url);
+    const counted = (index: number) => gw.upstreams.get('echo_gw-system')!.hostStates[index]!.counters;
+    expect(counted(0)).to.include({ rq_total: 2, rq_success: 2, rq_error: 0, rq_active: 0, cx_total: 1, cx_active: 1 });
+    expect(counted(1)).to.include({ rq_total: 2, rq_success: 0, rq_error: 2, cx_total: 1 });
+    const hosts = hostsOf(gw);
+    const [kept, removed] = hosts.all;
+    hosts.update([endpoints[0]!]);
+    await until(() => removed!.cxActive === 0);
+    expect((await get(gw.url)).status).to.equal(200);
+    expect(kept).to.include({ rqTotal: 3, cxTotal: 1 });
+    expect(gw.stat('membership_total')).to.equal(1);
+  });
+
+  it('chooses a host that was not tried, if there is one', () => {
+    const upstreams = createUpstreams(createContext());
+    const endpoints = [1, 2].map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    upstreams.apply([snapshotOf(0, { endpoints })]);
+    const upstream = upstreams.get('echo_gw-system')!;
+    const first = upstream.pick()!;
+    for (let i = 0; i < 4; i++) expect(upstream.pick({ excluded: new Set([first]) })).not.to.equal(first);
+    expect(upstream.pick({ excluded: new Set([first, upstream.pick()!]) })).not.to.equal(undefined);
   });
 
   it('resolves names for each connection', async () => {

@@ -1,0 +1,117 @@
+import type { Endpoint, HostState, Locality } from '@edge-gateway/core';
+import { EXCLUDED, HEALTH_FLAGS, namesOfFlags, UNHEALTHY, type HealthFlag } from './health-flags.ts';
+
+const NO_LOCALITY: Locality = Object.freeze({});
+
+/**
+ * One endpoint of an upstream while the upstream is served: its health, its load and its counters. It stays the same object,
+ * with its connections, as long as the endpoint exists.
+ */
+export class Host implements Endpoint {
+  readonly address: string;
+  readonly port: number;
+  readonly sni: string | undefined;
+  /** The DNS name that it was resolved from; otherwise the address. */
+  readonly hostname: string;
+  weight = 1;
+  /** 0 is the highest. */
+  priority = 0;
+  locality = NO_LOCALITY;
+  metadata: Endpoint['metadata'];
+  /** The endpoint as it was last declared. */
+  endpoint!: Endpoint;
+  /** Bits of {@link HEALTH_FLAGS}. */
+  flags = 0;
+  /** When it was added, or became healthy again: the begin of its slow start, by `performance.now()`. */
+  healthySince = performance.now();
+  /** False once it was removed from its upstream. */
+  isMember = true;
+  /** Requests in progress. */
+  active = 0;
+  rqTotal = 0;
+  rqSuccess = 0;
+  rqError = 0;
+  rqTimeout = 0;
+  cxActive = 0;
+  cxTotal = 0;
+  cxConnectFail = 0;
+  successRate = -1;
+  localOriginSuccessRate = -1;
+  readonly #onHealth: ((host: Host) => void) | undefined;
+
+  /** `onHealth` is called when a flag changed. */
+  constructor(endpoint: Endpoint, onHealth?: (host: Host) => void) {
+    this.address = endpoint.address;
+    this.port = endpoint.port;
+    this.sni = endpoint.sni;
+    this.hostname = endpoint.hostname ?? endpoint.address;
+    this.#onHealth = onHealth;
+    this.redeclare(endpoint);
+  }
+
+  /** Applies a new declaration of the same endpoint. Returns true if something changed. */
+  redeclare(endpoint: Endpoint): boolean {
+    const { weight, priority = 0, locality = NO_LOCALITY, metadata } = endpoint;
+    const same =
+      this.weight === weight &&
+      this.priority === priority &&
+      this.locality === locality &&
+      this.metadata === metadata &&
+      this.endpoint?.localityWeight === endpoint.localityWeight;
+    this.endpoint = endpoint;
+    this.weight = weight;
+    this.priority = priority;
+    this.locality = locality;
+    this.metadata = metadata;
+    return !same;
+  }
+
+  /** Sets or clears a flag; its upstream balances accordingly from the next request on. */
+  setFlag(flag: HealthFlag, on: boolean): void {
+    const bit = HEALTH_FLAGS[flag];
+    const before = this.flags;
+    this.flags = on ? before | bit : before & ~bit;
+    if (this.flags === before) return;
+    if ((before & UNHEALTHY) !== 0 && this.isHealthy) this.healthySince = performance.now();
+    this.#onHealth?.(this);
+  }
+
+  hasFlag(flag: HealthFlag): boolean {
+    return (this.flags & HEALTH_FLAGS[flag]) !== 0;
+  }
+
+  /** True without any flag that takes it out; it may be degraded. */
+  get isHealthy(): boolean {
+    return (this.flags & (UNHEALTHY | EXCLUDED)) === 0;
+  }
+
+  /** Counts the status of a response; 0 if there was none. */
+  responded(status: number): void {
+    if (status >= 500 || status === 0) this.rqError++;
+    else this.rqSuccess++;
+  }
+
+  get state(): HostState {
+    return {
+      address: this.address,
+      port: this.port,
+      hostname: this.hostname,
+      weight: this.weight,
+      priority: this.priority,
+      locality: this.locality,
+      counters: {
+        cx_active: this.cxActive,
+        cx_connect_fail: this.cxConnectFail,
+        cx_total: this.cxTotal,
+        rq_active: this.active,
+        rq_error: this.rqError,
+        rq_success: this.rqSuccess,
+        rq_timeout: this.rqTimeout,
+        rq_total: this.rqTotal,
+      },
+      healthFlags: namesOfFlags(this.flags),
+      successRate: this.successRate,
+      localOriginSuccessRate: this.localOriginSuccessRate,
+    };
+  }
+}

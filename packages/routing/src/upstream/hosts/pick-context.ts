@@ -1,0 +1,13 @@
+import type { Host } from './host.ts';
+
+/** What a request brings to the choice of its host. Without options that need it there is none. */
+export interface PickContext {
+  /** Hash of the request for consistent hashing, an unsigned 64-bit number. */
+  readonly hash?: bigint;
+  /** Labels that the host must have. */
+  readonly metadataMatch?: Readonly<Record<string, string>>;
+  /** Hosts that were tried already; another one is chosen if there is any. */
+  readonly excluded?: ReadonlySet<Host>;
+  /** 1 for the first try. */
+  readonly attempt?: number;
+}
