@@ -97,6 +97,9 @@ export {
   type Problem,
 } from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
+export { hasBody, peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
+export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
+export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex } from './syntax/regex.ts';

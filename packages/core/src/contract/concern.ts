@@ -4,6 +4,7 @@ import { libraryLoggers, type Loggers } from '../observe/logger.ts';
 import { createPages, type Pages } from '../page/pages.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Route, Secrets, SnapshotSettings, VirtualHost } from './snapshot.ts';
+import type { ResponseFilter } from './response-filter.ts';
 import { createStates, type StateHold } from './states.ts';
 import type { CallUpstream } from '../upstream/upstream-call.ts';
 
@@ -11,7 +12,7 @@ import type { CallUpstream } from '../upstream/upstream-call.ts';
 export type Next = (error?: unknown) => void;
 
 /**
- * A middleware on `node:http` types. It is a *named* function, reads no body before the destination, and passes errors
+ * A middleware on `node:http` types. It is a *named* function, reads no body that it does not restore, and passes errors
  * by `next(error)`. `upgrade` handles protocol upgrades; `drain` ends unlimited responses (subscriptions), because
  * the process ends soon; `close` releases its resources.
  */
@@ -20,6 +21,11 @@ export interface Handler {
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   drain?(): void;
   close?(): void | Promise<void>;
+  /**
+   * Returns the filter for the response to a request, if it needs one: called when the head is written, also for requests that
+   * never reached this handler. Responses pass the filters of the handlers in reverse order.
+   */
+  filterResponse?(req: IncomingMessage): ResponseFilter | undefined;
 }
 
 /** The order in which a request passes the concerns; the only definition of it. */

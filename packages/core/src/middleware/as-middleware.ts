@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from '../contract/concern.ts';
 import { coreError } from '../error-codes.ts';
+import { filterResponse } from './filter-response.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
 import { applyHeaderChanges, factsOf, type Facts } from '../contract/facts.ts';
@@ -24,7 +25,7 @@ export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, c
  * Turns a concern into a middleware factory for a user's own server: what the concern recorded on the request's
  * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
  * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees the rest
- * of the path, as in `req.url`. For rejected requests it responds or calls `next(error)`: see {@link MiddlewareOptions}.
+ * of the path, as in `req.url`. Responses pass the filters of the middlewares in reverse order. For rejected requests it responds or calls `next(error)`: see {@link MiddlewareOptions}.
  *
  * @example
  * export const rbac = asMiddleware(rbacConcern);
@@ -45,6 +46,7 @@ export function asMiddleware<Options extends object>(concern: Concern<Options>):
       const method = req.method ?? 'GET';
       facts.path = url;
       facts.method = method;
+      if (handler.filterResponse) filterResponse(req, res, handler);
       handler(req, res, (error) => {
         if (error === undefined) applyGranted(req);
         else applyRemovals(req);

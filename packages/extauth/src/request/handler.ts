@@ -13,6 +13,8 @@ import {
   type Handler,
   type HeaderChange,
   type Next,
+  hasBody,
+  peekBody,
   type ReadBody,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
@@ -22,7 +24,6 @@ import { clientError, clientStatusOf } from '../chain/failure.ts';
 import { checkSendable, record, removeClientCopies } from '../chain/grants.ts';
 import { grantedHeadersOf, hiddenCookiesOf } from '../chain/method-of.ts';
 import { configError } from '../error-codes.ts';
-import { hasBody, readBody } from './read-body.ts';
 import type { AuthSettings } from '../settings.ts';
 
 /** The response to a rejected request. */
@@ -157,7 +158,7 @@ export function createAuthHandler(parts: HandlerParts): Handler {
  * `ERR_EXTAUTH_REQUEST` (400) if it cannot be restored, and `ERR_EXTAUTH_CONFIG` if the parser left nothing of it.
  */
 async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promise<ReadBody> {
-  if (!req.readableEnded) return (facts.body = await readBody(req, limit));
+  if (!req.readableEnded) return (facts.body = await peekBody(req, limit));
   const restored = restoreBody(req);
   if (restored.bytes) return { bytes: restored.bytes.subarray(0, limit), whole: restored.bytes.length <= limit };
   const message = `the body was read before external auth: ${restored.reason}`;

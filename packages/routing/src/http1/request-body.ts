@@ -1,10 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Returns whether a request has a body, by its framing (RFC 9112 6). */
-export function hasBody(req: IncomingMessage): boolean {
-  const { headers } = req;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
+export { hasBody } from '@edge-gateway/core';
 
 export interface BodySink {
   onChunk(chunk: Buffer): void;

@@ -34,6 +34,7 @@ import {
   failureReply,
 } from './reply.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
+import { RequestFilters } from './filter-response.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
@@ -90,6 +91,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   body: Buffer | undefined;
   timeoutMs = 0;
   met: Set<Handler> | undefined;
+  /** Set if the route filters responses. */
+  filters: RequestFilters | undefined;
   /** True once it was passed to the forwarder. */
   sent = false;
   finished = false;
@@ -174,8 +177,11 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   onDone(outcome: ForwardOutcome): void {
-    this.result.flags = outcome.flags;
-    this.result.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
+    // The response of a filter that failed ended the exchange.
+    if (!this.filters?.response.isReplaced) {
+      this.result.flags = outcome.flags;
+      this.result.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
+    }
     this.result.upstreamHost = outcome.endpoint ?? '';
     this.result.upstreamMs = outcome.upstreamMs;
     this.result.bytesReceived = outcome.bytesReceived;
@@ -205,12 +211,19 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const { pages } = this.environment;
     const reply = written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
     const headers = headersOf(reply);
+    if (this.filters) this.filters.isLocalReply = true;
     this.result.status = reply.status;
     this.result.responseHeaders = headers;
     this.#changeResponse(headers);
     setContentType(headers, reply);
     this.result.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
+  }
+
+  /** Passes the response through the filters of these handlers. */
+  filterResponse(handlers: readonly Handler[]): void {
+    this.filters ??= new RequestFilters(this);
+    this.filters.handlers = handlers;
   }
 
   /** Writes the head of a response whose body the caller writes. */
@@ -264,6 +277,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   /** Counts and logs the finished request, once. */
   finish(): void {
     if (this.finished) return;
+    if (this.filters?.response.isPending) {
+      this.filters.isAwaited = true;
+      return;
+    }
     this.finished = true;
     this.release();
     this.result.durationMs = performance.now() - this.#start;
@@ -274,7 +291,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   #changeResponse(headers: string[]): void {
     applyHeaderOps(headers, this.route.plan.headers.response, this);
     if (this.facts && this.facts.responseChanges.length > 0) applyRecorded(headers, this.facts.responseChanges);
-    finishResponse(headers, this.settings);
+    if (!this.filters) finishResponse(headers, this.settings);
   }
 
   #count(): void {

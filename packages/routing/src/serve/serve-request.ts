@@ -72,6 +72,8 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   } else {
     route.plan = action.plan;
   }
+  if (route.plan.filters) request.filterResponse(route.plan.filters);
+  else if (request.filters) request.filterResponse([]);
   // Facts are created only if a concern reads or writes them.
   if (exits.embedded || request.facts || route.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
   return true;

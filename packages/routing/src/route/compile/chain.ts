@@ -44,6 +44,12 @@ export function createChainCompiler(concerns: readonly Concern[], context: Conte
   };
 }
 
+/** Returns the handlers that filter responses. */
+export function filtersOf(chain: readonly Handler[]): readonly Handler[] | undefined {
+  const filters = chain.filter(({ filterResponse }) => filterResponse);
+  return filters.length === 0 ? undefined : filters;
+}
+
 function blockOf(concern: Concern, levels: OptionLevels): unknown {
   if (concern.pick) return concern.pick(levels.toReversed().map((level) => level ?? NO_OPTIONS));
   return levels.find((level) => level?.[concern.option] !== undefined)?.[concern.option];

@@ -24,6 +24,8 @@ import type { OptionLevels } from './chain.ts';
 export interface Plan {
   readonly chain: readonly Handler[];
   readonly headers: HeaderOps;
+  /** Handlers of the chain that filter responses; `undefined` if there are none. */
+  readonly filters: readonly Handler[] | undefined;
 }
 
 export interface CompiledDestination extends Plan {
@@ -159,7 +161,7 @@ function compileForward(
   };
 }
 
-export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false) };
+export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false), filters: undefined };
 
 /** What happens to a request that every concern accepted. */
 export type ResolvedAction =

@@ -12,7 +12,7 @@ import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/ma
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
-import { createChainCompiler, type OptionLevels } from './chain.ts';
+import { createChainCompiler, filtersOf, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { noteSecrets } from './secret-use.ts';
 
@@ -54,10 +54,11 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
       responders.add(responder);
       return responder;
     },
-    plan: (levels) => ({
-      chain: chains.compile(levels),
-      headers: orderLevels(levels.map(headersOf), environment.mostSpecificWins),
-    }),
+    plan(levels) {
+      const chain = chains.compile(levels);
+      const headers = orderLevels(levels.map(headersOf), environment.mostSpecificWins);
+      return { chain, headers, filters: filtersOf(chain) };
+    },
   };
   const entries = entriesOf(source, routeEnvironment, context);
   return {

@@ -1,0 +1,344 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { applyHeaderChanges, type HeaderChange } from '../contract/facts.ts';
+import type { BodyChange, FilteredHead, ResponseFilter } from '../contract/response-filter.ts';
+import { coreError } from '../error-codes.ts';
+import { lingerOnClose } from '../http/lingering-close.ts';
+import { BodyQueue } from './body-queue.ts';
+import { hasSetHeaders, headOf, writeHeadTo, type HeadArguments } from './written-head.ts';
+
+/** A response that replaces one whose filter failed. */
+export interface FailureReply {
+  readonly status: number;
+  /** Flat, without `content-length`. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** The server of a filtered response. */
+export interface FilterOwner {
+  /** Returns the filters in the order of requests; responses pass them in reverse. Called when the head is written. */
+  filters(): ResponseFilter[];
+  /** Describes the response whose head is being written. */
+  describe(): Pick<FilteredHead, 'isLocalReply' | 'details' | 'flags'>;
+  /** Called with the final head before it is sent; returns the headers to send. */
+  onHead(status: number, headers: string[]): string[];
+  /** Returns the response to an error of a filter. `isStarted`: the head was sent, the connection is aborted. */
+  onError(error: unknown, isStarted: boolean): FailureReply;
+  /** Called once after the end of the response, or after the client has disconnected. */
+  onSettled(): void;
+}
+
+const REPLACED = ['writeHead', 'write', 'end', 'flushHeaders', 'headersSent', 'writableEnded'] as const;
+type Originals = Pick<ServerResponse, 'end' | 'flushHeaders' | 'write' | 'writeHead'>;
+
+/**
+ * Passes what is written to a response through filters: its `writeHead`, `write` and `end` are replaced until the filters
+ * have decided that the body passes unchanged, or until the end.
+ */
+export class FilteredResponse {
+  /** Bytes of the body that were sent; `undefined` if it was not filtered. */
+  bytes: number | undefined;
+  /** True from the head to the end of a response whose body is filtered. */
+  isPending = false;
+  /** True if the response was written completely. */
+  isComplete = false;
+  /** True if a filter failed, and its error was sent instead of the response. */
+  isReplaced = false;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #owner: FilterOwner;
+  readonly #originals: Originals;
+  readonly #queue: BodyQueue;
+  /** Own properties of the response before they were replaced. */
+  readonly #before = new Map<string, PropertyDescriptor | undefined>();
+  #filters: ResponseFilter[] = [];
+  #abort: AbortController | undefined;
+  #isCaptured = false;
+  #isEnded = false;
+  #isHeadSent = false;
+  #isFlushed = false;
+  #isSettled = false;
+  #isDetached = false;
+
+  constructor(req: IncomingMessage, res: ServerResponse, owner: FilterOwner) {
+    this.#req = req;
+    this.#res = res;
+    this.#owner = owner;
+    this.#originals = {
+      writeHead: res.writeHead.bind(res) as ServerResponse['writeHead'],
+      write: res.write.bind(res) as ServerResponse['write'],
+      end: res.end.bind(res) as ServerResponse['end'],
+      flushHeaders: res.flushHeaders.bind(res),
+    };
+    this.#queue = new BodyQueue(() => res.emit('drain'));
+    this.#attach();
+    res.once('close', () => this.#closed());
+  }
+
+  #attach(): void {
+    const res = this.#res;
+    for (const name of REPLACED) this.#before.set(name, Object.getOwnPropertyDescriptor(res, name));
+    res.writeHead = ((...written: HeadArguments) => {
+      if (this.#isCaptured) throw headersSent();
+      this.#begin(written);
+      return res;
+    }) as ServerResponse['writeHead'];
+    res.write = ((chunk: Chunk, ...rest: Rest) => this.#write(chunk, rest)) as ServerResponse['write'];
+    res.end = ((...rest: [Chunk?, ...Rest]) => this.#end(rest)) as ServerResponse['end'];
+    res.flushHeaders = () => {
+      if (!this.#isCaptured) this.#begin([res.statusCode]);
+      this.#isFlushed = true;
+      if (this.#isHeadSent) this.#originals.flushHeaders();
+    };
+    Object.defineProperty(res, 'headersSent', { configurable: true, get: () => this.#isCaptured });
+    Object.defineProperty(res, 'writableEnded', { configurable: true, get: () => this.#isEnded });
+  }
+
+  /** The rest of the response is not filtered. */
+  #detach(): void {
+    this.#isDetached = true;
+    for (const [name, before] of this.#before) {
+      if (before) Object.defineProperty(this.#res, name, before);
+      else Reflect.deleteProperty(this.#res, name);
+    }
+  }
+
+  #begin(written: HeadArguments): void {
+    this.#isCaptured = true;
+    this.isPending = true;
+    const { status, message, headers } = headOf(this.#res, written);
+    const owner = this.#owner;
+    const abort = (): AbortSignal => (this.#abort ??= new AbortController()).signal;
+    const head: FilteredHead = {
+      status,
+      headers,
+      ...owner.describe(),
+      hasBody: !this.#isBodiless(status),
+      get signal() {
+        return abort();
+      },
+    };
+    void this.#filter(head, message === undefined ? undefined : { status, message });
+  }
+
+  async #filter(head: FilteredHead, reason: StatusMessage | undefined): Promise<void> {
+    try {
+      this.#filters = this.#owner.filters().toReversed();
+      let body: Buffer | AsyncIterable<Buffer> | undefined;
+      let wasAsync = false;
+      for (const filter of this.#filters) {
+        const decided = filter.onHead(head);
+        wasAsync ||= decided instanceof Promise;
+        // oxlint-disable-next-line no-await-in-loop -- a filter sees the changes of the previous ones
+        const change = decided instanceof Promise ? await decided : decided;
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        if (change) body = await this.#change(change, body ?? this.#queue, head);
+        if (this.#isSettled) return;
+      }
+      this.#writeHead(head, { reason, body });
+      if (body === undefined && !wasAsync) return this.#pass();
+      await this.#send(body ?? this.#queue, head.status);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #change(change: BodyChange, body: Buffer | AsyncIterable<Buffer>, head: FilteredHead) {
+    if (!('stream' in change)) return change.transform(await readWhole(body, change));
+    if (!head.hasBody) return NO_CHUNKS;
+    return change.stream(Buffer.isBuffer(body) ? oneChunk(body) : body);
+  }
+
+  #writeHead(head: FilteredHead, { reason, body }: { reason: StatusMessage | undefined; body: unknown }): void {
+    if (body !== undefined) {
+      const changes: HeaderChange[] = [
+        { op: 'remove', name: 'content-length' },
+        { op: 'remove', name: 'transfer-encoding' },
+      ];
+      if (Buffer.isBuffer(body) && !this.#isBodiless(head.status))
+        changes.push({ op: 'set', name: 'content-length', value: String(body.length) });
+      head.headers = applyHeaderChanges(head.headers, changes);
+    }
+    const headers = this.#owner.onHead(head.status, head.headers);
+    this.#sendHead(head.status, reason?.status === head.status ? reason.message : undefined, headers);
+  }
+
+  #sendHead(status: number, message: string | undefined, headers: string[]): void {
+    this.#isHeadSent = true;
+    this.#res.statusCode = status;
+    if (!hasSetHeaders(this.#res)) {
+      if (message === undefined) this.#originals.writeHead(status, headers);
+      else this.#originals.writeHead(status, message, headers);
+      return;
+    }
+    writeHeadTo(this.#res, headers);
+    this.#originals.writeHead(status, message);
+  }
+
+  /** The body passes unchanged: it is written by the caller from now on. */
+  #pass(): void {
+    this.isPending = false;
+    this.#detach();
+    this.#settle();
+  }
+
+  async #send(body: Buffer | AsyncIterable<Buffer>, status: number): Promise<void> {
+    const { write, end, flushHeaders } = this.#originals;
+    const res = this.#res;
+    this.bytes = 0;
+    if (this.#isBodiless(status)) {
+      this.#queue.discard();
+      end();
+    } else if (Buffer.isBuffer(body)) {
+      this.bytes = body.length;
+      end(body);
+    } else {
+      if (this.#isFlushed) flushHeaders();
+      for await (const chunk of body) {
+        if (res.destroyed) break;
+        if (chunk.length === 0) continue;
+        this.bytes += chunk.length;
+        if (!write(chunk)) await drained(res);
+      }
+      if (res.destroyed) return;
+      end();
+    }
+    this.isComplete = true;
+    this.#queue.discard();
+    this.#settle();
+  }
+
+  /** Sends the response of an error, or aborts a response that has started. */
+  #fail(error: unknown): void {
+    const res = this.#res;
+    this.#queue.discard();
+    if (this.#isSettled || res.destroyed) return;
+    const { status, headers, body } = this.#owner.onError(error, this.#isHeadSent);
+    if (this.#isHeadSent) {
+      abortResponse(res);
+      return;
+    }
+    this.isReplaced = true;
+    this.isComplete = true;
+    const isUnread = !this.#req.complete && this.#req.httpVersionMajor < 2;
+    const framed = this.#isBodiless(status) ? [] : ['content-length', String(Buffer.byteLength(body))];
+    const all = [...headers, ...framed, ...(isUnread ? ['connection', 'close'] : [])];
+    this.bytes = 0;
+    this.#sendHead(status, undefined, this.#owner.onHead(status, all));
+    if (isUnread) lingerOnClose(res);
+    if (this.#isBodiless(status)) this.#originals.end();
+    else {
+      this.bytes = Buffer.byteLength(body);
+      this.#originals.end(body);
+    }
+    this.#settle();
+  }
+
+  #write(chunk: Chunk, rest: Rest): boolean {
+    if (!this.#isCaptured) this.#begin([this.#res.statusCode]);
+    // The filters may have decided at once.
+    if (this.#isDetached) return this.#res.write(chunk, ...(rest as []));
+    return this.#queue.write(bytesOf(chunk, rest), callbackOf(rest));
+  }
+
+  #end(rest: [Chunk?, ...Rest]): ServerResponse {
+    if (!this.#isCaptured) this.#begin([this.#res.statusCode]);
+    if (this.#isDetached) return this.#res.end(...(rest as []));
+    const [chunk] = rest;
+    const written = callbackOf(rest as Rest);
+    if (written) this.#res.once('finish', written);
+    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function')
+      this.#queue.write(bytesOf(chunk, rest.slice(1) as Rest));
+    this.#isEnded = true;
+    this.#queue.end();
+    return this.#res;
+  }
+
+  #isBodiless(status: number): boolean {
+    return this.#req.method === 'HEAD' || status < 200 || status === 204 || status === 304;
+  }
+
+  #closed(): void {
+    this.#abort?.abort();
+    this.#queue.fail(new Error('the client disconnected'));
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.isPending = false;
+    for (const filter of this.#filters) filter.onClose?.();
+    this.#owner.onSettled();
+  }
+}
+
+type Chunk = Uint8Array | string | null | (() => void);
+type Rest = ((() => void) | BufferEncoding | undefined)[];
+
+interface StatusMessage {
+  readonly status: number;
+  readonly message: string;
+}
+
+const NO_CHUNKS = Buffer.alloc(0);
+
+async function* oneChunk(body: Buffer): AsyncIterable<Buffer> {
+  yield body;
+}
+
+async function readWhole(
+  body: Buffer | AsyncIterable<Buffer>,
+  { maxBytes, tooLarge }: { readonly maxBytes: number; readonly tooLarge?: () => Error },
+): Promise<Buffer> {
+  const fail = (): Error => tooLarge?.() ?? coreError('ERR_CORE_RESPONSE_TOO_LARGE');
+  if (Buffer.isBuffer(body)) {
+    if (body.length > maxBytes) throw fail();
+    return body;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) throw fail();
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+function bytesOf(chunk: Chunk, [encoding]: Rest): Buffer {
+  if (typeof chunk === 'string') return Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8');
+  const bytes = chunk as Uint8Array;
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function callbackOf(rest: Rest): (() => void) | undefined {
+  return rest.find((each) => typeof each === 'function');
+}
+
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      res.off('drain', onDrain).off('close', done);
+      resolve();
+    };
+    // The writer of the response is told to continue by the same event.
+    const onDrain = (): void => {
+      if (!res.writableNeedDrain) done();
+    };
+    res.on('drain', onDrain).on('close', done);
+  });
+}
+
+/** Ends a response whose body cannot be finished, so that the client does not mistake it for a complete one. */
+function abortResponse(res: ServerResponse): void {
+  const { socket } = res;
+  // Without framing, a regular end of the connection would indicate a complete body.
+  if (!res.chunkedEncoding && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();
+  else res.destroy();
+}
+
+function headersSent(): Error {
+  const error = new Error('Cannot write headers after they are sent to the client');
+  return Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' });
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http';
+import { factsOf, type ReadBody } from '../contract/facts.ts';
+import { coreError } from '../error-codes.ts';
+import { restoreBody } from '../http/parsed-body.ts';
+
+/**
+ * Reads at most `maxBytes` of a body and puts them back, so that the stream still returns all of it. Rejects if
+ * the client disconnects.
+ */
+export function peekBody(req: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    function settle(whole: boolean): void {
+      req.off('readable', onReadable).off('error', onError).off('close', onClose);
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      if (size > 0) req.unshift(bytes);
+      resolve({ bytes: whole ? bytes : bytes.subarray(0, maxBytes), whole });
+    }
+
+    function onReadable(): void {
+      // Reading an empty stream would end it: a body could then no longer be put in.
+      while (req.readableLength > 0) {
+        const chunk = req.read() as Buffer;
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxBytes) return settle(false);
+      }
+      // The end is only emitted in the next tick, so the bytes can still be put back before it.
+      if (req.complete) settle(true);
+    }
+
+    const onError = (error: Error): void => reject(error);
+    const onClose = (): void => reject(new Error('the client disconnected'));
+    if (req.complete && req.readableLength === 0) return settle(true);
+    req.on('readable', onReadable).on('error', onError).on('close', onClose);
+  });
+}
+
+/**
+ * Reads the whole body of a request, which other handlers and the destination can still read. Rejects with 413
+ * `ERR_CORE_BODY_TOO_LARGE` if it is larger than `maxBytes`, and with `ERR_CORE_BODY_CONSUMED` if other middleware read it
+ * and it cannot be restored.
+ *
+ * @example
+ * const body = await readWholeBody(req, 1_048_576);
+ * replaceBody(req, Buffer.from(body.toString('utf8').toUpperCase()));
+ */
+export async function readWholeBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const facts = factsOf(req);
+  const bytes = facts.body?.whole ? facts.body.bytes : await read(req, maxBytes);
+  if (bytes.length > maxBytes) throw tooLarge();
+  return bytes;
+}
+
+async function read(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (!hasBody(req)) return EMPTY;
+  if (req.readableEnded) {
+    const restored = restoreBody(req);
+    if (restored.bytes) return restored.bytes;
+    throw coreError('ERR_CORE_BODY_CONSUMED', `the request body cannot be restored: ${restored.reason}`);
+  }
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const body = await peekBody(req, maxBytes);
+  if (!body.whole) throw tooLarge();
+  factsOf(req).body = body;
+  return body.bytes;
+}
+
+/**
+ * Replaces the body of a request that {@link readWholeBody} has read, for later handlers and the destination; with its framing.
+ * After a body parser, `req.rawBody` and `req.body` are replaced.
+ */
+export function replaceBody(req: IncomingMessage, body: Buffer): void {
+  factsOf(req).body = { bytes: body, whole: true };
+  if (req.readableEnded) {
+    Object.assign(req, { rawBody: body, body });
+  } else {
+    while (req.readableLength > 0) req.read();
+    if (body.length > 0) req.unshift(body);
+  }
+  setFraming(req, body.length);
+}
+
+/** Sets `content-length` in all forms of the headers. */
+function setFraming(req: IncomingMessage, length: number): void {
+  delete req.headers['transfer-encoding'];
+  req.headers['content-length'] = String(length);
+  const kept = req.rawHeaders.filter((_, i, all) => !isFraming(all[i - (i % 2)]!));
+  req.rawHeaders = [...kept, 'content-length', String(length)];
+}
+
+function isFraming(name: string): boolean {
+  const lower = name.toLowerCase();
+  return lower === 'content-length' || lower === 'transfer-encoding';
+}
+
+/** Returns true if a request has a body, by its framing (RFC 9112 6). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+function tooLarge(): Error {
+  const reply = { body: 'payload too large', details: 'request_payload_too_large' };
+  return coreError('ERR_CORE_BODY_TOO_LARGE', undefined, { reply });
+}
+
+const EMPTY = Buffer.alloc(0);

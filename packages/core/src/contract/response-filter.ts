@@ -1,0 +1,65 @@
+/** The head of a response while filters change it. */
+export interface FilteredHead {
+  status: number;
+  /** Flat `[name, value, …]`. A filter may replace the list. The framing of a changed body is corrected afterwards. */
+  headers: string[];
+  /** True if the gateway or a handler of the chain responds instead of the destination. */
+  readonly isLocalReply: boolean;
+  /** `%RESPONSE_CODE_DETAILS%`, e.g. `via_upstream`. */
+  readonly details: string;
+  /** `%RESPONSE_FLAGS%`; empty without a failure. */
+  readonly flags: string;
+  /** False for HEAD and for statuses without a body: whatever a filter returns as body is not sent. */
+  readonly hasBody: boolean;
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the whole body. `transform` may still change the head, which was not sent yet. Without a body it is called with an
+ * empty one. `content-length` is set to the length of the result.
+ */
+export interface WholeBody {
+  /** Maximum size of the body in bytes. */
+  readonly maxBytes: number;
+  /** The error for a larger body. Default: 500 `ERR_CORE_RESPONSE_TOO_LARGE`. */
+  readonly tooLarge?: () => Error;
+  transform(body: Buffer): Buffer | Promise<Buffer>;
+}
+
+/**
+ * Changes the body while it is streamed. `stream` is called only if there is a body. The next chunk is read when it is
+ * requested, so that the client slows down the sender. `content-length` is removed.
+ */
+export interface StreamedBody {
+  stream(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+}
+
+export type BodyChange = WholeBody | StreamedBody;
+
+/**
+ * Filters one response, whoever writes it: the destination, the gateway, or another handler.
+ *
+ * @example
+ * // Converts every text to upper case, in chunks.
+ * const upperCase: ResponseFilter = {
+ *   onHead: (head) =>
+ *     headerIn(head.headers, 'content-type') === 'text/plain'
+ *       ? {
+ *           async *stream(chunks) {
+ *             for await (const chunk of chunks) yield Buffer.from(chunk.toString('latin1').toUpperCase(), 'latin1');
+ *           },
+ *         }
+ *       : undefined,
+ * };
+ * handler.filterResponse = () => upperCase;
+ */
+export interface ResponseFilter {
+  /**
+   * Called once, before the head is sent; may change it. Returns `undefined` if the body passes unchanged. An error is sent as
+   * response instead; during the body it aborts the connection.
+   */
+  onHead(head: FilteredHead): BodyChange | undefined | Promise<BodyChange | undefined>;
+  /** Called once at the end, also if the client disconnects. */
+  onClose?(): void;
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  FilteredResponse,
+  type FailureReply,
+  type FilteredHead,
+  type FilterOwner,
+  type Handler,
+} from '@edge-gateway/core';
+import { VIA_UPSTREAM, type RequestResult } from '../format/record.ts';
+import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import { replyTo } from './reply.ts';
+import { finishResponse } from './response-headers.ts';
+
+/** A request whose response is filtered. */
+export interface FilteredRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: { readonly requestId: string };
+  readonly result: RequestResult;
+  readonly settings: ManagerSettings;
+  finish(): void;
+}
+
+/** The response of a request whose route has filters for responses. */
+export class RequestFilters implements FilterOwner {
+  /** Handlers in the order of requests. Replaced when the route is selected again. */
+  handlers: readonly Handler[] = [];
+  /** True once the gateway responds itself. */
+  isLocalReply = false;
+  /** True if the log waits for the response. */
+  isAwaited = false;
+  readonly response: FilteredResponse;
+  readonly #request: FilteredRequest;
+
+  constructor(request: FilteredRequest) {
+    this.#request = request;
+    this.response = new FilteredResponse(request.req, request.res, this);
+  }
+
+  filters() {
+    return this.handlers.flatMap((handler) => handler.filterResponse?.(this.#request.req) ?? []);
+  }
+
+  describe(): Pick<FilteredHead, 'details' | 'flags' | 'isLocalReply'> {
+    const { details, flags } = this.#request.result;
+    return { isLocalReply: this.isLocalReply, details: this.isLocalReply ? details : VIA_UPSTREAM, flags };
+  }
+
+  onHead(status: number, headers: string[]): string[] {
+    const { result, settings } = this.#request;
+    finishResponse(headers, settings);
+    result.status = status;
+    result.responseHeaders = headers;
+    return headers;
+  }
+
+  onError(error: unknown): FailureReply {
+    const { result, head } = this.#request;
+    const { status, headers, body, contentType } = replyTo(error, head.requestId);
+    result.details = error instanceof Error ? error.message : String(error);
+    return { status, body, headers: contentType === '' ? headers : [...headers, 'content-type', contentType] };
+  }
+
+  onSettled(): void {
+    const { result } = this.#request;
+    const { bytes, isComplete } = this.response;
+    if (bytes !== undefined) result.bytesSent = bytes;
+    if (this.isAwaited && !isComplete) result.flags ||= 'DC';
+    if (this.isAwaited) this.#request.finish();
+  }
+}
