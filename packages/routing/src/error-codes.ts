@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 
 /** Every error code of this package, with the status of the response. Codes are never renamed or reused. */
 export const ERROR_CODES = {
@@ -33,11 +33,13 @@ export const ERROR_CODES = {
   },
   ERR_ROUTING_BODY_TOO_LARGE: { status: 413, message: 'the request body is larger than allowed' },
   ERR_ROUTING_CERTIFICATE: { status: 500, message: 'the certificate of a listener is invalid' },
+  ERR_ROUTING_CSRF: { status: 403, message: 'Invalid origin' },
   ERR_ROUTING_CHUNK_EXTENSION: { status: 413, message: 'a chunk extension is larger than allowed' },
   ERR_ROUTING_DOT_SEGMENT: { status: 400, message: 'the path must not contain dot segments' },
   ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that must appear only once appears twice' },
   ERR_ROUTING_ESCAPED_SLASH: { status: 400, message: 'the path must not contain escaped slashes' },
   ERR_ROUTING_EXPECTATION: { status: 417, message: 'unknown expectation in the Expect header' },
+  ERR_ROUTING_FAULT: { status: 503, message: 'fault filter abort' },
   ERR_ROUTING_FORWARD_OPTIONS: { status: 500, message: 'invalid options of the forward middleware' },
   ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
   ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not contain a fragment' },
@@ -53,6 +55,7 @@ export const ERROR_CODES = {
   },
   ERR_ROUTING_NO_ENDPOINT: { status: 503, message: 'no healthy upstream' },
   ERR_ROUTING_OPTION: { status: 500, message: 'invalid route option' },
+  ERR_ROUTING_PREFLIGHT: { status: 200, message: 'the response to a CORS preflight' },
   ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
   ERR_ROUTING_ROUTE: { status: 500, message: 'this route is misconfigured' },
   ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },
@@ -84,4 +87,14 @@ export function routingError(
   cause?: unknown,
 ): GatewayError {
   return new GatewayError(message, { code, status: ERROR_CODES[code].status, cause });
+}
+
+/** Creates an error with its own response: by default the status and the message of the code. */
+export function replyError(
+  code: RoutingErrorCode,
+  { status, ...reply }: Partial<ErrorReply> & { readonly status?: number },
+): GatewayError {
+  const known = ERROR_CODES[code];
+  const options = { code, status: status ?? known.status, reply: { body: known.message, ...reply } };
+  return new GatewayError(known.message, options);
 }

@@ -45,3 +45,5 @@ export {
 export { DEFAULT_LIMITS, type ListenLimits } from './listen/limits.ts';
 export type { Refusal } from './check/refusal.ts';
 export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';
+export { cors } from './route/options/cors.ts';
+export { csrf } from './route/options/csrf.ts';

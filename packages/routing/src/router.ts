@@ -17,6 +17,9 @@ import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './route/compile/chain.ts';
+import { corsConcern } from './route/options/cors.ts';
+import { csrfConcern } from './route/options/csrf.ts';
+import { faultConcern } from './route/options/faults.ts';
 import { createListenerTable } from './serve/listener-table.ts';
 import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './upstream/generations.ts';
@@ -75,8 +78,14 @@ export interface Router extends Handler {
 const LISTENING: Mount = { passOn: undefined, embedded: false };
 const EMBEDDED: Mount = { passOn: undefined, embedded: true };
 
-/** Transformations of requests. */
-const OWN_CONCERNS = [earlyTransformationConcern, regularTransformationConcern] as readonly Concern[];
+/** The options that this package compiles itself. */
+const OWN_CONCERNS = [
+  faultConcern,
+  corsConcern,
+  earlyTransformationConcern,
+  regularTransformationConcern,
+  csrfConcern,
+] as readonly Concern[];
 
 /**
  * Creates a router without routes until `apply`. Neither `apply` nor a request throws: a route that cannot be compiled

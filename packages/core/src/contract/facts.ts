@@ -54,6 +54,8 @@ export class Facts {
   body: ReadBody | undefined = undefined;
   /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */
   hiddenCookies: CookieTest | undefined = undefined;
+  /** Response flags for access logs that a concern adds to those of the response, e.g. `DI` for an injected delay. */
+  responseFlags = '';
   /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;
   readonly #request: IncomingMessage;

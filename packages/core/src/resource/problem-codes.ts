@@ -57,7 +57,7 @@ export const SEMANTIC_CODES = {
   INVALID_ACCESS_LOG: 'An incomplete access log filter; a format with an unknown operator is a warning.',
   INVALID_AUTH_CONFIG: 'An auth config whose steps or expression cannot work.',
   INVALID_ACTION: 'A route action without a destination, or with weights whose sum is 0.',
-  INVALID_CORS: 'A `cors` block without any origin.',
+  INVALID_CORS: 'A `cors` block without any origin; an origin that no request can have is a warning.',
   INVALID_DELEGATION: 'A delegating route with several matchers or without a prefix.',
   INVALID_DOMAIN: 'A domain that no host can match.',
   INVALID_EXT_AUTH: 'External auth settings that cannot work.',

@@ -33,6 +33,7 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     settings,
     shared: snapshot.settings,
     mostSpecificWins: listener.routeOptions.mostSpecificHeaderMutationsWins === true,
+    listenerOptions: {},
   };
   const compiled = new Map<VirtualHost, CompiledHost>();
   const find = createDomainIndex(

@@ -120,6 +120,7 @@ function compileListener(
     ...environment,
     settings,
     shared,
+    listenerOptions: { csrf: source.httpOptions.csrf },
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
   };
   for (const host of source.virtualHosts) {

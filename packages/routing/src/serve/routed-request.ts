@@ -260,7 +260,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const reply = error instanceof GatewayError ? error.reply : undefined;
     result.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));
     result.flags ||= reply?.flags ?? '';
-    if (!passOn) return this.reply(replyTo(error, this.head.requestId));
+    // A response below status 400 is a step of a protocol: an error handler cannot handle it.
+    const isStep = error instanceof GatewayError && error.status < 400;
+    if (!passOn || isStep) return this.reply(replyTo(error, this.head.requestId));
     result.status = 500;
     this.finish();
     passOn(error);
@@ -284,6 +286,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.finished = true;
     this.release();
     this.result.durationMs = performance.now() - this.#start;
+    const added = this.facts?.responseFlags;
+    if (added) this.result.flags = this.result.flags === '' ? added : `${added},${this.result.flags}`;
     if (this.#counted) this.#count();
     for (const log of this.listener.logs) log.write(this);
   }

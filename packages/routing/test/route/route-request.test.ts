@@ -23,6 +23,7 @@ function decide(target: string, host: string, { written = {}, embedded = false, 
     settings,
     shared: DEFAULT_SNAPSHOT_SETTINGS,
     mostSpecificWins: false,
+    listenerOptions: {},
   });
   const findHost = createDomainIndex([{ domain: 'a.example', value: compiled }]);
   const connection = { ...recordOf().connection, tls: false, clientVerified: false };

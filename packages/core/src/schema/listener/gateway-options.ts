@@ -131,7 +131,7 @@ const http = f.block({
   grpcWeb: f.group('Translation of gRPC-Web.', f.notYet, { disable: f.flag('Disables it.') }),
   gzip: f.of(gzip, 'Compresses responses.', f.notYet),
   buffer: f.of(Buffer, 'Buffers requests until their body is complete.', f.notYet),
-  csrf: f.of(Csrf, 'Rejects mutating requests from other origins.', f.refused),
+  csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),
   dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.', f.notYet),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
   networkLocalRatelimit: f.of(TokenBucket, 'Limits new connections.', f.refused),

@@ -21,7 +21,7 @@ const everywhere = {
   extensions: f.anything('Free-form settings for extensions.', f.notYet),
   extauth: f.of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
   bufferPerRoute: f.of(BufferPerRoute, 'Buffering of requests at this level.', f.notYet),
-  csrf: f.of(Csrf, 'Rejects mutating requests from other origins.', f.refused),
+  csrf: f.of(Csrf, 'Rejects mutating requests from other origins. The most specific block replaces the others.'),
 } as const;
 
 const policies = {
@@ -29,7 +29,7 @@ const policies = {
     ...f.notYet,
     'x-instead': 'only the requests of GraphQLApis are tried again',
   }),
-  cors: f.of(Cors, 'CORS policy.', f.notYet),
+  cors: f.of(Cors, 'CORS policy. Fields of the route replace those of the virtual host.'),
   ratelimitBasic: f.of(RateLimitBasic, 'Limits for known and unknown users.', f.refused),
   rateLimitConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', f.refused),
   rateLimitEarlyConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', f.refused),
@@ -89,7 +89,7 @@ const route = f.block(
       'Sends the original host in `x-forwarded-host` if it is rewritten. Default: Settings `gw.istioOptions.appendXForwardedHost`.',
       { default: true },
     ),
-    faults: f.of(Faults, 'Fault injection.', f.notYet),
+    faults: f.of(Faults, 'Fault injection.'),
     shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.', f.notYet),
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.', f.notYet),
     upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
@@ -121,7 +121,7 @@ const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), 
   }),
   includeRequestAttemptCount: f.flag('Sends `x-envoy-attempt-count` to the upstream.', f.notYet),
   includeAttemptCountInResponse: f.flag('Sends `x-envoy-attempt-count` to the client.', f.notYet),
-  corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', f.notYet, {
+  corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', {
     exposeHeaders: f.choice(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.'),
   }),
   ratelimit: f.of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', f.refused),

@@ -6,11 +6,11 @@ const percent = { minimum: 0, maximum: 100, default: 0 };
 const faults = f.block({
   abort: f.group('Returns a response without calling the upstream.', {
     percentage: f.float('Share of requests in percent, 0 to 100.', percent),
-    httpStatus: f.int('Response status.', { minimum: 200, maximum: 599 }),
+    httpStatus: f.int('Response status, 200 to 599; required.', { minimum: 200, maximum: 599 }),
   }),
-  delay: f.group('Delays requests.', {
+  delay: f.group('Delays requests; a delayed one may also be aborted.', {
     percentage: f.float('Share of requests in percent, 0 to 100.', percent),
-    fixedDelay: f.duration('Delay; at least 1s.'),
+    fixedDelay: f.duration('Delay, at least 1s and at most 24 days; required.'),
   }),
 });
 /** Fault injection. */
@@ -97,7 +97,10 @@ const fraction = f.block({
 const csrf = f.block({
   filterEnabled: f.of(fraction, 'Share of requests to check. Default: none.'),
   shadowEnabled: f.of(fraction, 'Share of requests to count only. Default: none.'),
-  additionalOrigins: f.list(StringMatcher, 'Allowed origins besides the host itself.'),
+  additionalOrigins: f.list(
+    StringMatcher,
+    'Allowed hosts, with their port if it is not the default one, besides the host itself.',
+  ),
 });
 /** Rejects mutating requests from other origins with 403. */
 export interface Csrf extends f.Static<typeof csrf> {}

@@ -1,19 +1,15 @@
 import { isHeaderName } from '../../http/reserved-headers.ts';
-import { parseDuration } from '../../syntax/duration.ts';
 import { isHost } from '../../syntax/host.ts';
-import type { Cors } from '../../schema/route/cors.ts';
 import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
-import type { Faults, Shadowing, Upgrade } from '../../schema/route/small-options.ts';
+import type { Shadowing, Upgrade } from '../../schema/route/small-options.ts';
 import { fields, reporterOf, type Check } from '../check.ts';
+import { checkCors } from './cors.ts';
+import { checkFaults } from './faults.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
-/** Minimum injected delay, in milliseconds. */
-const MIN_DELAY_MS = 1000;
-const invalidCors = reporterOf('INVALID_CORS');
-const invalidFault = reporterOf('INVALID_FAULT');
 const invalidRewrite = reporterOf('INVALID_REWRITE');
 const invalidShadowing = reporterOf('INVALID_SHADOWING');
 const invalidUpgrade = reporterOf('INVALID_UPGRADE');
@@ -54,26 +50,6 @@ export const checkRewriteHost: Check<string> = (host, at) =>
     host && !isHost(host) && `invalid host '${host}': use a name or an IP address, optionally with a port`,
     at,
   );
-
-/** A `cors` block must allow some origin, unless it only disables CORS. */
-const checkCors: Check<Cors> = ({ allowOrigin, allowOriginRegex, disableForRoute }, at) => {
-  const isUseful = allowOrigin?.length || allowOriginRegex?.length || disableForRoute;
-  return invalidCors(!isUseful && 'cors must allow at least one origin', at, {
-    hint: 'allowOrigin, allowOriginRegex',
-  });
-};
-
-const checkFaults: Check<Faults> = (faults, at) =>
-  fields(faults, at, {
-    abort: ({ httpStatus: status }, path) => {
-      const isValid = status !== undefined && status >= 200 && status <= 599;
-      return invalidFault(!isValid && 'the status of an abort must be between 200 and 599', path);
-    },
-    delay: ({ fixedDelay }, path) => {
-      const isLong = fixedDelay !== undefined && parseDuration(fixedDelay) >= MIN_DELAY_MS;
-      return invalidFault(!isLong && 'a delay must be at least 1s', path);
-    },
-  });
 
 const checkShadowing: Check<Shadowing> = ({ upstream }, at) =>
   invalidShadowing(!upstream?.name && 'shadowing needs an upstream', at, { hint: 'upstream' });

@@ -10,11 +10,17 @@ export function orderConcerns(concerns: readonly Concern[]): Concern[] {
 
 const EMPTY: readonly Handler[] = [];
 
+export interface ChainInput {
+  readonly concerns: readonly Concern[];
+  /** Blocks of the listener by the option of their concern. */
+  readonly listenerOptions: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Compiles the concerns of the routes of one virtual host; the same block is compiled once. If a concern does not pick its
- * block itself, the most specific one replaces the others.
+ * block itself, the most specific one replaces the others; that of the listener is the least specific.
  */
-export function createChainCompiler(concerns: readonly Concern[], context: Context, scope: Scope) {
+export function createChainCompiler({ concerns, listenerOptions }: ChainInput, context: Context, scope: Scope) {
   const handlers = new Set<Handler>();
   const compiled = new Map<Concern, Map<unknown, Handler | undefined>>();
 
@@ -35,7 +41,7 @@ export function createChainCompiler(concerns: readonly Concern[], context: Conte
       if (concerns.length === 0) return EMPTY;
       const chain: Handler[] = [];
       for (const concern of concerns) {
-        const block = blockOf(concern, levels);
+        const block = blockOf(concern, levels) ?? listenerOptions[concern.option];
         const handler = block === undefined ? undefined : handlerOf(concern, block);
         if (handler) chain.push(handler);
       }

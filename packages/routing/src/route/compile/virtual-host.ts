@@ -1,26 +1,16 @@
-import type {
-  ActionKind,
-  Concern,
-  Context,
-  Handler,
-  Responder,
-  Route,
-  SnapshotSettings,
-  VirtualHost,
-} from '@edge-gateway/core';
+import type { ActionKind, Context, Handler, Responder, Route, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
-import { createChainCompiler, filtersOf, type OptionLevels } from './chain.ts';
+import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { noteSecrets } from './secret-use.ts';
 
 /** A virtual host ready to serve. */
 export type CompiledHost = ReturnType<typeof compileVirtualHost>;
 
-export interface HostEnvironment {
-  readonly concerns: readonly Concern[];
+export interface HostEnvironment extends ChainInput {
   readonly actions: readonly ActionKind[];
   readonly context: Context;
   readonly settings: ManagerSettings;
@@ -34,7 +24,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   const hold = context.holdStates?.();
   const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
   const scope = { virtualHost: source, settings: environment.shared };
-  const chains = createChainCompiler(environment.concerns, secrets.context, scope);
+  const chains = createChainCompiler(environment, secrets.context, scope);
   const responders = new Set<Responder>();
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
