@@ -179,10 +179,13 @@ export type {
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
 export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './security/tls-material.ts';
+export { tlsParameters, type TlsParameters } from './security/tls-parameters.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {
   resolveCertificateFiles,
+  createClientTls,
   createUpstreamTls,
+  readClientTlsMaterial,
   readTlsMaterial,
   type UpstreamTls,
 } from './upstream/upstream-tls.ts';

@@ -146,8 +146,12 @@ export interface SnapshotUpstream {
 }
 
 export interface Endpoint {
+  /** IP address, DNS name, or the path of a Unix socket (`/…`, or `@name` for an abstract one). */
   readonly address: string;
+  /** 0 for a Unix socket. */
   readonly port: number;
+  /** Other addresses of the same server, tried if `address` does not accept the connection in time. */
+  readonly alternatives?: readonly string[];
   readonly weight: number;
   /** Server name for TLS if it differs from the address. */
   readonly sni?: string;

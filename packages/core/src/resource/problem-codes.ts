@@ -78,6 +78,8 @@ export const SEMANTIC_CODES = {
   INVALID_SHADOWING: 'Shadowing without an upstream.',
   INVALID_TRANSFORMATION: 'An incomplete extractor or value of a transformation.',
   INVALID_UPGRADE: 'An upgrade that is listed twice.',
+  INVALID_SSL_CONFIG:
+    'Unknown cipher suites or curves, or an empty range of TLS versions; settings without effect are warnings.',
   INVALID_UPSTREAM: 'Upstream settings that cannot work.',
   UNMATCHABLE_PATH: 'A path matcher without a leading slash, which matches no request; a warning.',
 } as const;

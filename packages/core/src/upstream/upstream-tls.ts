@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls';
 import type { ResourceRef } from '../resource/resource.ts';
 import { alternativeNames } from '../security/certificates.ts';
-import { parseRoots, TLS_VERSIONS, type TlsTexts } from '../security/tls-material.ts';
+import { parseRoots, type TlsTexts } from '../security/tls-material.ts';
+import { tlsParameters } from '../security/tls-parameters.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
@@ -15,6 +16,8 @@ import {
 /** The TLS settings of connections to an upstream. Verification cannot be disabled. */
 export interface UpstreamTls {
   readonly secureContext: SecureContext;
+  /** Protocols to offer. Default: `http/1.1`. */
+  readonly alpnProtocols: string[];
   /** Returns the server name (SNI); `undefined` if the endpoint is an IP address and none is configured. */
   serverName(endpoint: Endpoint): string | undefined;
   /** Returns the problem of the names in a certificate with a verified chain. */
@@ -23,12 +26,6 @@ export interface UpstreamTls {
 
 type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
 
-/** Returns the secret reference of an upstream's TLS, if any. The default namespace is the upstream's own. */
-function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined {
-  const secretRef = spec.sslConfig?.secretRef;
-  return secretRef && { name: secretRef.name ?? '', namespace: secretRef.namespace ?? ref.namespace };
-}
-
 /**
  * Returns the certificates of an upstream, from its secret or its files; without either there are none.
  * Throws an `Error` when the secret is missing or the files never had valid content.
@@ -36,14 +33,25 @@ function tlsSecretRef({ spec, ref }: SnapshotUpstream): ResourceRef | undefined 
  * @example
  * const tls = createUpstreamTls(upstream, readTlsMaterial(upstream, context.secrets));
  */
-export function readTlsMaterial(upstream: SnapshotUpstream, secrets: Secrets): TlsTexts {
-  const ref = tlsSecretRef(upstream);
-  if (ref) {
+export function readTlsMaterial({ spec, ref }: SnapshotUpstream, secrets: Secrets): TlsTexts {
+  return readClientTlsMaterial(spec.sslConfig, ref.namespace, secrets);
+}
+
+/**
+ * Returns the certificates of TLS settings; the default namespace of their secret is `namespace`. Throws like {@link readTlsMaterial}.
+ *
+ * @example
+ * const material = readClientTlsMaterial(spec.httpConnectSslConfig, 'gw-system', context.secrets);
+ */
+export function readClientTlsMaterial(ssl: SslConfig | undefined, namespace: string, secrets: Secrets): TlsTexts {
+  const secretRef = ssl?.secretRef;
+  if (secretRef) {
+    const ref: ResourceRef = { name: secretRef.name ?? '', namespace: secretRef.namespace || namespace };
     const secret = secrets.get(ref);
     if (!secret) throw new Error(`secret ${ref.namespace}.${ref.name} does not exist`);
     return materialOf(secret);
   }
-  const files = upstream.spec.sslConfig?.sslFiles;
+  const files = ssl?.sslFiles;
   if (!files) return {};
   const content = resolveCertificateFiles(files, secrets);
   if (content instanceof Error) throw content;
@@ -75,34 +83,50 @@ export function resolveCertificateFiles(files: SslFiles, { files: find }: Secret
  * const { secureContext, checkServerIdentity } = createUpstreamTls(upstream, material);
  * connect({ host, port, secureContext, checkServerIdentity, servername: serverName(endpoint) });
  */
-export function createUpstreamTls(upstream: SnapshotUpstream, material: TlsTexts): UpstreamTls {
-  const ssl = upstream.spec.sslConfig;
+export function createUpstreamTls({ spec }: SnapshotUpstream, material: TlsTexts): UpstreamTls {
+  return createClientTls(spec.sslConfig, material, spec.static?.autoSniRewrite);
+}
+
+/**
+ * Creates TLS settings like {@link createUpstreamTls}, without an upstream. `autoSni`: the DNS name of the endpoint is the server name
+ * if no other is set.
+ *
+ * @example
+ * const tls = createClientTls(spec.httpConnectSslConfig, material);
+ */
+export function createClientTls(ssl: SslConfig | undefined, material: TlsTexts, autoSni = true): UpstreamTls {
   const names = ssl?.verifySubjectAltName ?? [];
-  const rewrite = upstream.spec.static?.autoSniRewrite ?? true;
   return {
     secureContext: secureContext(material, ssl),
-    serverName: (endpoint) =>
-      endpoint.sni || ssl?.sni || (rewrite && isIP(endpoint.address) === 0 ? endpoint.address : undefined),
+    alpnProtocols: offeredProtocols(ssl?.alpnProtocols),
+    serverName: (endpoint) => endpoint.sni || ssl?.sni || (autoSni ? dnsNameOf(endpoint) : undefined),
     checkServerIdentity:
       names.length > 0 ? (_host, certificate) => checkNames(certificate, names) : checkServerIdentity,
   };
 }
 
+/** HTTP/2 is not offered: the gateway could not speak it. */
+function offeredProtocols(written: readonly string[] | undefined): string[] {
+  return (written ?? ['http/1.1']).filter((protocol) => protocol !== 'h2' && protocol !== 'allow_empty');
+}
+
+function dnsNameOf({ address, hostname = address }: Endpoint): string | undefined {
+  return isIP(hostname) === 0 && !/^[/@]/.test(hostname) ? hostname : undefined;
+}
+
 const trusted = new Map<string, SecureContext>();
 
 function secureContext({ ca, cert, key }: TlsTexts, ssl: SslConfig | undefined): SecureContext {
-  const minVersion = TLS_VERSIONS[ssl?.parameters?.minimumProtocolVersion ?? ''];
-  const maxVersion = TLS_VERSIONS[ssl?.parameters?.maximumProtocolVersion ?? ''];
+  const parameters = tlsParameters(ssl?.parameters);
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and a key its certificate');
   const client = ssl?.oneWayTls ? {} : { cert, key };
   try {
     const roots = ca === undefined ? undefined : parseRoots(ca);
-    if (roots || client.cert !== undefined)
-      return createSecureContext({ ca: roots, ...client, minVersion, maxVersion });
-    const versions = `${minVersion} ${maxVersion}`;
-    let context = trusted.get(versions);
-    if (!context) trusted.set(versions, (context = createSecureContext({ minVersion, maxVersion })));
+    if (roots || client.cert !== undefined) return createSecureContext({ ca: roots, ...client, ...parameters });
+    const key = JSON.stringify(parameters);
+    let context = trusted.get(key);
+    if (!context) trusted.set(key, (context = createSecureContext(parameters)));
     return context;
   } catch (cause) {
     throw new Error('its certificates cannot be used', { cause });

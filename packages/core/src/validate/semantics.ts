@@ -21,6 +21,7 @@ import { checkWeighted } from './route/destination.ts';
 import { checkRoute } from './route/route.ts';
 import { checkRouteOptions, checkVirtualHostOptions } from './route/route-options.ts';
 import { checkVirtualHost } from './route/virtual-service.ts';
+import { checkSslConfig } from './ssl-config.ts';
 import { checkUpstream } from './upstream.ts';
 
 const SPEC = ['spec'] as const;
@@ -36,7 +37,8 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   Upstream: (spec: UpstreamSpec) => checkUpstream(spec, SPEC),
   UpstreamGroup: ({ destinations }: UpstreamGroupSpec) => checkWeighted(destinations, ['spec', 'destinations']),
   VirtualHostOption: (spec: VirtualHostOptionSpec) => fields(spec, SPEC, { options: checkVirtualHostOptions }),
-  VirtualService: (spec: VirtualServiceSpec) => fields(spec, SPEC, { virtualHost: checkVirtualHost }),
+  VirtualService: (spec: VirtualServiceSpec) =>
+    fields(spec, SPEC, { sslConfig: checkSslConfig, virtualHost: checkVirtualHost }),
 };
 
 /**

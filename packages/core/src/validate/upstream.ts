@@ -3,6 +3,8 @@ import type { HealthCheck } from '../schema/upstream/health.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
+import { checkUpstreamSslConfig } from './ssl-config.ts';
+import { checkPipe, checkTunnel } from './upstream-connections.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
 const REQUIRED = ['healthyThreshold', 'unhealthyThreshold', 'timeout', 'interval'] as const;
@@ -18,10 +20,14 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
   return [
     ...fields(spec, at, {
       static: checkStatic,
+      pipe: checkPipe,
+      sslConfig: checkUpstreamSslConfig,
+      httpConnectSslConfig: checkUpstreamSslConfig,
       healthChecks: (checks, path) => each(checks, path, checkHealthCheck),
       outlierDetection: ({ interval }, path) =>
         invalidOutliers(interval === undefined && 'outlierDetection needs an interval', path),
     }),
+    ...checkTunnel(spec, at),
     ...checkDns(spec, at),
     ...invalid(!isTyped && 'the upstream has no type', at, { hint: TYPES.join(', ') }),
   ];

@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import { TLS_VERSIONS, parseRoots, secretText, type Context, type ResourceRef } from '@edge-gateway/core';
+import { parseRoots, secretText, tlsParameters, type Context, type ResourceRef } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 
@@ -18,7 +18,6 @@ interface ServerTls {
  * the secret is missing, or does not contain valid certificates.
  */
 export function serverTls({ config, id, context: { secrets }, moreRoots }: ServerTls): SecureContext {
-  const { minimumProtocolVersion = '', maximumProtocolVersion = '' } = config?.sslParams ?? {};
   const secret = config?.secretRef && secrets.get(config.secretRef as ResourceRef);
   if (config?.secretRef && !secret) throw configError(`${id}: there is no secret ${config.secretRef.name}`);
   const own = secretText(secret, 'ca.crt');
@@ -31,8 +30,9 @@ export function serverTls({ config, id, context: { secrets }, moreRoots }: Serve
     return createSecureContext({
       ...(roots && { ca: roots }),
       ...(cert !== undefined && key !== undefined && { cert, key }),
-      minVersion: TLS_VERSIONS[minimumProtocolVersion] ?? 'TLSv1.2',
-      maxVersion: TLS_VERSIONS[maximumProtocolVersion] ?? 'TLSv1.3',
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.3',
+      ...tlsParameters(config?.sslParams),
     });
   } catch (cause) {
     throw configError(`${id}: the certificates for the auth server cannot be used`, cause);

@@ -39,6 +39,7 @@ export class ForwardedExchange extends UpstreamExchange {
   constructor(parts: ExchangeParts) {
     super(parts.cluster, parts.host);
     this.#parts = parts;
+    if (parts.cluster.settings.proxyProtocol !== undefined) this.client = parts.req.socket;
   }
 
   protected override get observer(): AttemptObserver | undefined {
@@ -65,7 +66,9 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#received += end - start;
     const { connection } = this;
     if (this.#flat) this.#writeHead(this.#flat);
-    if (!write(this.#parts.res, connection!.take(buffer, start, end))) connection!.pause();
+    const { res, cluster } = this.#parts;
+    if (!write(res, connection!.take(buffer, start, end)) && res.writableLength >= cluster.settings.bufferBytes)
+      connection!.pause();
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {

@@ -2,7 +2,7 @@ import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'n
 import type { Socket } from 'node:net';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger } from '@edge-gateway/core';
-import { hostOf } from '../http1/authority.ts';
+import { authorityOf, hostOf } from '../http1/authority.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
@@ -65,7 +65,7 @@ class Upgrade {
     const { path, headers } = this.#to;
     try {
       // A write error is not a failure of the upstream.
-      requestHead({ method: 'GET', path, headers }, hostOf(host), undefined);
+      requestHead({ method: 'GET', path, headers }, authorityOf(host), undefined);
       const proxied = {
         method: 'GET',
         url: path,
@@ -75,8 +75,8 @@ class Upgrade {
       };
       const proxy = createProxyMiddleware({
         // The agent uses TLS if the upstream does, so the target is always plain.
-        target: { protocol: 'http:', host: host.address, port: host.port },
-        agent: createAgent(this.#cluster.pool(host)),
+        target: `http://${authorityOf(host)}`,
+        agent: createAgent(this.#cluster.pool(host), this.#socket),
         ejectPlugins: true,
         plugins: [
           (server) => {
@@ -171,9 +171,9 @@ class Upgrade {
 }
 
 /** Connections for upgrades: never shared or kept. */
-function createAgent(pool: ConnectionPool): Agent {
+function createAgent(pool: ConnectionPool, client: Socket): Agent {
   const createConnection: Agent['createConnection'] = (_options, callback) => {
-    pool.connectUnpooled((error, socket) => callback?.(error, socket as Socket));
+    pool.connectUnpooled((error, socket) => callback?.(error, socket as Socket), client);
     return undefined;
   };
   return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });

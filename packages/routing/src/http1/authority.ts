@@ -15,7 +15,23 @@ export function parseAbsoluteTarget(target: string): AbsoluteTarget | undefined 
   return { authority: match[1]!, path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-/** `address:port`, IPv6 in brackets: the default `Host` of an endpoint, and its name in the log. */
-export function hostOf({ address, port }: { readonly address: string; readonly port: number }): string {
+interface Address {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** `address:port`, IPv6 in brackets: the name of an endpoint in the log. The path of a Unix socket is its name. */
+export function hostOf({ address, port }: Address): string {
+  if (isPipe(address)) return address;
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+/** The default `Host` of an endpoint: its DNS name, if it has one. */
+export function authorityOf({ address, port, hostname }: Address & { readonly hostname?: string }): string {
+  return isPipe(address) ? 'localhost' : hostOf({ address: hostname ?? address, port });
+}
+
+/** Returns true for the path of a Unix socket, or the name of an abstract one, `@name`. */
+export function isPipe(address: string): boolean {
+  return address.startsWith('/') || address.startsWith('@');
 }

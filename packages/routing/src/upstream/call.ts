@@ -7,7 +7,7 @@ import {
 } from '@edge-gateway/core';
 import { errorOf, explain, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
-import { hostOf } from '../http1/authority.ts';
+import { authorityOf } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import { Cluster } from './cluster.ts';
 import { UpstreamExchange } from './exchange.ts';
@@ -69,7 +69,7 @@ function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream
       };
       try {
         cluster.pool(host).connectUnpooled((error, socket) => {
-          if (socket) resolve({ socket, host: hostOf(host), basePath: '' });
+          if (socket) resolve({ socket, host: authorityOf(host), basePath: '' });
           else failed(error!);
         });
       } catch (error) {

@@ -1,4 +1,5 @@
 import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import { compileKeepAlive } from './connect/keep-alive.ts';
 
 /** Default time limit of an exchange, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.routeTimeout);
@@ -18,13 +19,21 @@ export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>
 export function connectionSettings({ spec }: SnapshotUpstream) {
   const connection = spec.connectionConfig;
   const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
+  const { perUpstreamPreconnectRatio = 1, predictivePreconnectRatio = 1 } = spec.preconnectPolicy ?? {};
   return {
     connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
+    keepAlive: compileKeepAlive(connection?.tcpKeepalive),
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
     maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULTS.maxConnections, 1),
     maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULTS.maxPendingRequests,
     /** 0 is no limit. */
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
+    /** Bytes of a response that may wait for its client; 0: what is read at once. */
+    bufferBytes: connection?.perConnectionBufferLimitBytes ?? 0,
+    /** Version of the PROXY header that connections begin with, if any. */
+    proxyProtocol: spec.proxyProtocolVersion,
+    /** Connections for each active request; 1 opens none ahead. */
+    preconnectRatio: Math.max(perUpstreamPreconnectRatio, predictivePreconnectRatio),
   };
 }
 

@@ -8,7 +8,8 @@ import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import type { Deadlines } from './deadlines.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
-import { loadUpstreamTls, type LoadedTls } from './tls.ts';
+import { compileTunnel } from './connect/tunnel.ts';
+import { loadUpstreamTls, usesTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
 
 /** An {@link Upstream} with what the forwarder needs: hosts, TLS, connections, statistics. */
@@ -22,7 +23,7 @@ export class Cluster implements Upstream {
   /** Set by what judges the hosts by their outcomes. */
   onAttempt: AttemptObserver | undefined;
   readonly #context: Context;
-  readonly #settings: ConnectionSettings;
+  readonly settings: ConnectionSettings;
   /** Created at the first request after a change of the hosts. */
   #balancer: Balancer | undefined;
   #loaded: LoadedTls | undefined;
@@ -37,7 +38,7 @@ export class Cluster implements Upstream {
     this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
-    this.#settings = connectionSettings(snapshot);
+    this.settings = connectionSettings(snapshot);
     this.hosts.watch({
       onMembers: (_added, removed) => {
         for (const host of removed) this.#forget(host);
@@ -67,7 +68,9 @@ export class Cluster implements Upstream {
   pool(host: Host): ConnectionPool {
     let pool = this.#pools.get(host);
     if (!pool) {
-      pool = new ConnectionPool({ host, settings: this.#settings, stats: this.stats, tls: this.#loaded?.tls });
+      const { server, proxy } = this.#loaded ?? {};
+      const tunnel = compileTunnel(this.snapshot, proxy?.tls);
+      pool = new ConnectionPool({ host, settings: this.settings, stats: this.stats, tls: server?.tls, tunnel });
       if (host.isMember) this.#pools.set(host, pool);
       if (this.#closed || !host.isMember) this.#retire(pool);
     }
@@ -76,7 +79,7 @@ export class Cluster implements Upstream {
 
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
   refresh(): void {
-    if (this.snapshot.tls) this.#refreshTls();
+    if (usesTls(this.snapshot)) this.#refreshTls();
     this.#hostsChanged();
   }
 

@@ -1,57 +1,55 @@
-import { lookup as dnsLookup, type LookupOptions } from 'node:dns';
-import { connect, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect, type IpcNetConnectOpts, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
-
-/** Delay of the first TCP keep-alive probe on a silent connection, in milliseconds. */
-const PROBE_AFTER_MS = 60_000;
+import { addressesOf } from './connect/addresses.ts';
+import { copyReads } from './connect/copied-reads.ts';
+import { dial } from './connect/dial.ts';
+import { tuneSocket, type KeepAlive } from './connect/keep-alive.ts';
+import { openTunnel, type Tunnel } from './connect/tunnel.ts';
 
 /**
  * Opens a connection to one endpoint and passes it on, or the reason of the failure, once. With `onread`, received data is
- * passed to that, otherwise it is read as a stream.
+ * passed to that, otherwise it is read as a stream. `preface` is sent first, before any TLS.
  */
-export type Connector = (callback: (error: Error | null, socket?: Socket) => void, onread?: OnReadOpts) => void;
+export type Connector = (
+  callback: (error: Error | null, socket?: Socket) => void,
+  onread?: OnReadOpts,
+  preface?: Buffer,
+) => void;
 
-const ipv4First: LookupFunction = (hostname, options, callback) =>
-  dnsLookup(hostname, { ...(options as LookupOptions), order: 'ipv4first' }, callback as never);
+/** How connections to the endpoints of an upstream are opened. */
+export interface ConnectorSettings {
+  readonly connectTimeoutMs: number;
+  readonly keepAlive: KeepAlive;
+  /** TLS to the server: to the endpoint, or through the tunnel. */
+  readonly tls?: UpstreamTls | undefined;
+  /** Set if the endpoint is an HTTP proxy. */
+  readonly tunnel?: Tunnel | undefined;
+}
 
-/** Creates the connector of an endpoint. Names are resolved for each connection, IPv4 addresses are tried first. */
-export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tls: UpstreamTls | undefined): Connector {
-  const address = { host: endpoint.address, port: endpoint.port, lookup: ipv4First };
-  const verified = tls && {
-    ALPNProtocols: ['http/1.1'],
-    secureContext: tls.secureContext,
-    rejectUnauthorized: true,
-    checkServerIdentity: tls.checkServerIdentity,
-    // The server name is the configured one, never that of a request.
-    servername: tls.serverName(endpoint),
-  };
+const CLOSED_EARLY = 'the connection was closed before it was established';
+
+/** Creates the connector of an endpoint. The time limit includes proxy and TLS handshakes. */
+export function createConnector(endpoint: Endpoint, settings: ConnectorSettings): Connector {
+  const { connectTimeoutMs, keepAlive, tls, tunnel } = settings;
+  const secure = tls && tlsOptions(tunnel?.server ?? endpoint, tls);
+  const secureProxy = tunnel?.tls && tlsOptions(endpoint, tunnel.tls);
   let session: Buffer | undefined;
 
-  function open(onread: OnReadOpts | undefined): Socket {
-    if (!verified) return connect({ ...address, onread });
-    const options: ConnectionOptions & { onread: OnReadOpts | undefined } = {
-      ...address,
-      ...verified,
-      session,
-      onread,
-    };
-    const socket = connectTls(options);
-    return socket.on('session', (ticket: Buffer) => (session = ticket));
+  function upgrade(options: ConnectionOptions): TLSSocket {
+    return connectTls({ ...options, session }).on('session', (ticket: Buffer) => (session = ticket));
   }
 
-  return (callback, onread) => {
-    let socket: Socket;
-    try {
-      socket = open(onread).setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS);
-    } catch (error) {
-      // An address that Node rejects without connecting; reported asynchronously like all other failures.
-      process.nextTick(callback, error as Error);
-      return;
-    }
-    const timer = setTimeout(() => socket.destroy(timeoutError(connectTimeoutMs)), connectTimeoutMs);
+  return (callback, onread, preface) => {
+    // Node reads into a buffer of ours only on sockets that it opens itself.
+    const direct = !tunnel && !(secure && preface);
+    const open = (address: TcpNetConnectOpts | IpcNetConnectOpts): Socket => {
+      const options = { ...address, onread: direct ? onread : undefined };
+      return tuneSocket(direct && secure ? upgrade({ ...secure, ...options }) : connect(options), keepAlive);
+    };
+    let opened: Socket | undefined;
     let settled = false;
-    const settle = (error: Error | null): void => {
+    const settle = (error: Error | null, socket?: Socket): void => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
@@ -59,10 +57,65 @@ export function createConnector(endpoint: Endpoint, connectTimeoutMs: number, tl
       session = undefined;
       callback(error);
     };
-    socket.on('error', settle);
-    socket.once('close', () => settle(new Error('the connection was closed before it was established')));
-    socket.once(verified ? 'secureConnect' : 'connect', () => settle(null));
+    const stop = dial(addressesOf(endpoint), open, (error, socket) => {
+      if (error) return settle(error);
+      opened = socket!;
+      if (preface) opened.write(preface);
+      if (!direct) void layer(opened).then(ready, failed);
+      else if (secure) awaitHandshake(opened as TLSSocket, (reason) => (reason ? failed(reason) : ready(opened!)));
+      else ready(opened);
+    });
+    const failed = (error: Error): void => {
+      opened?.destroy();
+      settle(error);
+    };
+    const ready = (socket: Socket): void => {
+      if (settled || socket.destroyed) return failed(new Error(CLOSED_EARLY));
+      if (!direct && onread) copyReads(socket, onread);
+      settle(null, socket);
+    };
+    const timer = setTimeout(() => {
+      const reason = timeoutError(connectTimeoutMs);
+      stop(reason);
+      failed(reason);
+    }, connectTimeoutMs);
   };
+
+  /** Adds the layers over a connection to the endpoint: TLS to the proxy, the tunnel, TLS to the server. */
+  async function layer(transport: Socket): Promise<Socket> {
+    let socket = transport;
+    if (secureProxy) socket = await handshake(connectTls({ ...secureProxy, socket }));
+    if (tunnel) await openTunnel(socket, tunnel.request);
+    return secure ? handshake(upgrade({ ...secure, socket })) : socket;
+  }
+}
+
+/** The server name is the configured one, never that of a request. */
+function tlsOptions(endpoint: Endpoint, tls: UpstreamTls) {
+  return {
+    // Also the name to verify if no server name is sent.
+    host: endpoint.hostname ?? endpoint.address,
+    ALPNProtocols: tls.alpnProtocols,
+    secureContext: tls.secureContext,
+    rejectUnauthorized: true,
+    checkServerIdentity: tls.checkServerIdentity,
+    servername: tls.serverName(endpoint),
+  };
+}
+
+function awaitHandshake(socket: TLSSocket, done: (error?: Error) => void): void {
+  socket.on('error', done).once('close', () => done(new Error(CLOSED_EARLY)));
+  socket.once('secureConnect', () => {
+    // A server could otherwise change the keys, or ask for a client certificate, in the middle of an exchange.
+    socket.disableRenegotiation();
+    done();
+  });
+}
+
+function handshake(socket: TLSSocket): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    awaitHandshake(socket, (error) => (error ? reject(error) : resolve(socket)));
+  });
 }
 
 function timeoutError(limitMs: number): Error {

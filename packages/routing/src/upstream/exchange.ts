@@ -8,7 +8,8 @@ import type { Cluster } from './cluster.ts';
 import type { Host } from './hosts/host.ts';
 import type { Connection, ConnectionUser } from './upstream-connection.ts';
 import type { Deadline, Limited } from './deadlines.ts';
-import { hostOf } from '../http1/authority.ts';
+import { authorityOf } from '../http1/authority.ts';
+import type { ClientAddresses } from './connect/proxy-header.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A request to a host, and the time limit for its response. */
@@ -25,6 +26,8 @@ export interface UpstreamRequest extends RequestLine {
 export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
   protected readonly host: Host;
+  /** Connection of the client, where the upstream is told of it. */
+  client: ClientAddresses | undefined;
   protected connection: Connection | undefined;
   /** The exchange has ended. */
   protected over = false;
@@ -73,7 +76,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.#request = request;
     if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, this.#startedAt);
     try {
-      this.#head = requestHead(request, hostOf(this.host), framingOf(body));
+      this.#head = requestHead(request, authorityOf(this.host), framingOf(body));
       this.#pool = this.cluster.pool(this.host);
     } catch (error) {
       return this.#fail(explain(error as Error, 'connecting'));

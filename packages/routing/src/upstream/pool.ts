@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 import type { UpstreamTls } from '@edge-gateway/core';
-import { hostOf } from '../http1/authority.ts';
+import { authorityOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
 import type { Host } from './hosts/host.ts';
 import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
+import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
+import type { Tunnel } from './connect/tunnel.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
@@ -13,6 +15,8 @@ export interface PoolOptions {
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly tls: UpstreamTls | undefined;
+  /** The HTTP proxy to connect through. */
+  readonly tunnel?: Tunnel | undefined;
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
@@ -27,21 +31,24 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #waiting: ConnectionUser[] = [];
   #whenEmpty: (() => void) | undefined;
   #closing = false;
+  /** Connections that are opened ahead of requests. */
+  #opening = 0;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, tls }: PoolOptions) {
+  constructor({ host, settings, stats, tls, tunnel }: PoolOptions) {
     checkAddress(host);
     this.host = host;
     this.settings = settings;
     this.stats = stats;
-    this.connect = createConnector(host, settings.connectTimeoutMs, tls);
+    this.connect = createConnector(host, { ...settings, tls, tunnel });
   }
 
   /** Assigns a connection to `user`, immediately or when one is free. Returns false if too many users wait already. */
   acquire(user: ConnectionUser): boolean {
-    const connection = this.#idle.pop() ?? this.#create();
+    const connection = this.#idleFor(user) ?? this.#create(user.client);
     if (connection) {
       connection.give(user);
+      if (this.settings.preconnectRatio > 1 && user.client === undefined) this.#preconnect();
       return true;
     }
     if (this.#waiting.length >= this.settings.maxPending) {
@@ -56,14 +63,14 @@ export class ConnectionPool implements ConnectionOwner {
 
   /** Assigns a new, unused connection to `user`. Returns false if the limit is reached. */
   acquireFresh(user: ConnectionUser): boolean {
-    const connection = this.#create();
+    const connection = this.#create(user.client);
     if (connection) connection.give(user);
     return connection !== undefined;
   }
 
   /** Opens a connection that is never shared or reused, and counts it with the others. */
-  connectUnpooled(callback: (error: Error | null, socket?: Socket) => void): void {
-    this.connect((error, socket) => {
+  connectUnpooled(callback: (error: Error | null, socket?: Socket) => void, client?: ClientAddresses): void {
+    const settle: typeof callback = (error, socket) => {
       if (!socket) {
         this.connectFailed();
         return callback(error);
@@ -71,7 +78,8 @@ export class ConnectionPool implements ConnectionOwner {
       this.connected();
       socket.once('close', () => this.disconnected());
       callback(null, socket);
-    });
+    };
+    this.connect(settle, undefined, prefaceOf(this.settings.proxyProtocol, client));
   }
 
   /** Removes a user from the queue; has no effect if it already has a connection. */
@@ -100,9 +108,11 @@ export class ConnectionPool implements ConnectionOwner {
 
   release(connection: Connection): void {
     if (this.#closing && this.#waiting.length === 0) return connection.destroy();
-    const user = this.#shift();
-    if (user) connection.give(user);
-    else this.#idle.push(connection);
+    const user = this.#waiting[0];
+    if (!user) return void this.#idle.push(connection);
+    // A connection with the PROXY header of another client must not be used; its slot is then free for a new one.
+    if (!connection.serves(user.client)) return connection.destroy();
+    connection.give(this.#shift()!);
   }
 
   forget(connection: Connection): void {
@@ -113,7 +123,7 @@ export class ConnectionPool implements ConnectionOwner {
 
   fill(): void {
     while (this.#waiting.length > 0) {
-      const connection = this.#create();
+      const connection = this.#create(this.#waiting[0]!.client);
       if (!connection) break;
       connection.give(this.#shift()!);
     }
@@ -130,11 +140,35 @@ export class ConnectionPool implements ConnectionOwner {
     });
   }
 
-  #create(): Connection | undefined {
-    if (this.#connections.size >= this.settings.maxConnections) return undefined;
-    const connection = new Connection(this);
+  #create(client: ClientAddresses | undefined): Connection | undefined {
+    if (this.#connections.size >= this.settings.maxConnections && !this.#evict()) return undefined;
+    const connection = new Connection(this, client);
     this.#connections.add(connection);
     return connection;
+  }
+
+  #idleFor({ client }: ConnectionUser): Connection | undefined {
+    if (this.settings.proxyProtocol === undefined) return this.#idle.pop();
+    const index = this.#idle.findLastIndex((connection) => connection.serves(client));
+    return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
+  }
+
+  /** Closes the longest idle connection, which belongs to another client. Returns false if there is none. */
+  #evict(): boolean {
+    this.#idle[0]?.destroy();
+    return this.#connections.size < this.settings.maxConnections;
+  }
+
+  /** Opens connections ahead of requests, so that their number is that of the active requests times the ratio. */
+  #preconnect(): void {
+    const active = this.#connections.size - this.#idle.length - this.#opening;
+    const wanted = Math.min(Math.ceil(active * this.settings.preconnectRatio), this.settings.maxConnections);
+    while (this.#connections.size < wanted && !this.#closing) {
+      const connection = this.#create(undefined);
+      if (!connection) return;
+      this.#opening++;
+      connection.open(() => this.#opening--);
+    }
   }
 
   #shift(): ConnectionUser | undefined {
@@ -146,5 +180,5 @@ export class ConnectionPool implements ConnectionOwner {
 
 /** Node would reject it only when connecting, and with an unclear message. */
 function checkAddress(host: Host): void {
-  if (!URL.canParse(`http://${hostOf(host)}`)) throw new TypeError(`${host.address} is not an address`);
+  if (!URL.canParse(`http://${authorityOf(host)}`)) throw new TypeError(`${host.address} is not an address`);
 }

@@ -1,5 +1,7 @@
 import {
+  createClientTls,
   createUpstreamTls,
+  readClientTlsMaterial,
   readTlsMaterial,
   type Secrets,
   type SnapshotUpstream,
@@ -8,9 +10,22 @@ import {
 } from '@edge-gateway/core';
 import { ERROR_CODES, routingError } from '../error-codes.ts';
 
-export interface LoadedTls {
+interface Loaded {
   readonly material: TlsMaterial;
   readonly tls: UpstreamTls;
+}
+
+/** The TLS of an upstream. */
+export interface LoadedTls {
+  /** To its endpoints, or through the tunnel. */
+  readonly server: Loaded | undefined;
+  /** To its HTTP proxies. */
+  readonly proxy: Loaded | undefined;
+}
+
+/** Returns true if connections of the upstream use TLS. */
+export function usesTls({ tls, spec }: SnapshotUpstream): boolean {
+  return tls || (spec.httpProxyHostname !== undefined && spec.httpConnectSslConfig !== undefined);
 }
 
 /**
@@ -19,13 +34,27 @@ export interface LoadedTls {
  */
 export function loadUpstreamTls(upstream: SnapshotUpstream, secrets: Secrets, known: LoadedTls | undefined): LoadedTls {
   try {
-    const material = readTlsMaterial(upstream, secrets);
-    if (known && sameMaterial(material, known.material)) return known;
-    return { material, tls: createUpstreamTls(upstream, material) };
+    const server = upstream.tls ? loadServer(upstream, secrets, known?.server) : undefined;
+    const proxy = loadProxy(upstream, secrets, known?.proxy);
+    return known && known.server === server && known.proxy === proxy ? known : { server, proxy };
   } catch (cause) {
     const code = 'ERR_ROUTING_UPSTREAM_TLS';
     throw routingError(code, `${ERROR_CODES[code].message}: ${(cause as Error).message}`, cause);
   }
+}
+
+function loadServer(upstream: SnapshotUpstream, secrets: Secrets, known: Loaded | undefined): Loaded {
+  const material = readTlsMaterial(upstream, secrets);
+  if (known && sameMaterial(material, known.material)) return known;
+  return { material, tls: createUpstreamTls(upstream, material) };
+}
+
+function loadProxy({ spec, ref }: SnapshotUpstream, secrets: Secrets, known: Loaded | undefined): Loaded | undefined {
+  const { httpConnectSslConfig: ssl, httpProxyHostname } = spec;
+  if (!ssl || !httpProxyHostname) return undefined;
+  const material = readClientTlsMaterial(ssl, ref.namespace, secrets);
+  if (known && sameMaterial(material, known.material)) return known;
+  return { material, tls: createClientTls(ssl, material) };
 }
 
 export function sameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {

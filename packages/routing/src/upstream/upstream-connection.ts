@@ -6,6 +6,7 @@ import type { RequestBody } from '../http1/request-body.ts';
 import { RequestWriter, writeBuffered } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
+import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import { readBeforeFailing } from './failed-writes.ts';
 import { IdleTimer } from './idle-timer.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
@@ -17,6 +18,8 @@ const KEEP_ALIVE_MARGIN_S = 2;
 
 /** The user of a connection, which it holds exclusively from `onOpen` to `onEnd` or `onBroken`. */
 export interface ConnectionUser extends ResponseSink {
+  /** Connection of the client, for the PROXY header. */
+  readonly client?: ClientAddresses | undefined;
   /** The connection is open: the request can be written. */
   onOpen(connection: Connection): void;
   /** The connection could not be opened, or ended before the response was complete. */
@@ -50,6 +53,7 @@ export class Connection implements ResponseSink {
   /** True once a byte of the response was received. */
   responding = false;
   readonly #pool: ConnectionOwner;
+  readonly #client: ClientAddresses | undefined;
   readonly #parser: ResponseParser;
   readonly #buffer = new ReadBuffer();
   readonly #idle: IdleTimer;
@@ -61,10 +65,21 @@ export class Connection implements ResponseSink {
   #paused = false;
   #gone = false;
 
-  constructor(pool: ConnectionOwner) {
+  constructor(pool: ConnectionOwner, client?: ClientAddresses) {
     this.#pool = pool;
+    this.#client = client;
     this.#parser = new ResponseParser(this, pool.heads);
     this.#idle = new IdleTimer(pool.settings.idleTimeoutMs, () => this.#close());
+  }
+
+  /** Returns true if requests of a client may use this connection. */
+  serves(client: ClientAddresses | undefined): boolean {
+    return this.#pool.settings.proxyProtocol === undefined || this.#client === client;
+  }
+
+  /** Opens the connection without a user; it is released when it is open. */
+  open(settled: () => void): void {
+    this.#connect(settled);
   }
 
   /** Serves `user` next: immediately, or when the connection is open. */
@@ -140,14 +155,16 @@ export class Connection implements ResponseSink {
     this.#user = undefined;
   }
 
-  #connect(): void {
+  #connect(settled?: () => void): void {
     const onread = { buffer: () => this.#buffer.current, callback: this.#onRead };
-    this.#pool.connect((error, socket) => {
+    const opened: Parameters<Connector>[0] = (error, socket) => {
+      settled?.();
       if (socket && !this.#gone) return this.#opened(socket);
       socket?.destroy();
       if (error) this.#pool.connectFailed();
       this.#break(error ?? undefined);
-    }, onread);
+    };
+    this.#pool.connect(opened, onread, prefaceOf(this.#pool.settings.proxyProtocol, this.#client));
   }
 
   #opened(socket: Socket): void {

@@ -11,12 +11,18 @@ const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 const connection = f.block({
   maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. 0: no limit.', { default: 0 }),
   connectTimeout: f.duration('Timeout of connecting.', { default: DEFAULTS.connectTimeout }),
-  tcpKeepalive: f.group('TCP keepalive.', f.notYet, {
-    keepaliveProbes: f.uint32('Unanswered probes until a connection counts as dead.'),
-    keepaliveTime: f.duration('Idle time before the first probe; rounded up to seconds.'),
-    keepaliveInterval: f.duration('Interval between probes; rounded up to seconds.'),
+  tcpKeepalive: f.group('TCP keepalive.', {
+    keepaliveProbes: f.uint32('Unanswered probes until a connection counts as dead. Ignored before Node 24.19.', {
+      default: 10,
+    }),
+    keepaliveTime: f.duration('Idle time before the first probe; rounded up to seconds.', { default: '60s' }),
+    keepaliveInterval: f.duration('Interval between probes; rounded up to seconds. Ignored before Node 24.19.', {
+      default: '1s',
+    }),
   }),
-  perConnectionBufferLimitBytes: f.uint32('Maximum buffered bytes per connection.', { default: 1048576, ...f.notYet }),
+  perConnectionBufferLimitBytes: f.uint32(
+    'Bytes of a response that may wait for a slow client before the upstream is read no further. At least 65536 are read at once. Default: 65536.',
+  ),
   commonHttpProtocolOptions: f.group('Options of all HTTP versions.', {
     idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
     maxHeadersCount: f.int('Maximum number of response headers.', { minimum: 1, default: 100, ...f.notYet }),
@@ -65,20 +71,31 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints.', f.notYet),
   outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.', f.notYet),
   failover: f.of(Failover, 'Failover endpoints.', f.notYet),
-  httpProxyHostname: f.text('HTTP proxy that tunnels connections, `host:port`.', f.notYet),
-  httpConnectSslConfig: f.of(UpstreamSslConfig, 'TLS to the HTTP proxy.', f.notYet),
+  httpProxyHostname: f.text(
+    'Server as `host:port`. The hosts of the upstream are then HTTP proxies, which are asked to CONNECT to it.',
+  ),
+  httpConnectSslConfig: f.of(UpstreamSslConfig, 'TLS to the HTTP proxies; `sslConfig` is that to the server.'),
   httpConnectHeaders: f.list(
-    f.block({ key: f.text('Header name.'), value: f.text('Its value.') }),
+    f.block({ key: f.text('Header name.'), value: f.text('Its value.', f.secret) }),
     'Headers of the CONNECT request.',
-    f.notYet,
   ),
   ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if healthy.', f.notYet),
   respectDnsTtl: f.flag('Resolves names again when their TTL expires.', f.notYet),
   dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms.', f.notYet),
-  proxyProtocolVersion: f.enumeration(['V1', 'V2'], 'Sends a PROXY header of this version.', f.notYet),
-  preconnectPolicy: f.group('Opens connections ahead of requests.', f.notYet, {
-    perUpstreamPreconnectRatio: f.float('Preconnect ratio per endpoint, 1 to 3.', { minimum: 1, maximum: 3 }),
-    predictivePreconnectRatio: f.float('Predictive preconnect ratio, 1 to 3.', { minimum: 1, maximum: 3 }),
+  proxyProtocolVersion: f.enumeration(
+    ['V1', 'V2'],
+    'Version of the PROXY header with the address of the client that connections begin with. Clients then share no connections.',
+  ),
+  preconnectPolicy: f.group('Opens connections ahead of requests.', {
+    perUpstreamPreconnectRatio: f.float('Connections to an endpoint for each of its active requests, 1 to 3.', {
+      minimum: 1,
+      maximum: 3,
+      default: 1,
+    }),
+    predictivePreconnectRatio: f.float(
+      'Ratio for the endpoint of the next request. Here the same as `perUpstreamPreconnectRatio`; the larger one is used.',
+      { minimum: 1, maximum: 3, default: 1 },
+    ),
   }),
   disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically.', f.notYet),
   ...UPSTREAM_TYPES,

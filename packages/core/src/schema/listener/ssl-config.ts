@@ -5,8 +5,8 @@ const VERSIONS = ['TLS_AUTO', 'TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] as con
 const parameters = f.block({
   minimumProtocolVersion: f.choice(VERSIONS, 'Minimum TLS version.'),
   maximumProtocolVersion: f.choice(VERSIONS, 'Maximum TLS version.'),
-  cipherSuites: f.texts('Cipher suites for TLS 1.2 and older, best first.', f.notYet),
-  ecdhCurves: f.texts('Curves for the key exchange, best first.', f.notYet),
+  cipherSuites: f.texts('Cipher suites by their OpenSSL names, best first.'),
+  ecdhCurves: f.texts('Curves for the key exchange, best first.'),
 });
 /** TLS versions, ciphers and curves. */
 export interface SslParameters extends f.Static<typeof parameters> {}
@@ -15,8 +15,8 @@ export const SslParameters = f.named<SslParameters>('SslParameters', parameters)
 const serverParameters = f.block({
   minimumProtocolVersion: f.choice(VERSIONS, 'Minimum TLS version; TLS_AUTO is 1.2.'),
   maximumProtocolVersion: f.choice(VERSIONS, 'Maximum TLS version; TLS_AUTO is 1.3.'),
-  cipherSuites: f.texts('Cipher suites for TLS 1.2 and older, best first.'),
-  ecdhCurves: f.texts('Curves for the key exchange, best first.', f.notYet),
+  cipherSuites: f.texts('Cipher suites by their OpenSSL names, best first.'),
+  ecdhCurves: f.texts('Curves for the key exchange, best first.'),
 });
 /** TLS versions, ciphers and curves for clients. */
 export interface ServerSslParameters extends f.Static<typeof serverParameters> {}
@@ -88,8 +88,8 @@ const upstream = f.block(ONE_SOURCE, {
     SslParameters,
     'TLS versions, ciphers and curves. Default: Settings `upstreamOptions.sslParameters`.',
   ),
-  alpnProtocols: f.texts('ALPN protocols. Default: none.', f.notYet),
-  allowRenegotiation: f.flag('Whether the server may renegotiate.', f.notYet),
+  alpnProtocols: f.texts('ALPN protocols to offer; `h2` is not offered yet.', { default: ['http/1.1'] }),
+  allowRenegotiation: f.flag('Ignored with a warning: TLS renegotiation is always refused.'),
   oneWayTls: f.flag('Sends no client certificate; without effect with `sds`.'),
 });
 /** TLS to an upstream. A secret with only `ca.crt` is enough. */

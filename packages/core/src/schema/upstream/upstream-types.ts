@@ -108,7 +108,7 @@ export const UPSTREAM_TYPES = {
   aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.leftOut),
   awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.leftOut),
   azure: f.of(AzureUpstream, 'Azure functions.', f.leftOut),
-  pipe: f.group('A Unix socket.', f.notYet, { path: f.text('Path of the socket.') }),
+  pipe: f.group('A Unix socket.', { path: f.text('Absolute path of the socket; `@name` is an abstract socket.') }),
   gcp: f.group('A Google Cloud service, called with an identity token.', f.leftOut, f.required('host'), {
     host: f.text('Host of the service.'),
     audience: f.text('Audience of the token.'),

@@ -134,6 +134,7 @@ function withNamespace(spec: UpstreamSpec, namespace: string): UpstreamSpec {
 }
 
 function endpointsOf(spec: UpstreamSpec): SnapshotUpstream['endpoints'] {
+  if (spec.pipe) return [Object.freeze({ address: spec.pipe.path ?? '', port: 0, weight: 1 })];
   return (spec.static?.hosts ?? []).map(({ addr = '', port = 0, loadBalancingWeight, sniAddr }) =>
     Object.freeze({
       address: addr,

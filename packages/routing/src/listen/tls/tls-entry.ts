@@ -1,10 +1,10 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import {
-  TLS_VERSIONS,
   resolveCertificateFiles,
   DEFAULT_NAMESPACE,
   parseDuration,
   secretText,
+  tlsParameters,
   type GatewayError,
   type Secrets,
   type SecretValue,
@@ -64,12 +64,10 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
 }
 
 function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) {
-  const { minimumProtocolVersion, maximumProtocolVersion, cipherSuites } = sslConfig.parameters ?? {};
-  const minVersion = TLS_VERSIONS[minimumProtocolVersion ?? ''] ?? 'TLSv1.2';
-  const maxVersion = TLS_VERSIONS[maximumProtocolVersion ?? ''] ?? 'TLSv1.3';
+  const { minVersion = 'TLSv1.2', maxVersion = 'TLSv1.3', ...parameters } = tlsParameters(sslConfig.parameters);
   if (minVersion > maxVersion) throw invalid(`no TLS version between ${minVersion} and ${maxVersion}`);
-  const ciphers = cipherSuites?.length ? { ciphers: cipherSuites.join(':'), honorCipherOrder: true } : {};
-  return { ...material, ...ciphers, minVersion, maxVersion };
+  const order = parameters.ciphers === undefined ? {} : { honorCipherOrder: true };
+  return { ...material, ...parameters, ...order, minVersion, maxVersion };
 }
 
 /** Returns the secret of a configuration, or the content of its files in the same form. */

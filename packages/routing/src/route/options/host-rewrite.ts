@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isHeaderName, isHost, type Endpoint, type Route } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
+import { isPipe } from '../../http1/authority.ts';
 import { findHeader, setHeader } from '../../http1/flat-headers.ts';
 import type { DownstreamHead } from '../downstream-head.ts';
 import type { ManagerSettings } from './manager-settings.ts';
@@ -45,7 +46,9 @@ export function compileHostRewrite(options: Route['options']): HostRewrite {
 
 /** The host for an endpoint: its DNS name; `undefined` for a bare address, which names no host. */
 export function hostOfEndpoint(endpoint: Endpoint | undefined): string | undefined {
-  return endpoint === undefined || isIP(endpoint.address) !== 0 ? undefined : endpoint.address;
+  if (endpoint === undefined) return undefined;
+  const { hostname = endpoint.address } = endpoint;
+  return isIP(hostname) !== 0 || isPipe(hostname) ? undefined : hostname;
 }
 
 /** Returns the host to send, unchecked; `undefined` keeps that of the client. `endpoint` is the selected one with `endpoint` as source. */

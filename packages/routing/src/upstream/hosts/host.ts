@@ -80,6 +80,10 @@ export class Host implements Endpoint {
     return (this.flags & HEALTH_FLAGS[flag]) !== 0;
   }
 
+  get alternatives(): readonly string[] | undefined {
+    return this.endpoint.alternatives;
+  }
+
   /** True without any flag that takes it out; it may be degraded. */
   get isHealthy(): boolean {
     return (this.flags & (UNHEALTHY | EXCLUDED)) === 0;
