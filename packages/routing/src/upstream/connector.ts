@@ -1,5 +1,5 @@
 import { connect, type IpcNetConnectOpts, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type ConnectionOptions, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 import { addressesOf } from './connect/addresses.ts';
 import { copyReads } from './connect/copied-reads.ts';
@@ -61,7 +61,7 @@ export function createConnector(endpoint: Endpoint, settings: ConnectorSettings)
       if (error) return settle(error);
       opened = socket!;
       if (preface) opened.write(preface);
-      if (!direct) void layer(opened).then(ready, failed);
+      if (!direct) addLayers(opened);
       else if (secure) awaitHandshake(opened as TLSSocket, (reason) => (reason ? failed(reason) : ready(opened!)));
       else ready(opened);
     });
@@ -74,6 +74,7 @@ export function createConnector(endpoint: Endpoint, settings: ConnectorSettings)
       if (!direct && onread) copyReads(socket, onread);
       settle(null, socket);
     };
+    const addLayers = (transport: Socket): void => void layer(transport).then(ready, failed);
     const timer = setTimeout(() => {
       const reason = timeoutError(connectTimeoutMs);
       stop(reason);
@@ -92,14 +93,14 @@ export function createConnector(endpoint: Endpoint, settings: ConnectorSettings)
 
 /** The server name is the configured one, never that of a request. */
 function tlsOptions(endpoint: Endpoint, tls: UpstreamTls) {
+  const servername = tls.serverName(endpoint);
+  const name = servername ?? endpoint.hostname ?? endpoint.address;
   return {
-    // Also the name to verify if no server name is sent.
-    host: endpoint.hostname ?? endpoint.address,
     ALPNProtocols: tls.alpnProtocols,
     secureContext: tls.secureContext,
     rejectUnauthorized: true,
-    checkServerIdentity: tls.checkServerIdentity,
-    servername: tls.serverName(endpoint),
+    checkServerIdentity: (_host: string, certificate: PeerCertificate) => tls.checkServerIdentity(name, certificate),
+    servername,
   };
 }
 

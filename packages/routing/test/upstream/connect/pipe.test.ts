@@ -64,7 +64,7 @@ describe('an upstream on a Unix socket', () => {
     });
   }
 
-  it('can use TLS, verified as localhost by default', async () => {
+  it('can use TLS, verified by its server name', async () => {
     const path = socketPath();
     await listenOn(path, (_req, res) => void res.end('safe'), true);
     const context = createContext({ secrets: secretsOf({ tls: { 'ca.crt': certificates().ca } }) });

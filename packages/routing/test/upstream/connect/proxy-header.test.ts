@@ -38,11 +38,8 @@ describe('PROXY header', () => {
   }
 
   const binary: Record<string, [ClientAddresses | undefined, string]> = {
-    'both ends in IPv4': [V4, '2111000c' + 'c0000207' + 'cb007109' + '1267' + '01bb'],
-    'both ends in IPv6': [
-      V6,
-      '21210024' + '20010db8000000000000000000000007' + '20010db8000000010000000000000009' + '0001' + 'ffff',
-    ],
+    'both ends in IPv4': [V4, '2111000cc0000207cb007109126701bb'],
+    'both ends in IPv6': [V6, '2121002420010db800000000000000000000000720010db80000000100000000000000090001ffff'],
     'the command LOCAL without a client': [undefined, '20000000'],
   };
   for (const [name, [client, hex]] of Object.entries(binary)) {
