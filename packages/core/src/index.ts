@@ -102,7 +102,7 @@ export { FilteredResponse, type FailureReply, type FilterOwner } from './body/fi
 export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
-export { RegexError, compileRegex, type Regex } from './syntax/regex.ts';
+export { RegexError, compileRegex, type Regex, type Span } from './syntax/regex.ts';
 export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
 export { createRoundRobin } from './upstream/round-robin.ts';
 export { nearest } from './syntax/did-you-mean.ts';

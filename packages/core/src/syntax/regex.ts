@@ -2,6 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { GatewayError } from '../errors.ts';
 
+/** A range of a text, in UTF-16 units. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** An RE2 expression: it runs in linear time for any input. */
 export interface Regex {
   readonly pattern: string;
@@ -13,8 +19,10 @@ export interface Regex {
   replaceAll(input: string, substitution: string): string;
   /** Returns the full match and its groups, `undefined` for groups that did not participate. */
   fullGroups(input: string): readonly (string | undefined)[] | undefined;
+  /** Returns the range of a group in each match, in order; those where it did not participate are left out. */
+  spans(input: string, group: number): readonly Span[];
   /** Returns the range of a group of a full match; `undefined` without a match, or if the group did not participate. */
-  fullSpan(input: string, group: number): { readonly start: number; readonly end: number } | undefined;
+  fullSpan(input: string, group: number): Span | undefined;
   readonly groupCount: number;
   /** Program size in instructions. */
   readonly programSize: number;
@@ -91,11 +99,22 @@ class CompiledRegex implements Regex {
     return Array.from({ length: this.groupCount + 1 }, (_, i) => matcher.group(i) ?? undefined);
   }
 
-  fullSpan(input: string, group: number): { readonly start: number; readonly end: number } | undefined {
+  fullSpan(input: string, group: number): Span | undefined {
     const matcher = this.#re2.matcher(input);
     if (group > this.groupCount || !matcher.matches()) return undefined;
     const start = matcher.start(group);
     return start < 0 ? undefined : { start, end: matcher.end(group) };
+  }
+
+  spans(input: string, group: number): readonly Span[] {
+    const matcher = this.#re2.matcher(input);
+    const spans: Span[] = [];
+    if (group > this.groupCount) return spans;
+    while (matcher.find()) {
+      const start = matcher.start(group);
+      if (start >= 0) spans.push({ start, end: matcher.end(group) });
+    }
+    return spans;
   }
 
   replaceAll(input: string, substitution: string): string {
