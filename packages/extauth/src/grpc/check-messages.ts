@@ -1,7 +1,7 @@
 import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
 import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
 import { isFraming } from '../chain/grants.ts';
-import { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
+import { fromStruct, toStruct, type ProtoStruct } from '@edge-gateway/core/grpc';
 
 const CONFIG_KEY = 'vendor.auth.passthrough.config';
 const STATE_KEY = 'vendor.auth.passthrough';

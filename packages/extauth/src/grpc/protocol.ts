@@ -1,37 +1,8 @@
-import { loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
-import { fromJSON } from '@grpc/proto-loader';
-
-/** A message: type and number by field name. */
-type Fields = Readonly<Record<string, readonly [type: string, id: number, kind?: 'repeated' | 'map']>>;
-
-function message(fields: Fields, oneofs: Readonly<Record<string, readonly string[]>> = {}) {
-  return {
-    oneofs: Object.fromEntries(Object.entries(oneofs).map(([name, oneof]) => [name, { oneof: [...oneof] }])),
-    fields: Object.fromEntries(
-      Object.entries(fields).map(([name, [type, id, kind]]) => {
-        const base = { type, id };
-        if (kind === 'repeated') return [name, { ...base, rule: 'repeated' }];
-        return [name, kind === 'map' ? { ...base, keyType: 'string' } : base];
-      }),
-    ),
-  };
-}
+import { grpcService, message, STRUCT_MESSAGES } from '@edge-gateway/core/grpc';
 
 /** The part of Envoy's `ext_authz` protocol, version 3, that is used here, with the names and numbers on the wire. */
 const AUTH_V3 = {
-  Struct: message({ fields: ['Value', 1, 'map'] }),
-  ListValue: message({ values: ['Value', 1, 'repeated'] }),
-  Value: message(
-    {
-      nullValue: ['int32', 1],
-      numberValue: ['double', 2],
-      stringValue: ['string', 3],
-      boolValue: ['bool', 4],
-      structValue: ['Struct', 5],
-      listValue: ['ListValue', 6],
-    },
-    { kind: ['nullValue', 'numberValue', 'stringValue', 'boolValue', 'structValue', 'listValue'] },
-  ),
+  ...STRUCT_MESSAGES,
   BoolValue: message({ value: ['bool', 1] }),
   SocketAddress: message({ address: ['string', 2], portValue: ['uint32', 3] }),
   Address: message({ socketAddress: ['SocketAddress', 1] }),
@@ -92,26 +63,8 @@ const AUTH_V3 = {
   },
 };
 
-const nested = (names: readonly string[], inner: object): object =>
-  names.reduceRight((below, name) => ({ nested: { [name]: below } }), { nested: inner });
-
-interface Loaded {
-  readonly envoy: {
-    readonly service: { readonly auth: { readonly v3: { readonly Authorization: ServiceClientConstructor } } };
-  };
-}
-
 /** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is used to create a server. */
-export const Authorization = (
-  loadPackageDefinition(
-    fromJSON(nested(['envoy', 'service', 'auth', 'v3'], AUTH_V3) as Parameters<typeof fromJSON>[0], {
-      keepCase: true,
-      longs: Number,
-      defaults: true,
-      oneofs: true,
-    }),
-  ) as unknown as Loaded
-).envoy.service.auth.v3.Authorization;
+export const Authorization = grpcService('envoy.service.auth.v3', 'Authorization', AUTH_V3);
 
 export interface HeaderOption {
   readonly header: { readonly key: string; readonly value: string; readonly rawValue?: Buffer } | null;

@@ -6,7 +6,7 @@ import type { AuthStep } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import express from 'express';
 import { extauth } from '../../src/index.ts';
-import { toStruct } from '../../src/grpc/struct.ts';
+import { toStruct } from '@edge-gateway/core/grpc';
 import { basic, call, guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
 
 const PUBLISHED = join(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json'), '../deps');

@@ -2,7 +2,7 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { Authorization } from '../../src/grpc/protocol.ts';
-import { fromStruct, toStruct } from '../../src/grpc/struct.ts';
+import { fromStruct, toStruct } from '@edge-gateway/core/grpc';
 import { guarded, only, stopAll } from '../harness.ts';
 
 type Reply = (error: { code: number } | null, answer?: object) => void;

@@ -1,19 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  createUpstreamTls,
-  readTlsMaterial,
-  type Endpoint,
-  type Secrets,
-  type SnapshotUpstream,
-  type TlsMaterial,
-} from '@edge-gateway/core';
 import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
+import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.ts';
+import type { TlsTexts } from '../security/tls-material.ts';
+import { createUpstreamTls, readTlsMaterial } from '../upstream/upstream-tls.ts';
 
 export interface GrpcSecurity {
   readonly credentials: ChannelCredentials;
   /** Name for SNI and certificate verification, if it is not the address. */
   serverName(endpoint: Endpoint): string | undefined;
-  readonly material: TlsMaterial | undefined;
+  readonly material: TlsTexts | undefined;
 }
 
 const PLAIN: GrpcSecurity = {

@@ -1,0 +1,108 @@
+import { Client } from '@grpc/grpc-js';
+import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.ts';
+import { DEFAULTS } from '../schema/defaults.ts';
+import { parseDuration } from '../syntax/duration.ts';
+import { createRoundRobin } from '../upstream/round-robin.ts';
+import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
+
+const REREAD_MS = 1000;
+/** Maximum delay before a server that recovered is noticed, in milliseconds. */
+const MAX_RECONNECT_MS = 1000;
+const FIRST_RECONNECT_MS = 100;
+/** Default timeout for connecting, including TLS, in milliseconds. */
+const DEFAULT_CONNECT_MS = parseDuration(DEFAULTS.connectTimeout);
+
+interface Prepared {
+  readonly upstream: SnapshotUpstream;
+  readonly security: GrpcSecurity;
+  readonly connectMs: number;
+  next(): Endpoint | undefined;
+  readonly readAt: number;
+}
+
+export interface GrpcClientOptions {
+  readonly secrets: Secrets;
+  /** Maximum size of a received message. */
+  readonly maxBytes: number;
+  /** Creates the error of a missing upstream or endpoint. Default: an `Error`. */
+  readonly failure?: (reason: string) => Error;
+}
+
+/**
+ * Creates gRPC clients for the endpoints of one upstream, by weighted round robin, which follow changes of it and of its
+ * certificates. `find` returns the upstream now. Methods throw an `Error` if the upstream or its certificates are missing or invalid.
+ *
+ * @example
+ * const clients = createGrpcClients(() => findUpstream(ref), { secrets, maxBytes: 65_536 });
+ * const { client, connectMs } = clients.client();
+ */
+export function createGrpcClients(
+  find: () => SnapshotUpstream | undefined,
+  { secrets, maxBytes, failure = (reason) => new Error(reason) }: GrpcClientOptions,
+) {
+  let prepared: Prepared | undefined;
+  const clients = new Map<string, Client>();
+
+  /** Calls in progress finish before their connections close. */
+  function close(): void {
+    for (const client of clients.values()) client.close();
+    clients.clear();
+  }
+
+  function securityOf(upstream: SnapshotUpstream, known: GrpcSecurity | undefined): GrpcSecurity {
+    try {
+      return grpcSecurity(upstream, secrets, known);
+    } catch (error) {
+      close();
+      prepared = undefined;
+      throw error;
+    }
+  }
+
+  function prepare(): Prepared {
+    const upstream = find();
+    if (!upstream) throw failure('the upstream does not exist');
+    const same = prepared?.upstream === upstream ? prepared : undefined;
+    if (same && (!upstream.tls || performance.now() - same.readAt < REREAD_MS)) return same;
+    const security = securityOf(upstream, same?.security);
+    if (same?.security !== security) close();
+    const { connectTimeout } = upstream.spec.connectionConfig ?? {};
+    const connectMs = (connectTimeout && parseDuration(connectTimeout)) || DEFAULT_CONNECT_MS;
+    const next = same?.next ?? createRoundRobin(upstream.endpoints);
+    return (prepared = { upstream, security, connectMs, next, readAt: performance.now() });
+  }
+
+  /** Returns the next endpoint; `serverName` is the name for TLS, if it is not the address. */
+  function next() {
+    const { security, next: take, connectMs } = prepare();
+    const endpoint = take();
+    if (!endpoint) throw failure('the upstream has no endpoint');
+    const { address, port } = endpoint;
+    const host = address.includes(':') ? `[${address}]` : address;
+    const { credentials } = security;
+    return { address: `${host}:${port}`, credentials, serverName: security.serverName(endpoint), connectMs };
+  }
+
+  /** Returns the client of the next endpoint; `connectMs` is the timeout for its first connection. */
+  function client(): { readonly client: Client; readonly connectMs: number } {
+    const { address, credentials, serverName, connectMs } = next();
+    const place = `${address} ${serverName ?? ''}`;
+    const known = clients.get(place);
+    if (known) return { client: known, connectMs };
+    const made = new Client(address, credentials, {
+      'grpc.max_receive_message_length': maxBytes,
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
+      'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
+    });
+    clients.set(place, made);
+    return { client: made, connectMs };
+  }
+
+  return { next, client, close };
+}
+
+/** The clients of one upstream. */
+export type GrpcClients = ReturnType<typeof createGrpcClients>;
