@@ -15,6 +15,7 @@ import {
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
+import { createCollectors } from './collect/collectors.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './route/compile/chain.ts';
 import { corsConcern } from './route/options/cors.ts';
@@ -103,12 +104,14 @@ export function createRouter(options: RouterOptions = {}): Router {
   const context: Context = { ...given, callUpstream: call };
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context);
+  const collectors = createCollectors({ context, upstreams });
   const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
   const table = createListenerTable({
     concerns: orderConcerns([...new Set([...OWN_CONCERNS, ...(options.concerns ?? [])])]),
     actions: options.actions ?? [],
     context,
     sinks,
+    collectors,
     defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'), process.stdout)] : [],
   });
   const serving = createServeListener(table, upstreams, {
@@ -141,7 +144,9 @@ export function createRouter(options: RouterOptions = {}): Router {
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>
       serving.upgrade(own, { req, socket, head }, EMBEDDED),
     async close(): Promise<void> {
-      await Promise.all([table.close(), upstreams.close()]);
+      await table.close();
+      await collectors.close();
+      await upstreams.close();
       await sinks.close();
     },
   });

@@ -56,6 +56,8 @@ export class Facts {
   hiddenCookies: CookieTest | undefined = undefined;
   /** Response flags for access logs that a concern adds to those of the response, e.g. `DI` for an injected delay. */
   responseFlags = '';
+  /** Name of the span of the request; `undefined` keeps that of the route. */
+  spanName: string | undefined = undefined;
   /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;
   readonly #request: IncomingMessage;

@@ -94,6 +94,8 @@ const HELP: Readonly<Record<string, string>> = {
   gw_descriptor_files_update_rejected: 'Changes of descriptor files that were rejected.',
   gw_descriptor_files_update_success: 'Changes of descriptor files that were applied.',
   gw_edge_translation_time_sec: 'Duration of translations, in seconds.',
+  tracing_spans_dropped: 'Spans dropped because the collector is too slow or fails.',
+  tracing_spans_sent: 'Spans sent to the collector.',
   validation_gateway_vendor_io_problems: 'Errors and warnings of the configuration, as many as /problems lists.',
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',

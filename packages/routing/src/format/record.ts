@@ -56,6 +56,14 @@ export class RequestResult {
 
 const NO_HEADERS: readonly string[] = [];
 
+/** The trace of a request. */
+export interface RecordedTrace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
 /** The data of one request and its response for formats and filters. */
 export interface RequestRecord {
   /** Milliseconds since the epoch. */
@@ -66,6 +74,10 @@ export interface RequestRecord {
   readonly result: Readonly<RequestResult>;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Metadata of the endpoint, by namespace. */
+  readonly endpointMetadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Missing without tracing. */
+  readonly trace?: RecordedTrace | undefined;
 }
 
 /** The metadata of a request without any. */

@@ -10,6 +10,9 @@ import type {
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
+import type { Collector, Collectors } from '../collect/collectors.ts';
+import { compileTracing } from '../tracing/compile-tracing.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
@@ -39,6 +42,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
   function swap(next: Listeners): void {
     const before = listeners;
     listeners = next;
+    environment.collectors.keep(usedCollectors(next));
     for (const host of removedHosts(before, next)) {
       host.retired = true;
       if (host.inFlight === 0) hostIdle(host);
@@ -79,6 +83,12 @@ function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledH
   }
 }
 
+function usedCollectors(listeners: Listeners): ReadonlySet<Collector> {
+  const used = new Set<Collector>();
+  for (const { tracer } of listeners.values()) if (tracer) used.add(tracer.collector);
+  return used;
+}
+
 async function closeHandler(handler: Handler | Responder, context: Context): Promise<void> {
   try {
     await handler.close?.();
@@ -94,11 +104,14 @@ export interface CompiledListener extends RouteTable {
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   readonly logs: readonly AccessLog[];
+  /** Missing without tracing. */
+  readonly tracer: Tracer | undefined;
   readonly responses: ResponseStats;
 }
 
 export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 'actions' | 'context'> {
   readonly sinks: Sinks;
+  readonly collectors: Collectors;
   readonly defaultLogs: readonly AccessLog[];
 }
 
@@ -136,6 +149,7 @@ function compileListener(
     shared,
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
+    tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,

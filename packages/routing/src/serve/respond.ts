@@ -12,6 +12,7 @@ export function respond(request: RoutedRequest, exits: RequestExits, action: Res
   const rejected = prepareResponder(request, action, exits.upgrade !== undefined);
   if (rejected !== undefined) return request.refuse(rejected);
   request.facts!.path = request.head.path;
+  request.trace?.inject(request.head.headers);
   if (exits.upgrade) return respondUpgrade(request, exits.upgrade, responder);
   res.once('close', () => request.closed());
   countBody(request);

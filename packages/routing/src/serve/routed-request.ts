@@ -21,6 +21,9 @@ import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import type { RequestTrace } from '../tracing/request-trace.ts';
+import { startTrace } from '../tracing/start-trace.ts';
+import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { RouteDecision } from '../route/route-request.ts';
 import {
   setContentType,
@@ -90,6 +93,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   pickContext: PickContext | undefined;
   body: Buffer | undefined;
   timeoutMs = 0;
+  trace: RequestTrace | undefined;
   met: Set<Handler> | undefined;
   /** Set if the route filters responses. */
   filters: RequestFilters | undefined;
@@ -142,6 +146,13 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.environment.stats.total.value++;
     this.environment.stats.active.value++;
     if (this.route.host) this.route.host.inFlight++;
+    const { tracer } = this.listener;
+    if (tracer) this.trace = startTrace(tracer, this, this.route.entry?.route.tracing);
+  }
+
+  /** Reports each attempt to send it upstream; `undefined` if nobody listens. */
+  get onAttempt(): AttemptObserver | undefined {
+    return this.trace?.onAttempt;
   }
 
   /** Switches to another virtual host, or to none. */
@@ -166,6 +177,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   sending(): void {
     this.sent = true;
     this.#sentAt = performance.now();
+    this.trace?.sending(this.head.headers, this.route.upstream);
   }
 
   onResponseHead(status: number, headers: string[]): string[] {
@@ -289,6 +301,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const added = this.facts?.responseFlags;
     if (added) this.result.flags = this.result.flags === '' ? added : `${added},${this.result.flags}`;
     if (this.#counted) this.#count();
+    this.trace?.finish(this, this.facts?.spanName);
     for (const log of this.listener.logs) log.write(this);
   }
 

@@ -126,6 +126,7 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
   const next: Next = (error) => {
     if (called) return;
     called = true;
+    request.trace?.endStage();
     if (error !== undefined) return request.fail(exits, error);
     try {
       if (!request.finished) onward(request, exits, i);
@@ -133,6 +134,7 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
       request.fail(exits, failure);
     }
   };
+  request.trace?.beginStage(handler.name);
   try {
     const pending = handler(request.req, request.res, next) as unknown;
     if (pending instanceof Promise) pending.catch((error: unknown) => next(error ?? new Error('rejected')));

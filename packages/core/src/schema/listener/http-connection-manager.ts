@@ -34,8 +34,8 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   }),
   generateRequestId: f.bool('Adds an `x-request-id` to requests.', { default: true }),
   preserveExternalRequestId: f.flag('Keeps the `x-request-id` of clients.'),
-  uuidRequestIdConfig: f.group('How request ids are generated.', f.notYet, {
-    packTraceReason: f.bool('Stores the trace reason in the id.', { default: true }),
+  uuidRequestIdConfig: f.group('How request ids carry trace decisions.', {
+    packTraceReason: f.bool('Writes the decision into the request id.', { default: true }),
     useRequestIdForTraceSampling: f.bool('Samples traces by the request id.', { default: true }),
   }),
   proxy100Continue: f.flag('Forwards `Expect: 100-continue` to the upstream.', f.notYet),
@@ -67,7 +67,7 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.', f.notYet),
   preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
   stripAnyHostPort: f.flag('Removes the port from the host before matching.'),
-  tracing: f.of(ListenerTracing, 'Tracing.', f.notYet),
+  tracing: f.of(ListenerTracing, 'Sends spans of requests to a collector. Default: none.'),
   upgrades: f.list(Upgrade, 'Protocol upgrades; WebSocket is allowed unless it is listed as disabled.'),
   forwardClientCertDetails: f.choice(
     ['SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY'],

@@ -9,29 +9,29 @@ const ONE_COLLECTOR = f.oneOf(['collectorUpstreamRef', 'clusterName']);
 
 const zipkin = f.block(ONE_COLLECTOR, {
   ...collector,
-  collectorEndpoint: f.text('Path to send spans to.'),
-  collectorEndpointVersion: f.choice(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans.'),
-  traceId128bit: f.flag('Trace ids of 128 bits.'),
-  sharedSpanContext: f.bool('Client and server share a span.', { default: true }),
+  collectorEndpoint: f.text('Path of the API.', { default: '/api/v2/spans' }),
+  collectorEndpointVersion: f.choice(['HTTP_JSON', 'HTTP_PROTO'], 'Form of the spans. Default: `HTTP_JSON`.'),
+  traceId128bit: f.flag('Creates trace ids of 128 bits instead of 64.'),
+  sharedSpanContext: f.bool('The span of a request has the id that the caller sent by B3.', { default: true }),
 });
 const datadog = f.block(ONE_COLLECTOR, {
   ...collector,
-  serviceName: f.text('Name of this service.'),
-  collectorHostname: f.text('Host of the collector.'),
-  remoteConfig: f.anything('Reads settings from the collector.'),
+  serviceName: f.text('Name of this service. Default: the name of the Gateway.'),
+  collectorHostname: f.text('`Host` of the calls. Default: the cluster name.'),
+  remoteConfig: f.anything('Reads settings from the collector.', f.notYet),
 });
 const openTelemetry = f.block(ONE_COLLECTOR, {
   ...collector,
-  serviceName: f.text('Name of this service.'),
-  maxCacheSize: f.count('Maximum number of buffered spans.'),
+  serviceName: f.text('Name of this service. Default: the name of the Gateway.'),
+  maxCacheSize: f.count('Maximum number of queued spans; more are dropped. 0 is the default.', { default: 2048 }),
   grpcService: f.group('Connection to the collector, over gRPC.', {
     authority: f.text('`:authority` of the calls. Default: the cluster name.'),
   }),
 });
 
 const fields = f.block(f.oneOf(['zipkinConfig', 'datadogConfig', 'openTelemetryConfig', 'openCensusConfig']), {
-  requestHeadersForTags: f.texts('Request headers to add as tags.'),
-  verbose: f.flag('Adds events to spans.'),
+  requestHeadersForTags: f.texts('Request headers to add as tags. Values of credentials are redacted.'),
+  verbose: f.flag('Adds events and a span for each policy.'),
   tracePercentages: f.of(TracePercentages, 'Shares of requests to trace.'),
   environmentVariablesForTags: f.groups('Environment variables to add as tags.', {
     tag: f.text('Name of the tag.'),
@@ -42,7 +42,7 @@ const fields = f.block(f.oneOf(['zipkinConfig', 'datadogConfig', 'openTelemetryC
   metadataForTags: f.list(
     f.block({
       tag: f.text('Name of the tag.'),
-      kind: f.choice(['REQUEST', 'ENDPOINT'], 'Whose metadata.'),
+      kind: f.choice(['REQUEST', 'ENDPOINT'], 'Whose metadata. Default: `REQUEST`.'),
       value: f.group('Location of the value.', {
         namespace: f.text('Namespace. Default: the claims of the token.'),
         key: f.text('Key.'),
@@ -51,9 +51,8 @@ const fields = f.block(f.oneOf(['zipkinConfig', 'datadogConfig', 'openTelemetryC
       defaultValue: f.text('Value if there is none.'),
     }),
     'Metadata to add as tags.',
-    f.notYet,
   ),
-  spawnUpstreamSpan: f.flag('Creates a separate span for the upstream call.'),
+  spawnUpstreamSpan: f.flag('Adds a span for each attempt to call the upstream.'),
   zipkinConfig: f.of(zipkin, 'Sends spans to Zipkin.'),
   datadogConfig: f.of(datadog, 'Sends spans to Datadog.'),
   openTelemetryConfig: f.of(openTelemetry, 'Sends spans to an OpenTelemetry collector.'),

@@ -93,7 +93,7 @@ const route = f.block(
     shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.', f.notYet),
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.', f.notYet),
     upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
-    tracing: f.of(RouteTracing, 'Tracing of this route.', f.notYet),
+    tracing: f.of(RouteTracing, 'Tracing of this route.'),
     envoyMetadata: f.map(f.anything(), 'Metadata of the route, by namespace.', f.notYet),
     ratelimit: f.of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', f.refused),
     ratelimitEarly: f.of(RateLimitRoute, 'Rate limits before auth.', f.refused),

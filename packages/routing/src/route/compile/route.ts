@@ -18,6 +18,7 @@ import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
 import type { DownstreamHead } from '../downstream-head.ts';
 import { matchedLength } from '../match/matcher.ts';
 import type { RouteEntry } from '../match/route-index.ts';
+import type { CompiledRouteTracing } from '../../tracing/route-tracing.ts';
 import type { OptionLevels } from './chain.ts';
 
 /** The steps of a request: the concerns, then changes of headers. */
@@ -81,6 +82,8 @@ export type CompiledAction =
 
 export interface CompiledRoute {
   readonly source: Route;
+  /** Missing if the route has no tracing of its own. */
+  readonly tracing?: CompiledRouteTracing | undefined;
   readonly action: CompiledAction;
 }
 

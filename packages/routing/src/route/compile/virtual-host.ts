@@ -5,6 +5,7 @@ import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../optio
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
+import { compileRouteTracing } from '../../tracing/route-tracing.ts';
 import { noteSecrets } from './secret-use.ts';
 
 /** A virtual host ready to serve. */
@@ -96,7 +97,8 @@ function compileEntry(matcher: Route['matchers'][number], compiled: CompiledRout
 
 function compileRoute(route: Route, environment: RouteEnvironment): CompiledRoute {
   try {
-    return { source: route, action: compileAction(route, environment) };
+    const tracing = compileRouteTracing(route.options.tracing);
+    return { source: route, action: compileAction(route, environment), tracing };
   } catch (error) {
     return { source: route, action: { type: 'failed', reason: messageOf(error) } };
   }

@@ -1,0 +1,73 @@
+import { isSecretHeader, isToken, REDACTED_IN_LOG, redactPath, type Context } from '@edge-gateway/core';
+import type { ListenerTracing } from '@edge-gateway/core/schema';
+import type { RequestRecord } from '../format/record.ts';
+import { findHeader } from '../http1/flat-headers.ts';
+
+/** Namespace of the claims of verified tokens. */
+const JWT_METADATA = 'envoy.filters.http.jwt_authn';
+
+/** Returns the value of a tag for a request; `undefined` omits it. */
+type TagReader = (record: RequestRecord) => string | undefined;
+
+/** A tag that the configuration adds to each span of a request. */
+export interface CustomTag {
+  readonly name: string;
+  readonly value: TagReader;
+}
+
+/** Compiles the tags of a listener: headers, environment variables, literals and metadata. */
+export function compileTags(tracing: ListenerTracing, { env }: Pick<Context, 'env'>): readonly CustomTag[] {
+  const { requestHeadersForTags = [], environmentVariablesForTags = [] } = tracing;
+  const { literalsForTags = [], metadataForTags = [] } = tracing;
+  return [
+    ...literalsForTags.map(({ tag = '', value }) => constant(tag, value)),
+    ...environmentVariablesForTags.map(({ tag = '', name = '', defaultValue }) => {
+      return constant(tag, (env && Object.hasOwn(env, name) ? env[name] : undefined) ?? defaultValue);
+    }),
+    ...requestHeadersForTags.map(headerTag),
+    ...metadataForTags.map(metadataTag),
+  ].filter(({ name }) => name !== '');
+}
+
+/** Returns a value that is safe to send to a collector. */
+const safe = (value: string): string => (isToken(value) ? REDACTED_IN_LOG : value);
+
+function constant(name: string, written: string | undefined): CustomTag {
+  const value = written ? safe(written) : undefined;
+  return { name, value: () => value };
+}
+
+function headerTag(written: string): CustomTag {
+  const lower = written.toLowerCase();
+  const read: TagReader = ({ head }) => findHeader(head.headers, lower);
+  if (isSecretHeader(lower)) {
+    return { name: written, value: (record) => (read(record) === undefined ? undefined : REDACTED_IN_LOG) };
+  }
+  return {
+    name: written,
+    value: (record) => {
+      const value = read(record);
+      return value === undefined ? undefined : safe(redactPath(value));
+    },
+  };
+}
+
+type MetadataForTags = NonNullable<ListenerTracing['metadataForTags']>[number];
+
+function metadataTag({ tag = '', kind, value = {}, defaultValue }: MetadataForTags): CustomTag {
+  const namespace = value.namespace || JWT_METADATA;
+  const keys = (value.key ?? '').split(value.nestedFieldDelimiter || '.');
+  const ofEndpoint = kind === 'ENDPOINT';
+  return {
+    name: tag,
+    value(record) {
+      let found: unknown = ofEndpoint ? record.endpointMetadata?.[namespace] : record.metadata.get(namespace);
+      for (const key of keys) {
+        if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return defaultValue || undefined;
+        found = (found as Record<string, unknown>)[key];
+      }
+      if (found === undefined || found === null) return defaultValue || undefined;
+      return safe(typeof found === 'string' ? found : JSON.stringify(found));
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import {
+  loadPackageDefinition,
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type ServerUnaryCall,
+} from '@grpc/grpc-js';
+import { fromJSON } from '@grpc/proto-loader';
+import { message } from '../../src/grpc/messages.ts';
+
+/** The part of the OTLP protocol that the tests read, from its specification. */
+const COMMON = {
+  ArrayValue: message({ values: ['AnyValue', 1, 'repeated'] }),
+  KeyValueList: message({ values: ['KeyValue', 1, 'repeated'] }),
+  AnyValue: message({
+    string_value: ['string', 1],
+    bool_value: ['bool', 2],
+    int_value: ['int64', 3],
+    double_value: ['double', 4],
+    array_value: ['ArrayValue', 5],
+    kvlist_value: ['KeyValueList', 6],
+  }),
+  KeyValue: message({ key: ['string', 1], value: ['AnyValue', 2] }),
+  Resource: message({ attributes: ['KeyValue', 1, 'repeated'] }),
+};
+const TRACES = {
+  Event: message({ time_unix_nano: ['fixed64', 1], name: ['string', 2] }),
+  Status: message({ message: ['string', 2], code: ['int32', 3] }),
+  Span: message({
+    trace_id: ['bytes', 1],
+    span_id: ['bytes', 2],
+    trace_state: ['string', 3],
+    parent_span_id: ['bytes', 4],
+    name: ['string', 5],
+    kind: ['int32', 6],
+    start_time_unix_nano: ['fixed64', 7],
+    end_time_unix_nano: ['fixed64', 8],
+    attributes: ['KeyValue', 9, 'repeated'],
+    events: ['Event', 11, 'repeated'],
+    status: ['Status', 15],
+  }),
+  ScopeSpans: message({ spans: ['Span', 2, 'repeated'] }),
+  ResourceSpans: message({ resource: ['Resource', 1], scope_spans: ['ScopeSpans', 2, 'repeated'] }),
+  TraceRequest: message({ resource_spans: ['ResourceSpans', 1, 'repeated'] }),
+};
+const LOGS = {
+  LogRecord: message({
+    time_unix_nano: ['fixed64', 1],
+    body: ['AnyValue', 5],
+    attributes: ['KeyValue', 6, 'repeated'],
+    trace_id: ['bytes', 9],
+    span_id: ['bytes', 10],
+  }),
+  ScopeLogs: message({ log_records: ['LogRecord', 2, 'repeated'] }),
+  ResourceLogs: message({ resource: ['Resource', 1], scope_logs: ['ScopeLogs', 2, 'repeated'] }),
+  LogsRequest: message({ resource_logs: ['ResourceLogs', 1, 'repeated'] }),
+};
+
+interface Value {
+  readonly string_value?: string;
+  readonly int_value?: string;
+  readonly kvlist_value?: { readonly values: readonly KeyValue[] };
+}
+interface KeyValue {
+  readonly key: string;
+  readonly value: Value;
+}
+
+/** A span as the collector received it. */
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentId: string;
+  readonly state: string;
+  readonly name: string;
+  /** 1 internal, 2 server, 3 client. */
+  readonly kind: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly events: readonly string[];
+  /** 0 unset, 2 error. */
+  readonly status: number;
+  readonly service: string | undefined;
+}
+
+export interface ReceivedLog {
+  readonly body: Value | undefined;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly resource: Readonly<Record<string, string>>;
+  readonly traceId: string;
+}
+
+export interface OtlpServer {
+  readonly port: number;
+  readonly spans: ReceivedSpan[];
+  readonly logs: ReceivedLog[];
+  /** Metadata of the last call. */
+  metadata: Readonly<Record<string, unknown>>;
+  authority: string;
+  close(): Promise<void>;
+}
+
+const hex = (bytes: Buffer): string => bytes.toString('hex');
+const millis = (nanos: string): number => Number(BigInt(nanos) / 1_000n) / 1_000;
+
+function byKey(pairs: readonly KeyValue[] = []): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map(({ key, value }) => [key, value.string_value ?? value.int_value ?? JSON.stringify(value)]),
+  );
+}
+
+interface Requests {
+  readonly resource_spans: readonly {
+    readonly resource: { readonly attributes: readonly KeyValue[] };
+    readonly scope_spans: readonly { readonly spans: readonly Record<string, never>[] }[];
+  }[];
+  readonly resource_logs: readonly {
+    readonly resource: { readonly attributes: readonly KeyValue[] };
+    readonly scope_logs: readonly { readonly log_records: readonly Record<string, never>[] }[];
+  }[];
+}
+
+/** Starts an OpenTelemetry collector on a free port (or the given one) of 127.0.0.1. */
+export async function startOtlp(port = 0): Promise<OtlpServer> {
+  const types = { ...COMMON, ...TRACES, ...LOGS, Empty: message({}) };
+  const service = (requestType: string): object => ({ methods: { Export: { requestType, responseType: 'Empty' } } });
+  const packages = { nested: { ...types, TraceService: service('TraceRequest'), LogsService: service('LogsRequest') } };
+  const json = { nested: { t: packages } } as Parameters<typeof fromJSON>[0];
+  const definition = fromJSON(json, { keepCase: true, longs: String, arrays: true, oneofs: true });
+  const loaded = loadPackageDefinition(definition) as never as {
+    t: Record<'TraceService' | 'LogsService', { service: Record<string, { path: string }> }>;
+  };
+  const server = new Server();
+  const received: OtlpServer = { port: 0, spans: [], logs: [], metadata: {}, authority: '', close };
+  const note = (call: ServerUnaryCall<Requests, object>): void => {
+    received.metadata = call.metadata.getMap();
+    received.authority = call.getHost();
+  };
+  const rename = (name: 'TraceService' | 'LogsService', path: string): never =>
+    ({
+      Export: { ...loaded.t[name].service['Export'], path: `/opentelemetry.proto.collector.${path}/Export` },
+    }) as never;
+  server.addService(rename('TraceService', 'trace.v1.TraceService'), {
+    Export(call: ServerUnaryCall<Requests, object>, done: sendUnaryData<object>) {
+      note(call);
+      for (const { resource, scope_spans: scopes } of call.request.resource_spans) {
+        const service = byKey(resource.attributes)['service.name'];
+        for (const { spans } of scopes) for (const span of spans) received.spans.push(spanOf(span, service));
+      }
+      done(null, {});
+    },
+  });
+  server.addService(rename('LogsService', 'logs.v1.LogsService'), {
+    Export(call: ServerUnaryCall<Requests, object>, done: sendUnaryData<object>) {
+      note(call);
+      for (const { resource, scope_logs: scopes } of call.request.resource_logs) {
+        for (const { log_records: logs } of scopes) {
+          for (const log of logs) {
+            received.logs.push({
+              body: log['body'],
+              attributes: byKey(log['attributes']),
+              resource: byKey(resource.attributes),
+              traceId: hex(log['trace_id'] ?? Buffer.alloc(0)),
+            });
+          }
+        }
+      }
+      done(null, {});
+    },
+  });
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
+      error ? reject(error) : resolve(at),
+    );
+  });
+  async function close(): Promise<void> {
+    server.forceShutdown();
+    await Promise.resolve();
+  }
+  return Object.assign(received, { port: bound });
+}
+
+function spanOf(span: Record<string, never>, service: string | undefined): ReceivedSpan {
+  return {
+    traceId: hex(span['trace_id']!),
+    spanId: hex(span['span_id']!),
+    parentId: hex(span['parent_span_id'] ?? Buffer.alloc(0)),
+    state: span['trace_state'] ?? '',
+    name: span['name']!,
+    kind: span['kind']!,
+    startMs: millis(span['start_time_unix_nano']!),
+    endMs: millis(span['end_time_unix_nano']!),
+    tags: byKey(span['attributes']),
+    events: (span['events'] as unknown as readonly { name: string }[]).map(({ name }) => name),
+    status: (span['status'] as { code?: number } | undefined)?.code ?? 0,
+    service,
+  };
+}
+
+/** Waits until a condition holds. */
+export async function until(holds: () => boolean, limitMs = 8_000): Promise<void> {
+  const over = performance.now() + limitMs;
+  while (!holds()) {
+    if (performance.now() > over) throw new Error('the condition does not hold');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
