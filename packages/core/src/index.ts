@@ -97,7 +97,9 @@ export {
   type Problem,
 } from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
-export { hasBody, peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
+export { bodyFilterOf, filterRequestBody, type BodyStream } from './body/filtered-request.ts';
+export { peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
+export { hasBody } from './body/request-framing.ts';
 export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
 export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { readBody, readLimited } from './http/read-body.ts';

@@ -186,6 +186,29 @@ describe('internals of Node', () => {
     }
   });
 
+  it('Readable._readableState.ended: false lets a received body be replaced in chunks (core, body/filtered-request.ts)', async () => {
+    const port = await serving((req, res) => {
+      setImmediate(async () => {
+        const { _readableState: state } = req as IncomingMessage & { _readableState: { ended: boolean } };
+        expect(state.ended).to.equal(true);
+        state.ended = false;
+        while (req.readableLength > 0) req.read();
+        setImmediate(() => {
+          req.push('new');
+          req.push(null);
+        });
+        let body = '';
+        for await (const chunk of req) body += String(chunk);
+        res.end(body);
+      });
+    });
+    const text = await exchange(
+      port,
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nold',
+    );
+    expect(text).to.match(/new/).and.not.match(/old/);
+  });
+
   it('ServerResponse.assignSocket and detachSocket: a response on the socket of an upgrade (core, middleware/upgrade-response.ts)', async () => {
     const server = createServer();
     server.on('upgrade', (req: IncomingMessage, socket: Socket) => {

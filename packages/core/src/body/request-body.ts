@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, type ReadBody } from '../contract/facts.ts';
 import { coreError } from '../error-codes.ts';
+import { bodyFilterOf } from './filtered-request.ts';
+import { hasBody, setFraming } from './request-framing.ts';
 import { restoreBody } from '../http/parsed-body.ts';
 
 /**
@@ -28,12 +30,14 @@ export function peekBody(req: IncomingMessage, maxBytes: number): Promise<ReadBo
         if (size > maxBytes) return settle(false);
       }
       // The end is only emitted in the next tick, so the bytes can still be put back before it.
-      if (req.complete) settle(true);
+      if (isReceived(req)) settle(true);
     }
 
+    const failure = bodyFilterOf(req)?.error;
+    if (failure) return reject(failure);
     const onError = (error: Error): void => reject(error);
     const onClose = (): void => reject(new Error('the client disconnected'));
-    if (req.complete && req.readableLength === 0) return settle(true);
+    if (isReceived(req) && req.readableLength === 0) return settle(true);
     req.on('readable', onReadable).on('error', onError).on('close', onClose);
   });
 }
@@ -83,22 +87,9 @@ export function replaceBody(req: IncomingMessage, body: Buffer): void {
   setFraming(req, body.length);
 }
 
-/** Sets `content-length` in all forms of the headers. */
-function setFraming(req: IncomingMessage, length: number): void {
-  delete req.headers['transfer-encoding'];
-  req.headers['content-length'] = String(length);
-  const kept = req.rawHeaders.filter((_, i, all) => !isFraming(all[i - (i % 2)]!));
-  req.rawHeaders = [...kept, 'content-length', String(length)];
-}
-
-function isFraming(name: string): boolean {
-  const lower = name.toLowerCase();
-  return lower === 'content-length' || lower === 'transfer-encoding';
-}
-
-/** Returns true if a request has a body, by its framing (RFC 9112 6). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+/** Returns true if the stream receives nothing more. */
+function isReceived(req: IncomingMessage): boolean {
+  return req.complete && !bodyFilterOf(req)?.isOpen;
 }
 
 function tooLarge(): Error {

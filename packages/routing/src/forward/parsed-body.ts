@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, restoreBody, type GatewayError } from '@edge-gateway/core';
+import { bodyFilterOf, factsOf, restoreBody, type GatewayError } from '@edge-gateway/core';
 import { ERROR_CODES, routingError } from '../error-codes.ts';
 import { hasBody } from '../http1/request-body.ts';
 
@@ -24,6 +24,7 @@ export function parsedBody(req: IncomingMessage): Buffer | undefined {
 
 /** Returns true if a concern read the body and put it back. An empty body cannot be put back. */
 function isPutBack(req: IncomingMessage): boolean {
+  if (bodyFilterOf(req)) return true;
   const read = factsOf(req).body;
   return read !== undefined && (!req.readableEnded || (read.whole && read.bytes.length === 0));
 }

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import { bodyFilterOf } from '@edge-gateway/core';
 
 export { hasBody } from '@edge-gateway/core';
 
 export interface BodySink {
   onChunk(chunk: Buffer): void;
   onBodyEnd(): void;
+  /** A filter of the body failed. */
+  onBodyError(error: Error): void;
 }
 
 /** The body of a client's request. */
@@ -31,6 +34,9 @@ export class RequestBody {
     if (this.#released) return;
     this.#sink = sink;
     this.#req.on('data', this.#data).on('end', this.#end);
+    const filter = bodyFilterOf(this.#req);
+    if (filter?.error) return this.#error(filter.error);
+    if (filter) this.#req.on('error', this.#error);
     // A body that was already read does not emit `end` again.
     if (this.#req.readableEnded) process.nextTick(this.#end);
     else this.#req.resume();
@@ -49,6 +55,7 @@ export class RequestBody {
     if (this.#released) return;
     this.#released = true;
     this.#req.off('data', this.#data).off('end', this.#end);
+    if (bodyFilterOf(this.#req)) this.#req.off('error', this.#error);
     if (!this.ended) this.#req.resume();
   }
 
@@ -58,6 +65,8 @@ export class RequestBody {
     this.#onProgress();
     this.#sink!.onChunk(chunk);
   };
+
+  readonly #error = (error: Error): void => this.#sink!.onBodyError(error);
 
   readonly #end = (): void => {
     if (this.ended || this.#released) return;

@@ -53,6 +53,10 @@ export class RequestWriter implements BodySink {
     if (!this.#write(before, chunk, after)) this.#body.pause();
   }
 
+  onBodyError(error: Error): void {
+    this.#socket.destroy(error);
+  }
+
   onBodyEnd(): void {
     if (this.#socket.destroyed) return;
     if (!this.#chunked) {

@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
 
@@ -9,6 +9,8 @@ export interface ForwardFailure {
   readonly code: string;
   /** Short plain text for the body. */
   readonly message: string;
+  /** The response, if it is not the message. */
+  readonly reply?: ErrorReply | undefined;
 }
 
 /** Why an exchange failed: the response to the caller, the response flag, and the detail to log. */
@@ -33,6 +35,7 @@ export function errorOf({ status, code, message }: ForwardFailure, details: stri
 
 /** Returns why an exchange failed, from the error that ended it. */
 export function explain(error: Error, phase: Phase): FailureReason {
+  if (error instanceof GatewayError) return failedFilter(error);
   const code = codeOf(error);
   const because = (routing: RoutingErrorCode, flags: string): FailureReason => ({
     failure: failureOf(routing),
@@ -48,6 +51,11 @@ export function explain(error: Error, phase: Phase): FailureReason {
   return error instanceof UpstreamProtocolError || code.startsWith('HPE_')
     ? because('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE')
     : because('ERR_ROUTING_UPSTREAM_RESET', 'UC');
+}
+
+/** The body of the request could not be sent, because a filter rejected it. */
+function failedFilter({ status, code, message, reply }: GatewayError): FailureReason {
+  return { failure: { status, code, message, reply }, flags: reply?.flags ?? '', details: reply?.details ?? message };
 }
 
 /** Returns true if the peer ended the connection, which it may do at any time between exchanges. */

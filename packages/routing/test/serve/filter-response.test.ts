@@ -11,8 +11,6 @@ import {
   asMiddleware,
   GatewayError,
   headerIn,
-  readWholeBody,
-  replaceBody,
   type ActionKind,
   type Concern,
   type ResponseFilter,
@@ -450,94 +448,6 @@ describe('response filters', () => {
       filtering(removing),
     ]);
     expect((await ask(port)).headers.server).to.not.equal('mine');
-  });
-});
-
-describe('replaced request bodies', () => {
-  const routers: Router[] = [];
-  afterEach(async () => {
-    await Promise.all(routers.splice(0).map((router) => router.close()));
-    await stopAll();
-  });
-
-  const doubling: Concern<object> = {
-    name: 'doubling',
-    option: 'filters',
-    stage: 'rbac',
-    compile: () =>
-      async function double(req, _res, next) {
-        const body = await readWholeBody(req, 1000);
-        replaceBody(req, Buffer.concat([body, body, Buffer.from('!')]));
-        next();
-      },
-  };
-
-  async function serve(handle = echoBody): Promise<number> {
-    const router = createRouter({ concerns: [doubling] });
-    routers.push(router);
-    const { port } = await start(handle);
-    router.apply(
-      snapshotOf([hostOf([routeOf({ options: { filters: {} } as never })])], [upstreamOf([endpointOf(port)])]),
-    );
-    const handler = router.listener(LISTENER);
-    return (await start((req, res) => handler(req, res, () => res.destroy()))).port;
-  }
-
-  async function echoBody(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const chunk of req.setEncoding('utf8')) body += chunk as string;
-    res.end(`${req.headers['content-length'] ?? req.headers['transfer-encoding']}:${body}`);
-  }
-
-  function send(port: number, head: string, ...parts: string[]): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const client = connect(port, '127.0.0.1');
-      let received = '';
-      client.on('data', (data: Buffer) => (received += data.toString()));
-      client.on('error', reject).on('close', () => resolve(received));
-      client.write(`POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${head}\r\n`);
-      for (const part of parts) setImmediate(() => client.write(part));
-    });
-  }
-
-  it('sends the new body with its length, whatever the framing was', async () => {
-    const port = await serve();
-    expect(await send(port, 'content-length: 4\r\n', 'ab', 'cd')).to.match(/9:abcdabcd!/);
-    expect(await send(port, 'transfer-encoding: chunked\r\n', '2\r\nab\r\n', '2\r\ncd\r\n0\r\n\r\n')).to.match(
-      /9:abcdabcd!/,
-    );
-    expect(await send(port, 'transfer-encoding: chunked\r\n', '0\r\n\r\n')).to.match(/1:!/);
-    expect(await send(port, '')).to.match(/1:!/);
-  });
-
-  it('rejects a body that is larger than the limit, whatever the framing is', async () => {
-    const port = await serve();
-    const large = 'x'.repeat(2000);
-    expect(await send(port, 'content-length: 2000\r\n', large)).to.match(/^HTTP\/1.1 413 [\s\S]*payload too large$/);
-    const chunked = await send(port, 'transfer-encoding: chunked\r\n', `7d0\r\n${large}\r\n`);
-    expect(chunked).to.match(/^HTTP\/1.1 413 [\s\S]*payload too large$/);
-  });
-
-  it('replaces the body in your own server, before and after a body parser', async () => {
-    const double = asMiddleware(doubling)({});
-    for (const isParsed of [false, true]) {
-      const { port } = await start((req, res) => {
-        const respond = (): void =>
-          double(req, res, () => {
-            if (isParsed) res.end((req as { rawBody?: Buffer }).rawBody);
-            else echoBody(req, res).catch(() => res.destroy());
-          });
-        if (!isParsed) return respond();
-        const chunks: Buffer[] = [];
-        return void req
-          .on('data', (chunk: Buffer) => chunks.push(chunk))
-          .on('end', () => {
-            Object.assign(req, { rawBody: Buffer.concat(chunks) });
-            respond();
-          });
-      });
-      expect((await ask(port, { method: 'POST', body: 'ab' })).body).to.equal(isParsed ? 'abab!' : '5:abab!');
-    }
   });
 });
 
