@@ -74,7 +74,8 @@ describe('the packed packages', () => {
   const node = (...args: string[]) => run('node', args, { cwd: project, env: ENV });
 
   it('depend on versions of each other, not on the workspace', () => {
-    expect(manifests.map(({ name }) => name)).to.include.members([...Object.keys(NAMES), '@edge-gateway/gateway']);
+    const packages = Object.keys(NAMES).map((entry) => entry.split('/').slice(0, 2).join('/'));
+    expect(manifests.map(({ name }) => name)).to.include.members([...new Set(packages), '@edge-gateway/gateway']);
     for (const { name, dependencies = {} } of manifests) {
       for (const [dependency, version] of Object.entries(dependencies)) {
         expect(version, `${name} → ${dependency}`).to.match(/^\d+\.\d+\.\d+$/);
