@@ -23,7 +23,9 @@ export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
   request.body = parsedBody(request.req);
-  request.timeoutMs = target.action.policy.timeoutMs;
+  const { timeoutMs, shadow } = target.action.policy;
+  request.timeoutMs = timeoutMs;
+  shadow?.copy(request);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();

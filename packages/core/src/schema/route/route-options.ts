@@ -90,7 +90,7 @@ const route = f.block(
       { default: true },
     ),
     faults: f.of(Faults, 'Fault injection.'),
-    shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.', f.notYet),
+    shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.'),
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.', f.notYet),
     upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
     tracing: f.of(RouteTracing, 'Tracing of this route.'),

@@ -18,10 +18,10 @@ export interface Faults extends f.Static<typeof faults> {}
 export const Faults = f.named<Faults>('Faults', faults);
 
 const shadowing = f.block({
-  upstream: f.ref('Upstream that receives the copy; required.'),
+  upstream: f.ref('Upstream that receives the copy; required. Default namespace: that of the resource.'),
   percentage: f.float('Share of requests in percent, 0 to 100.', percent),
   disableShadowHostSuffixAppend: f.flag('Omits `-shadow` from the host of the copy.'),
-  hostRewriteLiteral: f.text('Host of the copy.'),
+  hostRewriteLiteral: f.text('Host of the copy, without `-shadow`. Unset: that of the request with `-shadow`.'),
 });
 /** Sends a copy of requests to another upstream and drops the response. */
 export interface Shadowing extends f.Static<typeof shadowing> {}

@@ -2,8 +2,8 @@ import type { Derived } from '../derived.ts';
 import { fillRefs, type RefFields } from '../reference/fill-refs.ts';
 
 /** Options with references to resources, and the fields of these references. */
-const BLOCKS = ['extauth', 'headerManipulation', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
-const FIELDS: RefFields = { names: new Set(['configRef', 'headerSecretRef', 'upstreamRef']) };
+const BLOCKS = ['extauth', 'headerManipulation', 'jwt', 'jwtStaged', 'jwtProvidersStaged', 'shadowing'] as const;
+const FIELDS: RefFields = { names: new Set(['configRef', 'headerSecretRef', 'upstream', 'upstreamRef']) };
 
 type Options = Readonly<Partial<Record<(typeof BLOCKS)[number], unknown>>>;
 

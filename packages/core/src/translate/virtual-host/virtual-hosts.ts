@@ -8,6 +8,7 @@ import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
 import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
+import { missingShadows } from './shadow-upstreams.ts';
 import { LastGood, type GoodParts } from './last-good.ts';
 import { faultOf } from '../reference/missing.ts';
 import { routeMessage, virtualHostMessage } from '../status/messages.ts';
@@ -149,6 +150,7 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     else holder.report.error(found, at);
   }
   for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
+  for (const fault of missingShadows(options, reader, leaf.at)) holder.report.warn(fault);
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.message);
   return Object.freeze({
     name: routeName(name, index, spec.name),

@@ -51,8 +51,10 @@ export const checkRewriteHost: Check<string> = (host, at) =>
     at,
   );
 
-const checkShadowing: Check<Shadowing> = ({ upstream }, at) =>
-  invalidShadowing(!upstream?.name && 'shadowing needs an upstream', at, { hint: 'upstream' });
+const checkShadowing: Check<Shadowing> = ({ upstream, hostRewriteLiteral }, at) => [
+  ...invalidShadowing(!upstream?.name && 'shadowing needs an upstream', at, { hint: 'upstream' }),
+  ...(hostRewriteLiteral ? checkRewriteHost(hostRewriteLiteral, [...at, 'hostRewriteLiteral']) : []),
+];
 
 const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
   const types = upgrades.map((upgrade) => Object.keys(upgrade)[0]);

@@ -12,6 +12,7 @@ import type { Retries } from '@edge-gateway/core/schema';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compilePathRewrite, type PathRewrite } from '../options/path-rewrite.ts';
+import type { Shadow } from '../options/shadowing.ts';
 import { compileRedirect, locationOf, type CompiledRedirect } from '../options/redirect.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
@@ -46,6 +47,7 @@ export interface ForwardPolicy {
   readonly path: PathRewrite | undefined;
   readonly host: HostRewrite;
   readonly websocket: boolean;
+  readonly shadow: Shadow | undefined;
 }
 
 export interface ForwardAction {
@@ -97,6 +99,8 @@ export interface RouteEnvironment {
   plan(levels: OptionLevels): Plan;
   /** Returns the responder of a package. Throws if there is none, or it cannot be compiled. */
   respond(route: Route): Responder;
+  /** Returns what copies requests to another upstream, if the options require it. */
+  shadow(options: Route['options']): Shadow | undefined;
   readonly hostOptions: OptionLevels[number];
   readonly websocket: boolean;
   readonly suppressEnvoyHeaders: boolean;
@@ -155,6 +159,7 @@ function compileForward(
     path: compilePathRewrite(route.options),
     host: compileHostRewrite(route.options),
     websocket: websocketOf(route.options, environment.websocket),
+    shadow: environment.shadow(route.options),
   };
   return {
     type: 'forward',

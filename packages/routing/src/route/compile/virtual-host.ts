@@ -2,6 +2,7 @@ import type { ActionKind, Context, Handler, Responder, Route, SnapshotSettings, 
 import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
+import { compileShadowing, type Shadow } from '../options/shadowing.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
@@ -27,6 +28,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   const scope = { virtualHost: source, settings: environment.shared };
   const chains = createChainCompiler(environment, secrets.context, scope);
   const responders = new Set<Responder>();
+  const shadows: Shadow[] = [];
   const levelOps = new Map<unknown, HeaderOps>();
   const headersOf = (level: OptionLevels[number]): HeaderOps => {
     const block = level?.['headerManipulation'] as VirtualHost['options']['headerManipulation'];
@@ -45,6 +47,11 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
       responders.add(responder);
       return responder;
     },
+    shadow({ shadowing }) {
+      const shadow = compileShadowing(shadowing, secrets.context);
+      if (shadow) shadows.push(shadow);
+      return shadow;
+    },
     plan(levels) {
       const chain = chains.compile(levels);
       const headers = orderLevels(levels.map(headersOf), environment.mostSpecificWins);
@@ -58,8 +65,11 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     secrets,
     /** Closed when the host was removed and its last request has ended. */
     handlers: new Set<Handler | Responder>([...chains.handlers, ...responders]),
-    /** Releases its state that outlives reloads. */
-    release: () => hold?.release(),
+    /** Ends copies of its requests, and releases its state that outlives reloads. */
+    release() {
+      for (const shadow of shadows) shadow.close();
+      hold?.release();
+    },
     inFlight: 0,
     retired: false,
   };
