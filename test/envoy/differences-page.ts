@@ -1,0 +1,27 @@
+import type { Difference } from './differences.ts';
+
+const INTRODUCTION = `# Differences from Envoy
+
+The gateway behaves like Envoy 1.40 with an equivalent configuration, except for the differences on this page. A test sends the same
+requests through both and fails if they differ in anything else, or if a listed difference no longer exists. Where both are possible, the gateway
+is the stricter one: see [Security](security.md).
+`;
+
+/** Returns the page for users: a table per topic. */
+export function differencesPage(differences: readonly Difference[]): string {
+  const topics = Map.groupBy(differences, ({ topic }) => topic);
+  const sections = [...topics].map(([topic, members]) => {
+    const rows = members.map(({ gateway, envoy, reason }) => [gateway, envoy, reason]);
+    return `## ${topic}\n\n${table([['Gateway', 'Envoy', 'Reason'], ...rows])}\n`;
+  });
+  return [INTRODUCTION, ...sections].join('\n');
+}
+
+/** Returns a table with aligned columns, as the formatter writes it. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const [head, ...body] = rows;
+  return [line(head!), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)].join('\n');
+}

@@ -1,0 +1,702 @@
+import type { Differing } from './observe.ts';
+
+/** A difference between our data plane and Envoy that stays. */
+export interface Difference {
+  /** Heading on the page. */
+  readonly topic: string;
+  /** What the gateway does. */
+  readonly gateway: string;
+  /** What Envoy does. */
+  readonly envoy: string;
+  readonly reason: string;
+  /** The scenarios that show it, with the fields and the values of both. */
+  readonly scenarios: Readonly<Record<string, Differing>>;
+}
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    topic: 'Responses of the gateway itself',
+    gateway: 'Errors of the gateway are JSON with a `code` and the request id, or a page for browsers; `Vary` says so.',
+    envoy: 'A short text, or no body.',
+    reason:
+      'The code is stable and documented, and the id leads to the log. The test compares only the status of these responses.',
+    scenarios: {
+      'everything: has no virtual host': {
+        'response vary': ['accept, sec-fetch-mode, x-requested-with', '-'],
+        'response connection': ['keep-alive', '-'],
+        'response keep-alive': ['timeout=3600', '-'],
+      },
+      'everything: rejects an invalid request': {
+        'response content-type': ['application/json', '-'],
+        'response vary': ['accept, sec-fetch-mode, x-requested-with', '-'],
+        'response x-request-id': ['(uuid)', '-'],
+        'response body': [
+          '{"code":"ERR_ROUTING_BAD_HOST","message":"the request must have exactly one Host header, with a host name and an optional port","requestId":"(uuid)"}',
+          '-',
+        ],
+        'response server': ['-', 'envoy'],
+      },
+    },
+  },
+  {
+    topic: 'Responses of the gateway itself',
+    gateway: 'Responses of the gateway to HEAD have the `content-length` of GET.',
+    envoy: '`transfer-encoding: chunked`.',
+    reason: 'RFC 9110 allows both; the length is information for the client.',
+    scenarios: {
+      'methods: does not match HEAD for GET': {
+        'response content-length': ['0', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'redirect with headers: of HEAD': {
+        'response content-length': ['0', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'unmatched: path of HEAD gives 404': {
+        'response content-length': ['0', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'upstream: refuses the connection of HEAD': { 'response content-length': ['22', '98'] },
+    },
+  },
+  {
+    topic: 'Responses of the gateway itself',
+    gateway: 'Direct responses with 201 or 3xx have only the `location` that the route adds.',
+    envoy: 'Their `location` is the URL of the request.',
+    reason: 'The URL of the request is no useful target.',
+    scenarios: {
+      'direct response: with 201': { 'response location': ['-', 'http://g25.test/201'] },
+      'direct response: with 304': { 'response location': ['-', 'http://g25.test/304'] },
+    },
+  },
+  {
+    topic: 'Responses of the gateway itself',
+    gateway: "The reason phrase of an unknown status is `unknown`, and that of 418 is `I'm a Teapot`.",
+    envoy: '`Unknown`.',
+    reason: 'Reason phrases have no meaning (RFC 9110 §15.1).',
+    scenarios: {
+      'abort: of HEAD': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'abort: of a POST': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'abort: of a direct response': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'abort: of every request': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'delay: and abort': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'direct response: with an unknown status and UTF-8': { response: ['299 unknown', '299 Unknown'] },
+      'response body: with an unknown status': { response: ['299 unknown', '299 Unknown'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: '`OPTIONS *` is answered with 204 and `Allow`.',
+    envoy: '404.',
+    reason: 'RFC 9110 §9.3.7: it asks about the server.',
+    scenarios: {
+      'absolute target: of OPTIONS with a star': { response: ['204 No Content', '404 Not Found'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'A host that is empty, doubled or contains a user, and an absolute target with another host, give 400.',
+    envoy: '404, or the route of one of the hosts.',
+    reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
+    scenarios: {
+      'absolute target: with another host': { response: ['400 Bad Request', '404 Not Found'] },
+      'head: with a user in Host': { response: ['400 Bad Request', '404 Not Found'] },
+      'head: with an empty Host': { response: ['400 Bad Request', '404 Not Found'] },
+      'head: with two Hosts': { response: ['400 Bad Request', '404 Not Found'] },
+      'head: with two equal Hosts': { response: ['400 Bad Request', '404 Not Found'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'A bare LF, a bare CR, and folded header lines give 400.',
+    envoy: 'Accepted, or replaced by spaces.',
+    reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
+    scenarios: {
+      'head: with a bare CR in a value': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'head: with a folded line': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'head: with bare LF': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'A chunk that is longer than its size, and framing headers in trailers, give 400.',
+    envoy: 'Accepted.',
+    reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
+    scenarios: {
+      'framing: chunk longer than its size': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'framing: trailer of framing': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'Doubled, invalid or ambiguous `Transfer-Encoding` gives 400; 501 only for an unknown encoding.',
+    envoy: '501.',
+    reason: 'The end of the body is unknown, whatever the encoding.',
+    scenarios: {
+      'framing: Transfer-Encoding: ,chunked': { response: ['400 Bad Request', '501 Not Implemented'] },
+      'framing: Transfer-Encoding: gzip, chunked': { response: ['400 Bad Request', '501 Not Implemented'] },
+      'framing: Transfer-Encoding: identity': { response: ['400 Bad Request', '501 Not Implemented'] },
+      'framing: Transfer-Encoding: identity, chunked': { response: ['400 Bad Request', '501 Not Implemented'] },
+      'framing: two Transfer-Encoding': { response: ['400 Bad Request', '501 Not Implemented'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: '`Transfer-Encoding` in HTTP/1.0, and HTTP/0.9, give 400; other versions of HTTP give 505.',
+    envoy: '426.',
+    reason: 'RFC 9112 §6.1, RFC 9110 §15.6.6. HTTP/1.0 itself gives 426 in both.',
+    scenarios: {
+      'framing: TE on HTTP/1.0': { response: ['400 Bad Request', '426 Upgrade Required'] },
+      'head: of HTTP/0.9': { response: ['400 Bad Request', '426 Upgrade Required'] },
+      'head: of HTTP/1.2': { response: ['505 HTTP Version Not Supported', '426 Upgrade Required'] },
+      'head: of HTTP/2.0 in text': { response: ['505 HTTP Version Not Supported', '426 Upgrade Required'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'Two `Content-Type` or `Authorization` headers give 400.',
+    envoy: 'Forwarded.',
+    reason: 'Servers differ in which of them they use.',
+    scenarios: {
+      'request headers: with two authorizations': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'request headers: with two content types': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'An unknown `Expect` gives 417.',
+    envoy: 'Forwarded.',
+    reason: 'RFC 9110 §10.1.1.',
+    scenarios: {
+      'framing: Expect of something else': { response: ['417 Expectation Failed', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'TRACE, CONNECT and unregistered methods such as PURGE give 405.',
+    envoy: 'TRACE and PURGE are forwarded; CONNECT gives 404 without a route for it.',
+    reason: 'TRACE reflects credentials; few servers expect the others.',
+    scenarios: {
+      'head: of CONNECT': { response: ['405 Method Not Allowed', '404 Not Found'] },
+      'head: of TRACE': { response: ['405 Method Not Allowed', '200 OK'], requests: ['0', '1'] },
+      'head: with an unknown method': { response: ['405 Method Not Allowed', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'A target above 8 KiB gives 414, a head above 16 KiB 431.',
+    envoy: 'The limit is 60 KiB for the whole head.',
+    reason:
+      'Smaller limits cost attackers more; [`maxRequestHeadersKb`](reference/resources/gateway.md) sets another one.',
+    scenarios: {
+      'head: larger than 16 KiB': { response: ['431 Request Header Fields Too Large', '200 OK'], requests: ['0', '1'] },
+      'head: with a long target': { response: ['414 URI Too Long', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'A WebSocket handshake with an invalid key gives 400.',
+    envoy: 'Forwarded.',
+    reason: 'The upstream would reject it.',
+    scenarios: {
+      'upgrade: with a bad key': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests that are rejected',
+    gateway: 'After a request that is rejected for its path, the connection stays open.',
+    envoy: 'It is closed.',
+    reason: 'The end of the request is known.',
+    scenarios: {
+      'escaped slashes, REJECT_REQUEST: and backslashes in the path': { closed: ['false', 'true'] },
+      'escaped slashes, REJECT_REQUEST: in the path': { closed: ['false', 'true'] },
+      'path: with a fragment': { closed: ['false', 'true'] },
+      'path: with an escaped NUL': { closed: ['false', 'true'] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway:
+      'An invalid escape, overlong UTF-8, a backslash, dot segments that are encoded twice or behind `;` or `%2f`, and a backslash after unescaping give 400.',
+    envoy: 'Forwarded, a backslash as a slash.',
+    reason: 'Servers differ in what these paths mean: [why](decisions/001-one-canonical-path.md).',
+    scenarios: {
+      'escaped slashes, UNESCAPE_AND_FORWARD: and backslashes in the path': {
+        response: ['400 Bad Request', '200 OK'],
+        requests: ['0', '1'],
+      },
+      'escaped slashes, UNESCAPE_AND_REDIRECT: and backslashes in the path': {
+        response: ['400 Bad Request', '307 Temporary Redirect'],
+      },
+      'path: with a backslash': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'path: with a path parameter before dot segments': { response: ['400 Bad Request', '200 OK'] },
+      'path: with an invalid escape': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'path: with dot segments behind an escaped slash': {
+        response: ['400 Bad Request', '200 OK'],
+        requests: ['0', '1'],
+      },
+      'path: with dot segments encoded twice': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+      'path: with overlong UTF-8': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: 'With `normalizePath: false`, dot segments give 400.',
+    envoy: 'Forwarded.',
+    reason: 'A policy would test another path than the upstream serves.',
+    scenarios: {
+      'without normalizePath: a path with dot segments': {
+        response: ['400 Bad Request', '200 OK'],
+        requests: ['0', '1'],
+      },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: 'Escapes are written with upper-case digits.',
+    envoy: 'As the client wrote them.',
+    reason: 'RFC 3986 §6.2.2.1; matching, policies and upstream see one form.',
+    scenarios: {
+      'escaped slashes, KEEP_UNCHANGED: and backslashes in the path': {
+        request: ['GET /a%5Cb HTTP/1.1', 'GET /a%5cb HTTP/1.1'],
+      },
+      'path: with lower-case escapes': { request: ['GET /%C3%A9 HTTP/1.1', 'GET /%c3%a9 HTTP/1.1'] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: 'Braces and vertical bars in paths are forwarded as the client wrote them.',
+    envoy: 'They are escaped.',
+    reason: 'Both forms mean the same; the upstream gets the bytes of the client.',
+    scenarios: {
+      'path: with quotes and braces': { request: ["GET /a'(b){c}|d HTTP/1.1", "GET /a'(b)%7Bc%7D%7Cd HTTP/1.1"] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: 'A rewrite of `/a/b` to `/` sends `/x` for `/a/b/x`.',
+    envoy: '`//x`.',
+    reason: 'A path with two slashes may be read as a host.',
+    scenarios: {
+      'prefix rewrite of /a/b to /: replaces the prefix': { request: ['GET /x HTTP/1.1', 'GET //x HTTP/1.1'] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: '`x-envoy-original-path` is sent if the path changed.',
+    envoy: 'Whenever the route has a `regexRewrite`.',
+    reason: 'Otherwise both paths are the same.',
+    scenarios: {
+      'regex rewrite, groups: leave other paths': { 'request x-envoy-original-path': ['-', '/other'] },
+    },
+  },
+  {
+    topic: 'Paths',
+    gateway: 'An invalid host from `hostRewritePathRegex` gives 400.',
+    envoy: 'It is sent.',
+    reason: 'The upstream could not use it.',
+    scenarios: {
+      'host rewrite by the path: of another path uses the path': {
+        response: ['400 Bad Request', '200 OK'],
+        requests: ['0', '1'],
+      },
+    },
+  },
+  {
+    topic: 'Matching',
+    gateway: 'The values of a repeated header are joined by commas and compared as one.',
+    envoy: 'Each value is compared; one match is enough.',
+    reason: 'Otherwise a client could add a value that the upstream sees but no route tests.',
+    scenarios: {
+      'header: does not match one of two values': { 'response body': ['else', 'value'] },
+      'header: does not match the second of two values': { 'response body': ['else', 'value'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway:
+      '`x-forwarded-host` and `x-forwarded-port` of clients are removed unless the listener trusts the proxies in front of it.',
+    envoy: 'They are forwarded.',
+    reason: 'A client could forge the host of links in responses.',
+    scenarios: {
+      'forwarded headers of a client: x-forwarded-port': { 'request x-forwarded-port': ['-', '1'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'All `x-envoy-*` headers of clients are removed.',
+    envoy: 'Only the known ones.',
+    reason: 'Upstreams trust them.',
+    scenarios: {
+      'forwarded headers of a client: x-envoy-attempt-count': { 'request x-envoy-attempt-count': ['-', '7'] },
+      'forwarded headers of a client: x-envoy-foo': { 'request x-envoy-foo': ['-', '1'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`x-envoy-external-address` is not sent.',
+    envoy: 'It has the address of the client.',
+    reason: 'The last entry of `x-forwarded-for` is the same address.',
+    scenarios: {
+      'everything: forwards a body with a length': { 'request x-envoy-external-address': ['-', '127.0.0.2'] },
+      'everything: forwards a request and its response': { 'request x-envoy-external-address': ['-', '127.0.0.2'] },
+      'everything: responds to HTTP/1.1 with close': { 'request x-envoy-external-address': ['-', '127.0.0.2'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`Forwarded`, `Proxy-Authorization` and `Proxy-Authenticate` are removed.',
+    envoy: 'They are forwarded.',
+    reason: 'Only proxies may set the first; the others belong to the connection.',
+    scenarios: {
+      'request headers: Forwarded': { 'request forwarded': ['-', 'for=1.2.3.4'] },
+      'request headers: of the connection': { 'request proxy-authenticate': ['-', 'a'] },
+      'request headers: with proxy credentials': { 'request proxy-authorization': ['-', 'Basic abc'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`TE: trailers` is sent with `Connection: TE`.',
+    envoy: 'Without it.',
+    reason: 'RFC 9110 §10.1.4 requires it.',
+    scenarios: {
+      'request headers: TE: trailers': { 'request connection': ['TE', '-'] },
+      'request headers: TE: trailers named by Connection': { 'request connection': ['TE', '-'] },
+      'response body: with trailers for a client that asks for them': { 'request connection': ['TE', '-'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`Trailer` is removed with the trailers.',
+    envoy: 'It is forwarded, although the trailers are dropped.',
+    reason: 'It would announce what does not follow.',
+    scenarios: {
+      'request body: with trailers': { 'request trailer': ['-', 'x-a'] },
+      'response body: with trailers for a client that asks for them': { 'response trailer': ['-', 'x-t'] },
+      'response headers: trailer': { 'response trailer': ['-', 'x-a'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'Requests without a body have no `content-length`.',
+    envoy: 'OPTIONS has `content-length: 0`.',
+    reason: 'RFC 9110 §8.6.',
+    scenarios: {
+      'cors: preflight of an origin that matches a regex in part': { 'request content-length': ['-', '0'] },
+      'cors: preflight of another origin': { 'request content-length': ['-', '0'] },
+      'cors: preflight without method is forwarded': { 'request content-length': ['-', '0'] },
+      'csrf: allows OPTIONS of another origin': { 'request content-length': ['-', '0'] },
+      'response body: of OPTIONS': { 'request content-length': ['-', '0'] },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'Persistent connections have `Connection: keep-alive` and `Keep-Alive`.',
+    envoy: 'Neither.',
+    reason: 'Clients learn how long they may reuse the connection.',
+    scenarios: {
+      'everything: forwards a body with a length': {
+        'response connection': ['keep-alive', '-'],
+        'response keep-alive': ['timeout=3600', '-'],
+      },
+      'everything: forwards a request and its response': {
+        'response connection': ['keep-alive', '-'],
+        'response keep-alive': ['timeout=3600', '-'],
+      },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'Names are sent as the upstream wrote them.',
+    envoy: 'In lower case.',
+    reason: 'Names have no case (RFC 9110 §5.1).',
+    scenarios: {
+      'response headers: are lower-case': { 'response order': ['X-Camel', 'x-camel'] },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: '`Proxy-Authenticate` and headers that `Connection` names are removed.',
+    envoy: 'They are forwarded.',
+    reason: 'They belong to the connection to the upstream (RFC 9110 §7.6.1).',
+    scenarios: {
+      'response headers: named by Connection': { 'response x-named': ['-', '1'] },
+      'response headers: of the connection': { 'response proxy-authenticate': ['-', 'Basic'] },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: '`via` is a header of its own.',
+    envoy: 'It is appended to the value.',
+    reason: 'Both mean the same (RFC 9110 §5.3).',
+    scenarios: {
+      'via: is appended': { 'response via': ['1.1 b | gw', '1.1 b, gw'], 'request via': ['1.1 a | gw', '1.1 a, gw'] },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'With CORS, responses have `Vary: Origin`.',
+    envoy: 'They do not.',
+    reason: 'Caches must not send a response for one origin to another.',
+    scenarios: {
+      'cors of the virtual host: applies to routes': { 'response vary': ['Origin', '-'] },
+      'cors of the virtual host: has a preflight without methods': { 'response vary': ['Origin', '-'] },
+      'cors: direct response': { 'response vary': ['Origin', '-'] },
+      'cors: preflight for a private network': { 'response vary': ['Origin', '-'] },
+      'cors: preflight of an allowed origin': { 'response vary': ['Origin', '-'] },
+      'cors: preflight of an origin by regex': { 'response vary': ['Origin', '-'] },
+      'cors: preflight of an origin that matches a regex in part': { 'response vary': ['Origin', '-'] },
+      'cors: preflight of another method': { 'response vary': ['Origin', '-'] },
+      'cors: preflight of another origin': { 'response vary': ['Origin', '-'] },
+      'cors: preflight with headers': { 'response vary': ['Origin', '-'] },
+      'cors: preflight without method is forwarded': { 'response vary': ['Origin', '-'] },
+      'cors: request of an allowed origin': { 'response vary': ['Origin', '-'] },
+      'cors: request of an origin in upper case': { 'response vary': ['Origin', '-'] },
+      'cors: request of another origin': { 'response vary': ['Origin', '-'] },
+      'cors: request of another origin whose upstream sends cors headers': { 'response vary': ['Origin', '-'] },
+      'cors: request whose upstream sends cors headers': { 'response vary': ['Origin', '-'] },
+      'cors: request with the origin null': { 'response vary': ['Origin', '-'] },
+      'cors: request without origin': { 'response vary': ['Origin', '-'] },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'Direct responses have CORS headers.',
+    envoy: 'They have none.',
+    reason: 'A script may read them like any other response.',
+    scenarios: {
+      'cors: direct response': {
+        'response access-control-allow-origin': ['https://a.example', '-'],
+        'response access-control-allow-credentials': ['true', '-'],
+        'response access-control-expose-headers': ['x-exposed', '-'],
+      },
+    },
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'With `mostSpecificHeaderMutationsWins`, changes of the destination are applied last.',
+    envoy: 'Before those of the virtual host and the route.',
+    reason: 'The destination is the most specific level.',
+    scenarios: {
+      'most specific headers: apply in their order': {
+        'response x-append': ['upstream | host | route | destination', 'upstream | destination | host | route'],
+        'response x-set': ['destination', 'route'],
+        'request x-append': ['client | host | route | destination', 'client | destination | host | route'],
+        'request x-set': ['destination', 'route'],
+      },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'A chunked response that arrives at once is sent with `content-length`.',
+    envoy: 'In chunks.',
+    reason: 'It is one write less; the body is the same.',
+    scenarios: {
+      'response body: in chunks': {
+        'response content-length': ['5', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'response body: with trailers': {
+        'response content-length': ['5', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'response body: with trailers for a client that asks for them': {
+        'response content-length': ['5', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'A response to HEAD without `content-length` has no `transfer-encoding`.',
+    envoy: '`transfer-encoding: chunked`.',
+    reason: 'No body follows.',
+    scenarios: {
+      'response body: to HEAD in chunks': { 'response transfer-encoding': ['-', 'chunked'] },
+      'response body: to HEAD without length': { 'response transfer-encoding': ['-', 'chunked'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'The gateway answers HTTP/1.0 with its own version, HTTP/1.1, and closes the connection.',
+    envoy: 'HTTP/1.0.',
+    reason: 'RFC 9110 §2.5: a server sends its highest version.',
+    scenarios: {
+      'HTTP/1.0: gets no chunks': { response: ['200 OK', 'HTTP/1.0 200 OK'] },
+      'HTTP/1.0: is served and closed': { response: ['200 OK', 'HTTP/1.0 200 OK'] },
+      'HTTP/1.0: with a body': { response: ['200 OK', 'HTTP/1.0 200 OK'] },
+      'HTTP/1.0: with keep-alive': { response: ['200 OK', 'HTTP/1.0 200 OK'] },
+      'HTTP/1.0: without Host gets the default': { response: ['200 OK', 'HTTP/1.0 200 OK'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'A client that ends its side after the request gets its response.',
+    envoy: 'The request is dropped.',
+    reason: 'Ending one side is allowed (RFC 9112 §9.6).',
+    scenarios: {
+      'connection: ends after the request': { requests: ['1', '0'], request: ['GET /a HTTP/1.1', '-'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'An upgrade to an unknown protocol is ignored: the request is forwarded without it.',
+    envoy: '403.',
+    reason: 'RFC 9110 §7.8: a server may ignore it.',
+    scenarios: {
+      'upgrade: to an unknown protocol': { response: ['200 OK', '403 Forbidden'], requests: ['1', '0'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway:
+      'The response to an upgrade is passed on as the upstream sends it, without `server`, `date` and the header changes of the route.',
+    envoy: 'They are added.',
+    reason: 'The connection is handed over with the request.',
+    scenarios: {
+      'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] },
+      'upgrade: to websocket that the upstream refuses': {
+        'response date': ['-', '(date)'],
+        'response server': ['-', 'envoy'],
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'Responses to failures of an upstream have a short text, such as `upstream connect error`.',
+    envoy: 'A longer text with the cause.',
+    reason: 'The cause is in the log.',
+    scenarios: {
+      'upstream: ends before the head': {
+        'response body': [
+          'upstream disconnected before response headers',
+          'upstream connect error or disconnect/reset before headers. reset reason: connection termination',
+        ],
+      },
+      'upstream: refuses the connection': {
+        'response body': [
+          'upstream connect error',
+          'upstream connect error or disconnect/reset before headers. reset reason: remote connection failure',
+        ],
+      },
+      'upstream: refuses the connection of a POST': {
+        'response body': [
+          'upstream connect error',
+          'upstream connect error or disconnect/reset before headers. reset reason: remote connection failure',
+        ],
+      },
+      'upstream: resets before the head': {
+        'response body': [
+          'upstream disconnected before response headers',
+          'upstream connect error or disconnect/reset before headers. reset reason: connection termination',
+        ],
+      },
+      'upstream: sends Content-Length and Transfer-Encoding': {
+        'response body': [
+          'upstream protocol error',
+          'upstream connect error or disconnect/reset before headers. reset reason: protocol error',
+        ],
+      },
+      'upstream: sends NUL in a header': {
+        'response body': [
+          'upstream protocol error',
+          'upstream connect error or disconnect/reset before headers. reset reason: protocol error',
+        ],
+      },
+      'upstream: sends an invalid Content-Length': {
+        'response body': [
+          'upstream protocol error',
+          'upstream connect error or disconnect/reset before headers. reset reason: protocol error',
+        ],
+      },
+      'upstream: sends no HTTP': {
+        'response body': [
+          'upstream protocol error',
+          'upstream connect error or disconnect/reset before headers. reset reason: protocol error',
+        ],
+      },
+      'upstream: sends two Content-Length': {
+        'response body': [
+          'upstream protocol error',
+          'upstream connect error or disconnect/reset before headers. reset reason: protocol error',
+        ],
+      },
+      'upstream: that refuses gives 503': {
+        'response body': [
+          'upstream connect error',
+          'upstream connect error or disconnect/reset before headers. reset reason: remote connection failure',
+        ],
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: '`%UPSTREAM_HOST%` is not known in added response headers.',
+    envoy: 'It is.',
+    reason: 'It is in the access log.',
+    scenarios: {
+      'added header: contains values of the request': { 'response x-host': ['-', '127.0.0.1:(up)'] },
+      'added header: is left out without a value': { 'response x-host': ['-', '127.0.0.1:(up)'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway:
+      'A response with HTTP/2.0 in text, a status outside 100–599, an unrequested 101, a bare LF or a folded line gives 502.',
+    envoy: 'It is forwarded.',
+    reason: 'It is not HTTP/1.1; forwarding it passes the ambiguity on.',
+    scenarios: {
+      'upstream: sends 101 that nobody asked for': { response: ['502 Bad Gateway', '101 Switching Protocols'] },
+      'upstream: sends HTTP/2.0 in text': { response: ['502 Bad Gateway', '200 OK'] },
+      'upstream: sends a bare LF': { response: ['502 Bad Gateway', '200 OK'] },
+      'upstream: sends a folded header': { response: ['502 Bad Gateway', '200 OK'] },
+      'upstream: sends status 1000': { response: ['502 Bad Gateway', '1000 Unknown'] },
+      'upstream: sends status 600': { response: ['502 Bad Gateway', '600 Unknown'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'A response that is cut off within its head gives 503.',
+    envoy: '502.',
+    reason: 'The upstream disconnected; another try may succeed.',
+    scenarios: {
+      'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'A response head above 64 KiB gives 502.',
+    envoy: 'It is forwarded.',
+    reason: 'The head is buffered; the limit bounds the memory.',
+    scenarios: {
+      'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '200 OK'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'The number of response headers is not limited, only their size.',
+    envoy: 'Above 100 headers 502.',
+    reason: 'The size bounds the memory.',
+    scenarios: {
+      'upstream: sends 101 headers': { response: ['200 OK', '502 Bad Gateway'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'An invalid chunk at the start of a body gives 502.',
+    envoy: '200, cut off.',
+    reason: 'The client learns the cause. After the first bytes, both cut the response off.',
+    scenarios: {
+      'upstream: sends an invalid chunk': { response: ['502 Bad Gateway', '200 OK'] },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'A body after 204 is ignored, and the connection is closed.',
+    envoy: '502.',
+    reason: 'The status is complete without it.',
+    scenarios: {
+      'upstream: sends 204 with a body': { response: ['204 No Content', '502 Bad Gateway'] },
+    },
+  },
+];

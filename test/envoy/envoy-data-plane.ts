@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { installedEnvoy } from '../parts/envoy.ts';
+import type { DataPlane } from './our-data-plane.ts';
+import { fillIn, listenersOf, REFUSED_PORT, type PlacedGroup } from './placed-group.ts';
+import { envoys, envoyType } from './scenario.ts';
+
+const START_MS = 20_000;
+
+/** Serves the groups with an Envoy process. Throws what it prints if it rejects its configuration. */
+export async function startEnvoy(groups: readonly PlacedGroup[]): Promise<DataPlane> {
+  const directory = mkdtempSync(join(tmpdir(), 'envoy-'));
+  const config = join(directory, 'envoy.json');
+  const adminFile = join(directory, 'admin');
+  writeFileSync(config, JSON.stringify(bootstrapOf(groups)));
+  const args = ['-c', config, '--admin-address-path', adminFile, '--disable-hot-restart'];
+  const child = spawn(await installedEnvoy(), [...args, '--concurrency', '1', '--log-level', 'error'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk) => (errors += chunk));
+  const close = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    rmSync(directory, { recursive: true, force: true });
+  };
+  const giveUp = Date.now() + START_MS;
+  for (;;) {
+    const ports = existsSync(adminFile)
+      ? await portsOf(readFileSync(adminFile, 'utf8'), listenersOf(groups).size)
+      : undefined;
+    if (ports) return { port: (listener) => ports.get(listener)!, close };
+    if (child.exitCode !== null || Date.now() > giveUp) {
+      await close();
+      throw new Error(`Envoy does not serve:\n${errors}`);
+    }
+    await wait(25);
+  }
+}
+
+/** Returns the port of each listener once Envoy serves all of them. */
+async function portsOf(admin: string, count: number): Promise<ReadonlyMap<string, number> | undefined> {
+  const ready = await fetch(`http://${admin}/ready`).catch(() => undefined);
+  if (ready?.status !== 200) return undefined;
+  const response = await fetch(`http://${admin}/listeners?format=json`);
+  const { listener_statuses: statuses = [] } = (await response.json()) as { listener_statuses?: ListenerStatus[] };
+  const ports = new Map(statuses.map(({ name, local_address }) => [name, local_address.socket_address.port_value]));
+  return ports.size === count ? ports : undefined;
+}
+
+interface ListenerStatus {
+  readonly name: string;
+  readonly local_address: { readonly socket_address: { readonly port_value: number } };
+}
+
+const socketAddress = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+
+function bootstrapOf(groups: readonly PlacedGroup[]): object {
+  return {
+    admin: { address: socketAddress(0) },
+    static_resources: {
+      listeners: [...listenersOf(groups)].map(([name, members]) => listenerOf(name, members)),
+      clusters: groups.flatMap(clustersOf),
+    },
+  };
+}
+
+/** The filters of every listener: those that routes turn on. */
+const FILTERS = [
+  { name: 'envoy.filters.http.cors', typed_config: envoyType('filters.http.cors.v3.Cors') },
+  { name: 'envoy.filters.http.fault', typed_config: envoyType('filters.http.fault.v3.HTTPFault') },
+  {
+    name: 'envoy.filters.http.csrf',
+    typed_config: {
+      ...envoyType('filters.http.csrf.v3.CsrfPolicy'),
+      filter_enabled: { default_value: { numerator: 0 } },
+    },
+  },
+];
+
+const ROUTER = { name: 'router', typed_config: envoyType('filters.http.router.v3.Router') };
+
+function listenerOf(name: string, members: readonly PlacedGroup[]): object {
+  const { manager, routeConfiguration, filters = [] } = members[0]!.envoy ?? {};
+  const connectionManager = {
+    ...envoyType('filters.network.http_connection_manager.v3.HttpConnectionManager'),
+    stat_prefix: 'http',
+    use_remote_address: true,
+    normalize_path: true,
+    delayed_close_timeout: '0.05s',
+    upgrade_configs: [{ upgrade_type: 'websocket' }],
+    http_filters: [...filters, ...FILTERS, ROUTER],
+    route_config: { virtual_hosts: members.flatMap(virtualHostsOf), ...routeConfiguration },
+    ...manager,
+  };
+  return {
+    name,
+    address: socketAddress(0),
+    filter_chains: [{ filters: [{ name: 'http', typed_config: connectionManager }] }],
+  };
+}
+
+function virtualHostsOf(group: PlacedGroup): object[] {
+  const { routes = [envoys()], virtualHost = {}, virtualHosts = [] } = group.envoy ?? {};
+  return [{ domains: ['$host'], routes, ...virtualHost }, ...virtualHosts].map((each, index) =>
+    fillIn(group, { name: `${group.id}-${index}`, ...each }),
+  );
+}
+
+function clustersOf(group: PlacedGroup): object[] {
+  const cluster = (name: string, ports: readonly number[], more: object = {}): object => ({
+    name: `${group.id}-${name}`,
+    connect_timeout: '5s',
+    load_assignment: {
+      cluster_name: `${group.id}-${name}`,
+      endpoints: [{ lb_endpoints: ports.map((port) => ({ endpoint: { address: socketAddress(port) } })) }],
+    },
+    ...more,
+  });
+  return [
+    cluster('up', [group.up.port], group.envoy?.cluster),
+    cluster('other', [group.other.port]),
+    cluster('refused', [REFUSED_PORT]),
+    cluster('empty', []),
+  ];
+}

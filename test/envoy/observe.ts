@@ -1,0 +1,132 @@
+import { send } from './client.ts';
+import type { Message } from './message.ts';
+import { fillIn, type PlacedGroup } from './placed-group.ts';
+import type { Case } from './scenario.ts';
+
+/** Everything that a client and the upstreams observe in one scenario, as text by field. */
+export type Observation = Readonly<Record<string, string>>;
+
+/** Of responses that may be a page instead, see docs/error-pages.md. */
+const PAGE_VARY = 'accept, sec-fetch-mode, x-requested-with';
+const RECEIVED_MS = 2_000;
+
+/** Names of headers whose order among the others does not matter, because the gateway sets them. */
+const UNORDERED =
+  /^(date|server|content-length|transfer-encoding|connection|keep-alive|x-request-id|x-forwarded-.*|x-envoy-.*)$/;
+
+/** Runs one scenario against a data plane. */
+export async function observe(group: PlacedGroup, scenario: Case, port: number): Promise<Observation> {
+  const { up, other } = group;
+  up.play(scenario.upstream);
+  other.play(scenario.upstream);
+  const parts = fillIn(group, [scenario.request].flat());
+  const { responses, closed } = await send(port, parts, scenario.end);
+  const until = Date.now() + RECEIVED_MS;
+  while (up.received.length + other.received.length < (scenario.received ?? 0) && Date.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  const fields: Record<string, string> = { closed: String(closed) };
+  responses.forEach((message, index) =>
+    addMessage(fields, index === 0 ? 'response' : `response ${index + 1}`, message),
+  );
+  fields['requests'] = String(up.received.length + other.received.length);
+  up.received.forEach((message, index) =>
+    addMessage(fields, index === 0 ? 'request' : `request ${index + 1}`, message),
+  );
+  other.received.forEach((message, index) =>
+    addMessage(fields, index === 0 ? 'other request' : `other request ${index + 1}`, message),
+  );
+  shortenCountdown(fields);
+  if (!scenario.everything) shortenRejections(fields);
+  if (!scenario.everything) removeEverywhere(fields);
+  if (!scenario.ordered) for (const name of Object.keys(fields)) if (name.endsWith(' order')) delete fields[name];
+  const known = new Map([
+    [port, 'listener'],
+    [up.port, 'up'],
+    [other.port, 'other'],
+  ]);
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, normalize(value, known)]));
+}
+
+/** Removes the differences of every request, which one scenario compares. */
+function removeEverywhere(fields: Record<string, string>): void {
+  for (const name of Object.keys(fields)) {
+    const isPersistence = /^response.* connection$/.test(name) && fields[name] === 'keep-alive';
+    if (fields[name] === PAGE_VARY && name.endsWith(' vary')) delete fields[name];
+    if (isPersistence || /(^response.* keep-alive|request.* x-envoy-external-address)$/.test(name)) delete fields[name];
+  }
+}
+
+/** Replaces the timeouts of further tries, of which the time so far is taken off. */
+function shortenCountdown(fields: Record<string, string>): void {
+  const first = Number(fields['request x-envoy-expected-rq-timeout-ms']);
+  for (const name of Object.keys(fields)) {
+    const isRetry = /^request \d+ x-envoy-expected-rq-timeout-ms$/.test(name);
+    if (isRetry && Number(fields[name]) < first) fields[name] = '(less)';
+  }
+}
+
+/** Replaces the headers and the body of an error in JSON by its code: Envoy has a short text or no body instead. */
+function shortenRejections(fields: Record<string, string>): void {
+  for (const name of Object.keys(fields)) {
+    const code = name.endsWith(' body') && /^\{"code":"(ERR_\w+)"/.exec(fields[name]!)?.[1];
+    if (!code) continue;
+    const prefix = name.slice(0, -' body'.length);
+    for (const each of Object.keys(fields)) if (each.startsWith(`${prefix} `)) delete fields[each];
+    fields[`${prefix} code`] = code;
+  }
+}
+
+function addMessage(fields: Record<string, string>, prefix: string, message: Message): void {
+  const { startLine, headers, body, trailers, complete } = message;
+  fields[prefix] = startLine.replace(/^HTTP\/1\.1 /, '');
+  for (const [name, values] of Map.groupBy(headers, ([name]) => name.toLowerCase()))
+    fields[`${prefix} ${name}`] = values.map(([, value]) => normalizeHeader(name, value)).join(' | ');
+  fields[`${prefix} order`] = headers
+    .map(([name]) => name)
+    .filter((name) => !UNORDERED.test(name.toLowerCase()))
+    .join(', ');
+  if (body !== '') fields[`${prefix} body`] = body;
+  if (trailers.length > 0) fields[`${prefix} trailers`] = trailers.map((field) => field.join(': ')).join(', ');
+  if (!complete) fields[`${prefix} is`] = 'cut off';
+}
+
+const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
+
+/** Replaces what depends on time. */
+function normalizeHeader(name: string, value: string): string {
+  if (name === 'date') return '(date)';
+  if (name === 'x-envoy-upstream-service-time') return /^\d+$/.test(value) ? '(ms)' : value;
+  return value;
+}
+
+/** Replaces what differs from run to run: generated ids and the ports of this run. */
+function normalize(value: string, ports: ReadonlyMap<number, string>): string {
+  let text = value.replaceAll(UUID, '(uuid)');
+  for (const [port, name] of ports) text = text.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), `(${name})`);
+  return text;
+}
+
+const MESSAGE = /^(?:other )?re(?:quest|sponse)(?: \d+)?(?= |$)/;
+
+/**
+ * Returns the fields in which two observations differ, with both values; `-` is a missing field. If a status differs, or only one
+ * of them has a message, the rest of that message is not compared.
+ */
+export function compare(ours: Observation, envoy: Observation): Differing {
+  const differs = (name: string): boolean => ours[name] !== envoy[name];
+  const isCompared = (name: string): boolean => {
+    const message = MESSAGE.exec(name)?.[0];
+    if (message === undefined || message === name) return !(differs('response') && name === 'closed');
+    if (differs(message) || `${message} code` in ours) return false;
+    return !(name === `${message} content-length` && differs(`${message} body`));
+  };
+  const names = [...new Set([...Object.keys(ours), ...Object.keys(envoy)])];
+  const isOnlyForwarded = differs('response') && differs('requests');
+  const differing = names.filter(
+    (name) => differs(name) && isCompared(name) && !(isOnlyForwarded && /^(?:other )?request\b(?!s)/.test(name)),
+  );
+  return Object.fromEntries(differing.map((name) => [name, [ours[name] ?? '-', envoy[name] ?? '-']]));
+}
+
+/** Values of both sides by field. */
+export type Differing = Readonly<Record<string, readonly [ours: string, envoy: string]>>;

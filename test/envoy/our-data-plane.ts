@@ -1,0 +1,86 @@
+import { createContext, createControlPlane, memorySource, silentLoggers } from '@edge-gateway/core';
+import { createListeners, createRouter } from '@edge-gateway/routing';
+import { fillIn, listenersOf, REFUSED_PORT, type PlacedGroup } from './placed-group.ts';
+import { ours } from './scenario.ts';
+
+/** A data plane that serves the groups. */
+export interface DataPlane {
+  /** Returns the port of a listener. */
+  port(listener: string): number;
+  close(): Promise<void>;
+}
+
+const FIRST_PORT = 20_000;
+
+/** Serves the groups with our data plane. `problems` are the errors and warnings of resources. */
+export async function startOurs(
+  groups: readonly PlacedGroup[],
+): Promise<DataPlane & { readonly problems: readonly string[] }> {
+  const source = memorySource({ resources: resourcesOf(groups) });
+  const controlPlane = createControlPlane({ source, log: silentLoggers });
+  await controlPlane.start();
+  const { issues, snapshots } = controlPlane.state!;
+  const context = createContext({ log: silentLoggers });
+  const router = createRouter({ context, accessLog: 'none' });
+  const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+  const snapshot = snapshots.get('gateway-proxy')!;
+  router.apply(snapshot);
+  const results = await listeners.apply(snapshot);
+  const names = [...listenersOf(groups).keys()];
+  const ports = new Map(
+    results.map(({ name, port }) => [names[Number(name.split('-').at(-1)) - FIRST_PORT]!, port!] as const),
+  );
+  return {
+    problems: issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
+    port: (listener) => ports.get(listener)!,
+    async close() {
+      await listeners.close();
+      await router.close();
+      await controlPlane.close();
+    },
+  };
+}
+
+function resourcesOf(groups: readonly PlacedGroup[]): object[] {
+  const gateways = [...listenersOf(groups)].map(([name, members], index) => ({
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'Gateway',
+    metadata: { name },
+    spec: {
+      bindAddress: '127.0.0.1',
+      bindPort: FIRST_PORT + index,
+      httpGateway: {
+        virtualServices: members
+          .flatMap(virtualServicesOf)
+          .map(({ metadata: { name } }) => ({ name, namespace: 'gw-system' })),
+        options: members[0]!.ours?.listener,
+      },
+      routeOptions: members[0]!.ours?.routeOptions,
+    },
+  }));
+  return [...gateways, ...groups.flatMap((group) => [...virtualServicesOf(group), ...upstreamsOf(group)])];
+}
+
+function virtualServicesOf(group: PlacedGroup): { readonly metadata: { readonly name: string } }[] {
+  const { routes = [ours()], virtualHost = {}, virtualHosts = [] } = group.ours ?? {};
+  return [{ domains: ['$host'], routes, ...virtualHost }, ...virtualHosts].map((each, index) => ({
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'VirtualService',
+    metadata: { name: `${group.id}-${index}` },
+    spec: { virtualHost: fillIn(group, each) },
+  }));
+}
+
+function upstreamsOf(group: PlacedGroup): object[] {
+  const upstream = (name: string, port: number, more: object = {}): object => ({
+    apiVersion: 'gw.vendor.io/v1',
+    kind: 'Upstream',
+    metadata: { name: `${group.id}-${name}` },
+    spec: { static: { hosts: [{ addr: '127.0.0.1', port }] }, ...more },
+  });
+  return [
+    upstream('up', group.up.port, group.ours?.upstream),
+    upstream('other', group.other.port),
+    upstream('refused', REFUSED_PORT),
+  ];
+}

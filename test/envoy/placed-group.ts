@@ -1,0 +1,50 @@
+import type { Group } from './scenario.ts';
+import { startUpstream, type ScriptedUpstream } from './upstream.ts';
+
+/** A group with its name in both configurations and its upstreams. */
+export interface PlacedGroup extends Group {
+  /** `g0`, `g1` … */
+  readonly id: string;
+  readonly host: string;
+  readonly up: ScriptedUpstream;
+  readonly other: ScriptedUpstream;
+  /** Name of its listener in both configurations: groups with the same settings share one. */
+  readonly listener: string;
+}
+
+/** Nothing listens on this port of 127.0.0.1 unless the machine offers tcpmux. */
+export const REFUSED_PORT = 1;
+
+/** Starts the upstreams of groups and assigns listeners. */
+export async function placeGroups(groups: readonly Group[]): Promise<PlacedGroup[]> {
+  const listeners = new Map<string, string>();
+  return await Promise.all(
+    groups.map(async (group, index): Promise<PlacedGroup> => {
+      const key = JSON.stringify(listenerPartsOf(group));
+      const listener = listeners.get(key) ?? `l${listeners.size}`;
+      listeners.set(key, listener);
+      const id = `g${index}`;
+      const [up, other] = await Promise.all([startUpstream(), startUpstream()]);
+      return { ...group, id, host: `${id}.test`, up, other, listener };
+    }),
+  );
+}
+
+function listenerPartsOf({ ours = {}, envoy = {} }: Group): object {
+  const { listener, routeOptions } = ours;
+  const { manager, routeConfiguration, filters } = envoy;
+  return { listener, routeOptions, manager, routeConfiguration, filters };
+}
+
+/** Replaces `$host`, `$up`, `$other`, `$refused` and `$empty` in a fragment. */
+export function fillIn<T>({ id, host }: PlacedGroup, fragment: T): T {
+  const text = JSON.stringify(fragment)
+    .replaceAll('$host', host)
+    .replaceAll(/\$(up|other|refused|empty)\b/g, (_all, name: string) => `${id}-${name}`);
+  return JSON.parse(text) as T;
+}
+
+/** One group per listener, in the order of the listeners. */
+export function listenersOf(groups: readonly PlacedGroup[]): ReadonlyMap<string, readonly PlacedGroup[]> {
+  return Map.groupBy(groups, ({ listener }) => listener);
+}

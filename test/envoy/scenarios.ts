@@ -1,0 +1,58 @@
+import { placeGroups, type PlacedGroup } from './placed-group.ts';
+import { startEnvoy } from './envoy-data-plane.ts';
+import { compare, observe, type Differing } from './observe.ts';
+import { startOurs } from './our-data-plane.ts';
+import type { Case, Group } from './scenario.ts';
+
+/** The name of a scenario: that of its group and its own. */
+export function scenariosOf(group: Group): [name: string, scenario: Case][] {
+  return Object.entries(group.cases).map(([name, given]) => [`${group.name}: ${name}`, caseOf(given)]);
+}
+
+function caseOf(given: Group['cases'][string]): Case {
+  return typeof given === 'string' || Array.isArray(given) ? { request: given } : (given as Case);
+}
+
+/** How both data planes behave in all scenarios. */
+export interface Comparison {
+  /** Errors and warnings of our resources. */
+  readonly problems: readonly string[];
+  /** What differs, by the name of the scenario; an empty object if both behave alike. */
+  readonly differing: ReadonlyMap<string, Differing | Error>;
+}
+
+/** Groups run side by side: most scenarios wait for timers. */
+const PARALLEL = 8;
+
+/** Runs every scenario on our data plane and on Envoy. */
+export async function compareAll(groups: readonly Group[]): Promise<Comparison> {
+  const placed = await placeGroups(groups);
+  const envoy = await startEnvoy(placed);
+  const ours = await startOurs(placed);
+  const differing = new Map<string, Differing | Error>();
+
+  async function compareGroup(group: PlacedGroup): Promise<void> {
+    for (const [name, scenario] of scenariosOf(group)) {
+      try {
+        const one = await observe(group, scenario, ours.port(group.listener));
+        const other = await observe(group, scenario, envoy.port(group.listener));
+        differing.set(name, compare(one, other));
+      } catch (error) {
+        differing.set(name, error as Error);
+      }
+    }
+  }
+
+  try {
+    const waiting = [...placed];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await compareGroup(next);
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, work));
+  } finally {
+    await envoy.close();
+    await ours.close();
+    await Promise.all(placed.flatMap(({ up, other }) => [up.close(), other.close()]));
+  }
+  return { problems: ours.problems, differing };
+}
