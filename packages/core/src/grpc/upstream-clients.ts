@@ -24,6 +24,10 @@ export interface GrpcClientOptions {
   readonly secrets: Secrets;
   /** Maximum size of a received message. */
   readonly maxBytes: number;
+  /** `:authority` of the calls. Default: the address. */
+  readonly authority?: string;
+  /** Picks the endpoint of each call. Default: weighted round robin over the declared endpoints. */
+  readonly pick?: () => Endpoint | undefined;
   /** Creates the error of a missing upstream or endpoint. Default: an `Error`. */
   readonly failure?: (reason: string) => Error;
 }
@@ -38,7 +42,7 @@ export interface GrpcClientOptions {
  */
 export function createGrpcClients(
   find: () => SnapshotUpstream | undefined,
-  { secrets, maxBytes, failure = (reason) => new Error(reason) }: GrpcClientOptions,
+  { secrets, maxBytes, authority, pick, failure = (reason) => new Error(reason) }: GrpcClientOptions,
 ) {
   let prepared: Prepared | undefined;
   const clients = new Map<string, Client>();
@@ -68,7 +72,7 @@ export function createGrpcClients(
     if (same?.security !== security) close();
     const { connectTimeout } = upstream.spec.connectionConfig ?? {};
     const connectMs = (connectTimeout && parseDuration(connectTimeout)) || DEFAULT_CONNECT_MS;
-    const next = same?.next ?? createRoundRobin(upstream.endpoints);
+    const next = pick ?? same?.next ?? createRoundRobin(upstream.endpoints);
     return (prepared = { upstream, security, connectMs, next, readAt: performance.now() });
   }
 
@@ -77,10 +81,8 @@ export function createGrpcClients(
     const { security, next: take, connectMs } = prepare();
     const endpoint = take();
     if (!endpoint) throw failure('the upstream has no endpoint');
-    const { address, port } = endpoint;
-    const host = address.includes(':') ? `[${address}]` : address;
     const { credentials } = security;
-    return { address: `${host}:${port}`, credentials, serverName: security.serverName(endpoint), connectMs };
+    return { address: addressOf(endpoint), credentials, serverName: security.serverName(endpoint), connectMs };
   }
 
   /** Returns the client of the next endpoint; `connectMs` is the timeout for its first connection. */
@@ -95,6 +97,7 @@ export function createGrpcClients(
       'grpc.use_local_subchannel_pool': 1,
       'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      ...(authority && { 'grpc.default_authority': authority }),
       ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
     });
     clients.set(place, made);
@@ -102,6 +105,13 @@ export function createGrpcClients(
   }
 
   return { next, client, close };
+}
+
+/** The name of an endpoint as gRPC has it. */
+function addressOf({ address, port }: Endpoint): string {
+  if (address.startsWith('/')) return `unix:${address}`;
+  if (address.startsWith('@')) return `unix-abstract:${address.slice(1)}`;
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /** The clients of one upstream. */

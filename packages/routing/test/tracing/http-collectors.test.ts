@@ -1,9 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { decode } from '@msgpack/msgpack';
-import { fromJSON } from '@grpc/proto-loader';
 import { expect } from 'chai';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
-import { message } from '../../src/grpc/messages.ts';
+import { grpcService, message } from '@edge-gateway/core/grpc';
 import { createRouter, type Router } from '../../src/router.ts';
 import { echo, endpointOf, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
 
@@ -142,11 +141,8 @@ describe('HTTP collectors of spans', () => {
     it('sends protobuf', async () => {
       await request(zipkin({ collectorEndpointVersion: 'HTTP_PROTO' }));
       expect(calls[0]!.headers).to.include({ 'content-type': 'application/x-protobuf' });
-      const nested = { z: { nested: ZIPKIN_PROTO } };
-      const loaded = fromJSON({ nested } as Parameters<typeof fromJSON>[0], { keepCase: true, longs: Number });
-      const { requestDeserialize } = (loaded['z.Reader'] as never as Record<'Read', { requestDeserialize: Function }>)
-        .Read;
-      const { spans } = requestDeserialize(calls[0]!.body) as { spans: Record<string, never>[] };
+      const { requestDeserialize } = grpcService('z', 'Reader', ZIPKIN_PROTO).service['Read']!;
+      const { spans } = requestDeserialize(calls[0]!.body) as unknown as { spans: Record<string, never>[] };
       expect(spans[0]).to.deep.include({ name: 'ingress', kind: 2, local_endpoint: { service_name: 'gateway-proxy' } });
       expect(spans[0]!['trace_id']).to.have.lengthOf(8);
       expect(spans[0]!['tags']).to.include({ 'http.status_code': '200' });

@@ -1,25 +1,21 @@
-import {
-  loadPackageDefinition,
-  Server,
-  ServerCredentials,
-  type sendUnaryData,
-  type ServerUnaryCall,
-} from '@grpc/grpc-js';
-import { fromJSON } from '@grpc/proto-loader';
-import { message } from '../../src/grpc/messages.ts';
+import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { grpcService, message } from '@edge-gateway/core/grpc';
 
 /** The part of the OTLP protocol that the tests read, from its specification. */
 const COMMON = {
   ArrayValue: message({ values: ['AnyValue', 1, 'repeated'] }),
   KeyValueList: message({ values: ['KeyValue', 1, 'repeated'] }),
-  AnyValue: message({
-    string_value: ['string', 1],
-    bool_value: ['bool', 2],
-    int_value: ['int64', 3],
-    double_value: ['double', 4],
-    array_value: ['ArrayValue', 5],
-    kvlist_value: ['KeyValueList', 6],
-  }),
+  AnyValue: message(
+    {
+      string_value: ['string', 1],
+      bool_value: ['bool', 2],
+      int_value: ['int64', 3],
+      double_value: ['double', 4],
+      array_value: ['ArrayValue', 5],
+      kvlist_value: ['KeyValueList', 6],
+    },
+    { value: ['string_value', 'bool_value', 'int_value', 'double_value', 'array_value', 'kvlist_value'] },
+  ),
   KeyValue: message({ key: ['string', 1], value: ['AnyValue', 2] }),
   Resource: message({ attributes: ['KeyValue', 1, 'repeated'] }),
 };
@@ -58,7 +54,7 @@ const LOGS = {
 
 interface Value {
   readonly string_value?: string;
-  readonly int_value?: string;
+  readonly int_value?: number;
   readonly kvlist_value?: { readonly values: readonly KeyValue[] };
 }
 interface KeyValue {
@@ -102,11 +98,11 @@ export interface OtlpServer {
 }
 
 const hex = (bytes: Buffer): string => bytes.toString('hex');
-const millis = (nanos: string): number => Number(BigInt(nanos) / 1_000n) / 1_000;
+const millis = (nanos: number): number => nanos / 1_000_000;
 
 function byKey(pairs: readonly KeyValue[] = []): Record<string, string> {
   return Object.fromEntries(
-    pairs.map(({ key, value }) => [key, value.string_value ?? value.int_value ?? JSON.stringify(value)]),
+    pairs.map(({ key, value }) => [key, value.string_value ?? value.int_value?.toString() ?? JSON.stringify(value)]),
   );
 }
 
@@ -124,12 +120,12 @@ interface Requests {
 /** Starts an OpenTelemetry collector on a free port (or the given one) of 127.0.0.1. */
 export async function startOtlp(port = 0): Promise<OtlpServer> {
   const types = { ...COMMON, ...TRACES, ...LOGS, Empty: message({}) };
-  const service = (requestType: string): object => ({ methods: { Export: { requestType, responseType: 'Empty' } } });
-  const packages = { nested: { ...types, TraceService: service('TraceRequest'), LogsService: service('LogsRequest') } };
-  const json = { nested: { t: packages } } as Parameters<typeof fromJSON>[0];
-  const definition = fromJSON(json, { keepCase: true, longs: String, arrays: true, oneofs: true });
-  const loaded = loadPackageDefinition(definition) as never as {
-    t: Record<'TraceService' | 'LogsService', { service: Record<string, { path: string }> }>;
+  const serviceOf = (name: string, requestType: string) => {
+    const methods = { Export: { requestType, responseType: 'Empty' } };
+    return grpcService(`opentelemetry.proto.collector.${name.toLowerCase()}.v1`, `${name}Service`, {
+      ...types,
+      [`${name}Service`]: { methods },
+    }).service;
   };
   const server = new Server();
   const received: OtlpServer = { port: 0, spans: [], logs: [], metadata: {}, authority: '', close };
@@ -137,11 +133,7 @@ export async function startOtlp(port = 0): Promise<OtlpServer> {
     received.metadata = call.metadata.getMap();
     received.authority = call.getHost();
   };
-  const rename = (name: 'TraceService' | 'LogsService', path: string): never =>
-    ({
-      Export: { ...loaded.t[name].service['Export'], path: `/opentelemetry.proto.collector.${path}/Export` },
-    }) as never;
-  server.addService(rename('TraceService', 'trace.v1.TraceService'), {
+  server.addService(serviceOf('Trace', 'TraceRequest'), {
     Export(call: ServerUnaryCall<Requests, object>, done: sendUnaryData<object>) {
       note(call);
       for (const { resource, scope_spans: scopes } of call.request.resource_spans) {
@@ -151,7 +143,7 @@ export async function startOtlp(port = 0): Promise<OtlpServer> {
       done(null, {});
     },
   });
-  server.addService(rename('LogsService', 'logs.v1.LogsService'), {
+  server.addService(serviceOf('Logs', 'LogsRequest'), {
     Export(call: ServerUnaryCall<Requests, object>, done: sendUnaryData<object>) {
       note(call);
       for (const { resource, scope_logs: scopes } of call.request.resource_logs) {

@@ -1,10 +1,12 @@
-import { loadEncoder, message } from '../../grpc/messages.ts';
+import { loadEncoder } from '../../grpc/load-encoder.ts';
 import type { CollectorPost } from '../../collect/collector-post.ts';
 import type { Span } from '../span.ts';
 import { CALL_TIMEOUT_MS, type SpanSender } from './span-collector.ts';
 
+type Grpc = typeof import('@edge-gateway/core/grpc');
+
 /** The part of Zipkin's `zipkin.proto` that is used here. */
-const ZIPKIN = {
+const zipkinMessages = ({ message }: Pick<Grpc, 'message'>) => ({
   Endpoint: message({ service_name: ['string', 1] }),
   Annotation: message({ timestamp: ['fixed64', 1], value: ['string', 2] }),
   Span: message({
@@ -21,7 +23,7 @@ const ZIPKIN = {
     shared: ['bool', 13],
   }),
   ListOfSpans: message({ spans: ['Span', 1, 'repeated'] }),
-};
+});
 
 const KINDS = { server: 'SERVER', client: 'CLIENT', internal: undefined } as const;
 const KIND_NUMBERS = { server: 2, client: 1, internal: 0 } as const;
@@ -45,7 +47,7 @@ export function zipkinSender({ path, version, serviceName, host, post }: ZipkinP
   }
   return {
     async send(spans) {
-      const encode = await (encoder ??= loadEncoder(ZIPKIN, 'ListOfSpans'));
+      const encode = await (encoder ??= loadEncoder(zipkinMessages, 'ListOfSpans'));
       await call('application/x-protobuf', encode({ spans: spans.map((span) => proto(span, serviceName)) }));
     },
   };
