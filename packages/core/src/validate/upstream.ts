@@ -3,6 +3,7 @@ import type { HealthCheck } from '../schema/upstream/health.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
+import { checkFailover, checkLoadBalancer } from './load-balancing.ts';
 import { checkUpstreamSslConfig } from './ssl-config.ts';
 import { checkPipe, checkTunnel } from './upstream-connections.ts';
 
@@ -23,6 +24,8 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
       pipe: checkPipe,
       sslConfig: checkUpstreamSslConfig,
       httpConnectSslConfig: checkUpstreamSslConfig,
+      loadBalancerConfig: checkLoadBalancer,
+      failover: checkFailover,
       healthChecks: (checks, path) => each(checks, path, checkHealthCheck),
       outlierDetection: ({ interval }, path) =>
         invalidOutliers(interval === undefined && 'outlierDetection needs an interval', path),

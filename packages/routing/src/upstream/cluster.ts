@@ -1,6 +1,7 @@
 import type { Context, HostState, SnapshotUpstream } from '@edge-gateway/core';
 import type { AttemptObserver } from './attempt.ts';
-import { createBalancer, type Balancer } from './balance/balancer.ts';
+import { LoadBalancer } from './balance/load-balancer.ts';
+import { loadSettings } from './balance/load-settings.ts';
 import type { Host } from './hosts/host.ts';
 import { HostSet } from './hosts/host-set.ts';
 import type { PickContext } from './hosts/pick-context.ts';
@@ -24,8 +25,7 @@ export class Cluster implements Upstream {
   onAttempt: AttemptObserver | undefined;
   readonly #context: Context;
   readonly settings: ConnectionSettings;
-  /** Created at the first request after a change of the hosts. */
-  #balancer: Balancer | undefined;
+  readonly #balancer: LoadBalancer;
   #loaded: LoadedTls | undefined;
   #unusable: string | undefined;
   #pools = new Map<Host, ConnectionPool>();
@@ -39,13 +39,14 @@ export class Cluster implements Upstream {
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
     this.settings = connectionSettings(snapshot);
+    const load = loadSettings(snapshot);
+    this.#balancer = new LoadBalancer(this.hosts, load);
     this.hosts.watch({
-      onMembers: (_added, removed) => {
-        for (const host of removed) this.#forget(host);
-        this.#hostsChanged();
-      },
-      onHealth: () => this.#hostsChanged(),
+      onMembers: (_added, removed) => this.#membersChanged(removed, load.closesOnChange),
+      onHealth: () => this.#countHosts(),
     });
+    this.hosts.keepsHealthy =
+      (snapshot.spec.healthChecks?.length ?? 0) > 0 && snapshot.spec.ignoreHealthOnHostRemoval !== true;
     this.hosts.update(snapshot.endpoints);
     this.refresh();
   }
@@ -60,9 +61,7 @@ export class Cluster implements Upstream {
   }
 
   pick(context?: PickContext): Host | undefined {
-    if (this.#unusable !== undefined) return undefined;
-    this.#balancer ??= createBalancer(this.hosts.all);
-    return this.#balancer(context);
+    return this.#unusable === undefined ? this.#balancer.pick(context) : undefined;
   }
 
   pool(host: Host): ConnectionPool {
@@ -80,7 +79,7 @@ export class Cluster implements Upstream {
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
   refresh(): void {
     if (usesTls(this.snapshot)) this.#refreshTls();
-    this.#hostsChanged();
+    this.#countHosts();
   }
 
   /** Resolves when the last exchange has ended and its connection is closed. */
@@ -90,18 +89,19 @@ export class Cluster implements Upstream {
     await Promise.all(this.#closing);
   }
 
-  #hostsChanged(): void {
-    this.#balancer = undefined;
+  #membersChanged(removed: readonly Host[], closesAll: boolean): void {
+    for (const host of closesAll ? [...this.#pools.keys()] : removed) {
+      const pool = this.#pools.get(host);
+      this.#pools.delete(host);
+      if (pool) this.#retire(pool);
+    }
+    this.#countHosts();
+  }
+
+  #countHosts(): void {
     const { all } = this.hosts;
     this.stats.membershipTotal.value = all.length;
     this.stats.membershipHealthy.value = this.#unusable === undefined ? all.filter((host) => host.isHealthy).length : 0;
-  }
-
-  #forget(host: Host): void {
-    const pool = this.#pools.get(host);
-    if (!pool) return;
-    this.#pools.delete(host);
-    this.#retire(pool);
   }
 
   #refreshTls(): void {

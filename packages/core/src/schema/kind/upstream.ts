@@ -70,7 +70,7 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   ),
   healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints.', f.notYet),
   outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.', f.notYet),
-  failover: f.of(Failover, 'Failover endpoints.', f.notYet),
+  failover: f.of(Failover, 'Endpoints that receive the requests that the endpoints of the upstream cannot take.'),
   httpProxyHostname: f.text(
     'Server as `host:port`. The hosts of the upstream are then HTTP proxies, which are asked to CONNECT to it.',
   ),
@@ -79,7 +79,7 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
     f.block({ key: f.text('Header name.'), value: f.text('Its value.', f.secret) }),
     'Headers of the CONNECT request.',
   ),
-  ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if healthy.', f.notYet),
+  ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if health checks find them healthy.'),
   respectDnsTtl: f.flag('Resolves names again when their TTL expires.', f.notYet),
   dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms.', f.notYet),
   proxyProtocolVersion: f.enumeration(

@@ -13,7 +13,10 @@ const host = f.block({
     path: f.text('Path of a check.'),
     method: f.text('Method of a check.'),
   }),
-  metadata: f.map(f.anything(), 'Metadata of the endpoint, by namespace.', f.notYet),
+  metadata: f.map(
+    f.anything(),
+    'Metadata of the endpoint, by namespace. The texts in `envoy.lb` are its labels, by which subsets select; its label `hash_key` replaces the address in consistent hashing.',
+  ),
 });
 /** One host of a static upstream. */
 export interface StaticHost extends f.Static<typeof host> {}
@@ -117,7 +120,7 @@ export const UPSTREAM_TYPES = {
 } as const;
 
 const failover = f.block({
-  prioritizedLocalities: f.groups('Localities in order of priority.', {
+  prioritizedLocalities: f.groups('Localities in order of priority, after the endpoints of the upstream itself.', {
     localityEndpoints: f.groups('Endpoints by locality.', {
       locality: f.group('The locality.', {
         region: f.text('Region.'),
@@ -127,21 +130,24 @@ const failover = f.block({
       lbEndpoints: f.groups('The endpoints.', {
         address: f.text('DNS name or address.'),
         port: f.port('Port.'),
-        healthCheckConfig: f.group('Health checks of the endpoint.', {
+        healthCheckConfig: f.group('Health checks of the endpoint.', f.notYet, {
           portValue: f.port('Port of a check.'),
           hostname: f.text('Host of a check.'),
           path: f.text('Path of a check.'),
           method: f.text('Method of a check.'),
         }),
-        upstreamSslConfig: f.anything('TLS to the endpoint.'),
-        loadBalancingWeight: f.uint32('Weight of the endpoint.'),
-        metadata: f.map(f.anything(), 'Metadata, by namespace.'),
+        upstreamSslConfig: f.anything('TLS to the endpoint. Default: that of the upstream.', f.refused),
+        loadBalancingWeight: f.uint32('Weight of the endpoint.', { default: 1 }),
+        metadata: f.map(f.anything(), 'Metadata, by namespace; labels as those of static hosts.'),
       }),
-      loadBalancingWeight: f.uint32('Weight of the locality.'),
+      loadBalancingWeight: f.uint32('Weight of the locality, with `localityWeightedLbConfig`.'),
     }),
   }),
   policy: f.group('Failover policy.', {
-    overprovisioningFactor: f.uint32('Overprovisioning factor, in percent.', { default: 140 }),
+    overprovisioningFactor: f.uint32(
+      'Overprovisioning factor, in percent. With 140 a priority receives all its requests while at least 72 % of its endpoints are healthy.',
+      { default: 140 },
+    ),
   }),
 });
 /** Failover endpoints. */

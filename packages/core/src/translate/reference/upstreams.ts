@@ -8,6 +8,7 @@ import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
+import { endpointsOf } from './endpoints.ts';
 import { faultOf } from './missing.ts';
 import type { SslConfig, UpstreamEntry, UpstreamTable } from './tables.ts';
 import { dotted } from '../names.ts';
@@ -120,7 +121,7 @@ function snapshotUpstream(spec: UpstreamSpec, name: string, namespace: string): 
     name: clusterName(ref),
     ref,
     spec: withNamespace(spec, namespace),
-    endpoints: Object.freeze(endpointsOf(spec)),
+    endpoints: endpointsOf(spec),
     tls: usesTls(spec),
   });
 }
@@ -131,18 +132,6 @@ function withNamespace(spec: UpstreamSpec, namespace: string): UpstreamSpec {
   if (!written || written.namespace) return spec;
   const secretRef = Object.freeze({ name: written.name ?? '', namespace });
   return Object.freeze({ ...spec, sslConfig: Object.freeze({ ...spec.sslConfig, secretRef }) });
-}
-
-function endpointsOf(spec: UpstreamSpec): SnapshotUpstream['endpoints'] {
-  if (spec.pipe) return [Object.freeze({ address: spec.pipe.path ?? '', port: 0, weight: 1 })];
-  return (spec.static?.hosts ?? []).map(({ addr = '', port = 0, loadBalancingWeight, sniAddr }) =>
-    Object.freeze({
-      address: addr,
-      port,
-      weight: loadBalancingWeight ?? 1,
-      ...(sniAddr && sniAddr !== addr && { sni: sniAddr }),
-    }),
-  );
 }
 
 function usesTls({ sslConfig, static: hosts }: UpstreamSpec): boolean {

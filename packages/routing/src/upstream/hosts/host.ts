@@ -1,6 +1,8 @@
 import type { Endpoint, HostState, Locality } from '@edge-gateway/core';
 import { EXCLUDED, HEALTH_FLAGS, namesOfFlags, UNHEALTHY, type HealthFlag } from './health-flags.ts';
 
+/** Flags whose end begins a slow start: the host passed its health checks. */
+const CHECKED = HEALTH_FLAGS.failedActiveHc | HEALTH_FLAGS.pendingActiveHc;
 const NO_LOCALITY: Locality = Object.freeze({});
 
 /**
@@ -22,7 +24,7 @@ export class Host implements Endpoint {
   endpoint!: Endpoint;
   /** Bits of {@link HEALTH_FLAGS}. */
   flags = 0;
-  /** When it was added, or became healthy again: the begin of its slow start, by `performance.now()`. */
+  /** When it was added, or passed its health checks again: the begin of its slow start, by `performance.now()`. */
   healthySince = performance.now();
   /** False once it was removed from its upstream. */
   isMember = true;
@@ -72,7 +74,7 @@ export class Host implements Endpoint {
     const before = this.flags;
     this.flags = on ? before | bit : before & ~bit;
     if (this.flags === before) return;
-    if ((before & UNHEALTHY) !== 0 && this.isHealthy) this.healthySince = performance.now();
+    if ((before & CHECKED) !== 0 && (this.flags & CHECKED) === 0) this.healthySince = performance.now();
     this.#onHealth?.(this);
   }
 

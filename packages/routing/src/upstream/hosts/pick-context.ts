@@ -8,6 +8,8 @@ export interface PickContext {
   readonly metadataMatch?: Readonly<Record<string, string>>;
   /** Hosts that were tried already; another one is chosen if there is any. */
   readonly excluded?: ReadonlySet<Host>;
-  /** 1 for the first try. */
+  /** Priorities that were tried already (`previousPriorities`); they are not used unless there is no other. */
+  readonly excludedPriorities?: ReadonlySet<number>;
+  /** 1 for the first try; consistent hashing chooses another host for each. */
   readonly attempt?: number;
 }
