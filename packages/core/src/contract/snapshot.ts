@@ -141,6 +141,13 @@ export interface SnapshotUpstream {
   readonly spec: UpstreamSpec;
   /** Hosts of a static upstream. */
   readonly endpoints: readonly Endpoint[];
+  /** How the names of its endpoints are resolved, as far as the Settings say so. */
+  readonly dns?: {
+    /** Only IPv4 addresses are used. */
+    readonly ipV4Only?: boolean;
+    /** Interval between lookups of failover endpoints. Default: `10s`. */
+    readonly failoverRate?: string;
+  };
   /** True if connections to it use TLS (`sslConfig`, `useTls`, or a port 443 with `useTls` unset). */
   readonly tls: boolean;
 }

@@ -5,6 +5,8 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_cluster_manager_active_clusters: 'Clusters in use.',
   envoy_cluster_membership_healthy: 'Healthy endpoints of the cluster.',
   envoy_cluster_membership_total: 'Endpoints of the cluster.',
+  envoy_cluster_update_failure: 'Lookups of DNS names of the cluster that failed.',
+  envoy_cluster_update_success: 'Lookups of DNS names of the cluster that succeeded.',
   envoy_cluster_upstream_cx_active: 'Open connections to the cluster.',
   envoy_cluster_upstream_cx_connect_fail: 'Connections to the cluster that failed.',
   envoy_cluster_upstream_cx_destroy: 'Connections to the cluster that were closed.',

@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
+import { upstreamDefaults } from './reference/upstream-defaults.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 import { find, type Resources } from './reference/find.ts';
 
@@ -26,6 +27,8 @@ export interface TranslationSettings {
   readonly validateTransformations: boolean;
   readonly regexMaxProgramSize: number;
   readonly invalidRoutes: InvalidRoutes;
+  /** Of upstreams, see `withDefaults`. */
+  readonly upstreamDefaults: string;
   /** The part for the data plane. */
   readonly served: SnapshotSettings;
 }
@@ -49,7 +52,8 @@ export function readSettings({ stored, derived }: Resources): TranslationSetting
   return found.state === 'refused' ? CLOSED : derived.of(settingsOf, found.resource.spec);
 }
 
-function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }: SettingsSpec): TranslationSettings {
+function settingsOf(spec: SettingsSpec): TranslationSettings {
+  const { discoveryNamespace, gateway = {}, gw = {}, extauth, rbac } = spec;
   return Object.freeze({
     writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
     readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,
@@ -62,6 +66,7 @@ function settingsOf({ discoveryNamespace, gateway = {}, gw = {}, extauth, rbac }
     validateTransformations: gateway.validation?.disableTransformationValidation !== true,
     regexMaxProgramSize: gw.regexMaxProgramSize || DEFAULTS.regexMaxProgramSize,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
+    upstreamDefaults: upstreamDefaults(spec),
     served: Object.freeze({
       ...(extauth && { extauth }),
       requireRbac: rbac?.requireRbac ?? false,

@@ -49,7 +49,7 @@ export function translate({ stored, defaultGateways }: TranslateOptions, memo?: 
   const derived = memo?.derived ?? new Derived();
   const list: TranslationInput['list'] = (kind) => lists.get(kind) ?? [];
   const settings = readSettings({ stored, derived });
-  const upstreams = upstreamTable({ stored, derived, list }, memo, changes);
+  const upstreams = upstreamTable({ stored, derived, settings, list }, memo, changes);
   const authConfigs = authConfigTable({ stored, derived, list }, memo, changes);
   const input: TranslationInput = { stored, derived, settings, upstreams, authConfigs, list };
   const gateways = usedGateways(list('Gateway'), input, defaultGateways);

@@ -12,7 +12,6 @@ import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import type { VirtualHostOptionSpec } from '../schema/kind/virtual-host-option.ts';
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import { checkAuthConfig } from './auth/auth-config.ts';
-import { checkExtAuth } from './auth/ext-auth.ts';
 import { checkSecretEntries, checkSigningKey } from './auth/secret.ts';
 import { each, fields, type ResourceCheck } from './check.ts';
 import { checkGateway, checkHttpGateway } from './gateway.ts';
@@ -21,6 +20,7 @@ import { checkWeighted } from './route/destination.ts';
 import { checkRoute } from './route/route.ts';
 import { checkRouteOptions, checkVirtualHostOptions } from './route/route-options.ts';
 import { checkVirtualHost } from './route/virtual-service.ts';
+import { checkSettings } from './settings.ts';
 import { checkSslConfig } from './ssl-config.ts';
 import { checkUpstream } from './upstream.ts';
 
@@ -33,7 +33,7 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   RouteOption: (spec: RouteOptionSpec) => fields(spec, SPEC, { options: checkRouteOptions }),
   RouteTable: ({ routes }: RouteTableSpec) => each(routes, ['spec', 'routes'], checkRoute),
   Secret: (spec: SecretSpec, resource) => [...checkSecretEntries(spec), ...checkSigningKey(spec, resource)],
-  Settings: (spec: SettingsSpec) => fields(spec, SPEC, { extauth: checkExtAuth }),
+  Settings: (spec: SettingsSpec) => checkSettings(spec, SPEC),
   Upstream: (spec: UpstreamSpec) => checkUpstream(spec, SPEC),
   UpstreamGroup: ({ destinations }: UpstreamGroupSpec) => checkWeighted(destinations, ['spec', 'destinations']),
   VirtualHostOption: (spec: VirtualHostOptionSpec) => fields(spec, SPEC, { options: checkVirtualHostOptions }),

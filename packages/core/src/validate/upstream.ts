@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { parseDuration } from '../syntax/duration.ts';
 import type { HealthCheck } from '../schema/upstream/health.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
@@ -61,15 +62,17 @@ const checkHealthCheck: Check<HealthCheck> = (check, at) => {
   ];
 };
 
+const TOO_FAST = 'a dnsRefreshRate below 1ms is ignored; the default is 5s';
+
 /** DNS settings require a host with a DNS name; rates below the minimum are ignored. */
 const checkDns: Check<UpstreamSpec> = ({ dnsRefreshRate, respectDnsTtl, static: hosts }, at) => {
   const rate = dnsRefreshRate !== undefined && parseDuration(dnsRefreshRate) >= 1;
   const isNeeded = rate || respectDnsTtl;
-  const isUsed = hosts?.hosts?.some(({ addr = '' }) => isName(addr));
+  const isUsed = hosts?.hosts?.some(({ addr = '' }) => isIP(addr) === 0);
   const path = [...at, rate ? 'dnsRefreshRate' : 'respectDnsTtl'];
-  return invalid(isNeeded && !isUsed && 'no host of the upstream has a DNS name', path);
+  const isTooFast = dnsRefreshRate !== undefined && !rate;
+  return [
+    ...invalid(isNeeded && !isUsed && 'no host of the upstream has a DNS name', path),
+    ...invalid(isTooFast && TOO_FAST, [...at, 'dnsRefreshRate'], { severity: 'warning' }),
+  ];
 };
-
-function isName(addr: string): boolean {
-  return !/^[\d.]+$/.test(addr) && !addr.includes(':');
-}

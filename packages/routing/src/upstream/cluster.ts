@@ -1,4 +1,4 @@
-import type { Context, HostState, SnapshotUpstream } from '@edge-gateway/core';
+import type { Context, Endpoint, HostState, SnapshotUpstream } from '@edge-gateway/core';
 import type { AttemptObserver } from './attempt.ts';
 import { LoadBalancer } from './balance/load-balancer.ts';
 import { loadSettings } from './balance/load-settings.ts';
@@ -8,10 +8,18 @@ import type { PickContext } from './hosts/pick-context.ts';
 import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import type { Deadlines } from './deadlines.ts';
+import { hasName, resolveEndpoints } from './dns/resolved-endpoints.ts';
+import type { WatchedNames } from './dns/watched-names.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
 import { compileTunnel } from './connect/tunnel.ts';
 import { loadUpstreamTls, usesTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
+
+/** The parts that the clusters of a data plane share. */
+export interface ClusterEnvironment {
+  readonly deadlines: Deadlines;
+  readonly names: WatchedNames;
+}
 
 /** An {@link Upstream} with what the forwarder needs: hosts, TLS, connections, statistics. */
 export class Cluster implements Upstream {
@@ -30,9 +38,11 @@ export class Cluster implements Upstream {
   #unusable: string | undefined;
   #pools = new Map<Host, ConnectionPool>();
   readonly #closing = new Set<Promise<void>>();
+  readonly #names: WatchedNames;
+  readonly #stopResolving: () => void;
   #closed = false;
 
-  constructor(snapshot: SnapshotUpstream, context: Context, deadlines: Deadlines) {
+  constructor(snapshot: SnapshotUpstream, context: Context, { deadlines, names }: ClusterEnvironment) {
     this.name = snapshot.name;
     this.snapshot = snapshot;
     this.deadlines = deadlines;
@@ -47,7 +57,14 @@ export class Cluster implements Upstream {
     });
     this.hosts.keepsHealthy =
       (snapshot.spec.healthChecks?.length ?? 0) > 0 && snapshot.spec.ignoreHealthOnHostRemoval !== true;
-    this.hosts.update(snapshot.endpoints);
+    this.#names = names;
+    this.#stopResolving = resolveEndpoints({
+      upstream: snapshot,
+      names,
+      stats: this.stats,
+      log: context.log.get('upstream'),
+      onEndpoints: (endpoints) => this.#update(endpoints),
+    });
     this.refresh();
   }
 
@@ -69,7 +86,9 @@ export class Cluster implements Upstream {
     if (!pool) {
       const { server, proxy } = this.#loaded ?? {};
       const tunnel = compileTunnel(this.snapshot, proxy?.tls);
-      pool = new ConnectionPool({ host, settings: this.settings, stats: this.stats, tls: server?.tls, tunnel });
+      const { lookup } = this.#names;
+      const { settings, stats } = this;
+      pool = new ConnectionPool({ host, settings, stats, tls: server?.tls, tunnel, lookup });
       if (host.isMember) this.#pools.set(host, pool);
       if (this.#closed || !host.isMember) this.#retire(pool);
     }
@@ -85,6 +104,7 @@ export class Cluster implements Upstream {
   /** Resolves when the last exchange has ended and its connection is closed. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopResolving();
     for (const pool of this.#pools.values()) this.#retire(pool);
     await Promise.all(this.#closing);
   }
@@ -96,6 +116,13 @@ export class Cluster implements Upstream {
       if (pool) this.#retire(pool);
     }
     this.#countHosts();
+  }
+
+  #update(endpoints: readonly Endpoint[]): void {
+    this.hosts.update(endpoints);
+    // A name that is resolved now has no health of its own for which it would stay.
+    for (const host of this.hosts.all)
+      if (host.hasFlag('pendingDynamicRemoval') && hasName(host)) this.hosts.remove(host);
   }
 
   #countHosts(): void {

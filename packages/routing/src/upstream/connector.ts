@@ -1,4 +1,11 @@
-import { connect, type IpcNetConnectOpts, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import {
+  connect,
+  type IpcNetConnectOpts,
+  type LookupFunction,
+  type OnReadOpts,
+  type Socket,
+  type TcpNetConnectOpts,
+} from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Endpoint, UpstreamTls } from '@edge-gateway/core';
 import { addressesOf } from './connect/addresses.ts';
@@ -21,6 +28,8 @@ export type Connector = (
 export interface ConnectorSettings {
   readonly connectTimeoutMs: number;
   readonly keepAlive: KeepAlive;
+  /** Resolves an endpoint that has no address yet. */
+  readonly lookup: LookupFunction;
   /** TLS to the server: to the endpoint, or through the tunnel. */
   readonly tls?: UpstreamTls | undefined;
   /** Set if the endpoint is an HTTP proxy. */
@@ -31,7 +40,7 @@ const CLOSED_EARLY = 'the connection was closed before it was established';
 
 /** Creates the connector of an endpoint. The time limit includes proxy and TLS handshakes. */
 export function createConnector(endpoint: Endpoint, settings: ConnectorSettings): Connector {
-  const { connectTimeoutMs, keepAlive, tls, tunnel } = settings;
+  const { connectTimeoutMs, keepAlive, lookup, tls, tunnel } = settings;
   const secure = tls && tlsOptions(tunnel?.server ?? endpoint, tls);
   const secureProxy = tunnel?.tls && tlsOptions(endpoint, tunnel.tls);
   let session: Buffer | undefined;
@@ -57,7 +66,7 @@ export function createConnector(endpoint: Endpoint, settings: ConnectorSettings)
       session = undefined;
       callback(error);
     };
-    const stop = dial(addressesOf(endpoint), open, (error, socket) => {
+    const stop = dial(addressesOf(endpoint, lookup), open, (error, socket) => {
       if (error) return settle(error);
       opened = socket!;
       if (preface) opened.write(preface);

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import type { UpstreamTls } from '@edge-gateway/core';
 import { authorityOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
@@ -17,6 +17,7 @@ export interface PoolOptions {
   readonly tls: UpstreamTls | undefined;
   /** The HTTP proxy to connect through. */
   readonly tunnel?: Tunnel | undefined;
+  readonly lookup: LookupFunction;
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
@@ -35,12 +36,12 @@ export class ConnectionPool implements ConnectionOwner {
   #opening = 0;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, tls, tunnel }: PoolOptions) {
+  constructor({ host, settings, stats, tls, tunnel, lookup }: PoolOptions) {
     checkAddress(host);
     this.host = host;
     this.settings = settings;
     this.stats = stats;
-    this.connect = createConnector(host, { ...settings, tls, tunnel });
+    this.connect = createConnector(host, { ...settings, tls, tunnel, lookup });
   }
 
   /** Assigns a connection to `user`, immediately or when one is free. Returns false if too many users wait already. */

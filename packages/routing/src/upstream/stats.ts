@@ -1,6 +1,8 @@
 import type { Counter, Gauge, Histogram, Metrics, StatName } from '@edge-gateway/core';
 
 const COUNTERS = {
+  updateSuccess: 'update_success',
+  updateFailure: 'update_failure',
   rqTotal: 'upstream_rq_total',
   rqCompleted: 'upstream_rq_completed',
   rqTimeout: 'upstream_rq_timeout',

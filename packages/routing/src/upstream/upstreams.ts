@@ -1,6 +1,8 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
 import { Cluster } from './cluster.ts';
 import { Deadlines } from './deadlines.ts';
+import { createLookup, type Lookup } from './dns/lookup.ts';
+import { createWatchedNames } from './dns/watched-names.ts';
 import type { Upstreams } from './upstream.ts';
 
 /**
@@ -13,10 +15,10 @@ import type { Upstreams } from './upstream.ts';
  * upstreams.apply(snapshot.upstreams);
  * forward(req, res, upstreams.get('api_gw-system')!, head);
  */
-export function createUpstreams(context: Context): Upstreams {
+export function createUpstreams(context: Context, lookup: Lookup = createLookup()): Upstreams {
   let clusters = new Map<string, Cluster>();
   const closing = new Set<Promise<void>>();
-  const deadlines = new Deadlines();
+  const environment = { deadlines: new Deadlines(), names: createWatchedNames(lookup) };
 
   function retire(cluster: Cluster): void {
     const { name } = cluster;
@@ -36,7 +38,7 @@ export function createUpstreams(context: Context): Upstreams {
       for (const snapshot of upstreams) {
         const known = before.get(snapshot.name);
         if (known?.snapshot === snapshot) known.refresh();
-        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context, deadlines));
+        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context, environment));
       }
       for (const [name, cluster] of before) {
         if (clusters.get(name) === cluster) continue;

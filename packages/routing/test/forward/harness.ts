@@ -10,6 +10,7 @@ import {
 import { createContext, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forward } from '../../src/forward/forward-request.ts';
 import type { ForwardHead, ForwardOutcome } from '../../src/forward/forward.ts';
+import type { Lookup } from '../../src/upstream/dns/lookup.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';
 
@@ -111,13 +112,15 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly upstream: SnapshotUpstream;
   readonly context?: Context;
+  /** Resolves the names of endpoints. Default: as in production. */
+  readonly lookup?: Lookup;
   /** Changes the head that goes upstream. */
   head?(req: IncomingMessage): Partial<ForwardHead>;
 }
 
 /** A gateway in its smallest form: every request goes to the one upstream by `forward`. */
-export async function gateway({ upstream, context = createContext(), head }: GatewayOptions): Promise<Gateway> {
-  const upstreams = createUpstreams(context);
+export async function gateway({ upstream, context = createContext(), lookup, head }: GatewayOptions): Promise<Gateway> {
+  const upstreams = createUpstreams(context, lookup);
   upstreams.apply([upstream]);
   const outcomes: ForwardOutcome[] = [];
   const server = createServer((req, res) => {

@@ -61,15 +61,15 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   devMode: f.flag('Deprecated; serves the developer API on port 10010.'),
   linkerd: f.flag('Adds the header `l5d-dst-override` for Kubernetes upstreams.', f.notYet),
   knative: f.anything('Deprecated; serves Knative ingresses.', f.leftOut),
-  ipV4Only: f.flag('Listens on IPv4 only.', f.notYet),
+  ipV4Only: f.flag('Uses only the IPv4 addresses of upstreams with DNS names.'),
   discovery: f.of(discovery, 'Discovery.'),
   consul: f.of(ConsulSettings, 'Connection to Consul.', f.notYet),
   consulDiscovery: f.of(ConsulDiscovery, 'Upstreams from Consul.', f.notYet),
   extensions: f.group('Settings of extensions.', f.notYet, { configs: f.map(f.anything(), 'Settings by extension.') }),
   observabilityOptions: f.of(observability, 'Dashboards and metrics.', f.notYet),
-  upstreamOptions: f.group('Defaults of upstreams.', f.notYet, {
+  upstreamOptions: f.group('Defaults of upstreams.', {
     sslParameters: f.of(SslParameters, 'TLS parameters for upstreams without their own.'),
-    globalAnnotations: f.map(f.text(), 'Annotations of discovered upstreams.'),
+    globalAnnotations: f.map(f.text(), 'Annotations of discovered upstreams.', f.notYet),
   }),
   rbac: f.group('Access control.', { requireRbac: f.flag('Virtual hosts without `rbac` deny everything.') }),
   ratelimit: f.of(RateLimitRules, 'Rules of the rate limit server.', f.refused),

@@ -80,8 +80,10 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
     'Headers of the CONNECT request.',
   ),
   ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if health checks find them healthy.'),
-  respectDnsTtl: f.flag('Resolves names again when their TTL expires.', f.notYet),
-  dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms.', f.notYet),
+  respectDnsTtl: f.flag('Resolves names again when their TTL expires, not at `dnsRefreshRate`.'),
+  dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms; a shorter one is ignored with a warning.', {
+    default: '5s',
+  }),
   proxyProtocolVersion: f.enumeration(
     ['V1', 'V2'],
     'Version of the PROXY header with the address of the client that connections begin with. Clients then share no connections.',

@@ -98,9 +98,8 @@ const gw = f.block({
     minimum: 1,
     default: DEFAULTS.regexMaxProgramSize,
   }),
-  failoverUpstreamDnsPollingInterval: f.duration('Interval between lookups of failover endpoints.', {
+  failoverUpstreamDnsPollingInterval: f.duration('Interval between lookups of failover endpoints, at least 1ms.', {
     default: '10s',
-    ...f.notYet,
   }),
   awsOptions: f.of(aws, 'AWS credentials and functions.', f.leftOut),
   istioOptions: f.of(istio, 'Service mesh.'),

@@ -10,23 +10,29 @@ import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { endpointsOf } from './endpoints.ts';
 import { faultOf } from './missing.ts';
+import { withDefaults } from './upstream-defaults.ts';
 import type { SslConfig, UpstreamEntry, UpstreamTable } from './tables.ts';
 import { dotted } from '../names.ts';
 import { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
 import type { TranslationInput } from '../input.ts';
-import { causeOf, type Resources } from './find.ts';
+import { causeOf } from './find.ts';
+
+type UpstreamInput = Pick<TranslationInput, 'stored' | 'derived' | 'settings' | 'list'>;
 
 /** Returns the entries of all upstreams, those of `memo` if nothing changed. */
 export function upstreamTable(
-  input: Pick<TranslationInput, 'stored' | 'derived' | 'list'>,
+  input: UpstreamInput,
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): UpstreamTable {
-  if (memo && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memo.upstreams;
+  const isSame = memo?.settings.upstreamDefaults === input.settings.upstreamDefaults;
+  if (isSame && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memo.upstreams;
   return new Map(
-    input.list('Upstream').map((one) => [one.key, upstreamEntry(one, input, memo?.upstreams.get(one.key))]),
+    input
+      .list('Upstream')
+      .map((one) => [one.key, upstreamEntry(one, input, isSame ? memo?.upstreams.get(one.key) : undefined)]),
   );
 }
 
@@ -41,7 +47,7 @@ export function servedUpstreams(table: UpstreamTable, memo: Memo | undefined): r
 }
 
 /** Returns the entry of `before` if nothing changed. */
-function upstreamEntry(stored: StoredResource, all: Resources, before: UpstreamEntry | undefined): UpstreamEntry {
+function upstreamEntry(stored: StoredResource, all: UpstreamInput, before: UpstreamEntry | undefined): UpstreamEntry {
   const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
   if (before && before.stored === stored && !usesSecret) return before;
   const entry = entryOf(stored, all, before?.goodSsl);
@@ -58,7 +64,7 @@ function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): bo
   );
 }
 
-function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | undefined): UpstreamEntry {
+function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(identityOfKey(stored.key))} }`;
@@ -83,14 +89,14 @@ function entryOf(stored: StoredResource, all: Resources, goodSsl: SslConfig | un
   return { stored, upstream, problems: report.problems(), warning, ...good };
 }
 
-function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: Resources): boolean {
+function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: UpstreamInput): boolean {
   const { sslConfig = {} } = resource.spec;
   return verifiesAlike(sslConfig, goodSsl) && !tlsProblem(withSsl(resource, goodSsl, all), all);
 }
 
 const TLS_SECRET: FieldPath = ['spec', 'sslConfig', 'secretRef'];
 
-function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig, all: Resources): Resource<UpstreamSpec> {
+function withSsl(resource: Resource<UpstreamSpec>, sslConfig: SslConfig, all: UpstreamInput): Resource<UpstreamSpec> {
   return { ...resource, spec: all.derived.of(specWithSsl, resource.spec, sslConfig) };
 }
 
@@ -98,7 +104,7 @@ function specWithSsl(spec: UpstreamSpec, sslConfig: SslConfig): UpstreamSpec {
   return Object.freeze({ ...spec, sslConfig });
 }
 
-function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources): FieldProblem | undefined {
+function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: UpstreamInput): FieldProblem | undefined {
   const written = spec.sslConfig?.secretRef;
   if (!written) return undefined;
   const ref = { name: written.name ?? '', namespace: written.namespace || metadata.namespace };
@@ -111,8 +117,12 @@ function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: Resources):
 }
 
 /** The spec stays the same object where only the place in a file changes. */
-function upstreamOf({ spec, metadata }: Resource<UpstreamSpec>, { derived }: Resources): SnapshotUpstream {
-  return derived.of(snapshotUpstream, spec, metadata.name, metadata.namespace);
+function upstreamOf(
+  { spec, metadata }: Resource<UpstreamSpec>,
+  { derived, settings }: UpstreamInput,
+): SnapshotUpstream {
+  const upstream = derived.of(snapshotUpstream, spec, metadata.name, metadata.namespace);
+  return derived.of(withDefaults, upstream, settings.upstreamDefaults);
 }
 
 function snapshotUpstream(spec: UpstreamSpec, name: string, namespace: string): SnapshotUpstream {

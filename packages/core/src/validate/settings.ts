@@ -1,0 +1,12 @@
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import { checkExtAuth } from './auth/ext-auth.ts';
+import { fields, within, type Check } from './check.ts';
+import { checkSslParameters } from './ssl-config.ts';
+
+/** Returns problems of the Settings. */
+export const checkSettings: Check<SettingsSpec> = (spec, at) => [
+  ...fields(spec, at, { extauth: checkExtAuth }),
+  ...within(spec.upstreamOptions, [...at, 'upstreamOptions'], (options, path) =>
+    fields(options, path, { sslParameters: checkSslParameters }),
+  ),
+];
