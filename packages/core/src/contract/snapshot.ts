@@ -171,6 +171,18 @@ export interface Endpoint {
   readonly localityWeight?: number;
   /** Labels, by which subsets select. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** What its health checks do differently from those of the upstream. */
+  readonly healthCheck?: EndpointHealthCheck;
+}
+
+/** Settings of the health checks of one endpoint. */
+export interface EndpointHealthCheck {
+  /** Port of a check. Default: that of the endpoint. */
+  readonly port?: number;
+  /** Host of a check, without changing the address. */
+  readonly hostname?: string;
+  readonly path?: string;
+  readonly method?: string;
 }
 
 /** Secret values by reference. They are never part of a snapshot; both planes receive them separately. */

@@ -2,9 +2,38 @@
 const HELP: Readonly<Record<string, string>> = {
   access_log_lines_dropped: 'Access log lines dropped because the reader is too slow.',
   api_gw_vendor_io_translator_resources: 'Resources in use.',
+  envoy_cluster_health_check_attempt: 'Health checks.',
+  envoy_cluster_health_check_failure: 'Health checks that failed.',
+  envoy_cluster_health_check_healthy: 'Endpoints whose health checks pass.',
+  envoy_cluster_health_check_network_failure: 'Health checks that failed to connect or timed out.',
+  envoy_cluster_health_check_passive_failure: 'Endpoints that a response marked as unhealthy.',
+  envoy_cluster_health_check_success: 'Health checks that passed.',
+  envoy_cluster_health_check_verify_cluster: 'Health checks that compared the name of the service.',
   envoy_cluster_manager_active_clusters: 'Clusters in use.',
+  envoy_cluster_membership_degraded: 'Degraded endpoints of the cluster.',
+  envoy_cluster_membership_excluded: 'Endpoints of the cluster that asked not to be used.',
   envoy_cluster_membership_healthy: 'Healthy endpoints of the cluster.',
   envoy_cluster_membership_total: 'Endpoints of the cluster.',
+  envoy_cluster_outlier_detection_ejections_active: 'Endpoints that are ejected.',
+  envoy_cluster_outlier_detection_ejections_detected_consecutive_5xx:
+    'Outliers by 5xx responses in a row, ejected or not.',
+  envoy_cluster_outlier_detection_ejections_detected_consecutive_gateway_failure:
+    'Outliers by 502, 503 and 504 responses in a row, ejected or not.',
+  envoy_cluster_outlier_detection_ejections_detected_consecutive_local_origin_failure:
+    'Outliers by connection failures in a row, ejected or not.',
+  envoy_cluster_outlier_detection_ejections_detected_local_origin_success_rate:
+    'Outliers by success rate of connections, ejected or not.',
+  envoy_cluster_outlier_detection_ejections_detected_success_rate: 'Outliers by success rate, ejected or not.',
+  envoy_cluster_outlier_detection_ejections_enforced_consecutive_5xx: 'Ejections by 5xx responses in a row.',
+  envoy_cluster_outlier_detection_ejections_enforced_consecutive_gateway_failure:
+    'Ejections by 502, 503 and 504 responses in a row.',
+  envoy_cluster_outlier_detection_ejections_enforced_consecutive_local_origin_failure:
+    'Ejections by connection failures in a row.',
+  envoy_cluster_outlier_detection_ejections_enforced_local_origin_success_rate:
+    'Ejections by success rate of connections.',
+  envoy_cluster_outlier_detection_ejections_enforced_success_rate: 'Ejections by success rate.',
+  envoy_cluster_outlier_detection_ejections_enforced_total: 'Ejections of endpoints.',
+  envoy_cluster_outlier_detection_ejections_overflow: 'Ejections that `maxEjectionPercent` prevented.',
   envoy_cluster_update_failure: 'Lookups of DNS names of the cluster that failed.',
   envoy_cluster_update_success: 'Lookups of DNS names of the cluster that succeeded.',
   envoy_cluster_upstream_cx_active: 'Open connections to the cluster.',

@@ -1,6 +1,7 @@
 import type { LoadBalancerConfig } from '../schema/upstream/load-balancer.ts';
 import type { Failover } from '../schema/upstream/upstream-types.ts';
-import { each, reporterOf, type Check } from './check.ts';
+import { each, reporterOf, within, type Check } from './check.ts';
+import { checkHostHealthCheck } from './health-checks.ts';
 
 const invalid = reporterOf('INVALID_UPSTREAM');
 const invalidHost = reporterOf('INVALID_HOST');
@@ -29,7 +30,8 @@ export const checkFailover: Check<Failover> = ({ prioritizedLocalities = [], pol
   ),
 ];
 
-const checkEndpoint: Check<FailoverEndpoint> = ({ address, port }, at) => [
+const checkEndpoint: Check<FailoverEndpoint> = ({ address, port, healthCheckConfig }, at) => [
+  ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
   ...invalidHost(!address && 'the endpoint has no address', at),
   ...invalidHost(!port && 'the endpoint has no port', at),
   ...invalidHost(address && /[\s/?#@]/.test(address) && `'${address}' is neither an address nor a name`, [

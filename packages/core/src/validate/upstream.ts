@@ -1,20 +1,16 @@
 import { isIP } from 'node:net';
 import { parseDuration } from '../syntax/duration.ts';
-import type { HealthCheck } from '../schema/upstream/health.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
-import { each, fields, reporterOf, type Check } from './check.ts';
+import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkFailover, checkLoadBalancer } from './load-balancing.ts';
+import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './health-checks.ts';
 import { checkUpstreamSslConfig } from './ssl-config.ts';
 import { checkPipe, checkTunnel } from './upstream-connections.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
-const REQUIRED = ['healthyThreshold', 'unhealthyThreshold', 'timeout', 'interval'] as const;
-const CHECKERS = ['httpHealthCheck', 'tcpHealthCheck', 'grpcHealthCheck', 'customHealthCheck'] as const;
 const invalid = reporterOf('INVALID_UPSTREAM');
 const invalidHost = reporterOf('INVALID_HOST');
-const invalidHealthCheck = reporterOf('INVALID_HEALTH_CHECK');
-const invalidOutliers = reporterOf('INVALID_OUTLIER_DETECTION');
 
 /** Returns problems of an Upstream. Its status is a Warning: the reference only removes such an upstream. */
 export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
@@ -27,9 +23,8 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
       httpConnectSslConfig: checkUpstreamSslConfig,
       loadBalancerConfig: checkLoadBalancer,
       failover: checkFailover,
-      healthChecks: (checks, path) => each(checks, path, checkHealthCheck),
-      outlierDetection: ({ interval }, path) =>
-        invalidOutliers(interval === undefined && 'outlierDetection needs an interval', path),
+      healthChecks: checkHealthChecks,
+      outlierDetection: checkOutlierDetection,
     }),
     ...checkTunnel(spec, at),
     ...checkDns(spec, at),
@@ -42,7 +37,7 @@ const checkStatic: Check<StaticUpstream> = ({ hosts = [] }, at) => [
   ...each(hosts, [...at, 'hosts'], checkHost),
 ];
 
-const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight }, at) => [
+const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight, healthCheckConfig }, at) => [
   ...invalidHost(!addr && 'the host has no addr', at),
   ...invalidHost(!port && 'the host has no port', at),
   ...invalidHost(addr && /[\s/?#@]/.test(addr) && `'${addr}' is neither an address nor a name`, [...at, 'addr']),
@@ -50,17 +45,8 @@ const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight 
     ...at,
     'loadBalancingWeight',
   ]),
+  ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
 ];
-
-const checkHealthCheck: Check<HealthCheck> = (check, at) => {
-  const missing: string[] = REQUIRED.filter((name) => check[name] === undefined);
-  if (!CHECKERS.some((checker) => check[checker])) missing.push('one checker');
-  const usesConnect = check.httpHealthCheck?.method === 'CONNECT';
-  return [
-    ...missing.flatMap((name) => invalidHealthCheck(`a health check needs ${name}`, at)),
-    ...invalidHealthCheck(usesConnect && 'a health check cannot use CONNECT', [...at, 'httpHealthCheck', 'method']),
-  ];
-};
 
 const TOO_FAST = 'a dnsRefreshRate below 1ms is ignored; the default is 5s';
 

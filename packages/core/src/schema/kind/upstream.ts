@@ -68,8 +68,8 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
     'HTTP/2: closes only the stream after an error, not the connection.',
     f.notYet,
   ),
-  healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints.', f.notYet),
-  outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.', f.notYet),
+  healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints; at most one.'),
+  outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.'),
   failover: f.of(Failover, 'Endpoints that receive the requests that the endpoints of the upstream cannot take.'),
   httpProxyHostname: f.text(
     'Server as `host:port`. The hosts of the upstream are then HTTP proxies, which are asked to CONNECT to it.',

@@ -1,67 +1,100 @@
 import * as f from '../field.ts';
+import { RequestHeaderToAdd } from '../route/header-manipulation.ts';
 
-const headers = f.groups('Headers added to a check.', {
-  header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.') }),
-  headerSecretRef: f.anything('Secret; each key becomes a header.'),
-  append: f.bool('Appends to existing values.', { default: true }),
-});
-const matchHealth = f.choice(['healthy', 'unhealthy'], 'What a match means.');
+const METHODS = [
+  'METHOD_UNSPECIFIED',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+] as const;
+
+const headers = (description: string) => f.list(RequestHeaderToAdd, description);
+const HEALTH = ['healthy', 'degraded', 'unhealthy'] as const;
 const assertions = f.block({
-  responseMatchers: f.groups('The first match decides.', {
-    responseMatch: f.group('Patterns to find.', f.oneOf(['header', 'body']), {
-      jsonKey: f.group('Value in a JSON body.', {
-        path: f.groups('Path to the value.', { key: f.text('Key of one step.') }),
+  responseMatchers: f.groups('Checked in order; the first one that matches decides.', {
+    responseMatch: f.group('The value to match: a header or the body, or a part of it.', f.oneOf(['header', 'body']), {
+      jsonKey: f.group('Parses the header or body as JSON and matches one value of it.', {
+        path: f.groups('Keys of nested objects, the outermost first.', { key: f.text('Key of one level.') }),
       }),
-      ignoreErrorOnParse: f.flag('A body that is not JSON does not match.'),
-      header: f.text('Header to inspect.'),
-      body: f.empty('Inspects the body.'),
-      regex: f.regex('RE2 expression.'),
+      ignoreErrorOnParse: f.flag(
+        'With `jsonKey`: true treats text that is not JSON as no match; false fails the check.',
+      ),
+      header: f.text('Name of the header to match. Several values are joined by a comma.'),
+      body: f.empty('Matches the body, at most its first MiB. This is the default.'),
+      regex: f.regex(
+        'RE2 expression for the whole value. A value of JSON that is not a string is matched as JSON text, e.g. `true`.',
+      ),
     }),
-    matchHealth,
+    matchHealth: f.enumeration(HEALTH, 'Result of the check if this matches. Default: healthy.'),
   }),
-  noMatchHealth: f.choice(['healthy', 'unhealthy'], 'What no match means.'),
+  noMatchHealth: f.enumeration(HEALTH, 'Result of the check if nothing matches. Default: unhealthy.'),
 });
 const http = f.block({
-  host: f.text('Host of a check. Default: the cluster name.'),
-  path: f.text('Path of a check.'),
-  serviceName: f.text('Service name that must match.'),
-  requestHeadersToAdd: headers,
-  requestHeadersToRemove: f.texts('Headers to remove from a check.'),
-  useHttp2: f.flag('Checks over HTTP/2.'),
-  expectedStatuses: f.groups('Statuses of healthy endpoints. Default: 200.', {
-    start: f.int('First status, inclusive.', { minimum: 100, maximum: 599 }),
-    end: f.int('Last status, exclusive.', { minimum: 101, maximum: 600 }),
+  host: f.text('`Host` header of a check. Default: the cluster name, `<name>_<namespace>`.'),
+  path: f.text('Path and query of a check; required. It begins with a slash.'),
+  serviceName: f.text(
+    'Beginning of the response header `x-envoy-upstream-healthchecked-cluster`. Default: the header is not checked.',
+  ),
+  requestHeadersToAdd: headers('Headers to add to a check. Operators that need a request are empty.'),
+  requestHeadersToRemove: f.texts('Headers to remove from a check, e.g. `user-agent`, which is `Envoy/HC`.'),
+  useHttp2: f.flag('Checks over HTTP/2: with TLS by ALPN, otherwise with prior knowledge.'),
+  expectedStatuses: f.groups('Ranges of statuses of healthy endpoints. Default: only 200.', {
+    start: f.int('First status, inclusive, 100 to 599.', { minimum: 100, maximum: 599 }),
+    end: f.int('End of the range, exclusive, 101 to 600.', { minimum: 101, maximum: 600 }),
   }),
-  responseAssertions: f.of(assertions, 'What the response must contain.', f.notYet),
-  method: f.anything('Method of a check. CONNECT is not allowed.', { default: 'GET' }),
+  responseAssertions: f.of(assertions, 'Conditions for the response, in addition to its status.'),
+  method: f.enumeration(METHODS, 'Method of a check, without a body. CONNECT is not allowed. Default: GET.'),
 });
-const HEX = f.block({ text: f.text('Bytes as hex digits.') });
+const HEX = f.block({ text: f.text('Bytes as hexadecimal digits, e.g. `50494e47`.') });
 const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealthCheck', 'customHealthCheck']), {
-  timeout: f.duration('Timeout of a check.'),
-  interval: f.duration('Interval between checks.'),
-  healthyThreshold: f.int('Successful checks until an endpoint is healthy.', { minimum: 1 }),
-  unhealthyThreshold: f.int('Failed checks until an endpoint is unhealthy.', { minimum: 1 }),
-  initialJitter: f.duration('Maximum random delay before the first check.'),
-  intervalJitter: f.duration('Maximum random time added to the interval.'),
-  intervalJitterPercent: f.count('The same as a share of the interval, in percent.'),
-  noTrafficInterval: f.duration('Interval while the upstream has no traffic.', { default: '60s' }),
-  unhealthyInterval: f.duration('Interval while unhealthy. Default: `interval`.'),
-  unhealthyEdgeInterval: f.duration('Interval after the first failed check. Default: `interval`.'),
-  healthyEdgeInterval: f.duration('Interval after the first successful check. Default: `interval`.'),
-  reuseConnection: f.bool('Reuses the connection between checks.', { default: true }),
-  eventLogPath: f.text('File to log health changes to.'),
-  alwaysLogHealthCheckFailures: f.flag('Logs every failure, not only the first.'),
-  httpHealthCheck: f.of(http, 'Checks over HTTP.'),
-  tcpHealthCheck: f.group('Connects.', {
-    send: f.of(HEX, 'Bytes to send. Unset: only connects.'),
-    receive: f.list(HEX, 'Bytes that the response must contain.'),
+  timeout: f.duration('Timeout of a check, including the connection; required, greater than 0s.'),
+  interval: f.duration('Time between the end of a check and the start of the next; required, greater than 0s.'),
+  healthyThreshold: f.int(
+    'Passed checks in a row until an unhealthy endpoint is healthy; required. The first check of an endpoint decides alone.',
+    { minimum: 1 },
+  ),
+  unhealthyThreshold: f.int(
+    'Checks in a row that fail to connect, or time out, until an endpoint is unhealthy; required. A response that fails the check decides alone.',
+    { minimum: 1 },
+  ),
+  initialJitter: f.duration('Maximum random delay of the first check. Default: none.'),
+  intervalJitter: f.duration('Maximum random time to add to each interval. Default: none.'),
+  intervalJitterPercent: f.uint32('Maximum random time to add to each interval, in percent of the interval.', {
+    default: 0,
   }),
-  grpcHealthCheck: f.group('Checks over gRPC.', {
-    serviceName: f.text('Service to check.'),
-    authority: f.text('`:authority` of a check.'),
-    initialMetadata: headers,
+  noTrafficInterval: f.duration('Interval while no request was sent to the upstream since the start of the proxy.', {
+    default: '60s',
   }),
-  customHealthCheck: f.group('A custom checker.', {
+  unhealthyInterval: f.duration('Interval while the endpoint is unhealthy. Default: `interval`.'),
+  unhealthyEdgeInterval: f.duration(
+    'Interval after a failed check of an endpoint that is still healthy. Default: `unhealthyInterval`.',
+  ),
+  healthyEdgeInterval: f.duration(
+    'Interval after a passed check of an endpoint that is still unhealthy. Default: `interval`.',
+  ),
+  reuseConnection: f.bool('Keeps the connection for the next check.', { default: true }),
+  eventLogPath: f.text('File for events, one JSON object per line, e.g. `/dev/stdout`. Default: none.'),
+  alwaysLogHealthCheckFailures: f.flag('Logs every failed check, not only the first one and changes of the health.'),
+  httpHealthCheck: f.of(http, 'Sends an HTTP request.'),
+  tcpHealthCheck: f.group('Connects, and optionally exchanges bytes.', {
+    send: f.of(HEX, 'Bytes to send. Default: none.'),
+    receive: f.list(
+      HEX,
+      'Blocks of bytes to receive in this order; other bytes may be between them. Default: connecting is enough.',
+    ),
+  }),
+  grpcHealthCheck: f.group('Calls `grpc.health.v1.Health/Check` over HTTP/2.', {
+    serviceName: f.text('Service to check. Default: the server as a whole.'),
+    authority: f.text('`:authority` of a check. Default: the cluster name.'),
+    initialMetadata: headers('Metadata to add to a check.'),
+  }),
+  customHealthCheck: f.group('Not supported: a checker of a proxy extension.', {
     name: f.text('Name of the checker.'),
     config: f.anything('Its settings.'),
     typedConfig: f.map(f.anything(), 'Its settings, typed.'),
@@ -71,31 +104,45 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
 export interface HealthCheck extends f.Static<typeof fields> {}
 export const HealthCheck = f.named<HealthCheck>('HealthCheck', fields);
 
-const PERCENT = { minimum: 0, maximum: 100 } as const;
+const percent = (description: string, otherwise: number) =>
+  f.int(`${description}, in percent, 0 to 100.`, { minimum: 0, maximum: 100, default: otherwise });
 const outlier = f.block({
-  interval: f.duration('Interval between evaluations; required.'),
-  consecutive5xx: f.count('Consecutive 5xx responses until an endpoint is ejected.', { default: 5 }),
-  baseEjectionTime: f.duration('Base ejection time; grows with each ejection.', { default: '30s' }),
-  maxEjectionPercent: f.int('Maximum share of ejected endpoints, in percent.', { ...PERCENT, default: 10 }),
-  enforcingConsecutive5xx: f.int('Probability of the ejection, in percent.', { ...PERCENT, default: 100 }),
-  enforcingSuccessRate: f.int('Probability of an ejection by success rate, in percent.', { ...PERCENT, default: 100 }),
-  successRateMinimumHosts: f.count('Minimum number of endpoints to compare success rates.', { default: 5 }),
-  successRateRequestVolume: f.count('Minimum number of requests to compute a success rate.', { default: 100 }),
-  successRateStdevFactor: f.count('Allowed deviation from the mean, in thousandths of the standard deviation.', {
-    default: 1900,
+  interval: f.duration('Interval between evaluations; required, greater than 0s. Ejections end at an evaluation.'),
+  consecutive5xx: f.uint32(
+    'Number of 5xx responses and failed connections in a row until an endpoint is ejected at once. 0: never.',
+    { default: 5 },
+  ),
+  baseEjectionTime: f.duration(
+    'Duration of the first ejection; the next ones are multiples of it, up to 300s or this value if longer.',
+    { default: '30s' },
+  ),
+  maxEjectionPercent: percent('Ejections stop when this share of the endpoints is ejected', 10),
+  enforcingConsecutive5xx: percent('Probability of an ejection by `consecutive5xx`', 100),
+  enforcingSuccessRate: percent('Probability of an ejection by success rate', 100),
+  successRateMinimumHosts: f.uint32('Endpoints with enough requests that are needed to compare success rates.', {
+    default: 5,
   }),
-  consecutiveGatewayFailure: f.count('Consecutive 502, 503 and 504 responses until ejection.', { default: 5 }),
-  enforcingConsecutiveGatewayFailure: f.int('Probability of the ejection, in percent.', { ...PERCENT, default: 0 }),
-  splitExternalLocalOriginErrors: f.flag('Counts local connection failures separately.'),
-  consecutiveLocalOriginFailure: f.count('Consecutive local failures until ejection.', { default: 5 }),
-  enforcingConsecutiveLocalOriginFailure: f.int('Probability of the ejection, in percent.', {
-    ...PERCENT,
+  successRateRequestVolume: f.uint32('Requests per interval that an endpoint needs for a success rate.', {
     default: 100,
   }),
-  enforcingLocalOriginSuccessRate: f.int('Probability of an ejection by local success rate, in percent.', {
-    ...PERCENT,
-    default: 100,
-  }),
+  successRateStdevFactor: f.uint32(
+    'An endpoint is ejected if its success rate is below the mean by this many thousandths of the standard deviation.',
+    { default: 1900 },
+  ),
+  consecutiveGatewayFailure: f.uint32(
+    'Number of responses 502, 503 and 504 and failed connections in a row until an endpoint is ejected, see `enforcingConsecutiveGatewayFailure`. 0: never.',
+    { default: 5 },
+  ),
+  enforcingConsecutiveGatewayFailure: percent('Probability of an ejection by `consecutiveGatewayFailure`', 0),
+  splitExternalLocalOriginErrors: f.flag(
+    'Counts failed connections and timeouts apart from responses, by the fields with `LocalOrigin` in their name.',
+  ),
+  consecutiveLocalOriginFailure: f.uint32(
+    'Failed connections and timeouts in a row until an endpoint is ejected. 0: never.',
+    { default: 5 },
+  ),
+  enforcingConsecutiveLocalOriginFailure: percent('Probability of an ejection by `consecutiveLocalOriginFailure`', 100),
+  enforcingLocalOriginSuccessRate: percent('Probability of an ejection by the success rate of connections', 100),
 });
 /** Ejects endpoints that fail. */
 export interface OutlierDetection extends f.Static<typeof outlier> {}

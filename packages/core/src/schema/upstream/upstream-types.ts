@@ -9,9 +9,9 @@ const host = f.block({
   port: f.port('Port.'),
   sniAddr: f.text('Server name (SNI) for TLS. Default: `addr`, see `autoSniRewrite`.'),
   loadBalancingWeight: f.int('Weight of the host, at least 1.', { minimum: 1, maximum: 4294967295, default: 1 }),
-  healthCheckConfig: f.group('Health checks of this host.', f.notYet, {
-    path: f.text('Path of a check.'),
-    method: f.text('Method of a check.'),
+  healthCheckConfig: f.group('Health checks of this host, over HTTP.', {
+    path: f.text('Path of a check. Default: that of the health check.'),
+    method: f.text('Method of a check, e.g. `HEAD`. Default: that of the health check.'),
   }),
   metadata: f.map(
     f.anything(),
@@ -130,11 +130,11 @@ const failover = f.block({
       lbEndpoints: f.groups('The endpoints.', {
         address: f.text('DNS name or address.'),
         port: f.port('Port.'),
-        healthCheckConfig: f.group('Health checks of the endpoint.', f.notYet, {
-          portValue: f.port('Port of a check.'),
-          hostname: f.text('Host of a check.'),
-          path: f.text('Path of a check.'),
-          method: f.text('Method of a check.'),
+        healthCheckConfig: f.group('Health checks of the endpoint.', {
+          portValue: f.port('Port of a check. Default: that of the endpoint.'),
+          hostname: f.text('`Host` header of a check. Default: that of the health check.'),
+          path: f.text('Path of a check. Default: that of the health check.'),
+          method: f.text('Method of a check, e.g. `HEAD`. Default: that of the health check.'),
         }),
         upstreamSslConfig: f.anything('TLS to the endpoint. Default: that of the upstream.', f.refused),
         loadBalancingWeight: f.uint32('Weight of the endpoint.', { default: 1 }),

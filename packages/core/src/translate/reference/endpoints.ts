@@ -15,13 +15,15 @@ function ownEndpoints({ pipe, static: hosts }: UpstreamSpec): readonly Endpoint[
   return (hosts?.hosts ?? []).map(staticEndpoint);
 }
 
-function staticEndpoint({ addr = '', port = 0, loadBalancingWeight, sniAddr, metadata }: StaticHost): Endpoint {
+function staticEndpoint(host: StaticHost): Endpoint {
+  const { addr = '', port = 0, loadBalancingWeight, sniAddr, metadata, healthCheckConfig } = host;
   return Object.freeze({
     address: addr,
     port,
     weight: loadBalancingWeight ?? 1,
     ...(sniAddr && sniAddr !== addr && { sni: sniAddr }),
     ...labelsOf(metadata),
+    ...checksOf(healthCheckConfig),
   });
 }
 
@@ -29,7 +31,7 @@ function failoverEndpoints({ prioritizedLocalities = [] }: Failover): Endpoint[]
   return prioritizedLocalities.flatMap(({ localityEndpoints = [] }, i) =>
     localityEndpoints.flatMap(({ locality = {}, lbEndpoints = [], loadBalancingWeight: localityWeight }) => {
       const place = Object.freeze({ ...locality });
-      return lbEndpoints.map(({ address = '', port = 0, loadBalancingWeight: weight, metadata }) =>
+      return lbEndpoints.map(({ address = '', port = 0, loadBalancingWeight: weight, metadata, healthCheckConfig }) =>
         Object.freeze({
           address,
           port,
@@ -38,10 +40,24 @@ function failoverEndpoints({ prioritizedLocalities = [] }: Failover): Endpoint[]
           ...(Object.keys(place).length > 0 && { locality: place }),
           ...(localityWeight !== undefined && { localityWeight }),
           ...labelsOf(metadata),
+          ...checksOf(healthCheckConfig),
         }),
       );
     }),
   );
+}
+
+interface HealthCheckConfig {
+  readonly portValue?: number;
+  readonly hostname?: string;
+  readonly path?: string;
+  readonly method?: string;
+}
+
+/** Returns the settings of the health checks of an endpoint; empty ones are those of the upstream. */
+function checksOf({ portValue, ...texts }: HealthCheckConfig = {}): Pick<Endpoint, 'healthCheck'> {
+  const written = Object.entries({ port: portValue, ...texts }).filter(([, value]) => value);
+  return written.length > 0 ? { healthCheck: Object.freeze(Object.fromEntries(written)) } : {};
 }
 
 /** Returns the labels of an endpoint. Like Envoy it compares texts only: other values are no labels. */
