@@ -4,9 +4,13 @@ import { LoadBalancer } from './balance/load-balancer.ts';
 import { loadSettings } from './balance/load-settings.ts';
 import type { Host } from './hosts/host.ts';
 import { HostSet } from './hosts/host-set.ts';
+import { Membership } from './hosts/membership.ts';
 import type { PickContext } from './hosts/pick-context.ts';
 import { ConnectionPool } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
+import { createCheckConnector } from './health/check-connector.ts';
+import { ClusterHealth } from './health/cluster-health.ts';
+import type { CheckedUpstream } from './health/health-checker.ts';
 import type { Deadlines } from './deadlines.ts';
 import { hasName, resolveEndpoints } from './dns/resolved-endpoints.ts';
 import type { WatchedNames } from './dns/watched-names.ts';
@@ -31,7 +35,10 @@ export class Cluster implements Upstream {
   readonly hosts = new HostSet();
   /** Set by what judges the hosts by their outcomes. */
   onAttempt: AttemptObserver | undefined;
+  /** Missing without health checks and outlier detection. */
+  readonly health: ClusterHealth | undefined;
   readonly #context: Context;
+  readonly #membership: Membership;
   readonly settings: ConnectionSettings;
   readonly #balancer: LoadBalancer;
   #loaded: LoadedTls | undefined;
@@ -42,7 +49,13 @@ export class Cluster implements Upstream {
   readonly #stopResolving: () => void;
   #closed = false;
 
-  constructor(snapshot: SnapshotUpstream, context: Context, { deadlines, names }: ClusterEnvironment) {
+  /** `before` is the previous version of the upstream: hosts that it had keep their health. */
+  constructor(
+    snapshot: SnapshotUpstream,
+    context: Context,
+    { deadlines, names }: ClusterEnvironment,
+    before?: Cluster,
+  ) {
     this.name = snapshot.name;
     this.snapshot = snapshot;
     this.deadlines = deadlines;
@@ -51,9 +64,10 @@ export class Cluster implements Upstream {
     this.settings = connectionSettings(snapshot);
     const load = loadSettings(snapshot);
     this.#balancer = new LoadBalancer(this.hosts, load);
+    this.#membership = new Membership(this.hosts, this.stats, () => this.#unusable === undefined);
     this.hosts.watch({
       onMembers: (_added, removed) => this.#membersChanged(removed, load.closesOnChange),
-      onHealth: () => this.#countHosts(),
+      onHealth: () => this.#membership.healthChanged(),
     });
     this.hosts.keepsHealthy =
       (snapshot.spec.healthChecks?.length ?? 0) > 0 && snapshot.spec.ignoreHealthOnHostRemoval !== true;
@@ -66,6 +80,9 @@ export class Cluster implements Upstream {
       onEndpoints: (endpoints) => this.#update(endpoints),
     });
     this.refresh();
+    this.health = this.#startHealth(before);
+    this.onAttempt = this.health?.onAttempt;
+    if (this.health) this.#membership.count();
   }
 
   /** Why none of the endpoints can be used, e.g. a missing certificate. */
@@ -98,13 +115,14 @@ export class Cluster implements Upstream {
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
   refresh(): void {
     if (usesTls(this.snapshot)) this.#refreshTls();
-    this.#countHosts();
+    this.#membership.count();
   }
 
   /** Resolves when the last exchange has ended and its connection is closed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopResolving();
+    this.health?.close();
     for (const pool of this.#pools.values()) this.#retire(pool);
     await Promise.all(this.#closing);
   }
@@ -115,7 +133,7 @@ export class Cluster implements Upstream {
       this.#pools.delete(host);
       if (pool) this.#retire(pool);
     }
-    this.#countHosts();
+    this.#membership.count();
   }
 
   #update(endpoints: readonly Endpoint[]): void {
@@ -125,10 +143,17 @@ export class Cluster implements Upstream {
       if (host.hasFlag('pendingDynamicRemoval') && hasName(host)) this.hosts.remove(host);
   }
 
-  #countHosts(): void {
-    const { all } = this.hosts;
-    this.stats.membershipTotal.value = all.length;
-    this.stats.membershipHealthy.value = this.#unusable === undefined ? all.filter((host) => host.isHealthy).length : 0;
+  #startHealth(before: Cluster | undefined): ClusterHealth | undefined {
+    const { healthChecks, outlierDetection } = this.snapshot.spec;
+    if (!healthChecks?.[0] && !outlierDetection) return undefined;
+    const connector: CheckedUpstream['connector'] = (endpoint, alpn) => {
+      const { snapshot, settings, unusable } = this;
+      const { lookup } = this.#names;
+      return createCheckConnector({ snapshot, settings, unusable, lookup, loaded: this.#loaded }, endpoint, alpn);
+    };
+    const hasTraffic = (): boolean => this.stats.cxTotal.value > 0;
+    const { snapshot: upstream, hosts } = this;
+    return new ClusterHealth({ upstream, hosts, context: this.#context, connector, hasTraffic }, before);
   }
 
   #refreshTls(): void {

@@ -24,6 +24,8 @@ const GAUGES = {
   cxActive: 'upstream_cx_active',
   membershipTotal: 'membership_total',
   membershipHealthy: 'membership_healthy',
+  membershipDegraded: 'membership_degraded',
+  membershipExcluded: 'membership_excluded',
 } as const;
 
 export function statsOf<K extends string, S>(

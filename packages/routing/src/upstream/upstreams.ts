@@ -38,7 +38,10 @@ export function createUpstreams(context: Context, lookup: Lookup = createLookup(
       for (const snapshot of upstreams) {
         const known = before.get(snapshot.name);
         if (known?.snapshot === snapshot) known.refresh();
-        clusters.set(snapshot.name, known?.snapshot === snapshot ? known : new Cluster(snapshot, context, environment));
+        clusters.set(
+          snapshot.name,
+          known?.snapshot === snapshot ? known : new Cluster(snapshot, context, environment, known),
+        );
       }
       for (const [name, cluster] of before) {
         if (clusters.get(name) === cluster) continue;

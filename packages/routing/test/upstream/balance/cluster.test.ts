@@ -59,7 +59,7 @@ describe('an upstream', () => {
     const removed = await clusterOf(endpoints, { healthChecks: [check], ignoreHealthOnHostRemoval: true });
     const unchecked = await clusterOf(endpoints, {});
     for (const { hosts } of [kept, removed, unchecked]) {
-      for (const host of hosts.all) host.setFlag('pendingActiveHc', false);
+      for (const host of hosts.all) host.setFlag('failedActiveHc', false);
       hosts.update(endpoints.slice(0, 1));
     }
     expect(kept.hosts.all).to.have.length(2);

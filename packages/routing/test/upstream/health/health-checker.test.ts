@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createContext, silentLoggers } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { closeAll, httpUpstream, until, whenDone } from '../../forward/harness.ts';
+import { checkedUpstream, OFTEN } from './checked.ts';
+
+const CHECK = { httpHealthCheck: { path: '/health' } };
+
+/** An upstream whose health can be set. */
+async function switchedUpstream(): Promise<{ port: number; status: number; requests: number }> {
+  const upstream = { port: 0, status: 200, requests: 0 };
+  upstream.port = await httpUpstream((_req, res) => {
+    upstream.requests++;
+    res.writeHead(upstream.status).end();
+  });
+  return upstream;
+}
+
+describe('the health checker of an upstream', () => {
+  afterEach(closeAll);
+
+  it('takes hosts out and back by the thresholds', async () => {
+    const upstream = await switchedUpstream();
+    const checked = checkedUpstream(upstream.port, { ...CHECK, healthyThreshold: 3 });
+    await checked.becomes(true);
+    upstream.status = 500;
+    await checked.becomes(false);
+    const before = checked.stat('health_check.success');
+    upstream.status = 200;
+    await checked.becomes(true);
+    expect(checked.stat('health_check.success') - before).to.be.at.least(3);
+  });
+
+  it('writes events as Envoy does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'health-events-'));
+    whenDone(() => rmSync(folder, { recursive: true }));
+    const eventLogPath = join(folder, 'events.log');
+    const upstream = await switchedUpstream();
+    upstream.status = 500;
+    const checked = checkedUpstream(upstream.port, { ...CHECK, eventLogPath });
+    await checked.checks(2);
+    upstream.status = 200;
+    await checked.becomes(true);
+    upstream.status = 503;
+    await checked.becomes(false);
+    const read = (): Record<string, unknown>[] => {
+      const text = readFileSync(eventLogPath, 'utf8');
+      return text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    };
+    await until(() => {
+      try {
+        return read().length === 3;
+      } catch {
+        return false;
+      }
+    }, 'three events');
+    const events = read();
+    expect(events[0]).to.deep.include({
+      health_checker_type: 'HTTP',
+      cluster_name: 'echo_gw-system',
+      health_check_failure_event: { failure_type: 'ACTIVE', first_check: true },
+      host: {
+        socket_address: {
+          protocol: 'TCP',
+          address: '127.0.0.1',
+          resolver_name: '',
+          ipv4_compat: false,
+          port_value: upstream.port,
+        },
+      },
+      locality: { region: '', zone: '', sub_zone: '' },
+    });
+    expect(events[1]).to.deep.include({ add_healthy_event: { first_check: false } });
+    expect(events[2]).to.deep.include({ eject_unhealthy_event: { failure_type: 'ACTIVE' } });
+    expect(Date.parse(String(events[0]!.timestamp))).to.be.closeTo(Date.now(), 60_000);
+  });
+
+  it('waits for the interval without traffic until the first request', async () => {
+    const upstream = await switchedUpstream();
+    const checked = checkedUpstream(upstream.port, { ...CHECK, noTrafficInterval: '0.3s', interval: '0.01s' });
+    await checked.checks(1);
+    const started = performance.now();
+    checked.cluster().stats.cxTotal.value++;
+    await checked.checks(2);
+    expect(performance.now() - started).to.be.at.least(280);
+    const later = performance.now();
+    await checked.checks(5);
+    expect(performance.now() - later).to.be.below(280);
+  });
+
+  it('keeps the health of unchanged hosts over a reload', async () => {
+    const good = await switchedUpstream();
+    const bad = await switchedUpstream();
+    bad.status = 500;
+    const checked = checkedUpstream(good.port, CHECK, { endpoints: [{}, { port: bad.port }] });
+    await until(() => checked.flags(0) === '' && checked.stat('health_check.failure') > 0);
+    const { snapshot } = checked;
+    const added = { address: '127.0.0.1', port: 1, weight: 1 };
+    checked.upstreams.apply([{ ...snapshot, endpoints: [...snapshot.endpoints, added] }]);
+    expect(checked.flags(0)).to.equal('');
+    expect(checked.flags(1)).to.equal('failed_active_hc');
+    expect(checked.flags(2)).to.equal('failed_active_hc');
+    expect(checked.stat('health_check.healthy')).to.equal(1);
+    expect(checked.stat('membership_healthy')).to.equal(1);
+  });
+
+  it('takes hosts that were not checked before as healthy until their first check', async () => {
+    const upstream = await switchedUpstream();
+    upstream.status = 500;
+    const checked = checkedUpstream(upstream.port, {}, { upstream: { spec: {} } });
+    const { snapshot } = checked;
+    checked.upstreams.apply([{ ...snapshot, spec: { healthChecks: [{ ...OFTEN, ...CHECK }] } }]);
+    expect(checked.flags()).to.equal('');
+    await checked.becomes(false);
+    checked.upstreams.apply([snapshot]);
+    expect(checked.flags()).to.equal('');
+  });
+
+  it('holds new listeners until each host was checked once', async () => {
+    let answer: (() => void) | undefined;
+    const port = await httpUpstream((_req, res) => (answer = () => void res.end()));
+    const held: { what: string; ready: Promise<boolean> }[] = [];
+    const context = createContext({
+      log: silentLoggers,
+      holdListeners: (what, ready) => void held.push({ what, ready }),
+    });
+    checkedUpstream(port, CHECK, { context });
+    expect(held.map(({ what }) => what)).to.deep.equal(['health checks of upstream echo_gw-system']);
+    let ready: boolean | undefined;
+    void held[0]!.ready.then((value) => (ready = value));
+    await until(() => answer !== undefined);
+    expect(ready).to.equal(undefined);
+    answer!();
+    await until(() => ready !== undefined);
+    expect(ready).to.equal(true);
+  });
+
+  it('checks thousands of hosts without blocking the process', async () => {
+    const port = await httpUpstream((_req, res) => void res.end());
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const endpoints = Array.from({ length: 2000 }, (_, i) => ({ address: '127.0.0.1', port, sni: `h${i}` }));
+    const check = { ...CHECK, noTrafficInterval: '60s', reuseConnection: false };
+    delay.enable();
+    const checked = checkedUpstream(port, check, { endpoints });
+    await until(() => checked.states().every(({ healthFlags }) => healthFlags.length === 0), 'all healthy');
+    delay.disable();
+    // The server of the test runs in the same process.
+    expect(delay.max / 1e6).to.be.below(250);
+  });
+});
