@@ -228,6 +228,7 @@ export { DEFAULTS } from './schema/defaults.ts';
 export { inEffect } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
+export { parseCookies } from './http/cookies.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';
 export { createLoginPaths, type LoginPathField } from './http/login-paths.ts';
 export { hideCookies } from './http/hide-cookies.ts';

@@ -129,6 +129,8 @@ export interface Destination {
   readonly upstream: string;
   readonly weight: number;
   readonly options: WeightedDestinationOptions;
+  /** Labels that the host must have. */
+  readonly subset?: Readonly<Record<string, string>>;
   /** Set if the upstream is missing or rejected: this share returns the replacement (default 503). */
   readonly broken?: { readonly status: number; readonly body: string; readonly reason: string };
 }

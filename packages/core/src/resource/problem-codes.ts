@@ -64,6 +64,7 @@ export const SEMANTIC_CODES = {
   INVALID_FAULT: 'A fault injection that the data plane rejects.',
   INVALID_GATEWAY: 'A gateway without a type or port, or with conflicting settings.',
   INVALID_GRAPHQL_API: 'A GraphQLApi with missing or inconsistent parts.',
+  INVALID_HASH_POLICY: 'A hash policy or stateful session without anything to hash or store, or with an invalid name.',
   INVALID_HEADER: 'A header that must not be added or removed, or has an invalid name or value.',
   INVALID_HEALTH_CHECK: 'An incomplete health check.',
   INVALID_HOST: 'A host without an address or port.',

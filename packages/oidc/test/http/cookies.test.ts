@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { parseCookies } from '@edge-gateway/core';
 import type { AuthRequest } from '@edge-gateway/core';
-import { clearCookie, cookiesOf, joinValue, parseCookies, setCookie, splitValue } from '../../src/http/cookies.ts';
+import { clearCookie, cookiesOf, joinValue, setCookie, splitValue } from '../../src/http/cookies.ts';
 
 const attributes = {
   maxAgeSeconds: 60,

@@ -28,10 +28,10 @@ export interface ForwardHead {
    */
   readonly timeoutMs: number;
   /**
-   * Called once before the response head is written, with the flat headers without hop-by-hop ones; returns the list to write.
+   * Called once before the response head is written, with the flat headers without hop-by-hop ones; returns the list to write. `host` is the one that responded.
    * If it throws, the response is a 502; for an invalid list the connection is aborted.
    */
-  onResponseHead(status: number, headers: string[]): string[];
+  onResponseHead(status: number, headers: string[], host: Host): string[];
   /** Called with the outcome of each attempt, before `onResponseHead` or `onDone`. */
   readonly onAttempt?: AttemptObserver | undefined;
   /** Called exactly once, when nothing more will be written to the response by the forwarder. */

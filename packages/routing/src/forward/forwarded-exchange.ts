@@ -88,7 +88,7 @@ export class ForwardedExchange extends UpstreamExchange {
   protected onResponse({ status, headers, framing }: ResponseHead): void {
     const { head } = this.#parts;
     this.#upstreamMs = this.elapsedMs;
-    this.#flat = head.onResponseHead(status, [...headers]);
+    this.#flat = head.onResponseHead(status, [...headers], this.host);
     this.#status = status;
     this.#framing = framing;
   }

@@ -22,6 +22,7 @@ import { rewritePath, type PathRewrite } from '../route/options/path-rewrite.ts'
 import { ClientView } from '../format/connection-record.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
+import { pickContextOf, type HostChoice } from './host-choice.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
 
 export class RequestRoute implements RecordedRoute {
@@ -93,17 +94,25 @@ export interface UpstreamChoice {
  */
 export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
   const { destination, action, upstream, isUpgrade } = choice;
-  const { host, path, timeoutHeader, websocket } = action.policy;
+  const { hash, host, path, timeoutHeader, websocket } = action.policy;
   if (isUpgrade && !websocket) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
   if (destination.broken) return { type: 'replaced', by: destination.broken };
   if (!upstream) return { type: 'noCluster' };
   changeHeaders(request);
+  if (hash || destination.subset || request.settings.session) chooseHost(request, { hash, subset: destination.subset });
   if (host.from === 'endpoint') request.endpoint = upstream.pick(request.pickContext);
   if (!rewriteHost(request.head, host, request.endpoint, request.settings))
     return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
   if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
   if (timeoutHeader !== '') setHeader(request.head.headers, 'x-envoy-expected-rq-timeout-ms', timeoutHeader);
   return undefined;
+}
+
+function chooseHost(request: OutgoingRequest, choice: HostChoice): void {
+  request.pickContext = pickContextOf(request, choice, (value) => {
+    const facts = request.facts ?? shareFacts(request);
+    facts.responseChanges.push({ op: 'append', name: 'set-cookie', value });
+  });
 }
 
 /** Changes the head in place to the one passed to an action of a package; returns the code of a rejected request. */

@@ -38,6 +38,7 @@ import {
 } from './reply.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import { RequestFilters } from './filter-response.ts';
+import { sessionHeader } from './host-choice.ts';
 import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
@@ -180,9 +181,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.trace?.sending(this.head.headers, this.route.upstream);
   }
 
-  onResponseHead(status: number, headers: string[]): string[] {
+  onResponseHead(status: number, headers: string[], host: Host): string[] {
     this.result.status = status;
     this.result.responseHeaders = headers;
+    if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
     addServiceTime(headers, this.settings, performance.now() - this.#sentAt);
     this.#changeResponse(headers);
     return headers;

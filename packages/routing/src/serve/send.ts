@@ -5,7 +5,8 @@ import { forwardUpgrade } from '../forward/upgrade.ts';
 import { checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
-import { prepareUpstream, type SendProblem } from './outgoing-request.ts';
+import { sessionHeader } from './host-choice.ts';
+import { prepareUpstream, shareFacts, type SendProblem } from './outgoing-request.ts';
 import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
@@ -37,6 +38,7 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
   if (refused) return request.refuse(refused.code);
   const upstream = prepare(request, target, true);
   if (!upstream) return;
+  if (request.settings.session) bindSession(request, upstream);
   request.sending();
   request.releaseSocket(socket as Socket);
   forwardUpgrade(request.req, socket, head, {
@@ -51,6 +53,14 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
     },
   });
   request.release();
+}
+
+/** The response of an upgrade is written by the upstream: its host is picked first, so that the header can name it. */
+function bindSession(request: RoutedRequest, upstream: Upstream): void {
+  const host = (request.endpoint ??= upstream.pick(request.pickContext));
+  const [name, value] = (host && sessionHeader(request, request.pickContext, host)) ?? [];
+  if (name === undefined || value === undefined) return;
+  (request.facts ?? shareFacts(request)).responseChanges.push({ op: 'append', name, value });
 }
 
 function prepare(

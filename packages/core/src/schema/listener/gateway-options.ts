@@ -93,15 +93,17 @@ const tap = f.block({
   recordDownstreamConnection: f.flag('Records the connection.'),
 });
 const session = f.block(f.oneOf(['cookieBased', 'headerBased']), {
-  cookieBased: f.group('Stores the endpoint in a cookie.', {
+  cookieBased: f.group('Stores the endpoint in a cookie, as `address:port` in Base64.', {
     cookie: f.group('The cookie.', f.required('name', 'ttl'), {
       name: f.text('Cookie name.'),
-      path: f.text('Path.'),
-      ttl: f.duration('Lifetime.'),
+      path: f.text('Path of the cookie; requests outside of it have no session. Default: every path.'),
+      ttl: f.duration('Lifetime. 0s: until the browser is closed.'),
     }),
   }),
-  headerBased: f.group('Stores the endpoint in a header.', { headerName: f.text('Header name.') }),
-  strict: f.flag('Returns 503 if the endpoint is gone.'),
+  headerBased: f.group('Stores the endpoint in a response header, which the client must send back.', {
+    headerName: f.text('Header name.'),
+  }),
+  strict: f.flag('Returns 503 if the endpoint is gone or not healthy. Default: another one is chosen.'),
 });
 const MEASURES = [
   'LAST_INCOMING_FIRST_OUTGOING',
@@ -169,7 +171,7 @@ const http = f.block({
   extProcEarly: f.of(ExtProc, 'Early external processing.', f.notYet),
   extProcLate: f.of(ExtProc, 'Late external processing.', f.notYet),
   tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
-  statefulSession: f.of(session, 'Session affinity to one endpoint.', f.notYet),
+  statefulSession: f.of(session, 'Session affinity to one endpoint.'),
 });
 /** HTTP options of a listener, `httpGateway.options`. */
 export interface HttpListenerOptions extends f.Static<typeof http> {}

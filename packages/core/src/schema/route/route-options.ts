@@ -91,7 +91,7 @@ const route = f.block(
     ),
     faults: f.of(Faults, 'Fault injection.'),
     shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.'),
-    lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.', f.notYet),
+    lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.'),
     upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
     tracing: f.of(RouteTracing, 'Tracing of this route.'),
     envoyMetadata: f.map(f.anything(), 'Metadata of the route, by namespace.', f.notYet),

@@ -29,10 +29,10 @@ export const Shadowing = f.named<Shadowing>('Shadowing', shadowing);
 
 const lbHash = f.block({
   hashPolicies: f.groups('Inputs of the hash, in order.', f.oneOf(['header', 'cookie', 'sourceIp']), {
-    header: f.text('Header to hash.'),
+    header: f.text('Header to hash; requests without it have no hash of this policy.'),
     cookie: f.group('Cookie to hash.', {
       name: f.text('Cookie name.'),
-      ttl: f.duration('Creates the cookie with this lifetime if it is missing.'),
+      ttl: f.duration('Creates the cookie with this lifetime if it is missing; 0s: until the browser is closed.'),
       path: f.text('Path of a created cookie.'),
     }),
     sourceIp: f.flag('Hashes the address of the client.'),

@@ -6,6 +6,7 @@ import { fields, reporterOf, type Check } from '../check.ts';
 import { checkCors } from './cors.ts';
 import { checkFaults } from './faults.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
+import { checkLbHash } from './lb-hash.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
@@ -38,6 +39,7 @@ export const checkRouteOptions: Check<RouteOptions> = (options, at) => {
       hostRewritePathRegex: ({ pattern }, path) =>
         invalidRewrite(!pattern?.regex && 'hostRewritePathRegex needs a pattern', path),
       faults: checkFaults,
+      lbHash: checkLbHash,
       shadowing: checkShadowing,
       upgrades: checkUpgrades,
     }),

@@ -11,6 +11,7 @@ import {
 import type { Retries } from '@edge-gateway/core/schema';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
+import { compileLbHash, type RequestHash } from '../options/lb-hash.ts';
 import { compilePathRewrite, type PathRewrite } from '../options/path-rewrite.ts';
 import type { Shadow } from '../options/shadowing.ts';
 import { compileRedirect, locationOf, type CompiledRedirect } from '../options/redirect.ts';
@@ -33,6 +34,8 @@ export interface Plan {
 export interface CompiledDestination extends Plan {
   readonly upstream: string;
   readonly weight: number;
+  /** Labels that the host must have. */
+  readonly subset: Destination['subset'];
   /** Set if the share responds with a replacement. */
   readonly broken: Destination['broken'];
 }
@@ -48,6 +51,7 @@ export interface ForwardPolicy {
   readonly host: HostRewrite;
   readonly websocket: boolean;
   readonly shadow: Shadow | undefined;
+  readonly hash: RequestHash | undefined;
 }
 
 export interface ForwardAction {
@@ -149,7 +153,13 @@ function compileForward(
 ): CompiledAction {
   const compiled = destinations.map((destination): CompiledDestination => {
     const plan = environment.plan([destination.options, route.options, environment.hostOptions]);
-    return { upstream: destination.upstream, weight: destination.weight, broken: destination.broken, ...plan };
+    return {
+      upstream: destination.upstream,
+      weight: destination.weight,
+      subset: destination.subset,
+      broken: destination.broken,
+      ...plan,
+    };
   });
   const { timeout } = route.options;
   const timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : Math.ceil(parseDuration(timeout));
@@ -160,6 +170,7 @@ function compileForward(
     host: compileHostRewrite(route.options),
     websocket: websocketOf(route.options, environment.websocket),
     shadow: environment.shadow(route.options),
+    hash: compileLbHash(route.options.lbHash),
   };
   return {
     type: 'forward',

@@ -1,5 +1,6 @@
 import type { Listener } from '@edge-gateway/core';
 import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
+import { compileStatefulSession } from './stateful-session.ts';
 import { addition, removal, type HeaderOp } from './header-manipulation.ts';
 
 type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
@@ -68,6 +69,7 @@ export function compileManagerSettings(options: Listener['httpOptions']) {
     earlyHeaders: earlyHeaders(written) as readonly HeaderOp[],
     serverName: written.serverName || 'envoy',
     serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
+    session: compileStatefulSession(options),
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
     /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,

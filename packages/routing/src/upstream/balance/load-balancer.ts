@@ -1,3 +1,4 @@
+import { hostOf } from '../../http1/authority.ts';
 import type { Host } from '../hosts/host.ts';
 import type { HostSet } from '../hosts/host-set.ts';
 import type { PickContext } from '../hosts/pick-context.ts';
@@ -15,6 +16,7 @@ export class LoadBalancer {
   readonly #settings: LoadSettings;
   readonly #mergeWindowMs: number;
   #pick: PickHost | undefined;
+  #byAddress: Map<string, Host> | undefined;
   #builds = 0;
   #builtAt = 0;
   #isStale = false;
@@ -25,6 +27,7 @@ export class LoadBalancer {
     this.#mergeWindowMs = usesHash(settings) ? settings.mergeWindowMs : 0;
     hosts.watch({
       onMembers: (added, removed) => {
+        this.#byAddress = undefined;
         if (added.length > 0 || removed.length > 0) this.#pick = undefined;
         else this.#changed();
       },
@@ -33,10 +36,20 @@ export class LoadBalancer {
   }
 
   pick(context?: PickContext): Host | undefined {
+    if (context?.wanted !== undefined && (context.attempt ?? 1) === 1) {
+      const host = this.#find(context.wanted);
+      if (host?.isHealthy) return host;
+      if (context.strict) return undefined;
+    }
     if (this.#pick === undefined || (this.#isStale && performance.now() - this.#builtAt >= this.#mergeWindowMs)) {
       this.#pick = this.#build();
     }
     return this.#pick(context);
+  }
+
+  #find(address: string): Host | undefined {
+    this.#byAddress ??= new Map(this.#hosts.all.map((host) => [hostOf(host), host]));
+    return this.#byAddress.get(address);
   }
 
   #changed(): void {
