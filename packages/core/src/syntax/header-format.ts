@@ -18,11 +18,12 @@ export const PLAIN_OPERATORS = [
   'STREAM_ID',
   'UPSTREAM_CLUSTER',
   'UPSTREAM_HOST',
+  'VIRTUAL_CLUSTER_NAME',
   'VIRTUAL_HOST_NAME',
 ] as const;
 
 /** Operators with an argument in parentheses. */
-export const ARGUMENT_OPERATORS = ['DYNAMIC_METADATA', 'REQ', 'START_TIME'] as const;
+export const ARGUMENT_OPERATORS = ['DYNAMIC_METADATA', 'METADATA', 'REQ', 'START_TIME'] as const;
 
 /** Additional operators of response headers, without and with an argument. */
 export const RESPONSE_OPERATORS = [
@@ -59,7 +60,6 @@ export const LOG_OPERATORS = [
   'UPSTREAM_LOCAL_ADDRESS',
   'UPSTREAM_REQUEST_ATTEMPT_COUNT',
   'UPSTREAM_TRANSPORT_FAILURE_REASON',
-  'VIRTUAL_CLUSTER_NAME',
 ] as const;
 
 /** Where a format is used. */

@@ -41,6 +41,7 @@ const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   UPSTREAM_HOST: (r) => text(r.result.upstreamHost),
   UPSTREAM_CLUSTER: (r) => text(r.route.upstream),
   ROUTE_NAME: (r) => text(r.route.routeName),
+  VIRTUAL_CLUSTER_NAME: (r) => text(r.route.virtualClusterOf?.(r.head) ?? ''),
   VIRTUAL_HOST_NAME: (r) => text(r.route.virtualHost),
   HOSTNAME: () => HOSTNAME,
   DOWNSTREAM_REMOTE_ADDRESS: (r) =>
@@ -61,7 +62,8 @@ const WITH_ARGUMENT: Readonly<Record<ArgumentOperator, (argument: string) => Ope
   REQ: (argument) => headerOperator(argument, requestHeader),
   RESP: (argument) => headerOperator(argument, (record, name) => findHeader(record.result.responseHeaders, name)),
   START_TIME: (argument) => (record) => formatTime(record.startedAt, argument),
-  DYNAMIC_METADATA: metadataOperator,
+  DYNAMIC_METADATA: (argument) => metadataOperator(argument, dynamicMetadata),
+  METADATA: typedMetadata,
 };
 
 /** Known operators of a log without a value in this gateway. */
@@ -126,11 +128,26 @@ function requestHeader(record: RequestRecord, name: string): string | undefined 
   }
 }
 
+type FindMetadata = (record: RequestRecord, namespace: string) => unknown;
+
+const dynamicMetadata: FindMetadata = ({ metadata }, namespace) => metadata.get(namespace);
+
+const metadataOfRoute: FindMetadata = ({ route: { routeMetadata: metadata } }, namespace) =>
+  metadata && Object.hasOwn(metadata, namespace) ? metadata[namespace] : undefined;
+
+/** `ROUTE:namespace:key:…` is the metadata of the route, `DYNAMIC:…` the same as `DYNAMIC_METADATA`; others have no value. */
+function typedMetadata(argument: string): Operator {
+  const [type = ''] = argument.split(':', 1);
+  const rest = argument.slice(type.length + 1);
+  if (type === 'ROUTE') return metadataOperator(rest, metadataOfRoute);
+  return type === 'DYNAMIC' ? metadataOperator(rest, dynamicMetadata) : NOTHING;
+}
+
 /** `namespace:key:…`; objects are rendered as JSON. */
-function metadataOperator(argument: string): Operator {
+function metadataOperator(argument: string, find: FindMetadata): Operator {
   const [namespace = '', ...keys] = argument.split(':');
   return (record) => {
-    let value: unknown = record.metadata.get(namespace);
+    let value: unknown = find(record, namespace);
     for (const key of keys) {
       if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
       value = (value as Record<string, unknown>)[key];

@@ -34,6 +34,10 @@ export interface RecordedRoute {
   readonly virtualHost: string;
   /** Cluster name. */
   readonly upstream: string;
+  /** `envoyMetadata` of the route, by namespace. */
+  readonly routeMetadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Returns the name of the virtual cluster of a request; empty if there is none. */
+  virtualClusterOf?(head: RecordedHead): string;
 }
 
 /** The result of a request, as far as it is known. */

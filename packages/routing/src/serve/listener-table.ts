@@ -124,6 +124,7 @@ function compileListener(
 ): CompiledListener {
   const same =
     before?.source.httpOptions === source.httpOptions &&
+    before.source.options.extensions === source.options.extensions &&
     before.source.routeOptions === source.routeOptions &&
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
@@ -133,7 +134,7 @@ function compileListener(
     ...environment,
     settings,
     shared,
-    listenerOptions: { csrf: source.httpOptions.csrf },
+    listenerOptions: { csrf: source.httpOptions.csrf, extensions: source.options.extensions },
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
   };
   for (const host of source.virtualHosts) {

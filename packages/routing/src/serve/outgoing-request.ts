@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { factsOf, hideCookies, type Destination, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
-import type { RecordedRoute, RequestRecord } from '../format/record.ts';
+import type { RecordedHead, RecordedRoute, RequestRecord } from '../format/record.ts';
 import { setHeader } from '../http1/flat-headers.ts';
 import {
   EMPTY_PLAN,
@@ -41,6 +41,14 @@ export class RequestRoute implements RecordedRoute {
 
   get upstream(): string {
     return this.destination?.upstream ?? '';
+  }
+
+  get routeMetadata(): RecordedRoute['routeMetadata'] {
+    return this.entry?.route.source.options.envoyMetadata;
+  }
+
+  virtualClusterOf(head: RecordedHead): string {
+    return this.host?.virtualClusters?.nameOf(head) ?? '';
   }
 }
 

@@ -320,6 +320,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     countResponse(this.listener.responses, this.result.status);
     stats.time.observe(this.result.durationMs);
     if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
+    if (this.sent) this.route.host?.virtualClusters?.count(this.head, this.result);
     if (this.route.host) this.#leave(this.route.host);
   }
 

@@ -58,7 +58,11 @@ export function createClusterStats(metrics: Metrics, cluster: string): ClusterSt
     ...statsOf(COUNTERS, (name) => metrics.counter(named(name))),
     ...statsOf(GAUGES, (name) => metrics.gauge(named(name))),
     rqTime: metrics.histogram(named('upstream_rq_time')),
-    responded: createStatusCounters((name) => (forgotten ? { value: 0 } : metrics.counter(name)), prefix, labels),
+    responded: createStatusCounters((name) => (forgotten ? { value: 0 } : metrics.counter(name)), {
+      prefix,
+      metric: 'envoy_cluster_upstream_rq',
+      labels,
+    }),
     connected() {
       stats.cxTotal.value++;
       stats.cxHttp1Total.value++;
@@ -76,23 +80,30 @@ export function createClusterStats(metrics: Metrics, cluster: string): ClusterSt
   return stats;
 }
 
-function createStatusCounters(
+/** Names of the counters of responses: path, metric in Prometheus, and labels. */
+interface StatusNames {
+  readonly prefix: string;
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Returns the function that counts responses by status and by status class. */
+export function createStatusCounters(
   counter: (name: StatName) => Counter,
-  prefix: string,
-  clusterLabels: Readonly<Record<string, string>>,
+  { prefix, metric, labels }: StatusNames,
 ): (status: number) => void {
   const codes = new Map<number, Counter>();
   const classes: Counter[] = [];
-  const create = (text: string, metric: string, label: Readonly<Record<string, string>>): Counter =>
-    counter({ path: `${prefix}upstream_rq_${text}`, metric, labels: { ...clusterLabels, ...label } });
+  const create = (text: string, name: string, label: Readonly<Record<string, string>>): Counter =>
+    counter({ path: `${prefix}upstream_rq_${text}`, metric: name, labels: { ...labels, ...label } });
   return (status) => {
     const digit = Math.floor(status / 100);
     let code = codes.get(status);
     if (!code) {
-      code = create(String(status), 'envoy_cluster_upstream_rq', { envoy_response_code: String(status) });
+      code = create(String(status), metric, { envoy_response_code: String(status) });
       codes.set(status, code);
       const label = { envoy_response_code_class: String(digit) };
-      classes[digit] ??= create(`${digit}xx`, 'envoy_cluster_upstream_rq_xx', label);
+      classes[digit] ??= create(`${digit}xx`, `${metric}_xx`, label);
     }
     code.value++;
     classes[digit]!.value++;

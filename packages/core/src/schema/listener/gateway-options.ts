@@ -33,7 +33,7 @@ const proxyProtocol = f.block({
 const listener = f.block({
   accessLoggingService: f.of(AccessLoggingService, 'Access logs for requests.'),
   listenerAccessLoggingService: f.of(AccessLoggingService, 'Access logs for connections.', f.notYet),
-  extensions: f.anything('Free-form settings for extensions.', f.notYet),
+  extensions: f.anything('Free-form settings for concerns of your own, where no more specific level has any.'),
   perConnectionBufferLimitBytes: f.uint32('Maximum buffered bytes per connection.', { default: 1048576, ...f.notYet }),
   socketOptions: f.list(socketOption, 'Options of the listening socket.', f.notYet),
   proxyProtocol: f.of(proxyProtocol, 'Reads the PROXY header of a load balancer.', f.notYet),

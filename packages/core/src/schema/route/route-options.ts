@@ -18,7 +18,7 @@ const everywhere = {
   headerManipulation: f.of(HeaderManipulation, 'Headers to add and remove; the levels are combined.'),
   stagedTransformations: f.of(StagedTransformations, 'Transformations of requests and responses by stage.'),
   transformations: f.of(Transformations, 'Deprecated form of `stagedTransformations`.'),
-  extensions: f.anything('Free-form settings for extensions.', f.notYet),
+  extensions: f.anything('Free-form settings for concerns of your own; the gateway itself ignores them.'),
   extauth: f.of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
   bufferPerRoute: f.of(BufferPerRoute, 'Buffering of requests at this level.', f.notYet),
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins. The most specific block replaces the others.'),
@@ -94,7 +94,10 @@ const route = f.block(
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.'),
     upgrades: f.list(Upgrade, 'Protocol upgrades. Default: WebSocket.'),
     tracing: f.of(RouteTracing, 'Tracing of this route.'),
-    envoyMetadata: f.map(f.anything(), 'Metadata of the route, by namespace.', f.notYet),
+    envoyMetadata: f.map(
+      f.anything(),
+      'Metadata of the route, by namespace; in formats `%METADATA(ROUTE:namespace:key)%`.',
+    ),
     ratelimit: f.of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', f.refused),
     ratelimitEarly: f.of(RateLimitRoute, 'Rate limits before auth.', f.refused),
     ratelimitRegular: f.of(RateLimitRoute, 'Rate limits after auth.', f.refused),
@@ -111,13 +114,16 @@ export interface RouteOptions extends f.Static<typeof route> {}
 export const RouteOptions = f.named<RouteOptions>('RouteOptions', route);
 
 const virtualCluster = f.block(f.required('name', 'pattern'), {
-  name: f.text('Name in the statistics.'),
-  pattern: f.text('RE2 expression that matches the whole path.'),
+  name: f.text('Name in the statistics, `vhost.<virtual host>.vcluster.<name>.`.'),
+  pattern: f.regex('RE2 expression that matches the whole path, with its query.'),
   method: f.text('HTTP method. Unset: any.'),
 });
 const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), {
-  stats: f.group('Additional statistics.', f.notYet, {
-    virtualClusters: f.list(virtualCluster, 'Groups of requests to count.'),
+  stats: f.group('Additional statistics.', {
+    virtualClusters: f.list(
+      virtualCluster,
+      'Groups of requests to count; a request counts in the first that matches, else in `other`.',
+    ),
   }),
   includeRequestAttemptCount: f.flag('Sends `x-envoy-attempt-count` to the upstream.', f.notYet),
   includeAttemptCountInResponse: f.flag('Sends `x-envoy-attempt-count` to the client.', f.notYet),

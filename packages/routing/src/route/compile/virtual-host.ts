@@ -3,6 +3,7 @@ import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/ma
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileShadowing, type Shadow } from '../options/shadowing.ts';
+import { compileVirtualClusters, type VirtualClusters } from '../options/virtual-clusters.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
@@ -63,6 +64,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     source,
     index: createRouteIndex(entries) as RouteIndex<MatchedRoute>,
     secrets,
+    virtualClusters: virtualClustersOf(source, context),
     /** Closed when the host was removed and its last request has ended. */
     handlers: new Set<Handler | Responder>([...chains.handlers, ...responders]),
     /** Ends copies of its requests, and releases its state that outlives reloads. */
@@ -73,6 +75,17 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     inFlight: 0,
     retired: false,
   };
+}
+
+/** Statistics that cannot be compiled are omitted: they decide nothing. */
+function virtualClustersOf(source: VirtualHost, context: Context): VirtualClusters | undefined {
+  try {
+    return compileVirtualClusters(source, context.metrics);
+  } catch (error) {
+    const fields = { virtualHost: source.name, reason: messageOf(error) };
+    context.log.get('config').error(fields, 'invalid virtual clusters, requests are not counted');
+    return undefined;
+  }
 }
 
 function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: Context): RouteEntry<MatchedRoute>[] {
