@@ -7,6 +7,7 @@ type Totals = Record<Support, number>;
 /** Field by field what is supported, with the totals of each kind and of all. */
 export function supportPage(): string {
   const all = new Map<string, Map<string, Support>>();
+  const additions = new Set<string>();
   const perKind = kinds.map((info) => {
     const blocks = blocksOf(info);
     const reach = reachOf(blocks);
@@ -14,7 +15,8 @@ export function supportPage(): string {
     for (const block of blocks.values()) {
       const fields = all.get(block.title) ?? new Map<string, Support>();
       all.set(block.title, fields);
-      for (const { path, support } of block.fields) {
+      for (const { path, support, schema } of block.fields) {
+        if (schema['x-addition']) additions.add(`${block.title} ${path}`);
         const level = worse(reach.get(block.title) ?? 'yes', support);
         totals[level]++;
         fields.set(path, better(level, fields.get(path) ?? level));
@@ -32,7 +34,10 @@ export function supportPage(): string {
     totalsTable(perKind, all),
     '## Field by field',
     ...titles.map((title) => {
-      const rows = [...all.get(title)!].map(([path, level]) => [`\`${path}\``, SUPPORT_WORDS[level]]);
+      const rows = [...all.get(title)!].map(([path, level]) => [
+        `\`${path}\``,
+        `${SUPPORT_WORDS[level]}${additions.has(`${title} ${path}`) ? ', an addition of this gateway' : ''}`,
+      ]);
       return `### ${title}\n\n${rows.length > 0 ? table(['Field', 'Supported'], rows) : 'No fields.'}`;
     }),
   ]);

@@ -57,6 +57,7 @@ export {
   type Facts,
   type HeaderChange,
   type ReadBody,
+  type LogMask,
 } from './contract/facts.ts';
 export type { GroupLookup, GroupLookupKind, TokenClaims } from './contract/group-lookup.ts';
 export { createLineSink, type LineSink, type LineSinkOptions } from './observe/line-sink.ts';

@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_CERTIFICATE: { status: 500, message: 'the certificate of a listener is invalid' },
   ERR_ROUTING_CSRF: { status: 403, message: 'Invalid origin' },
   ERR_ROUTING_CHUNK_EXTENSION: { status: 413, message: 'a chunk extension is larger than allowed' },
+  ERR_ROUTING_DLP_ENCODING: { status: 502, message: 'the response has an unknown encoding, so it cannot be masked' },
   ERR_ROUTING_DOT_SEGMENT: { status: 400, message: 'the path must not contain dot segments' },
   ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that must appear only once appears twice' },
   ERR_ROUTING_ESCAPED_SLASH: { status: 400, message: 'the path must not contain escaped slashes' },

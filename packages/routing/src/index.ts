@@ -45,5 +45,8 @@ export {
 export { DEFAULT_LIMITS, type ListenLimits } from './listen/limits.ts';
 export type { Refusal } from './check/refusal.ts';
 export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';
+export { compress } from './compress/compress.ts';
+export { dlp } from './dlp/dlp.ts';
+export { buffer } from './route/options/buffer.ts';
 export { cors } from './route/options/cors.ts';
 export { csrf } from './route/options/csrf.ts';

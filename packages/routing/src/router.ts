@@ -15,6 +15,9 @@ import {
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
+import { compressConcern } from './compress/compress.ts';
+import { dlpConcern } from './dlp/dlp.ts';
+import { bufferConcern } from './route/options/buffer.ts';
 import { createCollectors } from './collect/collectors.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './route/compile/chain.ts';
@@ -81,10 +84,13 @@ const EMBEDDED: Mount = { passOn: undefined, embedded: true };
 
 /** The options that this package compiles itself. */
 const OWN_CONCERNS = [
+  compressConcern,
+  dlpConcern,
   faultConcern,
   corsConcern,
   earlyTransformationConcern,
   regularTransformationConcern,
+  bufferConcern,
   csrfConcern,
 ] as readonly Concern[];
 

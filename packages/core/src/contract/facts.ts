@@ -22,6 +22,12 @@ export interface ReadBody {
   readonly whole: boolean;
 }
 
+/** Masks values in access logs. */
+export interface LogMask {
+  /** Returns the value of a header or of metadata as a log may show it. `name` is `:path` for the path. */
+  maskNamed(name: string, value: string): string;
+}
+
 const FACTS = Symbol('edge-gateway.facts');
 
 /** Facts about one request, shared by all concerns; see {@link factsOf}. */
@@ -58,6 +64,8 @@ export class Facts {
   responseFlags = '';
   /** Name of the span of the request; `undefined` keeps that of the route. */
   spanName: string | undefined = undefined;
+  /** Masks the access log of this request; `undefined` shows all that is not secret by its name. */
+  logMask: LogMask | undefined = undefined;
   /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;
   readonly #request: IncomingMessage;

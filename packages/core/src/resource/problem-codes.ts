@@ -59,6 +59,7 @@ export const SEMANTIC_CODES = {
   INVALID_ACTION: 'A route action without a destination, or with weights whose sum is 0.',
   INVALID_CORS: 'A `cors` block without any origin; an origin that no request can have is a warning.',
   INVALID_DELEGATION: 'A delegating route with several matchers or without a prefix.',
+  INVALID_DLP: 'Masking without an expression or key, or with an invalid mask.',
   INVALID_DOMAIN: 'A domain that no host can match.',
   INVALID_EXT_AUTH: 'External auth settings that cannot work.',
   INVALID_FAULT: 'A fault injection that the data plane rejects.',

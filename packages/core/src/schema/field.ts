@@ -13,6 +13,8 @@ export type Support = 'yes' | 'notYet' | 'leftOut' | 'refused';
 export interface FieldOptions {
   readonly default?: unknown;
   readonly 'x-support'?: Support;
+  /** True if the field is an addition of this gateway: the reference does not have it. */
+  readonly 'x-addition'?: boolean;
   /** What to use instead of an unsupported field. */
   readonly 'x-instead'?: string;
   /** Set on a field that holds a secret itself, not on a reference to one. */
@@ -27,6 +29,9 @@ export type Secrecy = 'value' | 'keySet';
 export const secret = { 'x-secret': 'value' } as const;
 /** Mixed into the options of a field that holds keys, public or symmetric. */
 export const secretKeys = { 'x-secret': 'keySet' } as const;
+
+/** Mixed into the options of a field that only this gateway has. */
+export const addition = { 'x-addition': true } as const;
 
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;

@@ -10,6 +10,7 @@ export type { ExtProc, ExtProcRoute } from './route/ext-proc.ts';
 export type { ExtAuthExtension, ExtAuthServer } from './auth/extauth.ts';
 export type {
   ConnectionLimit,
+  Gzip,
   HttpListenerOptions,
   ListenerOptions,
   RouteConfigOptions,

@@ -5,6 +5,7 @@ import { checkAccessLog } from './access-log.ts';
 import { checkExtAuth } from './auth/ext-auth.ts';
 import { checkStatefulSession } from './stateful-session.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
+import { checkListenerDlp } from './route/dlp.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
@@ -37,6 +38,8 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     httpConnectionManagerSettings: checkConnectionManager,
     extauth: checkExtAuth,
     statefulSession: checkStatefulSession,
+    dlp: checkListenerDlp,
+    buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffering needs maxRequestBytes', path),
   }),
 ];
 

@@ -67,7 +67,6 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
     defaultHost: settings.defaultHostForHttp10,
     anyMethod: httpOptions.headerValidationSettings?.disableHttp1MethodValidation && true,
     refuseUnderscores: underscores === undefined ? undefined : underscores === 'REJECT_CLIENT_REQUEST',
-    maxBodyBytes: httpOptions.buffer?.maxRequestBytes,
     headTimeoutMs: milliseconds(settings.requestHeadersTimeout),
     requestTimeoutMs: milliseconds(settings.requestTimeout),
     idleTimeoutMs: milliseconds(settings.idleTimeout),

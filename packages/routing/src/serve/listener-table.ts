@@ -7,6 +7,8 @@ import type {
   SnapshotSettings,
   VirtualHost,
 } from '@edge-gateway/core';
+import { concernsFor, listenerBlocks } from '../route/compile/listener-blocks.ts';
+import { compileUnroutedMask } from '../dlp/dlp.ts';
 import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
@@ -104,6 +106,8 @@ export interface CompiledListener extends RouteTable {
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
   readonly logs: readonly AccessLog[];
+  /** Masks the access log of requests without a route; missing if nothing is masked. */
+  readonly unroutedMask: ReturnType<typeof compileUnroutedMask>;
   /** Missing without tracing. */
   readonly tracer: Tracer | undefined;
   readonly responses: ResponseStats;
@@ -134,7 +138,8 @@ function compileListener(
     ...environment,
     settings,
     shared,
-    listenerOptions: { csrf: source.httpOptions.csrf, extensions: source.options.extensions },
+    concerns: concernsFor(environment.concerns, source.httpOptions),
+    listenerOptions: listenerBlocks(source),
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
   };
   for (const host of source.virtualHosts) {
@@ -151,6 +156,7 @@ function compileListener(
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
+    unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
     logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
@@ -164,6 +170,15 @@ function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listen
 
 function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
   for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
+}
+
+/** Masks nothing if the rules are invalid: then the routes of the listener respond with 500. */
+function unroutedMaskOf({ httpOptions }: Listener, { metrics }: Context): ReturnType<typeof compileUnroutedMask> {
+  try {
+    return compileUnroutedMask(httpOptions.dlp, metrics);
+  } catch {
+    return undefined;
+  }
 }
 
 function settingsOf(source: Listener, context: Context): Pick<RouteTable, 'settings' | 'failed'> {

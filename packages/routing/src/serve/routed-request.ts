@@ -19,6 +19,7 @@ import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
+import { maskRecord } from '../dlp/masked-record.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
@@ -304,7 +305,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     if (added) this.result.flags = this.result.flags === '' ? added : `${added},${this.result.flags}`;
     if (this.#counted) this.#count();
     this.trace?.finish(this, this.facts?.spanName);
-    for (const log of this.listener.logs) log.write(this);
+    const mask = this.route.entry ? this.facts?.logMask : this.listener.unroutedMask?.(this.head);
+    const record = mask ? maskRecord(this, mask) : this;
+    for (const log of this.listener.logs) log.write(record);
   }
 
   #changeResponse(headers: string[]): void {

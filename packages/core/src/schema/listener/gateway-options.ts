@@ -46,7 +46,7 @@ const listener = f.block({
 export interface ListenerOptions extends f.Static<typeof listener> {}
 export const ListenerOptions = f.named<ListenerOptions>('ListenerOptions', listener);
 
-const gzip = f.block({
+const gzipFields = f.block({
   memoryLevel: f.int('Memory level, 1 to 9.', { minimum: 1, maximum: 9, default: 5 }),
   contentLength: f.int('Minimum body size in bytes.', { minimum: 30, default: 30 }),
   compressionLevel: f.choice(['DEFAULT', 'BEST', 'SPEED'], 'Small or fast.'),
@@ -55,7 +55,15 @@ const gzip = f.block({
   disableOnEtagHeader: f.flag('Does not compress responses with an etag.'),
   removeAcceptEncodingHeader: f.flag('Does not forward `accept-encoding`.'),
   windowBits: f.int('Window bits, 9 to 15.', { minimum: 9, maximum: 15, default: 12 }),
+  encodings: f.list(
+    f.enumeration(['gzip', 'br', 'zstd']),
+    'Encodings to use; of those with the same weight in `accept-encoding`, the first. Empty: gzip, br, zstd.',
+    f.addition,
+  ),
 });
+/** Compresses responses. */
+export interface Gzip extends f.Static<typeof gzipFields> {}
+export const Gzip = f.named<Gzip>('Gzip', gzipFields);
 const dnsCache = f.block(f.oneOf(['caresDns', 'appleDns']), {
   dnsLookupFamily: f.enumeration(['V4_PREFERRED', 'V4_ONLY', 'V6_ONLY', 'AUTO', 'ALL'], 'Address families to look up.'),
   dnsRefreshRate: f.duration('Interval between lookups.', { default: '60s' }),
@@ -131,8 +139,8 @@ const http = f.block({
   httpConnectionManagerSettings: f.of(HttpConnectionManagerSettings, 'How the listener handles HTTP.'),
   healthCheck: f.group('Returns 200 for this path, or 503 while draining.', f.notYet, { path: f.text('Exact path.') }),
   grpcWeb: f.group('Translation of gRPC-Web.', f.notYet, { disable: f.flag('Disables it.') }),
-  gzip: f.of(gzip, 'Compresses responses.', f.notYet),
-  buffer: f.of(Buffer, 'Buffers requests until their body is complete.', f.notYet),
+  gzip: f.of(Gzip, 'Compresses responses.'),
+  buffer: f.of(Buffer, 'Buffers requests until their body is complete.'),
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),
   dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.', f.notYet),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
@@ -153,7 +161,7 @@ const http = f.block({
   extauth: f.of(ExtAuthServer, 'External auth settings here, instead of those in the Settings.'),
   ratelimitServer: f.of(RateLimitServer, 'The rate limit server here, instead of that in the Settings.', f.refused),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
-  dlp: f.of(DlpListener, 'Masks sensitive values.', f.refused),
+  dlp: f.of(DlpListener, 'Masks sensitive values.'),
   caching: f.group('Deprecated; caches responses.', f.leftOut, {
     cachingServiceRef: f.ref('Upstream of the cache.'),
     allowedVaryHeaders: f.list(f.anything(), 'Headers allowed in `vary`.'),

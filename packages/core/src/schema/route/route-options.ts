@@ -20,7 +20,7 @@ const everywhere = {
   transformations: f.of(Transformations, 'Deprecated form of `stagedTransformations`.'),
   extensions: f.anything('Free-form settings for concerns of your own; the gateway itself ignores them.'),
   extauth: f.of(ExtAuthExtension, 'External auth. Unset: inherited from the next level up.'),
-  bufferPerRoute: f.of(BufferPerRoute, 'Buffering of requests at this level.', f.notYet),
+  bufferPerRoute: f.of(BufferPerRoute, 'Buffering of requests at this level.'),
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins. The most specific block replaces the others.'),
 } as const;
 
@@ -36,7 +36,7 @@ const policies = {
   rateLimitRegularConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', f.refused),
   rbac: f.of(Rbac, 'Access control by claims.'),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
-  dlp: f.of(Dlp, 'Masks sensitive values.', f.refused),
+  dlp: f.of(Dlp, 'Masks sensitive values.'),
   extProc: f.of(ExtProcRoute, 'External processing at this level.', f.notYet),
   extProcEarly: f.of(ExtProcRoute, 'Early external processing at this level.', f.notYet),
   extProcLate: f.of(ExtProcRoute, 'Late external processing at this level.', f.notYet),

@@ -4,6 +4,7 @@ import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-
 import type { Shadowing, Upgrade } from '../../schema/route/small-options.ts';
 import { fields, reporterOf, type Check } from '../check.ts';
 import { checkCors } from './cors.ts';
+import { checkDlp } from './dlp.ts';
 import { checkFaults } from './faults.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkLbHash } from './lb-hash.ts';
@@ -17,7 +18,12 @@ const invalidUpgrade = reporterOf('INVALID_UPGRADE');
 
 /** Returns problems of the options of one virtual host. */
 export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) => [
-  ...fields(options, at, { headerManipulation: checkHeaderManipulation, cors: checkCors, retries: checkRetries }),
+  ...fields(options, at, {
+    headerManipulation: checkHeaderManipulation,
+    cors: checkCors,
+    dlp: checkDlp,
+    retries: checkRetries,
+  }),
   ...checkTransformations(options, at),
 ];
 

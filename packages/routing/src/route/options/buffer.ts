@@ -1,0 +1,43 @@
+import { asMiddleware, GatewayError, readWholeBody, replaceBody, type Concern, type Handler } from '@edge-gateway/core';
+import type { CreateMiddleware } from '@edge-gateway/core';
+import type { BufferPerRoute } from '@edge-gateway/core/schema';
+import { replyError } from '../../error-codes.ts';
+
+/** `buffer` of a listener and `bufferPerRoute`: reads request bodies before they are forwarded, up to a limit. */
+export const bufferConcern: Concern<BufferPerRoute> = {
+  name: 'bufferPerRoute',
+  option: 'bufferPerRoute',
+  stage: 'destination',
+  compile: ({ disabled, buffer }) => (disabled ? undefined : compile(buffer?.maxRequestBytes)),
+};
+
+/**
+ * Reads request bodies in your own server before the next handler runs; larger ones are rejected with 413.
+ *
+ * @example
+ * app.use(buffer({ buffer: { maxRequestBytes: 1_048_576 } }));
+ */
+export const buffer: CreateMiddleware<BufferPerRoute> = asMiddleware(bufferConcern);
+
+function compile(maxBytes: number | undefined): Handler | undefined {
+  if (maxBytes === undefined) return undefined;
+  return function buffer(req, _res, next) {
+    readWholeBody(req, maxBytes).then(
+      (body) => {
+        // The length is known now.
+        if (body.length > 0 && req.headers['transfer-encoding'] !== undefined) replaceBody(req, body);
+        next();
+      },
+      (error: unknown) => next(isTooLarge(error) ? TOO_LARGE : error),
+    );
+  };
+}
+
+const TOO_LARGE = replyError('ERR_ROUTING_BODY_TOO_LARGE', {
+  body: 'Payload Too Large',
+  details: 'request_payload_too_large',
+});
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'ERR_CORE_BODY_TOO_LARGE';
+}
