@@ -57,6 +57,8 @@ export interface RouterOptions {
    * seconds. Default: `drop`.
    */
   readonly accessLogOverflow?: AccessLogOverflow;
+  /** Returns false while load balancers in front should send no new requests: `healthCheck` of listeners responds with 503. */
+  readonly isHealthy?: () => boolean;
 }
 
 /**
@@ -125,6 +127,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     now: context.now,
     hold: generations.hold,
     pages: context.pages,
+    isHealthy: options.isHealthy ?? (() => true),
     onHostIdle: table.hostIdle,
     backPressure:
       options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,

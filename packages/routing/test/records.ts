@@ -50,6 +50,7 @@ const RESULT: Readonly<RequestResult> = {
   bytesSent: 2,
   durationMs: 12.34,
   upstreamMs: 10.2,
+  isHealthCheck: false,
 };
 
 function withParts<T extends object>(defaults: T, parts: RecordParts): T {

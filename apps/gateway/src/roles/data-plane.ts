@@ -57,7 +57,13 @@ export function createDataPlane(
   const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
-  const router = createRouter({ concerns: CONCERNS, actions: [graphql], context: held, accessLogOverflow });
+  const router = createRouter({
+    concerns: CONCERNS,
+    actions: [graphql],
+    context: held,
+    accessLogOverflow,
+    isHealthy: () => healthy && !draining,
+  });
   const listeners = createListeners({ router, context });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = createExplorer(

@@ -40,8 +40,12 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     statefulSession: checkStatefulSession,
     dlp: checkListenerDlp,
     buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffering needs maxRequestBytes', path),
+    healthCheck: checkHealthPath,
   }),
 ];
+
+const checkHealthPath: Check<{ readonly path?: string }> = ({ path = '' }, at) =>
+  invalid(!path.startsWith('/') && `the path '${path}' of a health check must begin with a slash`, [...at, 'path']);
 
 const checkConnectionManager: Check<HttpConnectionManagerSettings> = ({ earlyHeaderManipulation, tracing }, at) => {
   const { headersToAdd = [], headersToRemove = [] } = earlyHeaderManipulation ?? {};

@@ -25,6 +25,7 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
     const conditions = compileConditions({ headers: [filter.headerFilter.header] });
     return (record) => allHold(conditions, record.head);
   }
+  if (filter.notHealthCheckFilter) return (record) => !record.result.isHealthCheck;
   if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
   if (filter.runtimeFilter) {
     const { percentSampled = {}, useIndependentRandomness = false } = filter.runtimeFilter;

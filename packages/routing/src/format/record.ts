@@ -56,6 +56,8 @@ export class RequestResult {
   durationMs = 0;
   /** Milliseconds from sending to the response head; -1 without a response. */
   upstreamMs = -1;
+  /** True if it asked for the health of this proxy. */
+  isHealthCheck = false;
 }
 
 const NO_HEADERS: readonly string[] = [];

@@ -51,6 +51,8 @@ export interface RequestEnvironment {
   readonly stats: HttpStats;
   readonly now: () => number;
   readonly pages: Pages;
+  /** False while load balancers in front should send no new requests. */
+  readonly isHealthy: () => boolean;
   /** Keeps the current upstreams until the returned function is called. */
   readonly hold: () => () => void;
   /** Called when the last request of a replaced virtual host has ended. */

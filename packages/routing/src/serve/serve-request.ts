@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Next } from '@edge-gateway/core';
 import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
+import { isHealthPath, respondHealth } from './health-path.ts';
 import { failureReply, redirectReply, textReply } from './reply.ts';
 import { respond } from './respond.ts';
 import type { RequestExits, RoutedRequest } from './routed-request.ts';
@@ -13,6 +14,7 @@ const EMBEDDED: RoutingMode = { ...LISTENING, embedded: true };
 /** Serves a request: route, concerns, action. Never throws. */
 export function serve(request: RoutedRequest, exits: RequestExits): void {
   try {
+    if (isHealthPath(request.listener, request.req)) return respondHealth(request);
     const decision = routeRequest(request, request.listener, exits.embedded ? EMBEDDED : LISTENING);
     request.take(decision);
     if (exits.passOn && isUnmatched(decision)) return exits.passOn();

@@ -28,6 +28,7 @@ const TABLE: readonly (readonly [name: string, filter: Filter, record: RecordPar
   ['all of several', { andFilter: { filters: [status('GE', 200), status('LE', 299)] } }, { status: 404 }, false],
   ['one of several', { orFilter: { filters: [status('EQ', 404), status('EQ', 500)] } }, { status: 404 }, true],
   ['every request except health checks', { notHealthCheckFilter: {} }, {}, true],
+  ['health checks', { notHealthCheckFilter: {} }, { isHealthCheck: true }, false],
 ];
 
 describe('access log filter', () => {

@@ -137,7 +137,10 @@ export const ConnectionLimit = f.named<ConnectionLimit>('ConnectionLimit', limit
 
 const http = f.block({
   httpConnectionManagerSettings: f.of(HttpConnectionManagerSettings, 'How the listener handles HTTP.'),
-  healthCheck: f.group('Returns 200 for this path, or 503 while draining.', f.notYet, { path: f.text('Exact path.') }),
+  healthCheck: f.group(
+    'Responds with 200 to requests for one path, before routes and their policies, and with 503 while the proxy is draining or `/healthcheck/fail` of the proxy admin was called.',
+    { path: f.text('Exact path, with its query.') },
+  ),
   grpcWeb: f.group('Translation of gRPC-Web.', f.notYet, { disable: f.flag('Disables it.') }),
   gzip: f.of(Gzip, 'Compresses responses.'),
   buffer: f.of(Buffer, 'Buffers requests until their body is complete.'),

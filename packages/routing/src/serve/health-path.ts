@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import { DownstreamHead } from '../route/downstream-head.ts';
+import type { CompiledListener } from './listener-table.ts';
+import { textReply } from './reply.ts';
+import type { RoutedRequest } from './routed-request.ts';
+
+/** Returns true for the path by which a load balancer in front asks for the health of this proxy. */
+export function isHealthPath({ source }: CompiledListener, { url }: IncomingMessage): boolean {
+  const path = source.httpOptions.healthCheck?.path;
+  return path !== undefined && path !== '' && path === url;
+}
+
+/** Responds with 200, or 503 while no new requests should come. Such requests are logged, but not counted. */
+export function respondHealth(request: RoutedRequest): void {
+  const { req, result, environment } = request;
+  const healthy = environment.isHealthy();
+  request.head = new DownstreamHead(req.method ?? 'GET', req.url ?? '');
+  result.isHealthCheck = true;
+  result.details = healthy ? 'health_check_ok' : 'health_check_failed';
+  request.reply(textReply(healthy ? 200 : 503, '', healthy ? [] : ['connection', 'close']));
+}
