@@ -106,6 +106,7 @@ export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody 
 export { readBody, readLimited } from './http/read-body.ts';
 export { restoreBody, type RestoredBody } from './http/parsed-body.ts';
 export { RegexError, compileRegex, type Regex, type Span } from './syntax/regex.ts';
+export type { HeaderReader } from './upstream/retry-after.ts';
 export { compileRetries, type RetryPolicy } from './upstream/retry-policy.ts';
 export { createRoundRobin } from './upstream/round-robin.ts';
 export { nearest } from './syntax/did-you-mean.ts';

@@ -45,6 +45,8 @@ const RESULT: Readonly<RequestResult> = {
   status: 200,
   responseHeaders: [],
   details: '',
+  transportFailure: '',
+  attempts: 0,
   flags: '',
   bytesReceived: 1,
   bytesSent: 2,

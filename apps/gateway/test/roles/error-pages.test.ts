@@ -52,7 +52,12 @@ describe('errors of the gateway', () => {
     ['/denied', 403, 'RBAC: access denied', 'Access denied'],
     ['/nothing', 404, '', 'Page not found'],
     ['/users', 401, '', 'Sign-in required'],
-    ['/down', 503, 'upstream connect error', 'The service is not available'],
+    [
+      '/down',
+      503,
+      'upstream connect error or disconnect/reset before headers. reset reason: remote connection failure',
+      'The service is not available',
+    ],
   ];
   for (const [path, status, script, title] of CASES) {
     it(`are a page for browsers and text for scripts: ${status}`, async () => {

@@ -54,6 +54,8 @@ export type Stat = { readonly name: StatName } & (
 export interface Metrics {
   counter(name: StatName): Counter;
   gauge(name: StatName): Gauge;
+  /** Registers a gauge whose value is computed when it is read; replaces one of the same path. */
+  computed(name: StatName, read: () => number): void;
   /** `bounds` of the first call are used. Default: {@link HISTOGRAM_BUCKETS}. */
   histogram(name: StatName, bounds?: readonly number[]): Histogram;
   /** Removes every statistic whose path starts with this prefix, e.g. those of a removed upstream. */
@@ -137,6 +139,17 @@ export function createMetrics(): Metrics {
     family.add(stat);
   }
 
+  function forget(path: string): void {
+    const stat = stats.get(path);
+    if (!stat) return;
+    stats.delete(path);
+    const family = families.get(stat.name.metric)!;
+    family.delete(stat);
+    if (family.size > 0) return;
+    families.delete(stat.name.metric);
+    registry.removeSingleMetric(stat.name.metric);
+  }
+
   function ask<S>(type: Stat['type'], name: StatName, create: () => S): S {
     const known = stats.get(name.path);
     if (known?.type === type) return known.stat as S;
@@ -148,17 +161,13 @@ export function createMetrics(): Metrics {
   return {
     counter: (name) => ask('counter', name, () => ({ value: 0 })),
     gauge: (name) => ask('gauge', name, () => ({ value: 0 })),
+    computed(name, read) {
+      forget(name.path);
+      register({ name, type: 'gauge', stat: Object.defineProperty({ value: 0 }, 'value', { get: read }) });
+    },
     histogram: (name, bounds) => ask('histogram', name, () => createHistogram(bounds)),
     remove(pathPrefix) {
-      for (const [path, stat] of stats) {
-        if (!path.startsWith(pathPrefix)) continue;
-        stats.delete(path);
-        const family = families.get(stat.name.metric)!;
-        family.delete(stat);
-        if (family.size > 0) continue;
-        families.delete(stat.name.metric);
-        registry.removeSingleMetric(stat.name.metric);
-      }
+      for (const path of stats.keys()) if (path.startsWith(pathPrefix)) forget(path);
     },
     list: () => [...stats.values()].sort((a, b) => (a.name.path < b.name.path ? -1 : 1)),
     families: () => families,

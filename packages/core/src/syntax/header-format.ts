@@ -36,6 +36,8 @@ export const RESPONSE_OPERATORS = [
   'RESPONSE_FLAGS',
   'RESPONSE_FLAGS_LONG',
   'RESPONSE_TX_DURATION',
+  'UPSTREAM_REQUEST_ATTEMPT_COUNT',
+  'UPSTREAM_TRANSPORT_FAILURE_REASON',
 ] as const;
 /** Those of them that take an argument in brackets. */
 export const RESPONSE_ARGUMENT_OPERATORS = ['RESP'] as const;
@@ -58,8 +60,6 @@ export const LOG_OPERATORS = [
   'TRACE_ID',
   'TRAILER',
   'UPSTREAM_LOCAL_ADDRESS',
-  'UPSTREAM_REQUEST_ATTEMPT_COUNT',
-  'UPSTREAM_TRANSPORT_FAILURE_REASON',
 ] as const;
 
 /** Where a format is used. */

@@ -39,6 +39,8 @@ const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   RESPONSE_TX_DURATION: (r) =>
     r.result.upstreamMs < 0 ? undefined : Math.max(0, Math.round(r.result.durationMs - r.result.upstreamMs)),
   UPSTREAM_HOST: (r) => text(r.result.upstreamHost),
+  UPSTREAM_REQUEST_ATTEMPT_COUNT: (r) => r.result.attempts || undefined,
+  UPSTREAM_TRANSPORT_FAILURE_REASON: (r) => text(r.result.transportFailure),
   UPSTREAM_CLUSTER: (r) => text(r.route.upstream),
   ROUTE_NAME: (r) => text(r.route.routeName),
   VIRTUAL_CLUSTER_NAME: (r) => text(r.route.virtualClusterOf?.(r.head) ?? ''),

@@ -51,6 +51,10 @@ export class RequestResult {
   details = '';
   /** Response flags; empty on success. */
   flags = '';
+  /** Text of the error of the connection to the upstream; empty if there was none. */
+  transportFailure = '';
+  /** Attempts to send it upstream; 0 if it was not sent. */
+  attempts = 0;
   bytesReceived = 0;
   bytesSent = 0;
   durationMs = 0;

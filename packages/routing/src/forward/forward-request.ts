@@ -1,7 +1,8 @@
 import { Cluster } from '../upstream/cluster.ts';
-import { failureOf } from '../upstream/failure.ts';
-import { ForwardedExchange } from './forwarded-exchange.ts';
+import { noEndpoint } from '../upstream/failure.ts';
 import type { Forward } from './forward.ts';
+import { ForwardedExchange } from './forwarded-exchange.ts';
+import { RetriedExchange } from './retried-exchange.ts';
 
 /**
  * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure in both directions.
@@ -9,7 +10,7 @@ import type { Forward } from './forward.ts';
  *
  * - The time limit starts at the last byte of the request; while the request is being sent, it limits each pause.
  * - A request without a body and with an idempotent method is retried once, on a new connection, if the peer closed the
- *   idle connection before any byte of a response.
+ *   idle connection before any byte of a response. With `head.retries`, any request is retried as that policy says.
  * - Trailers are dropped in both directions, and so are interim responses (1xx).
  * - A final response during an upload is delivered completely; then the connections on both sides are closed.
  */
@@ -17,13 +18,14 @@ export const forward: Forward = (req, res, upstream, head) => {
   if (!(upstream instanceof Cluster)) throw new TypeError('forward requires upstreams from createUpstreams');
   const host = upstream.unusable === undefined ? (head.endpoint ?? upstream.pick(head.pickContext)) : undefined;
   if (host) {
-    new ForwardedExchange({ req, res, cluster: upstream, head, host }).start();
+    const parts = { req, res, cluster: upstream, head, host };
+    if (head.retries) new RetriedExchange(parts, head.retries).start();
+    else new ForwardedExchange(parts).start();
     return;
   }
   head.onDone({
-    failure: failureOf('ERR_ROUTING_NO_ENDPOINT'),
-    flags: 'UH',
-    details: upstream.unusable ?? 'no endpoint',
+    ...noEndpoint(upstream.unusable ?? 'no endpoint'),
+    attempts: 0,
     upstreamMs: -1,
     bytesSent: 0,
     bytesReceived: 0,

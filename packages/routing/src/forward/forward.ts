@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { RetryPolicy } from '@edge-gateway/core';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
 import type { Host } from '../upstream/hosts/host.ts';
@@ -27,6 +28,12 @@ export interface ForwardHead {
    * sent, it limits each pause.
    */
   readonly timeoutMs: number;
+  /** Retries failed attempts, all within `timeoutMs`. */
+  readonly retries?: RetryPolicy | undefined;
+  /** Maximum size of a body that can be sent again, in bytes. Default: 1 MiB. A request with a larger one is not retried. */
+  readonly replayBytes?: number | undefined;
+  /** Called before each retry, so that `headers` can change, with its number from 2 on, the host, and the time since the start. */
+  onRetry?(attempt: number, host: Host, elapsedMs: number): void;
   /**
    * Called once before the response head is written, with the flat headers without hop-by-hop ones; returns the list to write. `host` is the one that responded.
    * If it throws, the response is a 502; for an invalid list the connection is aborted.
@@ -45,8 +52,12 @@ export interface ForwardOutcome {
   readonly aborted?: boolean;
   /** Envoy's response flag (`UF`, `UC`, `UT`, `UH`, `DC`, `UPE`), empty on success (reference: routing 5.6). */
   readonly flags: string;
-  /** Details for the log; never sent to the client. */
-  readonly details?: string;
+  /** Response code details, as Envoy writes them; never sent to the client. */
+  readonly details?: string | undefined;
+  /** Text of the error of the connection, for the log; never sent to the client. */
+  readonly cause?: string | undefined;
+  /** Number of attempts; 0 if no endpoint was picked. */
+  readonly attempts: number;
   /** `address:port` of the endpoint (`[address]:port` for IPv6), if one was picked. */
   readonly endpoint?: string;
   /** Milliseconds from sending to the response head; -1 without a response. */

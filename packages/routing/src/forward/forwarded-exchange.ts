@@ -9,8 +9,8 @@ import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { Cluster } from '../upstream/cluster.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
-import { UpstreamExchange } from '../upstream/exchange.ts';
-import type { FailureReason, ForwardFailure } from '../upstream/failure.ts';
+import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
+import { lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
 
 /** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
@@ -27,8 +27,12 @@ export interface ExchangeParts {
 /** One forwarded request and its response. */
 export class ForwardedExchange extends UpstreamExchange {
   protected readonly retryableMethods = IDEMPOTENT;
-  readonly #parts: ExchangeParts;
-  #body: RequestBody | undefined;
+  protected readonly head: ForwardHead;
+  protected body: RequestBody | undefined;
+  /** Response flag of an attempt that could not be retried. */
+  protected flag = '';
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
   /** Headers of the response until they are written. */
   #flat: string[] | undefined;
   #framing: ResponseHead['framing'] = 'close';
@@ -38,27 +42,38 @@ export class ForwardedExchange extends UpstreamExchange {
 
   constructor(parts: ExchangeParts) {
     super(parts.cluster, parts.host);
-    this.#parts = parts;
+    this.head = parts.head;
+    this.#req = parts.req;
+    this.#res = parts.res;
     if (parts.cluster.settings.proxyProtocol !== undefined) this.client = parts.req.socket;
   }
 
   protected override get observer(): AttemptObserver | undefined {
-    return this.#parts.head.onAttempt;
+    return this.head.onAttempt;
   }
 
   start(): void {
-    const { req, res, head } = this.#parts;
+    const res = this.#res;
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
-    if (!head.body && hasBody(req)) this.#body = new RequestBody(req, this.#onUpload);
-    const { method, path, headers, timeoutMs } = head;
-    this.send({ method, path, headers, timeoutMs, body: head.body ?? this.#body });
+    if (!this.head.body && hasBody(this.#req)) this.body = this.createBody(this.#req);
+    this.send(this.request());
+  }
+
+  protected createBody(req: IncomingMessage): RequestBody {
+    return new RequestBody(req, this.onUpload);
+  }
+
+  /** The request as it is to be sent now. */
+  protected request(): UpstreamRequest {
+    const { method, path, headers, timeoutMs, body } = this.head;
+    return { method, path, headers, timeoutMs, body: body ?? this.body };
   }
 
   onHeadAlone(): void {
     if (this.over) return;
     this.#writeHead(this.#flat!);
-    this.#parts.res.flushHeaders();
+    this.#res.flushHeaders();
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
@@ -66,14 +81,14 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#received += end - start;
     const { connection } = this;
     if (this.#flat) this.#writeHead(this.#flat);
-    const { res, cluster } = this.#parts;
-    if (!write(res, connection!.take(buffer, start, end)) && res.writableLength >= cluster.settings.bufferBytes)
+    const res = this.#res;
+    if (!write(res, connection!.take(buffer, start, end)) && res.writableLength >= this.cluster.settings.bufferBytes)
       connection!.pause();
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
     if (this.over || this.#endedByOthers()) return;
-    const { res, cluster } = this.#parts;
+    const res = this.#res;
     const length = end - start;
     this.#received += length;
     const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
@@ -81,25 +96,25 @@ export class ForwardedExchange extends UpstreamExchange {
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
     else res.end(this.connection!.take(buffer, start, end));
-    cluster.stats.rqTime.observe(this.elapsedMs);
-    this.#end({ flags: '' });
+    this.cluster.stats.rqTime.observe(this.elapsedMs);
+    this.#end(undefined, this.flag, undefined);
   }
 
   protected onResponse({ status, headers, framing }: ResponseHead): void {
-    const { head } = this.#parts;
     this.#upstreamMs = this.elapsedMs;
-    this.#flat = head.onResponseHead(status, [...headers], this.host);
+    this.#flat = this.head.onResponseHead(status, [...headers], this.host);
     this.#status = status;
     this.#framing = framing;
   }
 
   protected onFailure(reason: FailureReason): void {
-    this.#end(reason);
+    const { flags, details } = reason;
+    this.#end(reason, this.flag === '' ? flags : `${this.flag},${flags}`, details);
   }
 
   #writeHead(flat: string[]): void {
-    const { res, cluster } = this.#parts;
-    const early = this.#body !== undefined && !this.#body.ended;
+    const res = this.#res;
+    const early = this.body !== undefined && !this.body.ended;
     // After this no other response is possible: a head that cannot be written still sets the length in `res`.
     this.#flat = undefined;
     try {
@@ -108,13 +123,13 @@ export class ForwardedExchange extends UpstreamExchange {
       throw new UpstreamProtocolError((error as Error).message);
     }
     if (early) lingerOnClose(res);
-    cluster.stats.responded(this.#status);
+    this.cluster.stats.responded(this.#status);
     res.on('drain', this.#onDrain);
   }
 
   /** Returns true if other code ended the response during its body; it is then handled like a disconnected client. */
   #endedByOthers(): boolean {
-    if (this.#flat || !this.#parts.res.writableEnded) return false;
+    if (this.#flat || !this.#res.writableEnded) return false;
     this.#onClientGone();
     return true;
   }
@@ -124,39 +139,41 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
   }
 
-  #end({ failure, flags, details }: { failure?: ForwardFailure; flags: string; details?: string }): void {
+  #end(reason: FailureReason | undefined, flags: string, details: string | undefined): void {
     if (this.over) return;
     this.finish();
-    const { res, cluster, head } = this.#parts;
+    const res = this.#res;
     res.off('close', this.#onClientGone).off('drain', this.#onDrain);
-    this.#body?.release();
+    this.body?.release();
     const begun = this.#status > 0 && this.#flat === undefined;
-    const aborted = begun && (failure !== undefined || flags === 'DC');
-    if (failure && !aborted) cluster.stats.responded(failure.status);
+    const aborted = begun && (reason !== undefined || flags === 'DC');
+    if (reason && !aborted) this.cluster.stats.responded(reason.failure.status);
     if (aborted) breakOff(res, this.#framing !== 'close');
     const outcome: ForwardOutcome = {
       flags,
-      details,
-      failure: aborted ? undefined : failure,
+      details: aborted && details !== undefined ? lateDetails(details) : details,
+      failure: aborted || !reason ? undefined : withResetText(reason, this.attempt > 1),
       aborted: aborted || undefined,
+      cause: reason?.cause,
+      attempts: this.attempt,
       endpoint: hostOf(this.host),
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
-      bytesReceived: this.#body?.bytes ?? head.body?.length ?? 0,
+      bytesReceived: this.body?.bytes ?? this.head.body?.length ?? 0,
     };
-    head.onDone(outcome);
+    this.head.onDone(outcome);
   }
 
   readonly #onClientGone = (): void => {
     if (this.over) return;
     this.cluster.stats.rqCancelled.value++;
     this.leave();
-    this.#end({ flags: 'DC', details: 'client disconnected' });
+    this.#end(undefined, 'DC', 'downstream_remote_disconnect');
   };
 
   readonly #onDrain = (): void => this.connection?.resume();
 
-  readonly #onUpload = (): void => this.refresh();
+  protected readonly onUpload = (): void => this.refresh();
 }
 
 /** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */

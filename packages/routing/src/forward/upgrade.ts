@@ -9,7 +9,14 @@ import { requestHead } from '../http1/request-head.ts';
 import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { Cluster } from '../upstream/cluster.ts';
 import type { Host } from '../upstream/hosts/host.ts';
-import { explain, failureOf, type FailureReason, type ForwardFailure } from '../upstream/failure.ts';
+import {
+  explain,
+  failureOf,
+  noEndpoint,
+  withResetText,
+  type FailureReason,
+  type ForwardFailure,
+} from '../upstream/failure.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
 
@@ -31,7 +38,7 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const host = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick(to.pickContext)) : undefined;
   const upgrade = new Upgrade(socket, to, upstream, host);
   if (host) return upgrade.send(host, req.headers.upgrade ?? 'websocket', head);
-  upgrade.fail({ failure: failureOf('ERR_ROUTING_NO_ENDPOINT'), flags: 'UH', details: upstream.unusable });
+  upgrade.fail(noEndpoint(upstream.unusable ?? 'no endpoint'));
 };
 
 class Upgrade {
@@ -92,11 +99,11 @@ class Upgrade {
   }
 
   /** Ends the upgrade before the tunnel exists, with a response of the gateway. */
-  fail({ failure, flags, details }: Omit<FailureReason, 'details'> & { readonly details: string | undefined }): void {
+  fail(reason: FailureReason): void {
     if (this.#status !== 0) return;
-    this.#responded(failure.status);
-    this.#reason = { flags, details };
-    refuse(this.#socket, failure);
+    this.#responded(reason.failure.status);
+    this.#reason = { flags: reason.flags, details: reason.details };
+    refuse(this.#socket, withResetText(reason, false));
   }
 
   #watch(proxyReq: ClientRequest): void {
@@ -108,7 +115,7 @@ class Upgrade {
     const timer = setTimeout(() => {
       settle();
       const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
-      this.fail({ failure, flags: 'UT', details: 'no response to the upgrade' });
+      this.fail({ failure, flags: 'UT', details: 'response_timeout', cause: 'no response to the upgrade' });
       proxyReq.destroy();
     }, DEFAULT_TIMEOUT_MS);
     // A connection without a reader does not report that its peer disconnected.

@@ -7,6 +7,7 @@ import {
   EMPTY_PLAN,
   type CompiledDestination,
   type ForwardAction,
+  type ForwardPolicy,
   type MatchedRoute,
   type Plan,
   type RespondAction,
@@ -15,8 +16,9 @@ import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
 import { matchedLength } from '../route/match/matcher.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
+import { ATTEMPT_COUNT, expectedTimeoutMs } from '../route/options/attempts.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
-import { rewriteHost } from '../route/options/host-rewrite.ts';
+import { hostOfEndpoint, rewriteHost } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { rewritePath, type PathRewrite } from '../route/options/path-rewrite.ts';
 import { ClientView } from '../format/connection-record.ts';
@@ -24,6 +26,8 @@ import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import { pickContextOf, type HostChoice } from './host-choice.ts';
 import { applyRecorded, removeLookalikes } from './response-headers.ts';
+
+const EXPECTED_TIMEOUT = 'x-envoy-expected-rq-timeout-ms';
 
 export class RequestRoute implements RecordedRoute {
   host: CompiledHost | undefined;
@@ -112,7 +116,8 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
   if (!rewriteHost(request.head, host, request.endpoint, request.settings))
     return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
   if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
-  if (timeoutHeader !== '') setHeader(request.head.headers, 'x-envoy-expected-rq-timeout-ms', timeoutHeader);
+  if (timeoutHeader !== '') setHeader(request.head.headers, EXPECTED_TIMEOUT, timeoutHeader);
+  if (action.policy.countForUpstream) setHeader(request.head.headers, ATTEMPT_COUNT, '1');
   return undefined;
 }
 
@@ -121,6 +126,21 @@ function chooseHost(request: OutgoingRequest, choice: HostChoice): void {
     const facts = request.facts ?? shareFacts(request);
     facts.responseChanges.push({ op: 'append', name: 'set-cookie', value });
   });
+}
+
+/** Changes the head in place for a retry: number of the attempt, remaining time, and the host if it is that of the endpoint. */
+export function prepareRetry(
+  { head, endpoint }: OutgoingRequest,
+  policy: ForwardPolicy,
+  retry: { readonly attempt: number; readonly host: Host; readonly elapsedMs: number },
+): void {
+  const { headers } = head;
+  if (policy.timeoutHeader !== '') {
+    setHeader(headers, EXPECTED_TIMEOUT, String(expectedTimeoutMs(policy, retry.elapsedMs)));
+  }
+  if (policy.countForUpstream) setHeader(headers, ATTEMPT_COUNT, String(retry.attempt));
+  const host = endpoint && hostOfEndpoint(retry.host);
+  if (host !== undefined) setHeader(headers, 'host', host);
 }
 
 /** Changes the head in place to the one passed to an action of a package; returns the code of a rejected request. */

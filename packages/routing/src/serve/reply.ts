@@ -15,8 +15,8 @@ export function textReply(status: number, body: string, headers: readonly string
 }
 
 /** Returns the response to a failure: a short text or an empty body; browsers receive a page. */
-export function failureReply(status: number, message: string): LocalReply {
-  return { ...textReply(status, message), error: { message } };
+export function failureReply(status: number, message: string, headers: readonly string[] = []): LocalReply {
+  return { ...textReply(status, message, headers), error: { message } };
 }
 
 export function redirectReply(status: number, location: string): LocalReply {

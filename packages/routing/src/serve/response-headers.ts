@@ -1,12 +1,18 @@
 import type { HeaderChange } from '@edge-gateway/core';
 import { hasHeader, removeHeader, removeWhere, setHeader } from '../http1/flat-headers.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
+import { ATTEMPT_COUNT } from '../route/options/attempts.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 
 /** Adds the response time of the upstream, in milliseconds. */
 export function addServiceTime(flat: string[], settings: ManagerSettings, upstreamMs: number): void {
   if (settings.suppressEnvoyHeaders) return;
   setHeader(flat, 'x-envoy-upstream-service-time', String(Math.max(0, Math.round(upstreamMs))));
+}
+
+/** Adds the number of attempts, if there was one. */
+export function addAttemptCount(flat: string[], attempts: number): void {
+  if (attempts > 0) setHeader(flat, ATTEMPT_COUNT, String(attempts));
 }
 
 /** Adds the last headers of every response, in place: `via` and `server`. */

@@ -10,16 +10,18 @@ import {
   type Handler,
   type Next,
   type Pages,
+  type RetryPolicy,
 } from '@edge-gateway/core';
 import { NO_METADATA, RequestResult, VIA_UPSTREAM, type RequestRecord } from '../format/record.ts';
 import type { CompiledListener } from './listener-table.ts';
-import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
+import type { CompiledDestination, ForwardAction, ForwardPolicy } from '../route/compile/route.ts';
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
+import type { ForwardFailure } from '../upstream/failure.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
@@ -40,8 +42,8 @@ import {
 import type { RoutingErrorCode } from '../error-codes.ts';
 import { RequestFilters } from './filter-response.ts';
 import { sessionHeader } from './host-choice.ts';
-import { addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
-import { RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
+import { addAttemptCount, addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
+import { prepareRetry, RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
@@ -96,7 +98,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   endpoint: Host | undefined;
   pickContext: PickContext | undefined;
   body: Buffer | undefined;
-  timeoutMs = 0;
+  /** Set once it is sent upstream. */
+  policy: ForwardPolicy | undefined;
   trace: RequestTrace | undefined;
   met: Set<Handler> | undefined;
   /** Set if the route filters responses. */
@@ -128,6 +131,18 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
 
   get headers(): readonly string[] {
     return this.head.headers;
+  }
+
+  get timeoutMs(): number {
+    return this.policy?.timeoutMs ?? 0;
+  }
+
+  get retries(): RetryPolicy | undefined {
+    return this.policy?.retries;
+  }
+
+  get replayBytes(): number | undefined {
+    return this.listener.source.options.perConnectionBufferLimitBytes;
   }
 
   get settings(): ManagerSettings {
@@ -180,8 +195,14 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
 
   sending(): void {
     this.sent = true;
+    this.result.attempts = 1;
     this.#sentAt = performance.now();
     this.trace?.sending(this.head.headers, this.route.upstream);
+  }
+
+  onRetry(attempt: number, host: Host, elapsedMs: number): void {
+    this.result.attempts = attempt;
+    prepareRetry(this, this.policy!, { attempt, host, elapsedMs });
   }
 
   onResponseHead(status: number, headers: string[], host: Host): string[] {
@@ -189,6 +210,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.responseHeaders = headers;
     if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
     addServiceTime(headers, this.settings, performance.now() - this.#sentAt);
+    if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
     this.#changeResponse(headers);
     return headers;
   }
@@ -199,6 +221,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
       this.result.flags = outcome.flags;
       this.result.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
     }
+    this.result.transportFailure = outcome.cause ?? '';
+    this.result.attempts = outcome.attempts;
     this.result.upstreamHost = outcome.endpoint ?? '';
     this.result.upstreamMs = outcome.upstreamMs;
     this.result.bytesReceived = outcome.bytesReceived;
@@ -206,7 +230,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const { failure } = outcome;
     if (!failure) this.finish();
     else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.head.requestId));
-    else this.reply(failureReply(failure.status, failure.message));
+    else this.reply(this.#failureReply(failure));
   }
 
   /** Rejects the request with a code of the table. */
@@ -310,6 +334,14 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const mask = this.route.entry ? this.facts?.logMask : this.listener.unroutedMask?.(this.head);
     const record = mask ? maskRecord(this, mask) : this;
     for (const log of this.listener.logs) log.write(record);
+  }
+
+  #failureReply({ status, code, message }: ForwardFailure): LocalReply {
+    const headers: string[] = [];
+    const overloaded = code === 'ERR_ROUTING_UPSTREAM_OVERFLOW' && !this.settings.suppressEnvoyHeaders;
+    if (overloaded) headers.push('x-envoy-overloaded', 'true');
+    if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
+    return failureReply(status, message, headers);
   }
 
   #changeResponse(headers: string[]): void {

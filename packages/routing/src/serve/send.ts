@@ -24,9 +24,8 @@ export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
   request.body = parsedBody(request.req);
-  const { timeoutMs, shadow } = target.action.policy;
-  request.timeoutMs = timeoutMs;
-  shadow?.copy(request);
+  request.policy = target.action.policy;
+  target.action.policy.shadow?.copy(request);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();
@@ -49,7 +48,7 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
     pickContext: request.pickContext,
     onDone: (outcome) => {
       request.result.status = outcome.status;
-      request.onDone({ ...outcome, upstreamMs: -1 });
+      request.onDone({ ...outcome, attempts: 1, upstreamMs: -1 });
     },
   });
   request.release();

@@ -5,13 +5,13 @@ import {
   type UpstreamAnswer,
   type UpstreamCall,
 } from '@edge-gateway/core';
-import { errorOf, explain, failureOf, type FailureReason, type ForwardFailure } from './failure.ts';
+import { errorOf, explain, failureOf, noEndpoint, type FailureReason } from './failure.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { authorityOf } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import { Cluster } from './cluster.ts';
-import { UpstreamExchange } from './exchange.ts';
 import type { Host } from './hosts/host.ts';
+import { UpstreamExchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
 import type { Upstreams } from './upstream.ts';
 
@@ -42,7 +42,7 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
       const cluster = upstreams.get(name);
       const host = cluster?.pick();
       if (cluster instanceof Cluster && host) new Call({ cluster, host, call, cancellations, resolve, reject }).start();
-      else reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
+      else reject(errorOf(noEndpoint('no endpoint'), name));
     });
   return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
 }
@@ -61,12 +61,9 @@ function createUpstreamConnector(upstreams: Upstreams): NonNullable<CallUpstream
       const cluster = upstreams.get(name);
       const host = cluster?.pick();
       if (!(cluster instanceof Cluster) || !host) {
-        return reject(errorOf(failureOf('ERR_ROUTING_NO_ENDPOINT'), `upstream ${name}`));
+        return reject(errorOf(noEndpoint('no endpoint'), name));
       }
-      const failed = (error: Error): void => {
-        const { failure, details } = explain(error, 'connecting');
-        reject(errorOf(failure, `${name}: ${details}`));
-      };
+      const failed = (error: Error): void => reject(errorOf(explain(error, 'connecting'), name));
       try {
         cluster.pool(host).connectUnpooled((error, socket) => {
           if (socket) resolve({ socket, host: authorityOf(host), basePath: '' });
@@ -138,7 +135,8 @@ class Call extends UpstreamExchange {
     this.#size += chunk.length;
     this.#chunks.push(chunk);
     if (this.#size <= maxBodyBytes) return;
-    this.#end(failureOf('ERR_ROUTING_UPSTREAM_TOO_LARGE'), `more than ${maxBodyBytes} bytes`);
+    const failure = failureOf('ERR_ROUTING_UPSTREAM_TOO_LARGE');
+    this.#end({ failure, flags: '', details: `more than ${maxBodyBytes} bytes` });
     this.leave();
   }
 
@@ -160,15 +158,15 @@ class Call extends UpstreamExchange {
     this.#response = response;
   }
 
-  protected onFailure({ failure, details }: FailureReason): void {
-    this.#end(failure, details);
+  protected onFailure(reason: FailureReason): void {
+    this.#end(reason);
   }
 
-  #end(failure: ForwardFailure, details: string): void {
+  #end(reason: FailureReason): void {
     if (this.over) return;
     this.#finish();
-    this.cluster.stats.responded(failure.status);
-    this.#parts.reject(errorOf(failure, `${this.cluster.name}: ${details}`));
+    this.cluster.stats.responded(reason.failure.status);
+    this.#parts.reject(errorOf(reason, this.cluster.name));
   }
 
   #finish(): void {

@@ -1,4 +1,5 @@
 import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import type { CircuitBreakers } from './circuit-breakers.ts';
 import { compileKeepAlive } from './connect/keep-alive.ts';
 
 /** Default time limit of an exchange, in milliseconds. */
@@ -12,11 +13,8 @@ const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 /** Bounds of the connections to one endpoint. */
 export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
 
-/**
- * Reads the bounds from the spec of an upstream. An idle timeout of `0s` disables it. One connection is always allowed, as in Envoy:
- * with none, all requests would wait forever.
- */
-export function connectionSettings({ spec }: SnapshotUpstream) {
+/** Reads the bounds from the spec of an upstream. An idle timeout of `0s` disables it. */
+export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections, maxPending }: CircuitBreakers) {
   const connection = spec.connectionConfig;
   const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
   const { perUpstreamPreconnectRatio = 1, predictivePreconnectRatio = 1 } = spec.preconnectPolicy ?? {};
@@ -24,8 +22,8 @@ export function connectionSettings({ spec }: SnapshotUpstream) {
     connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
     keepAlive: compileKeepAlive(connection?.tcpKeepalive),
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
-    maxConnections: Math.max(spec.circuitBreakers?.maxConnections ?? DEFAULTS.maxConnections, 1),
-    maxPending: spec.circuitBreakers?.maxPendingRequests ?? DEFAULTS.maxPendingRequests,
+    maxConnections,
+    maxPending,
     /** 0 is no limit. */
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
     /** Bytes of a response that may wait for its client; 0: what is read at once. */

@@ -2,6 +2,7 @@ import type { Context, Endpoint, HostState, SnapshotUpstream } from '@edge-gatew
 import type { AttemptObserver } from './attempt.ts';
 import { LoadBalancer } from './balance/load-balancer.ts';
 import { loadSettings } from './balance/load-settings.ts';
+import { CircuitBreakers } from './circuit-breakers.ts';
 import type { Host } from './hosts/host.ts';
 import { HostSet } from './hosts/host-set.ts';
 import { Membership } from './hosts/membership.ts';
@@ -31,6 +32,7 @@ export class Cluster implements Upstream {
   readonly snapshot: SnapshotUpstream;
   readonly stats: ClusterStats;
   readonly deadlines: Deadlines;
+  readonly breakers: CircuitBreakers;
   /** Sources of endpoints update it; health checks watch it. */
   readonly hosts = new HostSet();
   /** Set by what judges the hosts by their outcomes. */
@@ -61,7 +63,8 @@ export class Cluster implements Upstream {
     this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
-    this.settings = connectionSettings(snapshot);
+    this.breakers = new CircuitBreakers(snapshot, this.stats, context.metrics);
+    this.settings = connectionSettings(snapshot, this.breakers);
     const load = loadSettings(snapshot);
     this.#balancer = new LoadBalancer(this.hosts, load);
     this.#membership = new Membership(this.hosts, this.stats, () => this.#unusable === undefined);

@@ -1,5 +1,5 @@
 import type { AttemptObserver } from './attempt.ts';
-import { explain, failureOf, isDisconnect, type FailureReason } from './failure.ts';
+import { explain, failureOf, isDisconnect, overflow, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { RequestBody } from '../http1/request-body.ts';
 import { requestHead, type RequestLine } from '../http1/request-head.ts';
@@ -25,7 +25,7 @@ export interface UpstreamRequest extends RequestLine {
  */
 export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected readonly cluster: Cluster;
-  protected readonly host: Host;
+  protected host: Host;
   /** Connection of the client, where the upstream is told of it. */
   client: ClientAddresses | undefined;
   protected connection: Connection | undefined;
@@ -35,6 +35,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected attempt = 1;
   readonly #startedAt = performance.now();
   #attemptedAt = this.#startedAt;
+  /** The current attempt is in progress, and counted as such. */
+  #active = true;
   #request: UpstreamRequest | undefined;
   #head = '';
   #pool: ConnectionPool | undefined;
@@ -45,10 +47,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   constructor(cluster: Cluster, host: Host) {
     this.cluster = cluster;
     this.host = host;
-    cluster.stats.rqTotal.value++;
-    cluster.stats.rqActive.value++;
-    host.rqTotal++;
-    host.active++;
+    this.#begin();
   }
 
   /** The response begins. An error that it throws aborts the exchange. */
@@ -72,21 +71,28 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   protected send(request: UpstreamRequest): void {
-    const { body, timeoutMs } = request;
-    this.#request = request;
+    const { timeoutMs } = request;
     if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, this.#startedAt);
-    try {
-      this.#head = requestHead(request, authorityOf(this.host), framingOf(body));
-      this.#pool = this.cluster.pool(this.host);
-    } catch (error) {
-      return this.#fail(explain(error as Error, 'connecting'));
-    }
-    if (this.#pool.acquire(this)) return;
-    this.#fail({
-      failure: failureOf('ERR_ROUTING_UPSTREAM_OVERFLOW'),
-      flags: 'UO',
-      details: 'too many requests are waiting for a connection',
-    });
+    this.#dispatch(request);
+  }
+
+  /** Ends the current attempt without ending the exchange: {@link sendAgain} follows. */
+  protected endAttempt(): void {
+    this.leave();
+    this.connection = undefined;
+    this.#settle();
+  }
+
+  /** Begins another attempt within the same time limit. */
+  protected sendAgain(host: Host, request: UpstreamRequest): void {
+    this.attempt++;
+    this.host = host;
+    this.#attemptedAt = performance.now();
+    this.#active = true;
+    this.#retried = false;
+    this.#status = 0;
+    this.#begin();
+    this.#dispatch(request);
   }
 
   /** Restarts the time limit. */
@@ -98,16 +104,19 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   protected finish(): void {
     this.over = true;
     this.#deadline?.cancel();
-    const { stats } = this.cluster;
-    stats.rqActive.value--;
-    this.host.active--;
-    stats.rqCompleted.value++;
+    this.#settle();
   }
 
-  /** Releases the connection, or leaves the queue for one. */
+  /** Releases the connection, or stops waiting for one. */
   protected leave(): void {
-    this.#pool?.cancel(this);
-    this.connection?.leave();
+    if (this.connection) this.connection.leave();
+    else this.#pool?.cancel(this);
+  }
+
+  /** Ends the current attempt as failed. */
+  protected fail(reason: FailureReason): void {
+    if (this.#active) this.#report(this.#status, reason);
+    this.onFailure(reason);
   }
 
   onOpen(connection: Connection): void {
@@ -137,29 +146,55 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
         return;
       }
     }
-    this.#fail(explain(error, connection.sent ? 'sent' : 'connecting'));
+    this.fail(explain(error, connection.sent ? 'sent' : 'connecting'));
   }
 
   expire(): void {
     this.cluster.stats.rqTimeout.value++;
     this.host.rqTimeout++;
-    const limit = this.#request!.timeoutMs;
+    const cause = `no response in ${this.#request!.timeoutMs} ms`;
     this.leave();
-    this.#fail({
+    this.fail({
       failure: failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT'),
       flags: 'UT',
-      details: `no response in ${limit} ms`,
+      details: 'response_timeout',
+      cause,
     });
   }
 
-  #fail(reason: FailureReason): void {
-    this.#report(this.#status, reason);
-    this.onFailure(reason);
+  #dispatch(request: UpstreamRequest): void {
+    this.#request = request;
+    try {
+      this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
+      this.#pool = this.cluster.pool(this.host);
+    } catch (error) {
+      return this.fail(explain(error as Error, 'connecting'));
+    }
+    if (!this.cluster.breakers.allowsRequest()) return this.fail(overflow('too many active requests'));
+    if (this.#pool.acquire(this)) return;
+    this.fail(overflow('too many requests are waiting for a connection'));
+  }
+
+  #begin(): void {
+    const { stats } = this.cluster;
+    stats.rqTotal.value++;
+    stats.rqActive.value++;
+    this.host.rqTotal++;
+    this.host.active++;
+  }
+
+  #settle(): void {
+    if (!this.#active) return;
+    this.#active = false;
+    const { stats } = this.cluster;
+    stats.rqActive.value--;
+    this.host.active--;
+    stats.rqCompleted.value++;
   }
 
   #report(status: number, reason: FailureReason | undefined): void {
     const { cluster, host, attempt, observer } = this;
-    if (this.#status === 0 && reason?.flags !== 'UO') host.responded(status);
+    if (this.#status === 0 && reason?.reset !== 'overflow') host.responded(status);
     this.#status = status;
     if (!cluster.onAttempt && !observer) return;
     const outcome = { host, attempt, status, reason, elapsedMs: performance.now() - this.#attemptedAt };

@@ -1,9 +1,10 @@
+import { getSystemErrorMessage } from 'node:util';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
 
 export interface ForwardFailure {
-  /** 502 not HTTP, 503 refused, reset, or no endpoint, 504 too slow. */
+  /** 502 not HTTP, 503 refused, reset, overflow, or no endpoint, 504 too slow. */
   readonly status: number;
   /** `ERR_ROUTING_…`. */
   readonly code: string;
@@ -13,11 +14,25 @@ export interface ForwardFailure {
   readonly reply?: ErrorReply | undefined;
 }
 
-/** Why an exchange failed: the response to the caller, the response flag, and the detail to log. */
+/** Why an attempt was reset, in Envoy's words. */
+export type ResetReason =
+  | 'remote connection failure'
+  | 'connection timeout'
+  | 'connection termination'
+  | 'protocol error'
+  | 'overflow'
+  | 'local reset';
+
+/** Why an exchange failed: the response to the caller, the response flag, and the texts to log. */
 export interface FailureReason {
   readonly failure: ForwardFailure;
   readonly flags: string;
+  /** Response code details, as Envoy writes them. */
   readonly details: string;
+  /** Set if the attempt was reset, so that retry conditions may apply. */
+  readonly reset?: ResetReason;
+  /** Text of the error of the connection, for the log. */
+  readonly cause?: string;
 }
 
 /** The progress of an exchange. */
@@ -28,29 +43,68 @@ export function failureOf(code: RoutingErrorCode): ForwardFailure {
   return { code, ...ERROR_CODES[code] };
 }
 
-/** Creates the error of a failure; its details are for the log. */
-export function errorOf({ status, code, message }: ForwardFailure, details: string): GatewayError {
-  return new GatewayError(message, { status, code, cause: new Error(details) });
+/** Creates the error of a failure; its cause is for the log. */
+export function errorOf({ failure, details, cause = details }: FailureReason, upstream: string): GatewayError {
+  const { status, code, message } = failure;
+  return new GatewayError(message, { status, code, cause: new Error(`${upstream}: ${cause}`) });
+}
+
+/** The failure of a request for which no endpoint can be used. */
+export function noEndpoint(cause: string): FailureReason {
+  return { failure: failureOf('ERR_ROUTING_NO_ENDPOINT'), flags: 'UH', details: 'no_healthy_upstream', cause };
+}
+
+/** The failure of a request above a limit of its upstream. */
+export function overflow(cause: string): FailureReason {
+  return { ...resetOf('ERR_ROUTING_UPSTREAM_OVERFLOW', 'UO', 'overflow'), cause };
 }
 
 /** Returns why an exchange failed, from the error that ended it. */
 export function explain(error: Error, phase: Phase): FailureReason {
   if (error instanceof GatewayError) return failedFilter(error);
   const code = codeOf(error);
-  const because = (routing: RoutingErrorCode, flags: string): FailureReason => ({
-    failure: failureOf(routing),
-    flags,
-    details: [code, error.message].filter(Boolean).join(' '),
-  });
-  if (error instanceof RequestHeadError) return because('ERR_ROUTING_FORWARD_REQUEST', '');
+  const cause = [code, error.message].filter(Boolean).join(' ');
+  if (error instanceof RequestHeadError) {
+    return { failure: failureOf('ERR_ROUTING_FORWARD_REQUEST'), flags: '', details: cause, cause };
+  }
   if (phase === 'connecting') {
-    const slow = code === 'ETIMEDOUT';
-    return because(slow ? 'ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT' : 'ERR_ROUTING_UPSTREAM_CONNECT', 'UF');
+    if (code === 'ETIMEDOUT')
+      return { ...resetOf('ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT', 'UF', 'connection timeout'), cause };
+    const reason = connectFailure(error, code);
+    return { ...resetOf('ERR_ROUTING_UPSTREAM_CONNECT', 'UF', 'remote connection failure', reason), cause };
   }
   // Node's parser reads the handshake of an upgrade; its codes have this prefix.
-  return error instanceof UpstreamProtocolError || code.startsWith('HPE_')
-    ? because('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE')
-    : because('ERR_ROUTING_UPSTREAM_RESET', 'UC');
+  if (error instanceof UpstreamProtocolError || code.startsWith('HPE_')) {
+    return { ...resetOf('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE', 'protocol error', error.message), cause };
+  }
+  return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UC', 'connection termination'), cause };
+}
+
+/** The failure of an attempt that was reset before a response. */
+function resetOf(code: RoutingErrorCode, flags: string, reset: ResetReason, transport = ''): FailureReason {
+  const inner = transport === '' ? reset : `${reset}|${transport}`;
+  const details = `upstream_reset_before_response_started{${inner.replace(/\s/g, '_')}}`;
+  return { failure: failureOf(code), flags, details, reset };
+}
+
+function connectFailure(error: Error, code: string): string {
+  const { errno } = error as NodeJS.ErrnoException;
+  if (errno === undefined || errno >= 0) return code === '' ? error.message : `TLS_error:|${code}:TLS_error_end`;
+  const text = getSystemErrorMessage(errno);
+  return `delayed connect error: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Returns the failure with Envoy's body of a reset. The reason of the connection is only logged: it could tell clients too much. */
+export function withResetText({ failure, reset }: FailureReason, retried: boolean): ForwardFailure {
+  if (reset === undefined || failure.status === 504) return failure;
+  const again = retried ? 'retried and the latest ' : '';
+  const message = `upstream connect error or disconnect/reset before headers. ${again}reset reason: ${reset}`;
+  return { ...failure, message };
+}
+
+/** Returns the details of a failure after the head of the response. */
+export function lateDetails(details: string): string {
+  return details.replace('upstream_reset_before_response_started', 'upstream_reset_after_response_started');
 }
 
 /** The body of the request could not be sent, because a filter rejected it. */

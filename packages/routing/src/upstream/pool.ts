@@ -83,12 +83,15 @@ export class ConnectionPool implements ConnectionOwner {
     this.connect(settle, undefined, prefaceOf(this.settings.proxyProtocol, client));
   }
 
-  /** Removes a user from the queue; has no effect if it already has a connection. */
+  /** Removes a user from the queue, or from the connection that is being opened for it. */
   cancel(user: ConnectionUser): void {
     const index = this.#waiting.indexOf(user);
-    if (index < 0) return;
-    this.#waiting.splice(index, 1);
-    this.stats.rqPendingActive.value--;
+    if (index >= 0) {
+      this.#waiting.splice(index, 1);
+      this.stats.rqPendingActive.value--;
+      return;
+    }
+    for (const connection of this.#connections) if (connection.isFor(user)) return connection.leave();
   }
 
   connected(): void {

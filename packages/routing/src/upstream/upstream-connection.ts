@@ -64,6 +64,7 @@ export class Connection implements ResponseSink {
   #served = 0;
   #paused = false;
   #gone = false;
+  #abandoned = false;
 
   constructor(pool: ConnectionOwner, client?: ClientAddresses) {
     this.#pool = pool;
@@ -85,6 +86,7 @@ export class Connection implements ResponseSink {
   /** Serves `user` next: immediately, or when the connection is open. */
   give(user: ConnectionUser): void {
     this.#user = user;
+    this.#abandoned = false;
     this.#idle.end();
     this.sent = false;
     this.responding = false;
@@ -92,6 +94,10 @@ export class Connection implements ResponseSink {
       this.#socket.ref();
       user.onOpen(this);
     } else if (!this.#gone) this.#connect();
+  }
+
+  isFor(user: ConnectionUser): boolean {
+    return this.#user === user;
   }
 
   /** Writes a request: its head, and a buffered or streamed body. */
@@ -131,6 +137,12 @@ export class Connection implements ResponseSink {
     this.#user = undefined;
     if (this.sent) this.#close();
     else if (this.#socket) this.#release();
+  }
+
+  /** Released during a response that is not read further: reused if all of it has arrived with its head, closed otherwise. */
+  abandon(): void {
+    this.#user = undefined;
+    this.#abandoned = true;
   }
 
   destroy(): void {
@@ -193,6 +205,7 @@ export class Connection implements ResponseSink {
       return true;
     }
     if (this.#parser.idle && !this.#gone) this.#completed(used === length);
+    else if (this.#abandoned) this.#close();
     return true;
   };
 

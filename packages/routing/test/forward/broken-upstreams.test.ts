@@ -14,6 +14,7 @@ import {
   type RawUpstream,
 } from './harness.ts';
 
+const RESET = 'upstream connect error or disconnect/reset before headers. reset reason: ';
 const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\nx-answer: good\r\n\r\ngood';
 
 /** Answers the first request with `bad`, the others well. */
@@ -116,7 +117,7 @@ describe('forward, with a broken upstream', () => {
         const { gw } = await badThenGood(bad);
         const answer = await get(gw.url);
         expect(answer.status, answer.body).to.equal(502);
-        expect(answer.body).to.equal('upstream protocol error');
+        expect(answer.body).to.equal(`${RESET}protocol error`);
         expect(gw.outcomes[0]).to.include({ flags: 'UPE' });
         await expectGood(gw);
       });
@@ -189,7 +190,7 @@ describe('forward, with a broken upstream', () => {
       it(name, async () => {
         const { gw } = await badThenGood(stop);
         const answer = await get(gw.url);
-        expect(answer).to.include({ status: 503, body: 'upstream disconnected before response headers' });
+        expect(answer).to.include({ status: 503, body: `${RESET}connection termination` });
         expect(gw.outcomes[0]).to.include({ flags: 'UC' });
         await expectGood(gw);
       });
@@ -198,9 +199,12 @@ describe('forward, with a broken upstream', () => {
     it('rejects connections', async () => {
       const gw = await gateway({ upstream: snapshotOf(await closedPort()) });
       const answer = await get(gw.url);
-      expect(answer).to.include({ status: 503, body: 'upstream connect error' });
+      expect(answer).to.include({ status: 503, body: `${RESET}remote connection failure` });
       expect(gw.outcomes[0]).to.include({ flags: 'UF', upstreamMs: -1 });
-      expect(gw.outcomes[0]!.details).to.contain('ECONNREFUSED');
+      expect(gw.outcomes[0]!.cause).to.contain('ECONNREFUSED');
+      expect(gw.outcomes[0]!.details).to.equal(
+        'upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_Connection_refused}',
+      );
       expect(gw.stat('upstream_cx_connect_fail')).to.equal(1);
     });
 

@@ -39,6 +39,8 @@ async function tlsGateway(upstream: SnapshotUpstream, secret: Record<string, str
   return gateway({ upstream, context: createContext({ secrets }) });
 }
 
+const REFUSED = 'upstream connect error or disconnect/reset before headers. reset reason: remote connection failure';
+
 describe('upstream TLS', () => {
   afterEach(closeAll);
 
@@ -139,9 +141,9 @@ describe('upstream TLS', () => {
       const { port } = await tlsUpstream(options);
       const gw = await tlsGateway(tlsSnapshot(port, parts), secret);
       const answer = await get(gw.url);
-      expect(answer).to.include({ status: 503, body: 'upstream connect error' });
+      expect(answer).to.include({ status: 503, body: REFUSED });
       expect(gw.outcomes[0]).to.include({ flags: 'UF' });
-      expect(gw.outcomes[0]!.details).to.contain(reason);
+      expect(gw.outcomes[0]!.cause).to.contain(reason);
     });
   }
 

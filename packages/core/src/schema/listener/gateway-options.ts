@@ -34,7 +34,10 @@ const listener = f.block({
   accessLoggingService: f.of(AccessLoggingService, 'Access logs for requests.'),
   listenerAccessLoggingService: f.of(AccessLoggingService, 'Access logs for connections.', f.notYet),
   extensions: f.anything('Free-form settings for concerns of your own, where no more specific level has any.'),
-  perConnectionBufferLimitBytes: f.uint32('Maximum buffered bytes per connection.', { default: 1048576, ...f.notYet }),
+  perConnectionBufferLimitBytes: f.uint32(
+    'Maximum size of a request body that is kept for retries, in bytes. A request with a larger one is not retried.',
+    { default: 1048576 },
+  ),
   socketOptions: f.list(socketOption, 'Options of the listening socket.', f.notYet),
   proxyProtocol: f.of(proxyProtocol, 'Reads the PROXY header of a load balancer.', f.notYet),
   connectionBalanceConfig: f.group('How connections are balanced between workers.', f.notYet, {

@@ -1,10 +1,12 @@
 import * as f from '../field.ts';
 
 const fields = f.block({
-  retryOn: f.text('Conditions, separated by commas, e.g. `5xx,connect-failure`.'),
+  retryOn: f.text('Conditions, separated by commas, e.g. `5xx,connect-failure`; one of them is enough.'),
   numRetries: f.count('Retries after the first attempt. 0 and unset mean 1.', { default: 1 }),
-  perTryTimeout: f.duration('Timeout of one attempt. Default: the timeout of the route.'),
-  retryBackOff: f.group('Backoff between attempts; grows with each one.', {
+  perTryTimeout: f.duration(
+    'Timeout of one attempt, until its response begins. Default, and if it is not shorter: the timeout of the route.',
+  ),
+  retryBackOff: f.group('Random delay before each retry, below an interval that doubles with each one.', {
     baseInterval: f.duration('Base interval between attempts.', { default: '25ms' }),
     maxInterval: f.duration('Maximum interval. Default: ten times the base.'),
   }),
@@ -15,12 +17,14 @@ const fields = f.block({
     f.int(undefined, { minimum: 100, maximum: 599 }),
     'Statuses for `retriable-status-codes`.',
   ),
-  rateLimitedRetryBackOff: f.group('Waits as long as the upstream requests.', {
+  rateLimitedRetryBackOff: f.group('Waits for the time that a response asks for.', {
     resetHeaders: f.groups('Headers to read, in order.', {
-      name: f.text('Header with the time to retry.'),
-      format: f.choice(['SECONDS', 'UNIX_TIMESTAMP'], 'How it says so.'),
+      name: f.text('Response header with the time to retry.'),
+      format: f.choice(['SECONDS', 'UNIX_TIMESTAMP'], 'Seconds from now, or the time in seconds since 1970.'),
     }),
-    maxInterval: f.duration('Maximum delay that a header can request.', { default: '300s' }),
+    maxInterval: f.duration('Maximum delay that a header can ask for; headers with a longer one are ignored.', {
+      default: '300s',
+    }),
   }),
 });
 /** Retry policy. The block of a route replaces that of its virtual host. */

@@ -25,10 +25,7 @@ const everywhere = {
 } as const;
 
 const policies = {
-  retries: f.of(Retries, 'Retry policy.', {
-    ...f.notYet,
-    'x-instead': 'only the requests of GraphQLApis are tried again',
-  }),
+  retries: f.of(Retries, 'Retries of failed requests. The block of a route replaces that of its virtual host.'),
   cors: f.of(Cors, 'CORS policy. Fields of the route replace those of the virtual host.'),
   ratelimitBasic: f.of(RateLimitBasic, 'Limits for known and unknown users.', f.refused),
   rateLimitConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', f.refused),
@@ -125,8 +122,8 @@ const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), 
       'Groups of requests to count; a request counts in the first that matches, else in `other`.',
     ),
   }),
-  includeRequestAttemptCount: f.flag('Sends `x-envoy-attempt-count` to the upstream.', f.notYet),
-  includeAttemptCountInResponse: f.flag('Sends `x-envoy-attempt-count` to the client.', f.notYet),
+  includeRequestAttemptCount: f.flag('Sends the number of the attempt to the upstream, in `x-envoy-attempt-count`.'),
+  includeAttemptCountInResponse: f.flag('Sends the number of attempts to the client, in `x-envoy-attempt-count`.'),
   corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', {
     exposeHeaders: f.choice(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.'),
   }),

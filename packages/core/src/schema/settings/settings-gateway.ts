@@ -86,7 +86,7 @@ const gw = f.block({
   validationBindAddr: f.text('Address of the validation server.', { default: '0.0.0.0:9988', ...f.notYet }),
   restXdsBindAddr: f.text('Address of the REST xDS server.', { default: '0.0.0.0:9976', ...f.notYet }),
   proxyDebugBindAddr: f.text('Address of the debug server.', { default: '0.0.0.0:9966', ...f.notYet }),
-  circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers for upstreams without their own.', f.notYet),
+  circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers of upstreams, for the fields that they do not set.'),
   endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', { default: '5m', ...f.notYet }),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
   disableKubernetesDestinations: f.flag('Rejects `kube` destinations.', f.notYet),

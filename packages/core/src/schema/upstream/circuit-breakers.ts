@@ -6,13 +6,15 @@ const fields = f.block({
   maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to an endpoint.', {
     default: DEFAULTS.maxPendingRequests,
   }),
-  maxRequests: f.uint32('Maximum number of active requests.', { default: DEFAULTS.maxRequests, ...f.notYet }),
-  maxRetries: f.uint32('Maximum number of active retries.', {
-    default: DEFAULTS.maxRetries,
-    ...f.notYet,
-    'x-instead': 'only the retries of GraphQLApis are limited',
+  maxRequests: f.uint32('Maximum number of active requests, without waiting ones; above it 503.', {
+    default: DEFAULTS.maxRequests,
   }),
-  trackRemaining: f.flag('Reports the remaining resources in the statistics.', f.notYet),
+  maxRetries: f.uint32('Maximum number of active retries; above it a response is not retried.', {
+    default: DEFAULTS.maxRetries,
+  }),
+  trackRemaining: f.flag(
+    'Reports what is left of each limit in the statistics, `circuit_breakers.default.remaining_*`.',
+  ),
 });
 /** Limits towards one upstream. */
 export interface CircuitBreakers extends f.Static<typeof fields> {}

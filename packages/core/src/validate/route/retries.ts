@@ -1,24 +1,23 @@
+import { isHeaderName } from '../../http/reserved-headers.ts';
 import { parseDuration } from '../../syntax/duration.ts';
 import type { Retries } from '../../schema/route/retries.ts';
+import { RETRY_CONDITIONS } from '../../upstream/retry-policy.ts';
 import { reporterOf, type Check } from '../check.ts';
-
-const CONDITIONS = new Set(
-  `5xx gateway-error reset connect-failure envoy-ratelimited retriable-4xx refused-stream retriable-status-codes
-  retriable-headers reset-before-request http3-post-connect-failure cancelled deadline-exceeded internal
-  resource-exhausted unavailable`.split(/\s+/),
-);
 
 const invalid = reporterOf('INVALID_RETRIES');
 
 /** Returns problems of a retry policy: unknown conditions, contradictory backoff. */
-export const checkRetries: Check<Retries> = ({ retryOn = '', retryBackOff }, at) => {
+export const checkRetries: Check<Retries> = ({ retryOn = '', retryBackOff, rateLimitedRetryBackOff: limited }, at) => {
   const conditions = retryOn.split(',').map((condition) => condition.trim());
-  const unknown = conditions.filter((condition) => condition !== '' && !CONDITIONS.has(condition));
+  const unknown = conditions.filter((condition) => condition !== '' && !RETRY_CONDITIONS.has(condition));
   return [
     ...unknown.flatMap((condition) =>
-      invalid(`'${condition}' is not a retry condition`, [...at, 'retryOn'], { hint: [...CONDITIONS].join(', ') }),
+      invalid(`'${condition}' is not a retry condition`, [...at, 'retryOn'], {
+        hint: [...RETRY_CONDITIONS].join(', '),
+      }),
     ),
     ...invalid(retryBackOff && backOffProblem(retryBackOff), [...at, 'retryBackOff']),
+    ...invalid(limited && limitedProblem(limited), [...at, 'rateLimitedRetryBackOff']),
   ];
 };
 
@@ -28,4 +27,16 @@ function backOffProblem({ baseInterval, maxInterval }: NonNullable<Retries['retr
   const max = maxInterval === undefined ? undefined : parseDuration(maxInterval);
   if (base <= 0 || (max !== undefined && max <= 0)) return 'the intervals must be greater than 0';
   return max !== undefined && base > max ? 'baseInterval must not be greater than maxInterval' : undefined;
+}
+
+function limitedProblem({
+  resetHeaders = [],
+  maxInterval,
+}: NonNullable<Retries['rateLimitedRetryBackOff']>): string | undefined {
+  if (resetHeaders.length === 0) return 'rateLimitedRetryBackOff needs at least one of resetHeaders';
+  const invalidName = resetHeaders.find(({ name = '' }) => !isHeaderName(name));
+  if (invalidName) return `invalid header name '${invalidName.name ?? ''}' in resetHeaders`;
+  return maxInterval !== undefined && parseDuration(maxInterval) <= 0
+    ? 'maxInterval must be greater than 0'
+    : undefined;
 }

@@ -1,5 +1,4 @@
 import {
-  compileRetries,
   parseDuration,
   type Destination,
   type Handler,
@@ -8,7 +7,7 @@ import {
   type Route,
   type RouteAction,
 } from '@edge-gateway/core';
-import type { Retries } from '@edge-gateway/core/schema';
+import { compileAttempts, compileRoutePolicy, expectedTimeoutMs, type AttemptPolicy } from '../options/attempts.ts';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compileLbHash, type RequestHash } from '../options/lb-hash.ts';
@@ -41,10 +40,8 @@ export interface CompiledDestination extends Plan {
 }
 
 /** Changes and limits of a request to any destination of the route. */
-export interface ForwardPolicy {
-  /** 0 is no limit. */
-  readonly timeoutMs: number;
-  /** The limit as sent upstream; empty if it is not sent. */
+export interface ForwardPolicy extends AttemptPolicy {
+  /** The limit of the first attempt as sent upstream; empty if it is not sent. */
   readonly timeoutHeader: string;
   /** `undefined` keeps the path. */
   readonly path: PathRewrite | undefined;
@@ -123,7 +120,7 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
       responder: environment.respond(route),
       path: compilePathRewrite(route.options),
       websocket: websocketOf(route.options, environment.websocket),
-      retries: retriesOf(routeLevels),
+      retries: compileRoutePolicy(routeLevels),
       plan,
     };
   }
@@ -134,11 +131,6 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
 function websocketOf(options: Route['options'], listener: boolean): boolean {
   const named = options.upgrades?.find((upgrade) => upgrade.websocket)?.websocket;
   return named ? named.enabled !== false : listener;
-}
-
-function retriesOf(levels: OptionLevels): RetryPolicy | undefined {
-  const block = levels.find((level) => level?.['retries'] !== undefined)?.['retries'];
-  return block === undefined ? undefined : compileRetries(block as Retries);
 }
 
 function compileReply(action: Extract<RouteAction, { readonly body: string }>, plan: Plan): CompiledAction {
@@ -163,9 +155,11 @@ function compileForward(
   });
   const { timeout } = route.options;
   const timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : Math.ceil(parseDuration(timeout));
+  const attempts = compileAttempts([route.options, environment.hostOptions], timeoutMs);
+  const expectedMs = expectedTimeoutMs(attempts, 0);
   const policy: ForwardPolicy = {
-    timeoutMs,
-    timeoutHeader: timeoutMs > 0 && !environment.suppressEnvoyHeaders ? String(timeoutMs) : '',
+    ...attempts,
+    timeoutHeader: expectedMs > 0 && !environment.suppressEnvoyHeaders ? String(expectedMs) : '',
     path: compilePathRewrite(route.options),
     host: compileHostRewrite(route.options),
     websocket: websocketOf(route.options, environment.websocket),

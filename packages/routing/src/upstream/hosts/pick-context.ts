@@ -13,7 +13,7 @@ export interface PickContext {
   /** Hosts that were tried already; another one is chosen if there is any. */
   readonly excluded?: ReadonlySet<Host>;
   /** Priorities that were tried already (`previousPriorities`); they are not used unless there is no other. */
-  readonly excludedPriorities?: ReadonlySet<number>;
+  readonly excludedPriorities?: ReadonlySet<number> | undefined;
   /** 1 for the first try; consistent hashing chooses another host for each. */
   readonly attempt?: number;
 }
