@@ -47,7 +47,10 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
     server.maxConnections = options.maxConnections();
     options.onConnection(socket);
   });
-  server.on('drop', options.onOverflow);
+  server.on('drop', () => {
+    server.maxConnections = options.maxConnections();
+    options.onOverflow();
+  });
   server.maxConnections = options.maxConnections();
   server.listen({ port: options.port, host, backlog: 1_024 });
   await once(server, 'listening');

@@ -21,7 +21,10 @@ export interface ListenLimits extends RequestRules {
   readonly maxConnectionDurationMs: number;
   /** Default 0: no limit. */
   readonly maxRequestsPerConnection: number;
-  /** Maximum number of open connections of the listener; further ones are closed immediately. Default 10,000. */
+  /**
+   * Maximum number of open connections of the listener; further ones are closed immediately. Default 10,000; all listeners
+   * together have at most half as many as the process may open files.
+   */
   readonly maxConnections: number;
   /** Interval between checks of the timeouts. Default 1,000. */
   readonly checkIntervalMs: number;

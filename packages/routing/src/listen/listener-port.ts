@@ -3,6 +3,7 @@ import type { Context, Handler, Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createFront, type Front } from './front.ts';
+import type { ConnectionBudget } from './open-files.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
 import { createRefuse } from './refuse/refuse.ts';
 import { createServe } from './request-events.ts';
@@ -17,6 +18,8 @@ export interface ListenerPortParts {
   readonly context: Context;
   readonly handler: Handler;
   readonly limits: Partial<ListenLimits>;
+  /** Shared by all listeners of the process. */
+  readonly budget: ConnectionBudget;
   /** Writes the access log of a request that does not reach the handler. */
   readonly onRefused: (record: RequestRecord) => void;
 }
@@ -25,7 +28,7 @@ export interface ListenerPortParts {
 const IDLE_GRACE_MS = 500;
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
-  const { context, handler, onRefused } = parts;
+  const { context, handler, budget, onRefused } = parts;
   const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
@@ -56,7 +59,11 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
 
   function accept(socket: Socket): void {
     sockets.add(socket);
-    countConnection(socket, stats!, () => sockets.delete(socket));
+    budget.acquire();
+    countConnection(socket, stats!, () => {
+      sockets.delete(socket);
+      budget.release();
+    });
     current!.accept(socket);
   }
 
@@ -66,7 +73,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     const onOverflow = (): void => void stats!.overflow.value++;
     acceptor = await createAcceptor({
       ...at,
-      maxConnections: () => limits.maxConnections,
+      maxConnections: () => Math.min(limits.maxConnections, sockets.size + budget.free()),
       onConnection: accept,
       onOverflow,
     });

@@ -3,6 +3,7 @@ import { routingError } from '../error-codes.ts';
 import type { Router } from '../router.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
+import { createConnectionBudget } from './open-files.ts';
 import type { ListenLimits } from './limits.ts';
 
 /** The result of opening one listener of a snapshot. */
@@ -63,6 +64,7 @@ const LAST_RETRY_MS = 30_000;
 export function createListeners(options: ListenersOptions): Listeners {
   const { router, context, host, portOf = (listener) => listener.bindPort, limits = {} } = options;
   const log = context.log.get('conn_handler');
+  const budget = createConnectionBudget();
   const ports = new Map<string, ListenerPort>();
   const leaving = new Map<ListenerPort, Promise<void>>();
   let queue: Promise<unknown> = Promise.resolve();
@@ -76,7 +78,7 @@ export function createListeners(options: ListenersOptions): Listeners {
     let port = ports.get(name);
     if (!port) {
       const onRefused = (record: RequestRecord): void => router.logRefused?.(name, record);
-      port = createListenerPort(name, { context, handler: router.listener(name), limits, onRefused });
+      port = createListenerPort(name, { context, handler: router.listener(name), limits, budget, onRefused });
       ports.set(name, port);
     }
     try {
