@@ -12,6 +12,14 @@ interface Ready {
   readonly statsPort: number;
 }
 
+/** Limits of the process. */
+export interface ProcessLimits {
+  /** Most file descriptors that it may open. */
+  readonly openFiles?: number | undefined;
+  /** Most MiB of the old generation of its heap. */
+  readonly heapMb?: number | undefined;
+}
+
 /** The program as a process of its own, with a directory of resources that a test writes to. */
 export class GatewayProcess {
   readonly dir = mkdtempSync(join(tmpdir(), 'gateway-'));
@@ -19,6 +27,11 @@ export class GatewayProcess {
   ready!: Ready;
   output = '';
   errors = '';
+  readonly #limits: ProcessLimits;
+
+  constructor(limits: ProcessLimits = {}) {
+    this.#limits = limits;
+  }
 
   write(file: string, text: string): void {
     const path = join(this.dir, file);
@@ -42,7 +55,11 @@ export class GatewayProcess {
       '0',
     ];
     const args = ['--conditions=source', MAIN, '--config', this.dir, ...ports, ...flags];
-    this.child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    const { openFiles, heapMb } = this.#limits;
+    if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
+    const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];
+    const [program, given] = openFiles === undefined ? [process.execPath, args] : ['sh', limited];
+    this.child = spawn(program, given, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.child.stdout!.on('data', (chunk) => (this.output += chunk));
     this.child.stderr!.on('data', (chunk) => (this.errors += chunk));
     await new Promise<void>((resolve, reject) => {

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
+
+/** A gateway, a process of its own, with one route to an upstream of the test. */
+export interface GatewayBefore {
+  readonly port: number;
+  readonly process: GatewayProcess;
+  /** Number of open file descriptors. */
+  openFiles(): number;
+  /** Resident memory in bytes, now and at its highest. */
+  memory(): { readonly now: number; readonly peak: number };
+  /** Value of a statistic of the upstream. */
+  stat(name: string): Promise<number>;
+  /** Lines of the access log so far. */
+  log(): readonly LogLine[];
+  close(): Promise<void>;
+}
+
+/** Fields of a line of the access log. */
+export interface LogLine {
+  readonly path?: string;
+  readonly status?: number;
+  readonly flags?: string;
+  readonly details?: string;
+}
+
+export interface GatewayBeforeOptions {
+  readonly upstreamPort: number;
+  /** `httpConnectionManagerSettings` of the listener. */
+  readonly settings?: object;
+  /** Options of the route. */
+  readonly route?: object;
+  /** Most file descriptors that the process may open. */
+  readonly openFiles?: number;
+  /** Most MiB of heap. */
+  readonly heapMb?: number;
+}
+
+const UPSTREAM = 'up';
+
+/** Starts a gateway in front of a port of 127.0.0.1. */
+export async function startGatewayBefore(options: GatewayBeforeOptions): Promise<GatewayBefore> {
+  const gateway = new GatewayProcess({ openFiles: options.openFiles, heapMb: options.heapMb });
+  const resources = resourcesOf(options);
+  resources.forEach((resource, index) => gateway.write(`${index}.json`, JSON.stringify(resource)));
+  await gateway.start();
+  const { pid } = gateway.child;
+  const status = (field: string): number => {
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(text)![1]) * 1024;
+  };
+  return {
+    port: gateway.ready.listeners[0]!.port,
+    process: gateway,
+    openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
+    memory: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
+    async stat(name) {
+      const text = await (await fetch(`${gateway.admin}/stats`)).text();
+      return Number(new RegExp(`^cluster\\.${UPSTREAM}_gw-system\\.${name}: (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    },
+    log: () => gateway.output.split('\n').flatMap((line) => (line.includes('"requestId"') ? [JSON.parse(line)] : [])),
+    close: () => gateway.close(),
+  };
+}
+
+function resourcesOf({ upstreamPort, settings, route }: GatewayBeforeOptions): object[] {
+  const gateway = {
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'gateway' },
+    spec: {
+      bindAddress: '127.0.0.1',
+      bindPort: 0,
+      httpGateway: { options: { httpConnectionManagerSettings: settings } },
+    },
+  };
+  const upstream = {
+    apiVersion: 'gw.vendor.io/v1',
+    kind: 'Upstream',
+    metadata: { name: UPSTREAM },
+    spec: { static: { hosts: [{ addr: '127.0.0.1', port: upstreamPort }] } },
+  };
+  const routes = [{ routeAction: { single: { upstream: { name: UPSTREAM } } }, options: route }];
+  const service = {
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'VirtualService',
+    metadata: { name: 'all' },
+    spec: { virtualHost: { routes } },
+  };
+  return [gateway, upstream, service];
+}

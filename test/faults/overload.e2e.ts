@@ -1,0 +1,138 @@
+import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { until } from '../../apps/gateway/test/gateway-process.ts';
+import { startGatewayBefore, type GatewayBefore, type GatewayBeforeOptions } from './gateway-before.ts';
+import { askOnce, openClient, startRawUpstream, statusOf, type RawClient, type RawUpstream } from './raw-sockets.ts';
+
+const MIB = 1024 * 1024;
+const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+/** Returns the time that 99 of 100 stay below. */
+function p99(took: readonly number[]): number {
+  return took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
+}
+
+describe('clients that overload a gateway', () => {
+  let upstream: RawUpstream;
+  let gateway: GatewayBefore;
+  const clients: RawClient[] = [];
+  let act: (socket: Socket, head: string) => void = () => {};
+
+  async function start(options: Omit<GatewayBeforeOptions, 'upstreamPort'> = {}): Promise<void> {
+    act = (socket) => socket.write(OK);
+    upstream = await startRawUpstream((socket, head) => act(socket, head));
+    gateway = await startGatewayBefore({ upstreamPort: upstream.port, ...options });
+    expect(statusOf(await askOnce(gateway.port, GET('/')))).to.equal(200);
+  }
+  afterEach(async () => {
+    for (const { socket } of clients.splice(0)) socket.destroy();
+    await gateway.close();
+    await upstream.close();
+  });
+
+  /** Opens so many connections, a few at a time. */
+  async function open(count: number): Promise<RawClient[]> {
+    const opened: RawClient[] = [];
+    while (opened.length < count)
+      opened.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(50, count - opened.length) }, () => openClient(gateway.port)),
+        )),
+      );
+    clients.push(...opened);
+    return opened;
+  }
+
+  /** Sends requests one after the other until told to stop; returns the milliseconds that each took. */
+  async function measure(isOver: () => boolean): Promise<number[]> {
+    const took: number[] = [];
+    while (!isOver()) {
+      const from = performance.now();
+      expect(statusOf(await askOnce(gateway.port, GET('/')))).to.equal(200);
+      took.push(performance.now() - from);
+      await wait(5);
+    }
+    return took;
+  }
+
+  it('F26: 2,000 clients send a byte of a head every 10 s: closed with 408 within 15 s, others are served as before', async () => {
+    await start();
+    let usual = 0;
+    const before = await measure(() => usual++ === 300);
+    const slow = await open(2000);
+    const began = performance.now();
+    const closedAfter: number[] = [];
+    let answered = 0;
+    for (const { socket } of slow) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
+      socket.once('data', (text: string) => (answered += text.startsWith('HTTP/1.1 408 ') ? 1 : 0));
+      socket.once('close', () => closedAfter.push(performance.now() - began));
+    }
+    const drip = setInterval(() => slow.forEach(({ socket }) => socket.writable && socket.write('X')), 10_000);
+    const meanwhile = await measure(() => closedAfter.length === slow.length);
+    clearInterval(drip);
+    expect(answered).to.equal(2000);
+    expect(Math.max(...closedAfter)).to.be.lessThan(15_000);
+    expect(p99(meanwhile)).to.be.lessThan(2 * p99(before) + 20);
+  });
+
+  it('F27: 500 clients hardly read responses of 100 MiB: memory stays bounded, the upstream has to wait', async () => {
+    await start();
+    const chunk = 'x'.repeat(64 * 1024);
+    const size = 100 * MIB;
+    let sent = 0;
+    act = (socket, head) => {
+      if (!head.includes('/big')) return void socket.write(OK);
+      let left = size / chunk.length;
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+      const pour = (): void => {
+        while (left > 0 && !socket.destroyed) {
+          left--;
+          sent += chunk.length;
+          if (!socket.write(chunk)) return void socket.once('drain', pour);
+        }
+      };
+      pour();
+    };
+    const base = gateway.memory().now;
+    const slow = await open(500);
+    for (const { socket } of slow) {
+      socket.write(GET('/big'));
+      socket.once('data', () => socket.pause());
+    }
+    let last = -1;
+    await until(async () => {
+      const stalled = sent === last;
+      last = sent;
+      await wait(500);
+      return stalled && upstream.sockets.size >= 500;
+    }, 'nothing more flows');
+    expect(sent).to.be.lessThan(500 * 10 * MIB);
+    expect(gateway.memory().peak - base).to.be.lessThan(400 * MIB);
+    expect(statusOf(await askOnce(gateway.port, GET('/')))).to.equal(200);
+    const [reader] = slow;
+    let read = 0;
+    reader!.socket.on('data', (text: string) => (read += text.length)).resume();
+    await until(() => read > size - 128 * 1024, 'one of them reads on to the end');
+  });
+
+  it('F40: a limit of 256 files: further connections are closed, the others are served, it recovers', async () => {
+    await start({ openFiles: 256 });
+    const kept = await open(50);
+    for (const each of kept) expect(statusOf(await each.ask(GET('/')))).to.equal(200);
+    const more = await open(400);
+    const statuses = await Promise.all(more.map(async (each) => statusOf(await each.ask(GET('/')))));
+    const count = (status: number): number => statuses.filter((each) => each === status).length;
+    expect(count(200) + count(0)).to.equal(400);
+    expect([count(200) > 30, count(0) > 300]).to.deep.equal([true, true]);
+    const again = await Promise.all(kept.map(async (each) => statusOf(await each.ask(GET('/')))));
+    expect(again).to.deep.equal(Array(50).fill(200));
+    const full = gateway.openFiles();
+    for (const { socket } of more) socket.destroy();
+    await until(() => gateway.openFiles() <= full - 40, 'files are closed');
+    for (const each of await open(40)) expect(statusOf(await each.ask(GET('/')))).to.equal(200);
+    expect(gateway.process.child.exitCode).to.equal(null);
+  });
+});
