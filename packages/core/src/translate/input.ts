@@ -7,7 +7,7 @@ import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { missingFault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
-import type { UpstreamTable } from './reference/tables.ts';
+import type { UpstreamEntry, UpstreamTable } from './reference/tables.ts';
 
 /** The input of one translation. */
 export interface TranslationInput extends Resources {
@@ -65,7 +65,7 @@ export class Reader {
   }
 
   /** Returns why an upstream cannot be used, or a warning about it. */
-  upstream(ref: ResourceRef): { readonly fault?: FieldProblem; readonly warning?: string } {
+  upstream(ref: ResourceRef): Partial<Pick<UpstreamEntry, 'upstream' | 'fault' | 'warning'>> {
     const key = keyOf('Upstream', ref);
     this.dependencies.keys.add(key);
     const entry = this.input.upstreams.get(key);

@@ -26,6 +26,8 @@ export interface TranslationSettings {
   /** Whether templates are validated when they are read. */
   readonly validateTransformations: boolean;
   readonly regexMaxProgramSize: number;
+  /** Rejects `kube` destinations. */
+  readonly disableKubernetesDestinations: boolean;
   readonly invalidRoutes: InvalidRoutes;
   /** Of upstreams, see `withDefaults`. */
   readonly upstreamDefaults: string;
@@ -64,6 +66,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
     warnShortCircuits: gateway.validation?.warnRouteShortCircuiting ?? false,
     warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
     validateTransformations: gateway.validation?.disableTransformationValidation !== true,
+    disableKubernetesDestinations: gw.disableKubernetesDestinations ?? false,
     regexMaxProgramSize: gw.regexMaxProgramSize || DEFAULTS.regexMaxProgramSize,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),
     upstreamDefaults: upstreamDefaults(spec),

@@ -40,7 +40,7 @@ const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
     dataCenters: f.texts('Data centers. Empty: all.'),
   }),
   destinationSpec: f.of(destinationSpec, 'Function of the upstream to call.', f.notYet),
-  subset: f.group('Restricts the endpoints to those with these labels.', f.notYet, {
+  subset: f.group('Restricts the endpoints to those with these labels, see `subsetSpec` of the upstream.', {
     values: f.map(f.text(), 'Value by label.'),
   }),
 });

@@ -89,7 +89,7 @@ const gw = f.block({
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers of upstreams, for the fields that they do not set.'),
   endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', { default: '5m', ...f.notYet }),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
-  disableKubernetesDestinations: f.flag('Rejects `kube` destinations.', f.notYet),
+  disableKubernetesDestinations: f.flag('Rejects `kube` destinations.'),
   disableGrpcWeb: f.flag('Omits the gRPC-Web translation.', f.notYet),
   disableProxyGarbageCollection: f.flag('Keeps Proxies of deleted gateways.', f.notYet),
   enableRestEds: f.flag('Serves endpoints over REST.', f.notYet),

@@ -2,7 +2,7 @@ import * as f from '../field.ts';
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
 const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.', f.notYet);
-const subsetSpec = f.of(SubsetSpec, 'Subsets of endpoints by label.', f.notYet);
+const subsetSpec = f.of(SubsetSpec, 'Subsets of endpoints by label.');
 
 const host = f.block({
   addr: f.text('DNS name or address.'),
@@ -27,6 +27,7 @@ const staticFields = f.block({
   useTls: f.bool('Uses TLS. Unset: true if a port is 443.'),
   autoSniRewrite: f.bool('Uses the host as server name (SNI), if it is a DNS name.', { default: true }),
   serviceSpec,
+  subsetSpec,
 });
 /** A fixed list of hosts. */
 export interface StaticUpstream extends f.Static<typeof staticFields> {}

@@ -66,6 +66,9 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.message);
 }
 
+/** Begins the names of upstreams of Kubernetes Services. */
+const KUBE = 'kube-svc:';
+const KUBE_DISABLED = faultOf('kube destinations are disabled in the Settings (gw.disableKubernetesDestinations)');
 const KEPT = '; the route keeps its last good destination';
 const NOT_KEPT = '; the route responds with 503, because its access options changed as well';
 
@@ -90,7 +93,7 @@ function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): Route
 /** Returns the action with its broken shares replaced; the whole action if no share is left. */
 function withFaults({ action, upstreams }: IntendedAction, answer: Replacement, reader: Reader): RouteAction {
   if (action.type !== 'forward') return action;
-  const faults = upstreams.map((ref) => reader.upstream(ref).fault);
+  const faults = upstreams.map((ref) => readUpstream(ref, reader).fault);
   return faults.some(Boolean) ? withBroken(action, faults, answer) : action;
 }
 
@@ -168,7 +171,7 @@ function forward(written: readonly WeightedDestination[], context: DestinationCo
   for (const [i, ref] of upstreams.entries()) {
     const field = at === MULTI ? [...MULTI, i, 'destination'] : at;
     const path = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
-    const { fault, warning } = reader.upstream(ref);
+    const { fault, warning } = readUpstream(ref, reader);
     if (fault) faults.push({ ...fault, key: keys[i]!, path });
     else if (warning) warnings.push({ code: 'STATUS', path, message: warning });
   }
@@ -179,20 +182,28 @@ function forward(written: readonly WeightedDestination[], context: DestinationCo
 }
 
 function shareOf(
-  { weight = 0, options }: WeightedDestination,
+  { weight = 0, options, destination }: WeightedDestination,
   ref: ResourceRef,
   context: DestinationContext,
 ): Destination {
   const { namespace, reader } = context;
   const own = options ? withNamespaces(options, namespace, reader.input.derived) : NO_OPTIONS;
-  return Object.freeze({ upstream: clusterName(ref), weight, options: own });
+  const subset = destination?.subset?.values;
+  const labels = subset && Object.keys(subset).length > 0 && { subset: Object.freeze({ ...subset }) };
+  return Object.freeze({ upstream: clusterName(ref), weight, options: own, ...labels });
+}
+
+/** Returns why a destination cannot be used, or a warning about it. */
+function readUpstream(ref: ResourceRef, reader: Reader): ReturnType<Reader['upstream']> {
+  const isDisabled = ref.name.startsWith(KUBE) && reader.input.settings.disableKubernetesDestinations;
+  return isDisabled ? { fault: KUBE_DISABLED } : reader.upstream(ref);
 }
 
 /** Kubernetes and Consul services refer to upstreams that discovery creates in memory. */
 function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: string): ResourceRef {
   if (kube) {
     const { name = '', namespace: own = namespace } = kube.ref ?? {};
-    return { name: `kube-svc:${own}-${name}-${kube.port ?? 0}`, namespace: own };
+    return { name: `${KUBE}${own}-${name}-${kube.port ?? 0}`, namespace: own };
   }
   if (consul) return { name: `consul-svc:${consul.serviceName ?? ''}`, namespace: 'gw-system' };
   return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };

@@ -9,6 +9,7 @@ import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
+import { subsetProblems } from './subsets.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
 
@@ -36,6 +37,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fiel
       ...authProblems(level.extauth, reader),
       ...transformationProblems(level, reader.input.settings).map(faultOf),
     ]),
+    ...subsetProblems(action, reader).errors,
     ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),
   ];
 }

@@ -21,6 +21,7 @@ import { headerProblems, routeProblems } from '../route/route-problems.ts';
 import { contentOf } from '../snapshot/content.ts';
 import type { Derived } from '../derived.ts';
 import { shortCircuits } from '../route/short-circuit.ts';
+import { subsetProblems } from '../route/subsets.ts';
 import { transformationProblems } from './transformations.ts';
 import { Reader, type Dependencies, type TranslationInput } from '../input.ts';
 
@@ -151,6 +152,10 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   }
   for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
   for (const fault of missingShadows(options, reader, leaf.at)) holder.report.warn(fault);
+  for (const fault of subsetProblems(action, reader).warnings) {
+    const message = routeMessage('InvalidDestinationWarning', fault.message, label);
+    holder.report.warn({ ...fault, message }, leaf.at);
+  }
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.message);
   return Object.freeze({
     name: routeName(name, index, spec.name),

@@ -6,6 +6,7 @@ import type { PickHost } from './algorithm.ts';
 import { usesHash } from './algorithms.ts';
 import { createBalancer } from './balancer.ts';
 import type { LoadSettings } from './load-settings.ts';
+import { createSubsets, hasLabels } from './subsets.ts';
 
 /**
  * Chooses a host of an upstream for each request. It is built again at the first request after a change of the hosts. The
@@ -38,7 +39,9 @@ export class LoadBalancer {
   pick(context?: PickContext): Host | undefined {
     if (context?.wanted !== undefined && (context.attempt ?? 1) === 1) {
       const host = this.#find(context.wanted);
-      if (host?.isHealthy) return host;
+      const { metadataMatch } = context;
+      const isAllowed = !metadataMatch || !this.#settings.subsets || (host && hasLabels(host, metadataMatch));
+      if (host?.isHealthy && isAllowed) return host;
       if (context.strict) return undefined;
     }
     if (this.#pick === undefined || (this.#isStale && performance.now() - this.#builtAt >= this.#mergeWindowMs)) {
@@ -63,6 +66,8 @@ export class LoadBalancer {
     const first = this.#builds++ % (all.length || 1);
     this.#isStale = false;
     this.#builtAt = performance.now();
-    return createBalancer([...all.slice(first), ...all.slice(0, first)], this.#settings);
+    const hosts = [...all.slice(first), ...all.slice(0, first)];
+    const { subsets } = this.#settings;
+    return subsets ? createSubsets(hosts, subsets, this.#settings) : createBalancer(hosts, this.#settings);
   }
 }

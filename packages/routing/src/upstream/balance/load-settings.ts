@@ -1,4 +1,5 @@
 import { parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import type { SubsetSpec } from '@edge-gateway/core/schema';
 
 /** The algorithms, by their names in the spec. */
 export type AlgorithmName = 'roundRobin' | 'leastRequest' | 'random' | 'ringHash' | 'maglev';
@@ -27,6 +28,7 @@ export interface LoadSettings {
   readonly minimumRingSize: number;
   readonly maximumRingSize: number;
   readonly slowStart: SlowStart | undefined;
+  readonly subsets: SubsetSpec | undefined;
 }
 
 const ALGORITHMS: readonly AlgorithmName[] = ['leastRequest', 'random', 'ringHash', 'maglev', 'roundRobin'];
@@ -47,6 +49,7 @@ export function loadSettings({ spec }: Pick<SnapshotUpstream, 'spec'>): LoadSett
     choiceCount: config.leastRequest?.choiceCount ?? 2,
     minimumRingSize: ring?.minimumRingSize ?? 1024,
     maximumRingSize: ring?.maximumRingSize ?? 8_388_608,
+    subsets: spec.static?.subsetSpec ?? spec.kube?.subsetSpec ?? spec.consul?.subsetSpec,
     slowStart: slowStartOf(config.roundRobin?.slowStartConfig ?? config.leastRequest?.slowStartConfig),
   };
 }
