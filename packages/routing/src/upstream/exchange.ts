@@ -10,6 +10,7 @@ import type { Connection, ConnectionUser } from './upstream-connection.ts';
 import type { Deadline, Limited } from './deadlines.ts';
 import { authorityOf } from '../http1/authority.ts';
 import type { ClientAddresses } from './connect/proxy-header.ts';
+import { failIfAsked } from './health/immediate-failure.ts';
 import type { ConnectionPool } from './pool.ts';
 
 /** A request to a host, and the time limit for its response. */
@@ -129,6 +130,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   onHead(head: ResponseHead): void {
     if (this.over) return;
     this.#report(head.status, undefined);
+    const { health } = this.cluster;
+    if (health?.isChecked) failIfAsked(health, this.host, head.headers);
     try {
       this.onResponse(head);
     } catch (error) {

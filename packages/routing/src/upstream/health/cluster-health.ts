@@ -55,6 +55,11 @@ export class ClusterHealth {
       context.holdListeners(`health checks of upstream ${upstream.name}`, this.#checker.firstRound);
   }
 
+  /** True with active health checks. */
+  get isChecked(): boolean {
+    return this.#checker !== undefined;
+  }
+
   /** Marks a host as unhealthy until its checks pass again, because its response asked for it. */
   failPassively(host: Host, reason: string): void {
     this.#checker?.failPassively(host, reason);

@@ -55,7 +55,9 @@ export class HostCheck {
 
   /** Marks the host as unhealthy without a check. */
   failPassively(reason: string): void {
-    if (!this.#closed) this.#failed({ type: 'PASSIVE', reason });
+    if (this.#closed) return;
+    this.#host.setFlag('excludedByHost', true);
+    this.#failed({ type: 'PASSIVE', reason });
   }
 
   #schedule(delayMs: number): void {
@@ -93,10 +95,10 @@ export class HostCheck {
     const { first, healthy } = this.state;
     const transition = this.state.pass();
     stats.success.value++;
+    host.setFlag('activeHcTimeout', false);
+    host.setFlag('excludedByHost', false);
     if (!healthy && this.state.healthy) {
       stats.healthy.value++;
-      host.setFlag('activeHcTimeout', false);
-      host.setFlag('excludedByHost', false);
       host.setFlag('failedActiveHc', false);
       log(host, { add_healthy_event: { first_check: first } });
     }
