@@ -99,6 +99,7 @@ export {
 } from './resource/problem.ts';
 export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { bodyFilterOf, filterRequestBody, type BodyStream } from './body/filtered-request.ts';
+export { findJsonProblem } from './parse/json-syntax.ts';
 export { peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
 export { hasBody } from './body/request-framing.ts';
 export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
@@ -207,7 +208,7 @@ export { validateWritten, type Validated } from './validate/validate.ts';
 export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
-export { toByteString, toValue, type Value } from './template/value.ts';
+export { memberOf, toByteString, toValue, type Value } from './template/value.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
 export { headerProblems } from './validate/transformation/transformations.ts';

@@ -44,7 +44,12 @@ export {
 } from './listen/listeners.ts';
 export { DEFAULT_LIMITS, type ListenLimits } from './listen/limits.ts';
 export type { Refusal } from './check/refusal.ts';
-export { earlyTransformationConcern, regularTransformationConcern, transform } from './transform/concern.ts';
+export {
+  earlyTransformationConcern,
+  postRoutingTransformationConcern,
+  regularTransformationConcern,
+  transform,
+} from './transform/concern.ts';
 export { compress } from './compress/compress.ts';
 export { dlp } from './dlp/dlp.ts';
 export { buffer } from './route/options/buffer.ts';

@@ -30,7 +30,11 @@ import { createGenerations } from './upstream/generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';
 import { createHttpStats } from './serve/http-stats.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
-import { earlyTransformationConcern, regularTransformationConcern } from './transform/concern.ts';
+import {
+  earlyTransformationConcern,
+  postRoutingTransformationConcern,
+  regularTransformationConcern,
+} from './transform/concern.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
 
 export interface RouterOptions {
@@ -93,6 +97,7 @@ const OWN_CONCERNS = [
   earlyTransformationConcern,
   regularTransformationConcern,
   bufferConcern,
+  postRoutingTransformationConcern,
   csrfConcern,
 ] as readonly Concern[];
 

@@ -28,7 +28,10 @@ export interface Handler {
   filterResponse?(req: IncomingMessage): ResponseFilter | undefined;
 }
 
-/** The order in which a request passes the concerns; the only definition of it. */
+/**
+ * The order in which a request passes the concerns; the only definition of it. Those of `postRouting` run only for forwarded
+ * requests, after the endpoint is chosen and the head is rewritten.
+ */
 export const STAGES = [
   'fault',
   'cors',
@@ -41,6 +44,7 @@ export const STAGES = [
   'regularTransformation',
   'headerManipulation',
   'destination',
+  'postRouting',
 ] as const;
 export type Stage = (typeof STAGES)[number];
 

@@ -56,6 +56,10 @@ export class Facts {
    * forged ones. `undefined` in a user's own server, where those of the request are used.
    */
   headers: readonly string[] | undefined = undefined;
+  /** Maximum size of a body that a concern reads as a whole, in bytes. */
+  bufferLimitBytes = 1_048_576;
+  /** Metadata of the chosen endpoint, by namespace. */
+  hostMetadata: Readonly<Record<string, unknown>> | undefined = undefined;
   /** Set by a concern that read a part of the body. */
   body: ReadBody | undefined = undefined;
   /** Cookies that only a login reads. Every concern sees them; they are not forwarded to the destination. */

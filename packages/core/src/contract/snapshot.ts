@@ -34,6 +34,8 @@ export interface SnapshotSettings {
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */
   readonly escapeCharacters?: boolean;
+  /** Logs the messages before and after transformations at level debug. Default false. */
+  readonly logTransformations?: boolean;
 }
 
 /** The default settings. */

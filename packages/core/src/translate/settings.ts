@@ -74,6 +74,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
       ...(extauth && { extauth }),
       requireRbac: rbac?.requireRbac ?? false,
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
+      ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),
     }),
   });
 }

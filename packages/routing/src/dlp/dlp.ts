@@ -19,7 +19,7 @@ import { decoderOf } from '../compress/decode.ts';
 import { routingError } from '../error-codes.ts';
 import type { RequestView } from '../format/record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
-import { Message } from '../transform/message.ts';
+import { RequestMessage } from '../transform/message.ts';
 import { ActionSet, type MaskedPlaces } from './action-set.ts';
 import { compileListenerRules, type ChooseActions } from './listener-rules.ts';
 import { StreamMask } from './stream-mask.ts';
@@ -45,7 +45,7 @@ function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
 
   function actionsFor(req: IncomingMessage): ActionSet | undefined {
     let choice = chosen.get(req);
-    if (!choice) chosen.set(req, (choice = { actions: choose(new Message(req)) }));
+    if (!choice) chosen.set(req, (choice = { actions: choose(new RequestMessage(req)) }));
     return choice.actions;
   }
 

@@ -18,6 +18,8 @@ export interface FilteredRequest {
   readonly head: { readonly requestId: string };
   readonly result: RequestResult;
   readonly settings: ManagerSettings;
+  /** True once it was passed to the forwarder. */
+  readonly sent: boolean;
   finish(): void;
 }
 
@@ -43,7 +45,8 @@ export class RequestFilters implements FilterOwner {
 
   describe(): Pick<FilteredHead, 'details' | 'flags' | 'isLocalReply'> {
     const { details, flags } = this.#request.result;
-    return { isLocalReply: this.isLocalReply, details: this.isLocalReply ? details : VIA_UPSTREAM, flags };
+    const { isLocalReply } = this;
+    return { isLocalReply, details: !isLocalReply && this.#request.sent ? VIA_UPSTREAM : details, flags };
   }
 
   onHead(status: number, headers: string[]): string[] {

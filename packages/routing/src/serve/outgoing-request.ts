@@ -80,6 +80,7 @@ export function shareFacts(request: OutgoingRequest): Facts {
   facts.connection = new ClientView(req, head);
   facts.routeName = route.routeName;
   facts.upstream = route.upstream;
+  facts.bufferLimitBytes = request.settings.bufferLimitBytes;
   return facts;
 }
 

@@ -296,7 +296,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   /** Ends the request with an error: passes it on in a user's own server, responds otherwise. */
-  fail({ passOn }: RequestExits, error: unknown): void {
+  fail({ passOn }: Pick<RequestExits, 'passOn'>, error: unknown): void {
     const { result } = this;
     const reply = error instanceof GatewayError ? error.reply : undefined;
     result.details ||= reply?.details ?? (error instanceof Error ? error.message : String(error));

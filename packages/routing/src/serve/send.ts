@@ -7,6 +7,7 @@ import type { CompiledDestination, ForwardAction } from '../route/compile/route.
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
 import { prepareUpstream, shareFacts, type SendProblem } from './outgoing-request.ts';
+import { runPostRouting } from './post-routing.ts';
 import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
@@ -23,9 +24,15 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
+  const { late } = request.route.plan;
+  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream, target.action));
+  else forwardTo(request, upstream, target.action);
+}
+
+function forwardTo(request: RoutedRequest, upstream: Upstream, { policy }: ForwardAction): void {
   request.body = parsedBody(request.req);
-  request.policy = target.action.policy;
-  target.action.policy.shadow?.copy(request);
+  request.policy = policy;
+  policy.shadow?.copy(request);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();
@@ -37,6 +44,13 @@ export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket
   if (refused) return request.refuse(refused.code);
   const upstream = prepare(request, target, true);
   if (!upstream) return;
+  const { late } = request.route.plan;
+  if (late)
+    runPostRouting(request, { handlers: late, upstream }, () => forwardSocket(request, upstream, { socket, head }));
+  else forwardSocket(request, upstream, { socket, head });
+}
+
+function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
   if (request.settings.session) bindSession(request, upstream);
   request.sending();
   request.releaseSocket(socket as Socket);

@@ -49,7 +49,8 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
   const { action } = request.route.entry!.route;
   request.environment.stats.routed.value++;
   if (!choose(request, exits, action)) return;
-  if (request.route.plan.chain.length === 0) return act(request, exits);
+  const { chain, late } = request.route.plan;
+  if (chain.length === 0 && !late) return act(request, exits);
   request.hold();
   // A concern may respond itself; then the request ends with its response.
   request.res.once('close', () => request.closed());
@@ -77,7 +78,8 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   if (route.plan.filters) request.filterResponse(route.plan.filters);
   else if (request.filters) request.filterResponse([]);
   // Facts are created only if a concern reads or writes them.
-  if (exits.embedded || request.facts || route.plan.chain.length > 0 || action.type === 'respond') shareFacts(request);
+  if (exits.embedded || request.facts || route.plan.chain.length > 0 || route.plan.late || action.type === 'respond')
+    shareFacts(request);
   return true;
 }
 

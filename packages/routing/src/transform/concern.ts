@@ -1,37 +1,78 @@
+import type { IncomingMessage } from 'node:http';
 import {
-  GatewayError,
   asMiddleware,
+  hasBody,
+  readWholeBody,
+  replaceBody,
+  stagesOf,
   type Concern,
   type Context,
   type CreateMiddleware,
+  type FilteredHead,
   type Handler,
   type HasTransformations,
   type Scope,
-  stagesOf,
+  type Stage,
 } from '@edge-gateway/core';
-import type { StagedTransformations, TransformationStage, TransformationTemplate } from '@edge-gateway/core/schema';
-import { allHold } from '../route/match/conditions.ts';
-import { compileMatcher, pathFits, type CompiledMatcher } from '../route/match/matcher.ts';
-import { Message } from './message.ts';
-import { compileRequestTemplate, type ChangeRequest, type TransformEnvironment } from './request-template.ts';
+import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
+import { EMPTY } from './body-change.ts';
+import { reasonOf } from './head-change.ts';
+import { RequestMessage } from './message.ts';
+import { transformResponse } from './response.ts';
+import { compileStage, type CompiledStage, type RequestEntry } from './stage.ts';
 
-type StageName = 'early' | 'regular';
+type StageName = 'early' | 'regular' | 'postRouting';
 
-function handlerOf(stage: TransformationStage | undefined, context: Context, escape: boolean): Handler | undefined {
-  const change = stage && compileStage(stage, { env: context.env ?? {}, escape });
-  if (!change) return undefined;
+interface HandlerParts {
+  readonly stage: CompiledStage | undefined;
+  readonly context: Context;
+  /** False for local replies, which the destination did not write. */
+  readonly appliesTo: (head: FilteredHead) => boolean;
+}
+
+const EVERY_RESPONSE: HandlerParts['appliesTo'] = () => true;
+
+function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler | undefined {
+  if (!stage) return undefined;
   const log = context.log.get('http');
-  return function transform(req, _res, next) {
-    const message = new Message(req);
+  const selected = stage.changesResponses ? new WeakMap<IncomingMessage, RequestEntry>() : undefined;
+
+  function change(message: RequestMessage, entry: RequestEntry, body: Buffer): void {
+    const changed = entry.request!.apply(message, body);
+    if (changed) replaceBody(message.req, changed);
+    if (entry.clearRouteCache) message.facts.reroute = true;
+  }
+
+  const handler: Handler = function transform(req, _res, next) {
+    const message = new RequestMessage(req);
+    const fail = (error: unknown): void => {
+      log.info({ requestId: message.facts.requestId, reason: reasonOf(error) }, 'request cannot be transformed');
+      next(error);
+    };
+    const entry = stage.entryOf(message);
+    if (entry) selected?.set(req, entry);
+    if (!entry?.request) return next();
+    if (entry.request.readsBody && hasBody(req)) {
+      readWholeBody(req, message.facts.bufferLimitBytes)
+        .then((body) => change(message, entry, body))
+        .then(() => next(), fail);
+      return undefined;
+    }
     try {
-      change(message);
+      change(message, entry, EMPTY);
     } catch (error) {
-      const reason = error instanceof GatewayError && error.cause instanceof Error ? error.cause.message : '';
-      log.info({ requestId: message.facts.requestId, reason }, 'request cannot be transformed');
-      return next(error);
+      return fail(error);
     }
     return next();
   };
+  if (!selected) return handler;
+  handler.filterResponse = (req) =>
+    transformResponse({
+      request: new RequestMessage(req),
+      log,
+      choose: (head) => (appliesTo(head) ? stage.responseOf(selected.get(req), head) : undefined),
+    });
+  return handler;
 }
 
 /**
@@ -45,27 +86,45 @@ function pickTransformations(levels: readonly object[]): StagedTransformations |
   return level && stagesOf(level);
 }
 
-function concernOf(stage: StageName): Concern<StagedTransformations> {
+function concernOf(name: StageName, stage: Stage, appliesTo = EVERY_RESPONSE): Concern<StagedTransformations> {
   return {
-    name: `${stage}Transformation`,
+    name: `${name}Transformation`,
     option: 'stagedTransformations',
-    stage: `${stage}Transformation`,
+    stage,
     pick: pickTransformations,
-    compile: (options, context, scope?: Scope) =>
-      handlerOf(options[stage], context, options.escapeCharacters ?? scope?.settings.escapeCharacters ?? false),
+    compile(options, context, scope?: Scope) {
+      const own = options[name];
+      const compiled =
+        own &&
+        compileStage(own, {
+          env: context.env ?? {},
+          escape: options.escapeCharacters ?? scope?.settings.escapeCharacters ?? false,
+          log: context.log.get('http'),
+          logsAll: options.logRequestResponseInfo === true || scope?.settings.logTransformations === true,
+        });
+      return handlerOf({ stage: compiled, context, appliesTo });
+    },
   };
 }
 
-/** `stagedTransformations.early` on requests: after external auth, before tokens and access control. */
-export const earlyTransformationConcern = concernOf('early');
+/** `stagedTransformations.early`: after external auth, before tokens and access control. */
+export const earlyTransformationConcern = concernOf('early', 'earlyTransformation');
 
-/** `stagedTransformations.regular` on requests: after access control and rate limits. */
-export const regularTransformationConcern = concernOf('regular');
+/** `stagedTransformations.regular`: after access control and rate limits. */
+export const regularTransformationConcern = concernOf('regular', 'regularTransformation');
+
+/** `stagedTransformations.postRouting`: after the endpoint is chosen; only responses of the destination. */
+export const postRoutingTransformationConcern = concernOf(
+  'postRouting',
+  'postRouting',
+  ({ isLocalReply, details }) => !isLocalReply && details === 'via_upstream',
+);
 
 /**
- * Transforms requests in your own server by `requestTransforms`, in the form they have in a resource. A request that cannot
- * be transformed is rejected with `ERR_ROUTING_TRANSFORMATION`, 400. Throws `ERR_ROUTING_OPTION` for invalid options.
- * `clearRouteCache` has no effect here.
+ * Transforms requests and responses in your own server by `requestTransforms` and `responseTransforms`, in the form they have in a
+ * resource. A request that cannot be transformed is rejected with `ERR_ROUTING_TRANSFORMATION`, 400; a response becomes a 400. Bodies
+ * of at most 1 MiB are read; `passthrough: {}` reads none. Throws `ERR_ROUTING_OPTION` for invalid options. `clearRouteCache` has no
+ * effect here.
  *
  * @example
  * app.use(
@@ -80,40 +139,8 @@ export const transform: CreateMiddleware<TransformationStage> = asMiddleware({
   name: 'transform',
   option: 'stagedTransformations',
   stage: 'regularTransformation',
-  compile: (options: TransformationStage, context: Context) => handlerOf(options, context, false),
+  compile(options: TransformationStage, context: Context) {
+    const environment = { env: context.env ?? {}, escape: false, log: context.log.get('http'), logsAll: false };
+    return handlerOf({ stage: compileStage(options, environment), context, appliesTo: EVERY_RESPONSE });
+  },
 });
-
-interface Entry {
-  /** `undefined` matches every request. */
-  readonly matcher: CompiledMatcher | undefined;
-  /** `undefined` leaves the request unchanged, and still ends the search. */
-  readonly change: ChangeRequest | undefined;
-  readonly clearRouteCache: boolean;
-}
-
-/**
- * Compiles the request part of one stage: only the first matching entry is used. Returns `undefined` if
- * there is none. Throws for invalid entries.
- */
-function compileStage(stage: TransformationStage, environment: TransformEnvironment): ChangeRequest | undefined {
-  const compileChange = (template: TransformationTemplate | undefined): ChangeRequest | undefined =>
-    template && compileRequestTemplate(template, environment);
-  const entries = (stage.requestTransforms ?? []).map(({ matcher, requestTransformation, clearRouteCache }): Entry => ({
-    // Paths are always case-sensitive here.
-    matcher: matcher && compileMatcher({ ...matcher, caseSensitive: true }),
-    change: compileChange(requestTransformation?.transformationTemplate),
-    clearRouteCache: clearRouteCache === true,
-  }));
-  if (!entries.some(({ change }) => change)) return undefined;
-  return (message) => {
-    const entry = entries.find(({ matcher }) => !matcher || fits(matcher, message));
-    if (!entry?.change) return;
-    entry.change(message);
-    if (entry.clearRouteCache) message.facts.reroute = true;
-  };
-}
-
-function fits(matcher: CompiledMatcher, message: Message): boolean {
-  const { pathname, method } = message;
-  return pathFits(matcher, pathname, method) && allHold(matcher.conditions, message);
-}

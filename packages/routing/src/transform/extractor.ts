@@ -7,9 +7,10 @@ import { routingError } from '../error-codes.ts';
 type ExtractorSpec = NonNullable<TransformationTemplate['extractors']>[string];
 
 export interface Extractor {
-  /** Lower case; empty reads nothing. */
+  /** Lower case; empty reads no header. */
   readonly header: string;
-  /** Extracts from the first value of the header, empty if the header is missing; both are byte strings. */
+  readonly readsBody: boolean;
+  /** Extracts from the body, or the first value of the header, empty if it is missing; both are byte strings. */
   extract(value: string): string;
 }
 
@@ -19,15 +20,14 @@ export function compileExtractor(name: string, spec: ExtractorSpec): Extractor {
   const { header = '', replacementText = '' } = spec;
   const ofText = compileExtract(spec, replacementText);
   const ofBytes = compileExtract(spec, toByteString(replacementText));
-  return {
-    header: header.toLowerCase(),
-    // The expression matches characters, so the value is decoded, unless it is not valid UTF-8.
-    extract: remember((value) => {
-      if (isAscii(value)) return toByteString(ofText(value));
-      const bytes = Buffer.from(value, 'latin1');
-      return isUtf8(bytes) ? toByteString(ofText(bytes.toString('utf8'))) : ofBytes(value);
-    }),
+  // The expression matches characters, so the value is decoded, unless it is not valid UTF-8.
+  const extract = (value: string): string => {
+    if (isAscii(value)) return toByteString(ofText(value));
+    const bytes = Buffer.from(value, 'latin1');
+    return isUtf8(bytes) ? toByteString(ofText(bytes.toString('utf8'))) : ofBytes(value);
   };
+  const readsBody = spec.body !== undefined;
+  return { header: header.toLowerCase(), readsBody, extract: readsBody ? extract : remember(extract) };
 }
 
 // oxlint-disable-next-line no-control-regex -- the ASCII range is what is looked for

@@ -35,7 +35,7 @@ const listener = f.block({
   listenerAccessLoggingService: f.of(AccessLoggingService, 'Access logs for connections.', f.notYet),
   extensions: f.anything('Free-form settings for concerns of your own, where no more specific level has any.'),
   perConnectionBufferLimitBytes: f.uint32(
-    'Maximum size of a request body that is kept for retries, in bytes. A request with a larger one is not retried.',
+    'Maximum size of a request body that is kept for retries, in bytes: a request with a larger one is not retried. Also of bodies that transformations read, where 0 is no limit.',
     { default: 1048576 },
   ),
   socketOptions: f.list(socketOption, 'Options of the listening socket.', f.notYet),

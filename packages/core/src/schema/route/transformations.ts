@@ -5,7 +5,7 @@ const template = f.group('A template in the Jinja-like template language.', { te
 
 const extractor = f.block(f.oneOf(['header', 'body']), {
   header: f.text('Header to read; only its first value.'),
-  body: f.empty('Reads the body.', f.notYet),
+  body: f.empty('Reads the body.'),
   regex: f.regex('RE2 expression; what it must match depends on `mode`.'),
   subgroup: f.count('Capture group to extract; 0 is the whole match.', { default: 0 }),
   mode: f.choice(
@@ -24,8 +24,11 @@ const mergeKeys = f.block({
   ),
 });
 const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsToBody', 'mergeJsonKeys']), {
-  parseBodyBehavior: f.choice(['ParseAsJson', 'DontParse'], 'Whether the body is read as JSON.'),
-  ignoreErrorOnParse: f.flag('False rejects a body that is not JSON with 400.'),
+  parseBodyBehavior: f.choice(
+    ['ParseAsJson', 'DontParse'],
+    'Whether the body is read as JSON. It is read as a whole either way.',
+  ),
+  ignoreErrorOnParse: f.flag('False responds with 400 to a body that is not JSON; true reads it as empty JSON.'),
   extractors: f.map(extractor, 'Values to extract from headers or the body, by name.'),
   headers: f.map(template, 'Template by header; replaces all values, and an empty result removes the header.'),
   headersToAppend: f.groups('Headers to append; an empty result adds nothing.', {
@@ -33,10 +36,10 @@ const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsT
     value: template,
   }),
   headersToRemove: f.texts('Headers to remove.'),
-  body: f.of(template, 'Template of the new body.', f.notYet),
-  passthrough: f.empty('Does not change or buffer the body.'),
-  mergeExtractorsToBody: f.empty('Writes the extracted values into the JSON body; dots in names nest.', f.notYet),
-  mergeJsonKeys: f.of(mergeKeys, 'Writes the results of templates into the JSON body.', f.notYet),
+  body: f.of(template, 'Template of the new body.'),
+  passthrough: f.empty('Neither reads nor changes the body; templates see an empty one.'),
+  mergeExtractorsToBody: f.empty('Writes the extracted values into the JSON body; dots in names nest.'),
+  mergeJsonKeys: f.of(mergeKeys, 'Writes the results of templates into the JSON body.'),
   dynamicMetadataValues: f.groups('Values for later concerns and the access log.', {
     metadataNamespace: f.text('Namespace of the value.', { default: 'io.vendor.transformation' }),
     key: f.text('Name of the value.'),
@@ -47,7 +50,7 @@ const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsT
   escapeCharacters: f.bool(
     'Keeps JSON escapes when strings are inserted. Default: the enclosing block, then Settings.',
   ),
-  spanTransformer: f.group('Renames the trace span; requests only.', f.notYet, {
+  spanTransformer: f.group('Renames the trace span; requests only.', {
     name: f.of(template, 'Template of the name.'),
   }),
 });
@@ -57,7 +60,7 @@ export const TransformationTemplate = f.named<TransformationTemplate>('Transform
 
 const transformation = f.block(f.oneOf(['transformationTemplate', 'headerBodyTransform', 'xsltTransformation']), {
   transformationTemplate: f.of(TransformationTemplate, 'Changes headers and body with templates.'),
-  headerBodyTransform: f.group('Wraps headers and body into one JSON body.', f.notYet, {
+  headerBodyTransform: f.group('Wraps headers and body into one JSON body.', {
     addRequestMetadata: f.flag('Adds query, method and path of a request.'),
   }),
   xsltTransformation: f.group('Changes the body with an XSLT stylesheet.', f.leftOut, {
@@ -65,7 +68,7 @@ const transformation = f.block(f.oneOf(['transformationTemplate', 'headerBodyTra
     setContentType: f.text('New content type; empty keeps the old one.'),
     nonXmlTransform: f.flag('The input is not XML and is passed as text.'),
   }),
-  logRequestResponseInfo: f.flag('Logs input and output at level debug.', f.notYet),
+  logRequestResponseInfo: f.flag('Logs input and output at level debug, without secrets.'),
 });
 /** One transformation of a message. */
 export interface Transformation extends f.Static<typeof transformation> {}
@@ -76,16 +79,15 @@ const stage = f.block({
     matcher: f.of(Matcher, 'Requests to which it applies; unset: all. Its `caseSensitive` is ignored.'),
     clearRouteCache: f.flag('Selects the route again after the transformation.'),
     requestTransformation: f.of(Transformation, 'Transformation of the request.'),
-    responseTransformation: f.of(Transformation, 'Transformation of its response.', f.notYet),
+    responseTransformation: f.of(Transformation, 'Transformation of its response.'),
   }),
   responseTransforms: f.list(
     f.block({
       matchers: f.list(HeaderMatcher, 'Conditions on response headers; all must match.'),
-      responseCodeDetails: f.text('Response code details that must match.'),
+      responseCodeDetails: f.text('Response code details that must match, e.g. `via_upstream`. Unset: all.'),
       responseTransformation: f.of(Transformation, 'Transformation of the response.'),
     }),
     'Used if the matched request entry has no response transformation; the first match is used.',
-    f.notYet,
   ),
 });
 /** The transformations of one stage. */
@@ -95,9 +97,9 @@ export const TransformationStage = f.named<TransformationStage>('TransformationS
 const staged = f.block({
   early: f.of(TransformationStage, 'Before login and access control.'),
   regular: f.of(TransformationStage, 'After access control.'),
-  postRouting: f.of(TransformationStage, 'After the upstream is selected.', f.notYet),
+  postRouting: f.of(TransformationStage, 'After the endpoint is chosen; only forwarded requests and their responses.'),
   inheritTransformation: f.flag('Appends the early and regular lists of the parent.'),
-  logRequestResponseInfo: f.flag('Logs input and output at level debug.', f.notYet),
+  logRequestResponseInfo: f.flag('Logs input and output at level debug, without secrets.'),
   escapeCharacters: f.bool('Default for the templates below. Default: Settings `gw.transformationEscapeCharacters`.'),
 });
 /** Transformations of requests and responses by stage. The most specific level that has the option replaces the others. */
@@ -107,7 +109,7 @@ export const StagedTransformations = f.named<StagedTransformations>('StagedTrans
 const single = f.block({
   requestTransformation: f.of(Transformation, 'Transformation of the request.'),
   clearRouteCache: f.flag('Selects the route again after the transformation.'),
-  responseTransformation: f.of(Transformation, 'Transformation of the response.', f.notYet),
+  responseTransformation: f.of(Transformation, 'Transformation of the response.'),
 });
 /** Deprecated form; ignored if `stagedTransformations.regular` is set. */
 export interface Transformations extends f.Static<typeof single> {}

@@ -103,9 +103,13 @@ const gw = f.block({
   }),
   awsOptions: f.of(aws, 'AWS credentials and functions.', f.leftOut),
   istioOptions: f.of(istio, 'Service mesh.'),
-  logTransformationRequestResponseInfo: f.flag('Logs the input and output of transformations.', f.notYet),
+  logTransformationRequestResponseInfo: f.flag(
+    'Logs messages before and after transformations at level debug, without secrets.',
+  ),
   transformationEscapeCharacters: f.flag('Default of `escapeCharacters`.'),
-  enableAutoWebsocketTransformationPassthrough: f.flag('Does not apply templates to WebSocket routes.', f.notYet),
+  enableAutoWebsocketTransformationPassthrough: f.flag(
+    'Passes bodies of WebSocket handshakes through. They are never read here, so that it has no effect.',
+  ),
 });
 /** The control plane. */
 export interface GwSettings extends f.Static<typeof gw> {}

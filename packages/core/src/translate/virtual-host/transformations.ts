@@ -2,7 +2,7 @@ import { formatPath } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import { thrownBy } from '../../validate/check.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
-import { requestTemplates, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';
+import { templatesOf, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';
 import { templateProblems } from '../../validate/transformation/template-problems.ts';
 import type { TranslationSettings } from '../settings.ts';
 
@@ -37,8 +37,10 @@ function joined(own: TransformationStage | undefined, inherited: TransformationS
 /** Returns problems of templates and of expression sizes in the transformations of one level. */
 export function transformationProblems(options: HasTransformations, settings: TranslationSettings): string[] {
   if (!settings.validateTransformations) return [];
-  return requestTemplates(options).flatMap(({ template, path }) => [
-    ...templateProblems(template).map((problem) => `${formatPath([...path, ...problem.path])}: ${problem.message}`),
+  return templatesOf(options).flatMap(({ template, side, path }) => [
+    ...templateProblems(template, side).map(
+      (problem) => `${formatPath([...path, ...problem.path])}: ${problem.message}`,
+    ),
     ...sizeProblems(template, settings.regexMaxProgramSize),
   ]);
 }

@@ -6,7 +6,7 @@ import type { TransformationTemplate } from '../../schema/route/transformations.
 /** Returns why an extractor is invalid; `undefined` if it is valid. */
 export function extractorProblem(spec: NonNullable<TransformationTemplate['extractors']>[string]): string | undefined {
   const { header, body, regex, mode = 'EXTRACT', subgroup = 0, replacementText } = spec;
-  if (header === undefined && body === undefined) return 'it names no header to read';
+  if (header === undefined && body === undefined) return 'it names neither a header nor the body';
   if (header !== undefined && !PSEUDO_HEADER.test(header) && !isHeaderName(header))
     return `'${header.slice(0, 60)}' is not a header name`;
   if (!regex) return 'it needs a regex';
@@ -20,5 +20,5 @@ export function extractorProblem(spec: NonNullable<TransformationTemplate['extra
   return undefined;
 }
 
-/** The pseudo headers of a request. */
-const PSEUDO_HEADER = /^:(?:path|method|authority|scheme)$/i;
+/** The pseudo headers of a request and a response. */
+const PSEUDO_HEADER = /^:(?:path|method|authority|scheme|status)$/i;

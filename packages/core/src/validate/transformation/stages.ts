@@ -1,5 +1,6 @@
 import type {
   StagedTransformations,
+  Transformation,
   TransformationStage,
   TransformationTemplate,
   Transformations,
@@ -43,27 +44,42 @@ export function stagesOf({
   return staged;
 }
 
-/** A template of a request, and its path in its block. */
+/** The message that a transformation changes. */
+export type Side = 'request' | 'response';
+
+/** A template, its side, and its path below the options. */
 export interface PlacedTemplate {
   readonly template: TransformationTemplate;
+  readonly side: Side;
   readonly path: readonly (string | number)[];
 }
 
-/** Returns every request template of a level, with its path below the options. */
-export function requestTemplates({ stagedTransformations, transformations }: HasTransformations): PlacedTemplate[] {
-  const staged = (['early', 'regular'] as const).flatMap((name) =>
+type Path = PlacedTemplate['path'];
+
+/** Returns every template of a level. */
+export function templatesOf({ stagedTransformations, transformations }: HasTransformations): PlacedTemplate[] {
+  const staged = (['early', 'regular', 'postRouting'] as const).flatMap((name) =>
     ofStage(stagedTransformations?.[name], ['stagedTransformations', name]),
   );
-  const single = transformations?.requestTransformation?.transformationTemplate;
-  if (!single) return staged;
-  const path = ['transformations', 'requestTransformation', 'transformationTemplate'];
-  return [...staged, { template: single, path }];
+  return [...staged, ...ofPair(transformations ?? {}, ['transformations'])];
 }
 
-function ofStage(stage: TransformationStage | undefined, path: readonly string[]): PlacedTemplate[] {
-  return (stage?.requestTransforms ?? []).flatMap(({ requestTransformation }, i) => {
-    const template = requestTransformation?.transformationTemplate;
-    if (!template) return [];
-    return [{ template, path: [...path, 'requestTransforms', i, 'requestTransformation', 'transformationTemplate'] }];
+function ofStage(stage: TransformationStage | undefined, path: Path): PlacedTemplate[] {
+  return [
+    ...(stage?.requestTransforms ?? []).flatMap((entry, i) => ofPair(entry, [...path, 'requestTransforms', i])),
+    ...(stage?.responseTransforms ?? []).flatMap((entry, i) => ofPair(entry, [...path, 'responseTransforms', i])),
+  ];
+}
+
+interface Pair {
+  readonly requestTransformation?: Transformation;
+  readonly responseTransformation?: Transformation;
+}
+
+function ofPair(pair: Pair, path: Path): PlacedTemplate[] {
+  return (['request', 'response'] as const).flatMap((side) => {
+    const field = `${side}Transformation` as const;
+    const template = pair[field]?.transformationTemplate;
+    return template ? [{ template, side, path: [...path, field, 'transformationTemplate'] }] : [];
   });
 }

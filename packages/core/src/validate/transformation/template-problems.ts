@@ -1,33 +1,41 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
-import { compileTemplate, type Template } from '../../template/template.ts';
+import { compileTemplate } from '../../template/template.ts';
 import { TemplateError } from '../../template/template-error.ts';
+import type { Side } from './stages.ts';
 
 /** A template that cannot be rendered, and its path in its transformation. */
 export type TemplateProblem = Pick<FieldProblem, 'path' | 'message'>;
 
 const known = new WeakMap<TransformationTemplate, readonly TemplateProblem[]>();
 
-/** Returns problems of request templates: they do not parse, or require the body, which is not read yet. */
-export function templateProblems(spec: TransformationTemplate): readonly TemplateProblem[] {
+/** Returns problems of the templates of a transformation: they do not parse, or fields exclude each other. */
+export function templateProblems(spec: TransformationTemplate, side: Side): readonly TemplateProblem[] {
   let problems = known.get(spec);
-  if (!problems) known.set(spec, (problems = [...bodyExtractors(spec), ...textProblems(spec)]));
-  return problems;
+  if (!problems) known.set(spec, (problems = [...mergeProblems(spec), ...textProblems(spec)]));
+  if (side === 'request' || !spec.spanTransformer) return problems;
+  return [{ path: ['spanTransformer'], message: 'a response cannot rename the span' }, ...problems];
 }
 
-function bodyExtractors({ extractors = {}, passthrough }: TransformationTemplate): TemplateProblem[] {
-  if (passthrough) return [];
-  return Object.entries(extractors).flatMap(([name, { body }]) =>
-    body ? [{ path: ['extractors', name, 'body'], message: needsBody('it') }] : [],
-  );
+function mergeProblems({
+  mergeJsonKeys,
+  parseBodyBehavior,
+  advancedTemplates,
+}: TransformationTemplate): TemplateProblem[] {
+  if (!mergeJsonKeys) return [];
+  const path = ['mergeJsonKeys'];
+  const problems: TemplateProblem[] = [];
+  if (parseBodyBehavior === 'DontParse')
+    problems.push({ path, message: 'mergeJsonKeys needs parseBodyBehavior ParseAsJson' });
+  if (advancedTemplates) problems.push({ path, message: 'mergeJsonKeys must not be used with advancedTemplates' });
+  return problems;
 }
 
 function textProblems(spec: TransformationTemplate): TemplateProblem[] {
   return textsOf(spec).flatMap(({ text, path }) => {
     try {
-      const template = compileTemplate(text, { pointers: spec.advancedTemplates === true });
-      const message = path[0] === 'body' ? undefined : bodyNeed(template, spec);
-      return message === undefined ? [] : [{ path, message }];
+      compileTemplate(text, { pointers: spec.advancedTemplates === true });
+      return [];
     } catch (error) {
       if (error instanceof TemplateError) return [{ path, message: error.message }];
       throw error;
@@ -40,7 +48,8 @@ interface PlacedText {
   readonly path: FieldPath;
 }
 
-function textsOf({ headers, headersToAppend, dynamicMetadataValues, body }: TransformationTemplate): PlacedText[] {
+function textsOf(spec: TransformationTemplate): PlacedText[] {
+  const { headers, headersToAppend, dynamicMetadataValues, body, mergeJsonKeys, spanTransformer } = spec;
   const named = Object.entries(headers ?? {}).map(([name, { text = '' }]) => ({
     text,
     path: ['headers', name, 'text'],
@@ -51,26 +60,14 @@ function textsOf({ headers, headersToAppend, dynamicMetadataValues, body }: Tran
   const metadata = (dynamicMetadataValues ?? []).map(({ value }, i) => {
     return { text: value?.text ?? '', path: ['dynamicMetadataValues', i, 'value', 'text'] };
   });
-  const whole = body ? [{ text: body.text ?? '', path: ['body', 'text'] }] : [];
-  return [...named, ...appended, ...metadata, ...whole];
-}
-
-const BODY_FUNCTIONS = ['body', 'context'] as const;
-
-/** Returns what a template reads from the body; nothing with passthrough. */
-function bodyNeed({ uses }: Template, spec: TransformationTemplate): string | undefined {
-  if (spec.passthrough) return undefined;
-  const called = BODY_FUNCTIONS.find((name) => uses.functions.has(name));
-  if (called) return needsBody(`${called}()`);
-  if (spec.parseBodyBehavior === 'DontParse') return undefined;
-  const extracted = spec.advancedTemplates ? {} : (spec.extractors ?? {});
-  const bare = [...uses.variables].find((name) => {
-    return !Object.hasOwn(extracted, name) && !Object.hasOwn(extracted, name.split('.', 1)[0]!);
+  const merged = Object.entries(mergeJsonKeys?.jsonKeys ?? {}).map(([key, { tmpl }]) => {
+    return { text: tmpl?.text ?? '', path: ['mergeJsonKeys', 'jsonKeys', key, 'tmpl', 'text'] };
   });
-  if (bare !== undefined) return needsBody(`variable '${bare.slice(0, 60)}'`);
-  return uses.functions.has('exists') ? needsBody('exists()') : undefined;
-}
-
-function needsBody(what: string): string {
-  return `${what} reads the body, which is not supported yet; with passthrough the body counts as empty`;
+  const single = [
+    ...(body ? [{ text: body.text ?? '', path: ['body', 'text'] }] : []),
+    ...(spanTransformer?.name
+      ? [{ text: spanTransformer.name.text ?? '', path: ['spanTransformer', 'name', 'text'] }]
+      : []),
+  ];
+  return [...named, ...appended, ...metadata, ...merged, ...single];
 }

@@ -22,6 +22,8 @@ export interface ChainInput {
  */
 export function createChainCompiler({ concerns, listenerOptions }: ChainInput, context: Context, scope: Scope) {
   const handlers = new Set<Handler>();
+  const beforeRouting = concerns.filter(({ stage }) => stage !== 'postRouting');
+  const afterRouting = concerns.filter(({ stage }) => stage === 'postRouting');
   const compiled = new Map<Concern, Map<unknown, Handler | undefined>>();
 
   function handlerOf(concern: Concern, block: unknown): Handler | undefined {
@@ -38,16 +40,25 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
     handlers,
     /** Throws what a concern throws. */
     compile(levels: OptionLevels): readonly Handler[] {
-      if (concerns.length === 0) return EMPTY;
-      const chain: Handler[] = [];
-      for (const concern of concerns) {
-        const block = blockOf(concern, levels) ?? listenerOptions[concern.option];
-        const handler = block === undefined ? undefined : handlerOf(concern, block);
-        if (handler) chain.push(handler);
-      }
-      return chain.length === 0 ? EMPTY : chain;
+      return chainOf(beforeRouting, levels);
+    },
+    /** The handlers that run after the endpoint is chosen; `undefined` if there are none. Throws what a concern throws. */
+    compileLate(levels: OptionLevels): readonly Handler[] | undefined {
+      const late = chainOf(afterRouting, levels);
+      return late === EMPTY ? undefined : late;
     },
   };
+
+  function chainOf(chosen: readonly Concern[], levels: OptionLevels): readonly Handler[] {
+    if (chosen.length === 0) return EMPTY;
+    const chain: Handler[] = [];
+    for (const concern of chosen) {
+      const block = blockOf(concern, levels) ?? listenerOptions[concern.option];
+      const handler = block === undefined ? undefined : handlerOf(concern, block);
+      if (handler) chain.push(handler);
+    }
+    return chain.length === 0 ? EMPTY : chain;
+  }
 }
 
 /** Returns the handlers that filter responses. */

@@ -26,7 +26,9 @@ import type { OptionLevels } from './chain.ts';
 export interface Plan {
   readonly chain: readonly Handler[];
   readonly headers: HeaderOps;
-  /** Handlers of the chain that filter responses; `undefined` if there are none. */
+  /** Handlers that run after the endpoint is chosen; `undefined` if there are none. */
+  readonly late: readonly Handler[] | undefined;
+  /** Handlers that filter responses; `undefined` if there are none. */
   readonly filters: readonly Handler[] | undefined;
 }
 
@@ -174,7 +176,7 @@ function compileForward(
   };
 }
 
-export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false), filters: undefined };
+export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false), late: undefined, filters: undefined };
 
 /** What happens to a request that every concern accepted. */
 export type ResolvedAction =

@@ -56,7 +56,8 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     plan(levels) {
       const chain = chains.compile(levels);
       const headers = orderLevels(levels.map(headersOf), environment.mostSpecificWins);
-      return { chain, headers, filters: filtersOf(chain) };
+      const late = chains.compileLate(levels);
+      return { chain, headers, late, filters: filtersOf(late ? [...chain, ...late] : chain) };
     },
   };
   const entries = entriesOf(source, routeEnvironment, context);

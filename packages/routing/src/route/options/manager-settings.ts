@@ -33,13 +33,15 @@ const CLIENT_CERTIFICATE = {
   SANITIZE_SET: 'sanitize',
 } as const;
 
+const DEFAULT_BUFFER_LIMIT_BYTES = 1_048_576;
+
 /** Compiles the settings of a listener. Never throws: invalid settings become `failed`. */
-export function compileSettings({ httpOptions }: Listener): {
+export function compileSettings({ httpOptions, options }: Listener): {
   readonly settings: ManagerSettings;
   readonly failed: string | undefined;
 } {
   try {
-    return { settings: compileManagerSettings(httpOptions), failed: undefined };
+    return { settings: compileManagerSettings(httpOptions, options), failed: undefined };
   } catch (error) {
     const failed = error instanceof Error ? error.message : String(error);
     return { settings: compileManagerSettings({}), failed };
@@ -47,13 +49,15 @@ export function compileSettings({ httpOptions }: Listener): {
 }
 
 /** Compiles the settings of a listener with their defaults. Throws `ERR_ROUTING_OPTION` for header changes that cannot be made. */
-export function compileManagerSettings(options: Listener['httpOptions']) {
+export function compileManagerSettings(options: Listener['httpOptions'], listener: Listener['options'] = {}) {
   const written: Manager = options.httpConnectionManagerSettings ?? {};
   const path = pathSettings(written);
   return {
     path,
     /** The same for a user's own server, where handlers in front of the router have seen the written path. */
     embeddedPath: { ...path, asWritten: true },
+    /** Maximum size of a body that is read as a whole. */
+    bufferLimitBytes: (listener.perConnectionBufferLimitBytes ?? DEFAULT_BUFFER_LIMIT_BYTES) || Infinity,
     stripAnyHostPort: written.stripAnyHostPort === true,
     /** True if clients connect directly: the peer is the client, and its forwarding headers are not trusted. */
     useRemoteAddress: written.useRemoteAddress !== false,

@@ -1,18 +1,24 @@
-import { toByteString, toValue, type TemplateData, type Value } from '@edge-gateway/core';
+import { memberOf, toByteString, toValue, type TemplateData, type Value } from '@edge-gateway/core';
+import type { MessageBody } from './body.ts';
 import type { Message } from './message.ts';
 
 /** Namespace of dynamic metadata where none is named. */
 export const TRANSFORMATION_NAMESPACE = 'io.vendor.transformation';
+
+/** Namespace of the labels by which subsets select. */
+const LABELS_NAMESPACE = 'envoy.lb';
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly extracted: ReadonlyMap<string, string>;
   /** False where extracted values are only given by `extraction()`. */
   readonly bareNames: boolean;
+  /** Empty if the body is not read. */
+  readonly body: MessageBody;
 }
 
-/** A request as templates see it. No body is read, so that it is empty to them. */
-export class RequestData implements TemplateData {
+/** A message as templates see it. */
+export class MessageData implements TemplateData {
   readonly #message: Message;
   readonly #surroundings: Surroundings;
 
@@ -22,7 +28,9 @@ export class RequestData implements TemplateData {
   }
 
   variable(name: string): Value | undefined {
-    return this.#surroundings.bareNames ? this.#surroundings.extracted.get(name) : undefined;
+    const { bareNames, extracted, body } = this.#surroundings;
+    const value = bareNames ? extracted.get(name) : undefined;
+    return value ?? memberOf(body.json ?? null, [name]);
   }
 
   header(name: string): string {
@@ -30,7 +38,7 @@ export class RequestData implements TemplateData {
   }
 
   requestHeader(name: string): string {
-    return this.#message.first(name);
+    return this.#message.request.first(name);
   }
 
   extraction(name: string): string {
@@ -43,19 +51,13 @@ export class RequestData implements TemplateData {
   }
 
   dynamicMetadata(key: string, namespace = TRANSFORMATION_NAMESPACE): string {
-    let found: unknown = this.#message.facts.metadata.get(namespace);
-    for (const step of key.split(':')) {
-      found =
-        typeof found === 'object' && found !== null && Object.hasOwn(found, step)
-          ? Reflect.get(found, step)
-          : undefined;
-    }
-    return textOf(found);
+    return metadataAt(this.#message.facts.metadata.get(namespace), key);
   }
 
-  /** The endpoint is not chosen before any of these stages. */
-  hostMetadata(): string {
-    return '';
+  /** Of the endpoint, which is chosen before `postRouting`. */
+  hostMetadata(key: string, namespace = TRANSFORMATION_NAMESPACE): string {
+    const { hostMetadata } = this.#message.facts;
+    return metadataAt(namespace === LABELS_NAMESPACE ? hostMetadata : hostMetadata?.[namespace], key);
   }
 
   /** Upstreams carry no metadata. */
@@ -64,12 +66,22 @@ export class RequestData implements TemplateData {
   }
 
   body(): string {
-    return '';
+    return this.#surroundings.body.text;
   }
 
   context(): Value {
-    return {};
+    return this.#surroundings.body.json ?? {};
   }
+}
+
+/** Returns a value by its keys, which are separated by colons. */
+function metadataAt(values: unknown, key: string): string {
+  let found = values;
+  for (const step of key.split(':')) {
+    found =
+      typeof found === 'object' && found !== null && Object.hasOwn(found, step) ? Reflect.get(found, step) : undefined;
+  }
+  return textOf(found);
 }
 
 /** Texts as they are, lists and objects as JSON. */
