@@ -8,6 +8,8 @@ export type Observation = Readonly<Record<string, string>>;
 
 /** Of responses that may be a page instead, see docs/error-pages.md. */
 const PAGE_VARY = 'accept, sec-fetch-mode, x-requested-with';
+/** Envoy adds an address of the machine to that of the client. */
+const OWN_ADDRESS = /(?<=^127\.0\.0\.2,).+$/;
 const RECEIVED_MS = 2_000;
 
 /** Names of headers whose order among the others does not matter, because the gateway sets them. */
@@ -56,12 +58,12 @@ function removeEverywhere(fields: Record<string, string>): void {
   }
 }
 
-/** Replaces the timeouts of further tries, of which the time so far is taken off. */
+/** Replaces the timeouts of further tries: the time so far is taken off, or none if it is less than a millisecond. */
 function shortenCountdown(fields: Record<string, string>): void {
   const first = Number(fields['request x-envoy-expected-rq-timeout-ms']);
   for (const name of Object.keys(fields)) {
     const isRetry = /^request \d+ x-envoy-expected-rq-timeout-ms$/.test(name);
-    if (isRetry && Number(fields[name]) < first) fields[name] = '(less)';
+    if (isRetry && Number(fields[name]) <= first) fields[name] = '(the rest)';
   }
 }
 
@@ -95,7 +97,9 @@ const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g;
 /** Replaces what depends on time. */
 function normalizeHeader(name: string, value: string): string {
   if (name === 'date') return '(date)';
+  if (name === 'x-forwarded-for') return value.replace(OWN_ADDRESS, '(own address)');
   if (name === 'x-envoy-upstream-service-time') return /^\d+$/.test(value) ? '(ms)' : value;
+  if (name === 'set-cookie') return value.replace(/"[\da-f]{16}"/, '"(hash)"');
   return value;
 }
 

@@ -87,6 +87,10 @@ export const bodies: readonly Group[] = [
         request: [ask('GET /a'), ask('GET /b')],
         upstream: [(to) => (to.send(reply('200 OK', ['connection: close'], 'a')), to.end()), reply('200 OK', [], 'b')],
       },
+      'is retried when the upstream resets a reused one': {
+        request: [ask('GET /a'), ask('GET /b')],
+        upstream: [reply('200 OK', [], 'a'), (to) => to.reset(), reply('200 OK', [], 'b')],
+      },
       'begins with empty lines': `\r\n${ask('GET /a')}`,
       'ends after the request': { request: ask('GET /a'), end: true },
     },

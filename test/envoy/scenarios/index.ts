@@ -1,5 +1,6 @@
 import type { Group } from '../scenario.ts';
 import { bodies } from './bodies.ts';
+import { bufferLimits } from './buffer.ts';
 import { cors } from './cors.ts';
 import { csrf } from './csrf.ts';
 import { direct } from './direct.ts';
@@ -7,16 +8,21 @@ import { failures } from './failures.ts';
 import { faults } from './faults.ts';
 import { forwarded } from './forwarded.ts';
 import { framing } from './framing.ts';
+import { hashing } from './hashing.ts';
 import { headers } from './headers.ts';
 import { hostRewrite } from './host-rewrite.ts';
 import { hosts } from './hosts.ts';
 import { matching } from './matching.ts';
 import { paths } from './paths.ts';
 import { regexRewrite } from './regex-rewrite.ts';
+import { retries } from './retries.ts';
+import { shadowing } from './shadowing.ts';
+import { streamLimits } from './stream-limits.ts';
 
 /** The groups of every feature. */
 export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   bodies,
+  bufferLimits,
   cors,
   csrf,
   direct,
@@ -24,10 +30,14 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   faults,
   forwarded,
   framing,
+  hashing,
   headers,
   hostRewrite,
   hosts,
   matching,
   paths,
   regexRewrite,
+  retries,
+  shadowing,
+  streamLimits,
 };
