@@ -2,6 +2,8 @@ import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
+import { gatewayOf } from '../gateway/connection.ts';
+import { readUpstreamHosts } from '../gateway/upstream-hosts.ts';
 import { items, type StatusObject } from '../resources/objects.ts';
 import {
   OUTPUTS,
@@ -15,7 +17,7 @@ import {
 import { readObjects } from '../resources/load.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { routeTables } from '../tables/routes.ts';
-import { VIEWS, type View } from '../tables/views.ts';
+import { upstreamsWithHosts, VIEWS, type View } from '../tables/views.ts';
 
 /** `get`: the resources with their status, from a running gateway or a directory. */
 export function addGet(program: Command, io: Terminal): void {
@@ -24,6 +26,7 @@ export function addGet(program: Command, io: Terminal): void {
   addExamples(get, [
     ['gatewayctl get virtualservices', 'all in the namespace gw-system'],
     ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
+    ['gatewayctl get upstreams -o wide', 'with the health of their hosts'],
     ['gatewayctl get vs -A --config ./resources', 'of a directory; needs no gateway'],
   ]);
   for (const view of VIEWS) {
@@ -57,8 +60,15 @@ function showOn(command: Command, io: Terminal, view: View, print: (io: Terminal
     const flags: GetFlags = command.optsWithGlobals();
     const all = await readObjects(io, command, view.kind);
     const found = select(all, view, { ...flags, name: name ?? flags.name });
-    print(io, { found, all, view, output: flags.output });
+    print(io, { found, all, view: await shownView(io, command, view), output: flags.output });
   });
+}
+
+/** Adds the hosts of upstreams to the wide table of a running gateway. */
+async function shownView(io: Terminal, command: Command, view: View): Promise<View> {
+  const { output, config } = command.optsWithGlobals<GetFlags>();
+  if (view.kind !== 'Upstream' || output !== 'wide' || config !== undefined) return view;
+  return { ...view, tables: upstreamsWithHosts(await readUpstreamHosts(gatewayOf(io, command))) };
 }
 
 function printObjects(io: Terminal, { found, all, view, output }: Shown): void {

@@ -1,4 +1,5 @@
-import type { Kind } from '@edge-gateway/core';
+import { clusterName, type Kind } from '@edge-gateway/core';
+import type { UpstreamHosts } from '../gateway/upstream-hosts.ts';
 import { text, type StatusObject } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
 import { keyLines, nameOf, tableOf, type Columns } from './columns.ts';
@@ -22,6 +23,12 @@ type Names = readonly [plural: string, ...aliases: string[]];
 
 function view(kind: Kind, command: string, [plural, ...aliases]: Names, columns: Columns): View {
   return { kind, command, aliases, plural, tables: (...given) => [{ title: '', ...tableOf(columns, ...given) }] };
+}
+
+/** The table of upstreams with a column of their hosts. */
+export function upstreamsWithHosts(hosts: UpstreamHosts): View['tables'] {
+  const Hosts = ({ metadata }: StatusObject): string[] => [...(hosts.get(clusterName(metadata)) ?? [])];
+  return (...given) => [{ title: '', ...tableOf({ ...UPSTREAM, Hosts }, ...given) }];
 }
 
 /** The table of groups, separated by `---`. */

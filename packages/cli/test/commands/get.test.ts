@@ -33,6 +33,35 @@ describe('get', () => {
     });
   }
 
+  it('shows the health of the hosts of upstreams in the wide table', async () => {
+    const counted = (name: string, value: string) => ({ name, value, type: 'COUNTER' });
+    const host = (port: number, health_status: object, stats: object[] = []) => ({
+      address: { socket_address: { address: '127.0.0.1', port_value: port } },
+      health_status: { ...health_status, eds_health_status: 'HEALTHY' },
+      stats,
+    });
+    const name = 'carts_gw-system';
+    const host_statuses = [
+      host(1, {}, [counted('rq_total', '12'), counted('rq_error', '1')]),
+      host(2, { failed_active_health_check: true, failed_outlier_check: true }),
+    ];
+    const clusters = { cluster_statuses: [{ name, host_statuses }] };
+    const running = await answer({ ...recordedAnswers(), '/clusters': clusters });
+    const { code, stdout } = await call(['get', 'upstream', 'carts', '-o', 'wide', ...at(running)]);
+    expect(code).to.equal(0);
+    expect(stdout).to.contain('127.0.0.1:1 healthy, 12 requests, 1 error');
+    expect(stdout).to.contain('127.0.0.1:2 failed_active_hc failed_outlier_check');
+    await running.close();
+  });
+
+  it('says that the response of a proxy without hosts is not understood', async () => {
+    const running = await answer({ ...recordedAnswers(), '/clusters': {} });
+    const { code, stderr } = await call(['get', 'upstreams', '-o', 'wide', ...at(running)]);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^Error: .*\/clusters/);
+    await running.close();
+  });
+
   it('accepts every alias of the group and its kinds', async () => {
     const aliases = {
       virtualservice: ['vs', 'virtualservices'],
