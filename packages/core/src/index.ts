@@ -145,6 +145,7 @@ export {
   DEFAULT_SNAPSHOT_SETTINGS,
   secretText,
   type Destination,
+  type DynamicDestination,
   type Endpoint,
   type Listener,
   type Route,

@@ -35,7 +35,8 @@ import {
   postRoutingTransformationConcern,
   regularTransformationConcern,
 } from './transform/concern.ts';
-import { createUpstreams } from './upstream/upstreams.ts';
+import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
+import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 
 export interface RouterOptions {
   /** The concerns that compile a route's options, in addition to the router's own, in any order: their stages order them. */
@@ -127,16 +128,21 @@ export function createRouter(options: RouterOptions = {}): Router {
     collectors,
     defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'), process.stdout)] : [],
   });
-  const serving = createServeListener(table, upstreams, {
-    stats: createHttpStats(context.metrics),
-    now: context.now,
-    hold: generations.hold,
-    pages: context.pages,
-    isHealthy: options.isHealthy ?? (() => true),
-    onHostIdle: table.hostIdle,
-    backPressure:
-      options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
-  });
+  const proxies = createForwardProxies({ context, environment: createClusterEnvironment() });
+  const serving = createServeListener(
+    table,
+    { upstreams, proxies },
+    {
+      stats: createHttpStats(context.metrics),
+      now: context.now,
+      hold: generations.hold,
+      pages: context.pages,
+      isHealthy: options.isHealthy ?? (() => true),
+      onHostIdle: table.hostIdle,
+      backPressure:
+        options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
+    },
+  );
   const passesOn = options.fallthrough !== 'notFound';
   let own: string | undefined;
   const router = function router(req: IncomingMessage, res: ServerResponse, next: Next): void {
@@ -145,6 +151,7 @@ export function createRouter(options: RouterOptions = {}): Router {
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
       generations.apply(snapshot.upstreams);
+      proxies.apply(snapshot);
       table.apply(snapshot);
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
@@ -160,7 +167,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     async close(): Promise<void> {
       await table.close();
       await collectors.close();
-      await upstreams.close();
+      await Promise.all([upstreams.close(), proxies.close()]);
       await sinks.close();
     },
   });

@@ -125,10 +125,19 @@ export type RouteAction =
   /** The replacement of a route whose reference is broken (Settings `invalidConfigPolicy`). */
   | { readonly type: 'replacement'; readonly status: number; readonly body: string; readonly reason?: string };
 
+/** How a request chooses its upstream. */
+export type DynamicDestination =
+  /** By the cluster name in a header, in lower case. */
+  | { readonly type: 'clusterHeader'; readonly header: string }
+  /** By a host that is resolved for it: this one, or that of a header. */
+  | { readonly type: 'host'; readonly hostRewrite?: string; readonly hostRewriteHeader?: string };
+
 /** One weighted destination; `weight` is 1 for a single one. Weight 0 is never selected. */
 export interface Destination {
-  /** Cluster name, see `clusterName`. */
+  /** Cluster name, see `clusterName`; a description if it is `dynamic`. */
   readonly upstream: string;
+  /** Set if each request chooses the upstream. */
+  readonly dynamic?: DynamicDestination;
   readonly weight: number;
   readonly options: WeightedDestinationOptions;
   /** Labels that the host must have. */

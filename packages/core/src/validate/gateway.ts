@@ -3,6 +3,7 @@ import type { HttpConnectionManagerSettings } from '../schema/listener/http-conn
 import { expressionProblem } from '../syntax/label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
 import { checkExtAuth } from './auth/ext-auth.ts';
+import { checkForwardProxy } from './forward-proxy.ts';
 import { checkStatefulSession } from './stateful-session.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
 import { checkListenerDlp } from './route/dlp.ts';
@@ -36,6 +37,7 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
   ),
   ...fields(options, [...at, 'options'], {
     httpConnectionManagerSettings: checkConnectionManager,
+    dynamicForwardProxy: checkForwardProxy,
     extauth: checkExtAuth,
     statefulSession: checkStatefulSession,
     dlp: checkListenerDlp,

@@ -34,6 +34,8 @@ export class RequestRoute implements RecordedRoute {
   entry: RouteEntry<MatchedRoute> | undefined;
   plan: Plan = EMPTY_PLAN;
   destination: CompiledDestination | undefined;
+  /** The cluster that the request chose. */
+  chosen: string | undefined;
 
   get routeName(): string {
     return this.entry?.route.name ?? '';
@@ -44,7 +46,7 @@ export class RequestRoute implements RecordedRoute {
   }
 
   get upstream(): string {
-    return this.destination?.upstream ?? '';
+    return this.chosen ?? this.destination?.upstream ?? '';
   }
 
   get routeMetadata(): RecordedRoute['routeMetadata'] {

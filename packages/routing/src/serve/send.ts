@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { DynamicDestination } from '@edge-gateway/core';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
@@ -6,7 +7,15 @@ import { checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
-import { prepareUpstream, shareFacts, type SendProblem } from './outgoing-request.ts';
+import {
+  applyRequestChanges,
+  prepareUpstream,
+  shareFacts,
+  type EndpointPicker,
+  type SendProblem,
+} from './outgoing-request.ts';
+import { findHeader } from '../http1/flat-headers.ts';
+import type { ForwardProxies } from '../upstream/dynamic/forward-proxies.ts';
 import { runPostRouting } from './post-routing.ts';
 import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
@@ -15,6 +24,7 @@ export interface SendTarget {
   readonly destination: CompiledDestination;
   readonly action: ForwardAction;
   readonly upstreams: Upstreams;
+  readonly proxies: ForwardProxies;
 }
 
 /**
@@ -24,9 +34,14 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
+  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => pass(request, host, target.action));
+  else pass(request, upstream as Upstream, target.action);
+}
+
+function pass(request: RoutedRequest, upstream: Upstream, action: ForwardAction): void {
   const { late } = request.route.plan;
-  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream, target.action));
-  else forwardTo(request, upstream, target.action);
+  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream, action));
+  else forwardTo(request, upstream, action);
 }
 
 function forwardTo(request: RoutedRequest, upstream: Upstream, { policy }: ForwardAction): void {
@@ -42,12 +57,17 @@ function forwardTo(request: RoutedRequest, upstream: Upstream, { policy }: Forwa
 export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
   const refused = checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);
+  const upgrade = { socket, head };
   const upstream = prepare(request, target, true);
   if (!upstream) return;
+  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => passUpgrade(request, host, upgrade));
+  else passUpgrade(request, upstream as Upstream, upgrade);
+}
+
+function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: UpgradeSocket): void {
   const { late } = request.route.plan;
-  if (late)
-    runPostRouting(request, { handlers: late, upstream }, () => forwardSocket(request, upstream, { socket, head }));
-  else forwardSocket(request, upstream, { socket, head });
+  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardSocket(request, upstream, upgrade));
+  else forwardSocket(request, upstream, upgrade);
 }
 
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
@@ -76,21 +96,56 @@ function bindSession(request: RoutedRequest, upstream: Upstream): void {
   (request.facts ?? shareFacts(request)).responseChanges.push({ op: 'append', name, value });
 }
 
-function prepare(
-  request: RoutedRequest,
-  { destination, action, upstreams }: SendTarget,
-  isUpgrade: boolean,
-): Upstream | undefined {
-  if (request.res.destroyed) {
-    request.result.flags = 'DC';
-    request.finish();
-    return undefined;
-  }
-  const upstream = upstreams.get(destination.upstream);
+/** Prepares the request for its upstream and returns that; responds if it cannot be sent. */
+function prepare(request: RoutedRequest, target: SendTarget, isUpgrade: boolean): EndpointPicker | undefined {
+  if (isGone(request)) return undefined;
+  const { destination, action, upstreams } = target;
+  const { dynamic } = destination;
+  const upstream = dynamic ? dynamicUpstream(request, dynamic, upstreams) : upstreams.get(destination.upstream);
   const problem = prepareUpstream(request, { destination, action, upstream, isUpgrade });
   if (!problem) return upstream;
   respondToProblem(request, problem);
   return undefined;
+}
+
+/** Returns true if the client has disconnected; the request is then finished. */
+function isGone(request: RoutedRequest): boolean {
+  if (!request.res.destroyed) return false;
+  request.result.flags = 'DC';
+  request.finish();
+  return true;
+}
+
+/** The host of a request is known only when its name is resolved. */
+const ANY_HOST: EndpointPicker = { pick: () => undefined };
+
+/** Returns the cluster that a header names, which concerns may have set. */
+function dynamicUpstream(
+  request: RoutedRequest,
+  dynamic: DynamicDestination,
+  upstreams: Upstreams,
+): EndpointPicker | undefined {
+  if (dynamic.type === 'host') return ANY_HOST;
+  if (request.facts) applyRequestChanges(request.head.headers, request.facts);
+  const name = findHeader(request.head.headers, dynamic.header) ?? '';
+  request.route.chosen = name;
+  return upstreams.get(name);
+}
+
+/** Resolves the host of a request, and sends the request to it if it is allowed. */
+function sendToHost(request: RoutedRequest, proxies: ForwardProxies, use: (upstream: Upstream) => void): void {
+  const proxy = proxies.get(request.listener.source.httpOptions.dynamicForwardProxy);
+  if (!proxy) return request.noCluster();
+  proxy.choose(findHeader(request.head.headers, 'host') ?? '', (chosen) => {
+    if (isGone(request)) return;
+    if ('cluster' in chosen) {
+      try {
+        use(chosen.cluster);
+      } catch (error) {
+        request.fail({ passOn: undefined }, error);
+      }
+    } else request.onDone({ ...chosen.failure, attempts: 0, upstreamMs: -1, bytesSent: 0, bytesReceived: 0 });
+  });
 }
 
 function respondToProblem(request: RoutedRequest, problem: SendProblem): void {

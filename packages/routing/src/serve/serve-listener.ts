@@ -5,9 +5,8 @@ import type { BackPressure } from '../access-log/back-pressure.ts';
 import type { ListenerTable } from './listener-table.ts';
 import { sendReply, textReply, type Exchange } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
-import { sendUpgrade, sendUpstream } from './send.ts';
+import { sendUpgrade, sendUpstream, type SendTarget } from './send.ts';
 import { serve } from './serve-request.ts';
-import type { Upstreams } from '../upstream/upstream.ts';
 
 /** Serves requests by the name of their listener, with its newest version. */
 export type ServeListener = ReturnType<typeof createServeListener>;
@@ -24,11 +23,11 @@ export interface ServeEnvironment extends RequestEnvironment {
 
 export function createServeListener(
   table: ListenerTable,
-  upstreams: Upstreams,
+  destinations: Pick<SendTarget, 'upstreams' | 'proxies'>,
   { backPressure, ...environment }: ServeEnvironment,
 ) {
   const send: RequestExits['send'] = (request, destination, action) =>
-    sendUpstream(request, { destination, action, upstreams });
+    sendUpstream(request, { destination, action, ...destinations });
   const exits: RequestExits = { send, passOn: undefined, embedded: false };
 
   function begin(name: string | undefined, exchange: Exchange, { passOn, embedded }: Mount): void {
@@ -44,7 +43,7 @@ export function createServeListener(
     const listener = name === undefined ? undefined : table.get(name);
     if (!listener) return sendReply({ req, res }, textReply(404, ''));
     const hand: RequestExits['send'] = (request, destination, action) =>
-      sendUpgrade(request, { destination, action, upstreams }, upgrade);
+      sendUpgrade(request, { destination, action, ...destinations }, upgrade);
     serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });
   }
 

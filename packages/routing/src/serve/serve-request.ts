@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Next } from '@edge-gateway/core';
+import type { DynamicDestination, Next } from '@edge-gateway/core';
+import { removeHeader } from '../http1/flat-headers.ts';
 import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { isHealthPath, respondHealth } from './health-path.ts';
@@ -72,6 +73,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
       return false;
     }
     route.plan = route.destination;
+    if (route.destination.dynamic) sanitizeClusterHeader(request, route.destination.dynamic);
   } else {
     route.plan = action.plan;
   }
@@ -81,6 +83,12 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   if (exits.embedded || request.facts || route.plan.chain.length > 0 || route.plan.late || action.type === 'respond')
     shareFacts(request);
   return true;
+}
+
+/** Removes the header that chooses the cluster, unless a concern sets it later, with `sanitizeClusterHeader`. */
+function sanitizeClusterHeader({ head, listener }: RoutedRequest, dynamic: DynamicDestination): void {
+  if (dynamic.type !== 'clusterHeader' || !listener.source.httpOptions.sanitizeClusterHeader) return;
+  removeHeader(head.headers, dynamic.header);
 }
 
 /** Returns the destination whose share covers `point`, from 0 up to (not including) the total. A share of 0 is never chosen. */

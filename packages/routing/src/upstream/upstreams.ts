@@ -1,9 +1,14 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterEnvironment } from './cluster.ts';
 import { Deadlines } from './deadlines.ts';
 import { createLookup, type Lookup } from './dns/lookup.ts';
 import { createWatchedNames } from './dns/watched-names.ts';
 import type { Upstreams } from './upstream.ts';
+
+/** Creates the parts that clusters share. */
+export function createClusterEnvironment(lookup: Lookup = createLookup()): ClusterEnvironment {
+  return { deadlines: new Deadlines(), names: createWatchedNames(lookup) };
+}
 
 /**
  * Creates the upstreams of a data plane, initially none. Certificates are read through `context.secrets` at each `apply`;
@@ -18,7 +23,7 @@ import type { Upstreams } from './upstream.ts';
 export function createUpstreams(context: Context, lookup: Lookup = createLookup()): Upstreams {
   let clusters = new Map<string, Cluster>();
   const closing = new Set<Promise<void>>();
-  const environment = { deadlines: new Deadlines(), names: createWatchedNames(lookup) };
+  const environment = createClusterEnvironment(lookup);
 
   function retire(cluster: Cluster): void {
     const { name } = cluster;

@@ -48,6 +48,7 @@ function forward({ destinations }: Forward, route: Route, secrets: Secrets): Mes
 
 function target(destinations: readonly Destination[], secrets: Secrets): Message {
   const [only] = destinations;
+  if (only?.dynamic?.type === 'clusterHeader') return { cluster_header: only.dynamic.header };
   if (only && destinations.length === 1 && Object.keys(only.options).length === 0) return { cluster: only.upstream };
   const clusters = destinations.map((destination) => ({
     name: destination.upstream,

@@ -71,22 +71,40 @@ const dnsCache = f.block(f.oneOf(['caresDns', 'appleDns']), {
   dnsLookupFamily: f.enumeration(['V4_PREFERRED', 'V4_ONLY', 'V6_ONLY', 'AUTO', 'ALL'], 'Address families to look up.'),
   dnsRefreshRate: f.duration('Interval between lookups.', { default: '60s' }),
   hostTtl: f.duration('How long an unused host is kept.', { default: '5m' }),
-  maxHosts: f.int('Maximum number of hosts kept.', { minimum: 1, default: 1024 }),
+  maxHosts: f.int('Maximum number of hosts kept; requests to further ones get 503.', { minimum: 1, default: 1024 }),
   dnsFailureRefreshRate: f.group('Backoff after a failed lookup.', {
-    baseInterval: f.duration('Base interval.'),
+    baseInterval: f.duration('Base interval. Default: `dnsRefreshRate`.'),
     maxInterval: f.duration('Maximum interval. Default: ten times the base.'),
   }),
-  dnsCacheCircuitBreaker: f.group('Limits.', { maxPendingRequests: f.uint32('Maximum number of waiting requests.') }),
-  caresDns: f.anything('Lookups by c-ares.'),
-  appleDns: f.anything('Lookups by the macOS resolver.'),
-  preresolveHostnames: f.list(f.anything(), 'Hosts to resolve at startup.'),
+  dnsCacheCircuitBreaker: f.group('Limits.', {
+    maxPendingRequests: f.uint32('Maximum number of requests that wait for lookups.', { default: 1024 }),
+  }),
+  caresDns: f.group('Lookups by c-ares; always used.', {
+    resolvers: f.groups('DNS servers. Default: those of the machine.', {
+      socketAddress: f.group('Address of the server.', {
+        address: f.text('IP address.'),
+        portValue: f.port('Port.', { default: 53 }),
+      }),
+    }),
+    useResolversAsFallback: f.flag('Asks `resolvers` only without DNS servers of the machine.', f.notYet),
+    filterUnroutableFamilies: f.flag('Ignores address families without a route.', f.notYet),
+    dnsResolverOptions: f.anything('Options of the resolver.', f.notYet),
+  }),
+  appleDns: f.anything('Lookups by the macOS resolver.', f.leftOut),
+  preresolveHostnames: f.groups('Hosts to resolve at startup.', {
+    address: f.text('Host.'),
+    portValue: f.port('Port. Default: 443 with `sslConfig`, else 80.'),
+  }),
   dnsQueryTimeout: f.duration('Timeout of a lookup.', { default: '5s' }),
 });
 const forwardProxy = f.block({
   dnsCacheConfig: f.of(dnsCache, 'How names are resolved.'),
-  saveUpstreamAddress: f.flag('Stores the address for the access log.'),
+  saveUpstreamAddress: f.flag('Has no effect: the access log always contains the address, as `%UPSTREAM_HOST%`.'),
   sslConfig: f.of(UpstreamSslConfig, 'TLS to the hosts.'),
-  circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers for the hosts.'),
+  circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers for each of the hosts.'),
+  allowedAddresses: f.texts(
+    'Addition of this gateway: CIDR ranges that are allowed although they are not public, such as `10.0.0.0/8`. Default: only public addresses.',
+  ),
 });
 const tap = f.block({
   maxBufferedRequestBytes: f.uint32('Maximum request bytes to send.', { default: 1024 }),
@@ -148,7 +166,7 @@ const http = f.block({
   gzip: f.of(Gzip, 'Compresses responses.'),
   buffer: f.of(Buffer, 'Buffers requests until their body is complete.'),
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),
-  dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.', f.notYet),
+  dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.'),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
   networkLocalRatelimit: f.of(TokenBucket, 'Limits new connections.', f.refused),
   httpLocalRatelimit: f.group('Limits requests in this proxy instance.', f.refused, {
@@ -176,7 +194,7 @@ const http = f.block({
   }),
   wasm: f.anything('WebAssembly filters.', f.leftOut),
   proxyLatency: f.of(latency, 'Measures the time spent in the proxy.', f.notYet),
-  sanitizeClusterHeader: f.flag('Removes the cluster header of a route from client requests.', f.refused),
+  sanitizeClusterHeader: f.flag('Removes the `clusterHeader` of a route from client requests.'),
   leftmostXffAddress: f.flag('Takes the first address of `x-forwarded-for` as the client.', f.notYet),
   disableExtProc: f.flag('Disables external processing.', f.notYet),
   disableExtProcEarly: f.flag('Disables early external processing.', f.notYet),

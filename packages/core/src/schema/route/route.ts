@@ -8,18 +8,21 @@ const routeAction = f.block(f.exclusive, {
   single: f.of(DestinationSpec, 'One destination.'),
   multi: f.of(MultiDestination, 'Several weighted destinations.'),
   upstreamGroup: f.ref('An UpstreamGroup. Default namespace: that of the enclosing resource.'),
-  clusterHeader: f.text('Request header whose value names the cluster.', f.notYet),
+  clusterHeader: f.text(
+    'Request header whose value names the cluster, `<name>_<namespace>`. Without the header or the cluster the response is 503.',
+  ),
   dynamicForwardProxy: f.group(
-    'Forwards to a host named by the request.',
-    f.notYet,
+    'Forwards to a host named by the request. The listener needs `dynamicForwardProxy` too; without it the response is 503.',
     f.exactlyOne(
       'dynamicForwardProxy must set hostRewrite or autoHostRewriteHeader',
       'hostRewrite',
       'autoHostRewriteHeader',
     ),
     {
-      hostRewrite: f.text('The host.'),
-      autoHostRewriteHeader: f.text('Request header that names the host.'),
+      hostRewrite: f.text('The host, with a port or none.'),
+      autoHostRewriteHeader: f.text(
+        'Request header that names the host. Without the header, the host of the request is used.',
+      ),
     },
   ),
 });

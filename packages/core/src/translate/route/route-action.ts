@@ -1,4 +1,5 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
+import { dynamicDestination } from './dynamic-destination.ts';
 import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import type { Ref } from '../../schema/field.ts';
@@ -127,6 +128,8 @@ function forwardAction(action: ForwardAction, leaf: Leaf, reader: Reader): Writt
   if (action.single) return forward([{ destination: action.single, weight: 1 }], { namespace, reader, at: SINGLE });
   if (action.multi) return forward(action.multi.destinations ?? [], { namespace, reader, at: MULTI });
   if (action.upstreamGroup) return group(action.upstreamGroup, leaf, reader);
+  const dynamic = dynamicDestination(action);
+  if (dynamic) return plain({ type: 'forward', destinations: Object.freeze([dynamic]) });
   return plain(replacement(reader.input.settings.invalidRoutes, 'this destination type is not supported yet'));
 }
 

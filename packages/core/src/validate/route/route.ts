@@ -1,3 +1,5 @@
+import { isHeaderName } from '../../http/reserved-headers.ts';
+import { isHost } from '../../syntax/host.ts';
 import type { ForwardAction, RedirectAction, RouteSpec } from '../../schema/route/route.ts';
 import { checkDestination, checkWeighted } from './destination.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
@@ -27,8 +29,23 @@ const checkForward: Check<ForwardAction> = (action, at) => {
   if (upstreamGroup) {
     return invalidAction(!upstreamGroup.name && 'the upstream group has no name', [...at, 'upstreamGroup']);
   }
-  const isDynamic = clusterHeader || dynamicForwardProxy;
-  return invalidAction(!isDynamic && 'the route has no destination', at, { hint: 'single, multi, upstreamGroup' });
+  if (clusterHeader) {
+    const message = !isHeaderName(clusterHeader) && `'${clusterHeader}' is not a header name, so no request has it`;
+    return invalidAction(message, [...at, 'clusterHeader'], { severity: 'warning' });
+  }
+  if (dynamicForwardProxy) return checkDynamic(dynamicForwardProxy, [...at, 'dynamicForwardProxy']);
+  return invalidAction('the route has no destination', at, { hint: 'single, multi, upstreamGroup' });
+};
+
+const checkDynamic: Check<NonNullable<ForwardAction['dynamicForwardProxy']>> = (action, at) => {
+  const { hostRewrite, autoHostRewriteHeader: header } = action;
+  return [
+    ...invalidAction(hostRewrite && !isHost(hostRewrite) && `'${hostRewrite}' is not a host`, [...at, 'hostRewrite']),
+    ...invalidAction(header && !isHeaderName(header) && `'${header}' is not a header name`, [
+      ...at,
+      'autoHostRewriteHeader',
+    ]),
+  ];
 };
 
 const checkRedirect: Check<RedirectAction> = (action, at) =>

@@ -39,6 +39,8 @@ export interface CompiledDestination extends Plan {
   readonly subset: Destination['subset'];
   /** Set if the share responds with a replacement. */
   readonly broken: Destination['broken'];
+  /** Set if the request chooses the upstream. */
+  readonly dynamic: Destination['dynamic'];
 }
 
 /** Changes and limits of a request to any destination of the route. */
@@ -147,13 +149,8 @@ function compileForward(
 ): CompiledAction {
   const compiled = destinations.map((destination): CompiledDestination => {
     const plan = environment.plan([destination.options, route.options, environment.hostOptions]);
-    return {
-      upstream: destination.upstream,
-      weight: destination.weight,
-      subset: destination.subset,
-      broken: destination.broken,
-      ...plan,
-    };
+    const { upstream, weight, subset, broken, dynamic } = destination;
+    return { upstream, weight, subset, broken, dynamic, ...plan };
   });
   const { timeout } = route.options;
   const timeoutMs = timeout === undefined ? DEFAULT_TIMEOUT_MS : Math.ceil(parseDuration(timeout));
@@ -163,7 +160,7 @@ function compileForward(
     ...attempts,
     timeoutHeader: expectedMs > 0 && !environment.suppressEnvoyHeaders ? String(expectedMs) : '',
     path: compilePathRewrite(route.options),
-    host: compileHostRewrite(route.options),
+    host: compileHostRewrite(hostOptions(route.options, destinations[0])),
     websocket: websocketOf(route.options, environment.websocket),
     shadow: environment.shadow(route.options),
     hash: compileLbHash(route.options.lbHash),
@@ -174,6 +171,14 @@ function compileForward(
     total: compiled.reduce((total, { weight }) => total + weight, 0),
     policy,
   };
+}
+
+/** A route to a host that the request names sends that host instead of the others. */
+function hostOptions(options: Route['options'], destination: Destination | undefined): Route['options'] {
+  const dynamic = destination?.dynamic;
+  if (dynamic?.type !== 'host') return options;
+  const { hostRewrite, hostRewriteHeader } = dynamic;
+  return { hostRewrite, hostRewriteHeader, appendXForwardedHost: options.appendXForwardedHost ?? false };
 }
 
 export const EMPTY_PLAN: Plan = { chain: [], headers: orderLevels([], false), late: undefined, filters: undefined };

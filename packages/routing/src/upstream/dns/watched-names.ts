@@ -14,6 +14,8 @@ export interface WatchRules {
   readonly rateMs: number;
   /** True looks up again when the TTL of the addresses has expired, instead. */
   readonly respectTtl: boolean;
+  /** Intervals after failures, in milliseconds. Default: from `rateMs` to a minute. */
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
 }
 
 /** Receives the results of look-ups. */
@@ -86,9 +88,10 @@ class WatchedName {
       for (const watcher of this.watchers) watcher.onAddresses(undefined);
     }
     const { rateMs } = this.#rules;
+    const { baseMs, maxMs } = this.#rules.backoff ?? { baseMs: rateMs, maxMs: Math.max(rateMs, MAX_BACKOFF_MS) };
     // Random, so that names that failed together are not looked up together for ever.
-    const delay = rateMs * 2 ** Math.min(this.#failures++, 16) * (1 - Math.random() / 4);
-    this.#wait(Math.min(delay, Math.max(rateMs, MAX_BACKOFF_MS)));
+    const delay = baseMs * 2 ** Math.min(this.#failures++, 16) * (1 - Math.random() / 4);
+    this.#wait(Math.min(delay, maxMs));
   }
 }
 
