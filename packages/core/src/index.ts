@@ -118,6 +118,7 @@ export {
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
 } from './syntax/header-format.ts';
+export { GRPC_STATUSES } from './syntax/grpc-status.ts';
 export { isHost } from './syntax/host.ts';
 export {
   alternativeNames,

@@ -78,6 +78,8 @@ export interface Router extends Handler {
   logRefused(listener: string, record: RequestRecord): void;
   /** Returns the states of the hosts of an upstream, by its name; `undefined` if there is no such upstream. */
   hostStates(upstream: string): readonly HostState[] | undefined;
+  /** Writes the connection log of a listener for a closed connection. */
+  logConnection(listener: string, record: RequestRecord): void;
   /** Calls an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context has its own. */
   readonly call: CallUpstream;
   /** Ends GraphQL subscriptions, so that their clients reconnect elsewhere; all other requests are served as before. */
@@ -160,6 +162,9 @@ export function createRouter(options: RouterOptions = {}): Router {
       for (const log of table.get(name)?.logs ?? []) log.write(record);
     },
     hostStates: (upstream: string) => upstreams.get(upstream)?.hostStates,
+    logConnection(name: string, record: RequestRecord): void {
+      for (const log of table.get(name)?.connectionLogs ?? []) log.write(record);
+    },
     call,
     drain: table.drain,
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>

@@ -12,7 +12,7 @@ export type RecordParts = Partial<
     RecordedHead &
     RecordedRoute &
     Readonly<RequestResult> &
-    Pick<RequestRecord, 'startedAt' | 'metadata'>
+    Pick<RequestRecord, 'startedAt' | 'metadata' | 'trace'>
 >;
 
 const CONNECTION: RecordedConnection = {
@@ -25,6 +25,9 @@ const CONNECTION: RecordedConnection = {
   clientVerified: false,
   serverName: '',
   tlsVersion: '',
+  id: 7,
+  tlsCipher: '',
+  clientCertificate: undefined,
 };
 
 const HEAD: RecordedHead = {
@@ -53,6 +56,9 @@ const RESULT: Readonly<RequestResult> = {
   durationMs: 12.34,
   upstreamMs: 10.2,
   isHealthCheck: false,
+  sentMs: 1.5,
+  localBody: '',
+  termination: '',
 };
 
 function withParts<T extends object>(defaults: T, parts: RecordParts): T {
@@ -69,5 +75,6 @@ export function recordOf(parts: RecordParts = {}): RequestRecord {
     route: withParts(ROUTE, parts),
     result: withParts(RESULT, parts),
     metadata: parts.metadata ?? new Map(),
+    trace: parts.trace,
   };
 }

@@ -42,12 +42,13 @@ export const RESPONSE_OPERATORS = [
 /** Those of them that take an argument in brackets. */
 export const RESPONSE_ARGUMENT_OPERATORS = ['RESP'] as const;
 
-/** Additional operators of access logs, without or with an argument; they have no value here. */
+/** Additional operators of access logs, without or with an argument; some have no value here. */
 export const LOG_OPERATORS = [
   'CLUSTER_METADATA',
   'COMMON_DURATION',
   'CONNECTION_ID',
   'CONNECTION_TERMINATION_DETAILS',
+  'DOWNSTREAM_PEER_ISSUER',
   'DOWNSTREAM_PEER_CERT',
   'DOWNSTREAM_PEER_SUBJECT',
   'DOWNSTREAM_PEER_URI_SAN',
@@ -55,8 +56,10 @@ export const LOG_OPERATORS = [
   'ENVIRONMENT',
   'FILTER_STATE',
   'GRPC_STATUS',
+  'GRPC_STATUS_NUMBER',
   'LOCAL_REPLY_BODY',
   'REQUEST_DURATION',
+  'SPAN_ID',
   'TRACE_ID',
   'TRAILER',
   'UPSTREAM_LOCAL_ADDRESS',

@@ -1,6 +1,7 @@
 import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { AccessLog, AccessLogFilter } from '../schema/listener/access-log.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
+import { GRPC_STATUSES } from '../syntax/grpc-status.ts';
 import { formatProblem } from '../syntax/header-format.ts';
 import { checkMatcherCondition } from './route/matcher.ts';
 
@@ -13,28 +14,72 @@ export const checkAccessLog: Check<AccessLog> = (log, at) =>
       ...invalid(!sink.path && 'the file sink has no path', path, { hint: 'path' }),
       ...fields(sink, path, { stringFormat: checkFormat, jsonFormat: checkFormat }),
     ],
+    grpcService: ({ logName }, path) => invalid(!logName && 'the log has no name', path, { hint: 'logName' }),
+    openTelemetryService: checkCollector,
     filter: checkFilter,
   });
 
-/** An invalid format is a warning, because the default format is used instead. */
-function checkFormat(written: unknown, at: FieldPath): FieldProblem[] {
-  if (Array.isArray(written)) return each(written, at, checkFormat);
+const COLLECTOR = /^(?:https?:\/\/[^\s/]+(?:\/\S*)?|(?:\[[0-9a-f:.]+\]|[^\s/:[\]]+):\d{1,5})$/i;
+
+const checkCollector: Check<NonNullable<AccessLog['openTelemetryService']>> = (service, at) => [
+  ...fields(service, at, {
+    collector: ({ endpoint = '' }, path) =>
+      invalid(!COLLECTOR.test(endpoint) && `invalid address of the collector '${endpoint}'`, [...path, 'endpoint'], {
+        hint: 'host:port or a URL',
+      }),
+    body: checkEntryFormat,
+    attributes: checkEntryFormat,
+  }),
+  ...invalid(!service.collector && 'the log has no collector', at, { hint: 'collector.endpoint' }),
+];
+
+/** An invalid format of a line is a warning, because the default format is used instead. */
+const checkFormat = (written: unknown, at: FieldPath): FieldProblem[] =>
+  formatProblems(written, at, ({ message, ...more }) => ({
+    message: `${message}; the default line is written instead`,
+    severity: 'warning',
+    ...more,
+  }));
+
+const checkEntryFormat = (written: unknown, at: FieldPath): FieldProblem[] =>
+  formatProblems(written, at, (problem) => problem);
+
+type FormatProblem = NonNullable<ReturnType<typeof formatProblem>> & { readonly severity?: 'warning' };
+
+/** Returns the problems of every text in a value. */
+function formatProblems(
+  written: unknown,
+  at: FieldPath,
+  describe: (problem: FormatProblem) => FormatProblem,
+): FieldProblem[] {
+  if (Array.isArray(written)) return written.flatMap((part, i) => formatProblems(part, [...at, i], describe));
   if (typeof written === 'object' && written !== null)
-    return Object.entries(written).flatMap(([key, value]) => checkFormat(value, [...at, key]));
+    return Object.entries(written).flatMap(([key, value]) => formatProblems(value, [...at, key], describe));
   const problem = typeof written === 'string' ? formatProblem(written, 'access log') : undefined;
   if (!problem) return [];
-  const { message, ...more } = problem;
-  return invalid(`${message}; the default line is written instead`, at, { severity: 'warning', ...more });
+  const { message, ...more } = describe(problem);
+  return invalid(message, at, more);
 }
 
 const checkFilter: Check<AccessLogFilter> = (filter, at) =>
   fields(filter, at, {
+    grpcStatusFilter: ({ statuses = [] }, path) =>
+      each(statuses, [...path, 'statuses'], (status, place) =>
+        invalid(!isGrpcStatus(status) && `unknown gRPC status '${String(status)}'`, place, {
+          hint: GRPC_STATUSES.join(', '),
+        }),
+      ),
     statusCodeFilter: checkComparison,
     durationFilter: checkComparison,
     headerFilter: ({ header }, path) => within(header, [...path, 'header'], checkMatcherCondition),
     andFilter: checkSeveral,
     orFilter: checkSeveral,
   });
+
+function isGrpcStatus(status: unknown): boolean {
+  if (typeof status === 'number') return Number.isInteger(status) && status >= 0 && status < GRPC_STATUSES.length;
+  return GRPC_STATUSES.includes(String(status).toUpperCase());
+}
 
 const checkComparison: Check<NonNullable<AccessLogFilter['statusCodeFilter']>> = ({ comparison }, at) =>
   invalid(comparison?.value?.defaultValue === undefined && 'the filter has no comparison', at, {

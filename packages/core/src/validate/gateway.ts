@@ -19,8 +19,10 @@ export const checkGateway: Check<GatewaySpec> = (spec, at) => {
   const isEmpty =
     hybrid && !hybrid.matchedGateways?.length && !hybrid.delegatedHttpGateways && !hybrid.delegatedTcpGateways;
   const logs = spec.options?.accessLoggingService?.accessLog;
+  const connectionLogs = spec.options?.listenerAccessLoggingService?.accessLog;
   return [
     ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
+    ...each(connectionLogs, [...at, 'options', 'listenerAccessLoggingService', 'accessLog'], checkAccessLog),
     ...fields(spec, at, { httpGateway: checkHttpGateway }),
     ...invalid(!TYPES.some((type) => spec[type]) && 'the gateway has no type', at, { hint: TYPES.join(', ') }),
     ...invalid(spec.bindPort === undefined && 'the gateway has no port', at, { hint: 'bindPort' }),

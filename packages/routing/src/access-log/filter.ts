@@ -1,5 +1,7 @@
 import type { Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
+import { grpcStatusNumber, grpcStatusOf } from '../format/grpc-status.ts';
+import { pointOf } from '../tracing/sampling.ts';
 import { allHold, compileConditions } from '../route/match/conditions.ts';
 
 type Filter = NonNullable<
@@ -26,6 +28,8 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
     return (record) => allHold(conditions, record.head);
   }
   if (filter.notHealthCheckFilter) return (record) => !record.result.isHealthCheck;
+  if (filter.traceableFilter) return (record) => record.trace?.sampled === true;
+  if (filter.grpcStatusFilter) return compileGrpcStatus(filter.grpcStatusFilter);
   if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
   if (filter.runtimeFilter) {
     const { percentSampled = {}, useIndependentRandomness = false } = filter.runtimeFilter;
@@ -46,10 +50,9 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
   return () => true;
 }
 
-/** Returns a number from 0 up to 1 that depends only on the request id, so that all proxies sample the same requests. */
-function pointOf(requestId: string): number | undefined {
-  const digits = requestId.slice(-8);
-  return /^[0-9a-f]{8}$/.test(digits) ? Number.parseInt(digits, 16) / 2 ** 32 : undefined;
+function compileGrpcStatus({ statuses = [], exclude = false }: NonNullable<Filter['grpcStatusFilter']>): LogFilter {
+  const numbers = new Set(statuses.map((each) => grpcStatusNumber(String(each))));
+  return (record) => numbers.has(grpcStatusOf(record)) !== exclude;
 }
 
 function compileComparison(comparison: Comparison): (value: number) => boolean {

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -10,6 +11,9 @@ interface LocalEnd {
   readonly address: string;
   readonly port: number;
 }
+
+const CONNECTION_ID = Symbol('edge-gateway.connectionId');
+let connections = 0;
 
 const LOCAL_END = Symbol('edge-gateway.localEnd');
 const UNKNOWN_END: LocalEnd = { address: '', port: 0 };
@@ -67,6 +71,21 @@ export class ConnectionRecord {
   get serverName(): string {
     const name = (this.#req.socket as Partial<TLSSocket>).servername;
     return typeof name === 'string' ? name : '';
+  }
+
+  /** Number of the connection, in the order in which they were first asked for it. */
+  get id(): number {
+    const socket: Socket & { [CONNECTION_ID]?: number } = this.#req.socket;
+    return (socket[CONNECTION_ID] ??= ++connections);
+  }
+
+  get tlsCipher(): string {
+    return (this.#req.socket as Partial<TLSSocket>).getCipher?.()?.standardName ?? '';
+  }
+
+  /** The verified certificate of the client. */
+  get clientCertificate(): X509Certificate | undefined {
+    return this.clientVerified ? (this.#req.socket as TLSSocket).getPeerX509Certificate() : undefined;
   }
 
   get tlsVersion(): string {

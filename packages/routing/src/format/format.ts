@@ -1,6 +1,6 @@
 import { routingError } from '../error-codes.ts';
-import { operatorOf, OPERATOR_NAMES, type FormatUse, type Operator } from './operators.ts';
-import type { RequestRecord } from './record.ts';
+import { operatorOf, OPERATOR_NAMES, type FormatContext, type FormatUse } from './operators.ts';
+import type { Operator, RequestRecord } from './record.ts';
 
 export interface Format {
   readonly literal: string | undefined;
@@ -9,9 +9,10 @@ export interface Format {
 
 /**
  * Compiles a text such as `%REQ(X-A?:PATH):10% %START_TIME(%s)%`; `%%` is a percent sign. With `request` the operators
- * of responses are rejected. Throws `ERR_ROUTING_OPTION` for an unknown operator.
+ * of responses are rejected. `env` are the variables of `%ENVIRONMENT(X)%`. Throws `ERR_ROUTING_OPTION` for an unknown operator.
  */
-export function compileFormat(text: string, use: FormatUse): Format {
+export function compileFormat(text: string, use: FormatUse, env?: FormatContext['env']): Format {
+  const context: FormatContext = { use, env };
   const parts: (string | Operator)[] = [];
   let literal = '';
   let at = 0;
@@ -27,7 +28,7 @@ export function compileFormat(text: string, use: FormatUse): Format {
       at = percent + 2;
       continue;
     }
-    const { operator, end } = readOperator(text, percent, use);
+    const { operator, end } = readOperator(text, percent, context);
     if (literal !== '') parts.push(literal);
     literal = '';
     parts.push(operator);
@@ -40,10 +41,10 @@ export function compileFormat(text: string, use: FormatUse): Format {
 
 const OPERATOR = /%([A-Z_0-9]+)(?:\(((?:[^)%]|%[^)]?)*)\))?(?::(\d+))?%/y;
 
-function readOperator(text: string, at: number, use: FormatUse): { operator: Operator; end: number } {
+function readOperator(text: string, at: number, context: FormatContext): { operator: Operator; end: number } {
   OPERATOR.lastIndex = at;
   const match = OPERATOR.exec(text);
-  const operator = match && operatorOf(match[1]!, match[2], use);
+  const operator = match && operatorOf(match[1]!, match[2], context);
   if (!match || !operator) {
     const known = OPERATOR_NAMES.join(', ');
     throw routingError('ERR_ROUTING_OPTION', `unknown operator at "${text.slice(at, at + 40)}" (known: ${known})`);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
-import type { RequestRecord } from './record.ts';
+import type { Operator, RequestRecord } from './record.ts';
 import {
   LOG_OPERATORS,
   REDACTED_IN_LOG,
@@ -13,10 +13,8 @@ import {
   type ARGUMENT_OPERATORS,
   type PLAIN_OPERATORS,
 } from '@edge-gateway/core';
+import { LOG_PLAIN, LOG_WITH_ARGUMENT } from './log-operators.ts';
 import { formatTime } from './time.ts';
-
-/** Returns the value of an operator; `undefined` where there is none. */
-export type Operator = (record: RequestRecord) => string | number | undefined;
 
 const HOSTNAME = hostname();
 const text = (value: string): string | undefined => (value === '' ? undefined : value);
@@ -27,7 +25,7 @@ type PlainOperator = Exclude<(typeof PLAIN_OPERATORS)[number], 'START_TIME'> | (
 type ArgumentOperator = (typeof ARGUMENT_OPERATORS)[number] | (typeof RESPONSE_ARGUMENT_OPERATORS)[number];
 
 const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
-  PROTOCOL: (r) => r.connection.protocol,
+  PROTOCOL: (r) => text(r.connection.protocol),
   RESPONSE_CODE: (r) => r.result.status,
   RESPONSE_CODE_DETAILS: (r) => text(r.result.details),
   RESPONSE_FLAGS: (r) => text(r.result.flags),
@@ -68,8 +66,7 @@ const WITH_ARGUMENT: Readonly<Record<ArgumentOperator, (argument: string) => Ope
   METADATA: typedMetadata,
 };
 
-/** Known operators of a log without a value in this gateway. */
-export const WITHOUT_VALUE: ReadonlySet<string> = new Set(LOG_OPERATORS);
+const KNOWN_IN_LOG: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const NOTHING: Operator = () => undefined;
 
 /** Operators of a response, which a request that is on its way up does not have yet. */
@@ -80,14 +77,34 @@ export const OPERATOR_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Obje
 /** Where a format is used: a request has no response yet, and a log shows no secret. */
 export type FormatUse = 'request' | 'response' | 'log';
 
+/** Where a format is used, and the variables that it may read. */
+export interface FormatContext {
+  readonly use: FormatUse;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** Returns an operator of logs, which has no value if this gateway does not know it. */
+function logOperator(name: string, argument: string | undefined, env: FormatContext['env'] = {}): Operator {
+  if (name === 'ENVIRONMENT') {
+    const value = argument !== undefined && Object.hasOwn(env, argument) ? env[argument] : undefined;
+    return () => value;
+  }
+  if (argument === undefined) return LOG_PLAIN[name] ?? NOTHING;
+  return LOG_WITH_ARGUMENT[name]?.(argument) ?? LOG_PLAIN[name] ?? NOTHING;
+}
+
 /** Headers whose query may carry tokens. */
 const ADDRESSES: ReadonlySet<string> = new Set([':path', 'x-envoy-original-path', 'referer', 'location']);
 
 /** Returns an operator by name; `undefined` for one that does not exist, or that a request head cannot have. */
-export function operatorOf(name: string, argument: string | undefined, use: FormatUse): Operator | undefined {
+export function operatorOf(
+  name: string,
+  argument: string | undefined,
+  { use, env }: FormatContext,
+): Operator | undefined {
   if (use === 'request' && RESPONSE_ONLY.has(name)) return undefined;
   if (name === 'START_TIME') return WITH_ARGUMENT.START_TIME(argument ?? '');
-  if (use === 'log' && WITHOUT_VALUE.has(name)) return NOTHING;
+  if (use === 'log' && KNOWN_IN_LOG.has(name)) return logOperator(name, argument, env);
   const table = argument === undefined ? PLAIN : WITH_ARGUMENT;
   if (!Object.hasOwn(table, name)) return undefined;
   const operator =

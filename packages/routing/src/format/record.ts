@@ -62,6 +62,12 @@ export class RequestResult {
   upstreamMs = -1;
   /** True if it asked for the health of this proxy. */
   isHealthCheck = false;
+  /** Milliseconds until it was sent upstream; -1 if it was not. */
+  sentMs = -1;
+  /** Body of a response of the gateway itself. */
+  localBody: string | Buffer = '';
+  /** Why a connection was closed; empty for a request. */
+  termination = '';
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -89,6 +95,9 @@ export interface RequestRecord {
   /** Missing without tracing. */
   readonly trace?: RecordedTrace | undefined;
 }
+
+/** Returns the value of an operator for a request; `undefined` where there is none. */
+export type Operator = (record: RequestRecord) => string | number | undefined;
 
 /** The metadata of a request without any. */
 export const NO_METADATA: RequestRecord['metadata'] = new Map();

@@ -65,9 +65,15 @@ export function createGrpcChannel({ find, secrets, authority }: GrpcChannelParts
         client.makeUnaryRequest(path, same, same, message, metadata, options, done);
       });
     },
-    /** Opens a stream of requests; `onEnd` is called once, when the call has ended for any reason. */
-    async stream(path: string, onEnd: (error: ServiceError | null) => void): Promise<GrpcStream> {
+    /** Opens a stream of requests once there is a connection; `onEnd` is called when the call has ended for any reason. */
+    async stream(
+      path: string,
+      { connectMs, onEnd }: { readonly connectMs: number; readonly onEnd: (error: ServiceError | null) => void },
+    ): Promise<GrpcStream> {
       const { client, metadata } = await open(NO_HEADERS);
+      await new Promise<void>((resolve, reject) => {
+        client.waitForReady(Date.now() + connectMs, (error) => (error ? reject(error) : resolve()));
+      });
       return client.makeClientStreamRequest(path, same, same, metadata, {}, (error) => onEnd(error));
     },
     close(): void {

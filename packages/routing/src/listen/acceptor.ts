@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type DropArgument, type Socket } from 'node:net';
 import { routingError } from '../error-codes.ts';
 
 export interface Acceptor {
@@ -15,7 +15,7 @@ export interface AcceptorOptions {
   /** Maximum number of open connections; further ones are closed immediately. */
   readonly maxConnections: () => number;
   onConnection(socket: Socket): void;
-  onOverflow(): void;
+  onOverflow(address: DropArgument | undefined): void;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -47,9 +47,9 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
     server.maxConnections = options.maxConnections();
     options.onConnection(socket);
   });
-  server.on('drop', () => {
+  server.on('drop', (address) => {
     server.maxConnections = options.maxConnections();
-    options.onOverflow();
+    options.onOverflow(address);
   });
   server.maxConnections = options.maxConnections();
   server.listen({ port: options.port, host, backlog: 1_024 });

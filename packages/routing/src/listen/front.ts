@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, trackConnection, type Connection } from './connection.ts';
+import type { OnConnection } from './connection-log.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { Serve } from './request-events.ts';
 import type { ListenLimits } from './limits.ts';
@@ -22,9 +23,11 @@ export interface FrontParts {
   readonly stats: ListenStats;
   readonly upgrades: boolean;
   readonly tls?: TlsFront;
+  /** Missing if connections are not logged. */
+  readonly onConnection?: OnConnection | undefined;
 }
 
-export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts) {
+export function createFront({ limits, serve, stats, upgrades, tls, onConnection }: FrontParts) {
   const connections = new Set<Connection>();
   const options = serverOptions(limits, upgrades);
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
@@ -43,6 +46,7 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
     if (retired && connections.size === 1) watchTimeouts(server);
     stats.http1Total.value++;
     socket.once('end', () => stats.destroyRemote.value++);
+    if (onConnection) logWhenClosed(socket, onConnection);
     const lifetime = limits.maxConnectionDurationMs;
     const timer = lifetime > 0 ? setTimeout(closeGracefully, lifetime, connection, 0).unref() : undefined;
     socket.once('close', () => {
@@ -54,11 +58,13 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
 
   if (tls) {
     server.prependListener('secureConnection', (socket: TLSSocket) => {
-      if (tls.admit(socket, stats)) follow(socket);
-      else socket.destroy();
+      if (tls.admit(socket, stats)) return follow(socket);
+      if (onConnection) logWhenClosed(socket, onConnection, 'client_certificate_rejected');
+      socket.destroy();
     });
-    server.on('tlsClientError', (_error, socket: TLSSocket) => {
+    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       stats.handshakeError.value++;
+      onConnection?.(socket)(`tls_error: ${error.code ?? error.message}`);
       socket.destroy();
     });
   } else server.prependListener('connection', follow);
@@ -79,6 +85,11 @@ export function createFront({ limits, serve, stats, upgrades, tls }: FrontParts)
       if (connections.size === 0) server.close();
     },
   };
+}
+
+function logWhenClosed(socket: Socket, onConnection: OnConnection, termination = ''): void {
+  const closed = onConnection(socket);
+  socket.once('close', () => closed(termination));
 }
 
 /** `node:http` starts its timeout checks when it listens; this server never does, because connections are passed to it. */

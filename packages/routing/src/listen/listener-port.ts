@@ -1,7 +1,8 @@
-import type { Socket } from 'node:net';
+import type { DropArgument, Socket } from 'node:net';
 import type { Context, Handler, Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
+import { createConnectionLog } from './connection-log.ts';
 import { createFront, type Front } from './front.ts';
 import type { ConnectionBudget } from './open-files.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
@@ -22,13 +23,17 @@ export interface ListenerPortParts {
   readonly budget: ConnectionBudget;
   /** Writes the access log of a request that does not reach the handler. */
   readonly onRefused: (record: RequestRecord) => void;
+  /** Writes the log of a closed connection, if the listener has one. */
+  readonly onConnection: (record: RequestRecord) => void;
 }
 
 /** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
 const IDLE_GRACE_MS = 500;
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
-  const { context, handler, budget, onRefused } = parts;
+  const { context, handler, budget, onRefused, onConnection } = parts;
+  const connectionLog = createConnectionLog(context.now, onConnection);
+  let logsConnections = false;
   const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
@@ -44,15 +49,26 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
     if (table?.entries.length === 0) return table.problems.length > 0 ? table.problems : ['it has no certificate'];
     const { httpOptions } = listener;
-    if (version?.httpOptions === httpOptions && isSameTable(before, table)) return table?.problems ?? [];
+    const isLogged = (listener.options.listenerAccessLoggingService?.accessLog ?? []).length > 0;
+    if (version?.httpOptions === httpOptions && isLogged === logsConnections && isSameTable(before, table))
+      return table?.problems ?? [];
     version = { httpOptions, table };
     limits = limitsOf(listener, parts.limits);
+    logsConnections = isLogged;
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
     const tls = table && createTlsFront(table, limits);
     const serve = createServe({ handler, context, refuse, checkConnection: tls?.checkConnection });
+    const onOpened = isLogged ? connectionLog.opened : undefined;
     current?.retire();
     for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);
-    current = createFront({ limits, serve, stats, upgrades: handler.upgrade !== undefined, tls });
+    current = createFront({
+      limits,
+      serve,
+      stats,
+      upgrades: handler.upgrade !== undefined,
+      tls,
+      onConnection: onOpened,
+    });
     fronts.add(current);
     return table?.problems ?? [];
   }
@@ -70,7 +86,10 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
   async function open(at: { address: string; port: number }): Promise<void> {
     if (acceptor) return;
-    const onOverflow = (): void => void stats!.overflow.value++;
+    const onOverflow = (address: DropArgument | undefined): void => {
+      stats!.overflow.value++;
+      if (logsConnections) connectionLog.dropped(address);
+    };
     acceptor = await createAcceptor({
       ...at,
       maxConnections: () => Math.min(limits.maxConnections, sockets.size + budget.free()),

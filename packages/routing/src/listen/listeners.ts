@@ -41,7 +41,7 @@ export interface Listeners {
 }
 
 export interface ListenersOptions {
-  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain' | 'logRefused'>>;
+  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain' | 'logRefused' | 'logConnection'>>;
   readonly context: Context;
   /** Address to listen on instead of those of the snapshot. */
   readonly host?: string;
@@ -78,7 +78,15 @@ export function createListeners(options: ListenersOptions): Listeners {
     let port = ports.get(name);
     if (!port) {
       const onRefused = (record: RequestRecord): void => router.logRefused?.(name, record);
-      port = createListenerPort(name, { context, handler: router.listener(name), limits, budget, onRefused });
+      const onConnection = (record: RequestRecord): void => router.logConnection?.(name, record);
+      port = createListenerPort(name, {
+        context,
+        handler: router.listener(name),
+        limits,
+        budget,
+        onRefused,
+        onConnection,
+      });
       ports.set(name, port);
     }
     try {

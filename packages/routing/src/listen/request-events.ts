@@ -56,6 +56,7 @@ export function createServe({ handler, context, refuse, checkConnection }: Serve
 
   function hand(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     if (isServerWide(req)) {
+      refuse.answered(connection, SERVER_OPTIONS.status);
       res.writeHead(SERVER_OPTIONS.status, SERVER_OPTIONS.headers).end();
       return;
     }

@@ -9,7 +9,7 @@ import type {
 } from '@edge-gateway/core';
 import { concernsFor, listenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileUnroutedMask } from '../dlp/dlp.ts';
-import { createAccessLogs, type AccessLog } from '../access-log/access-log.ts';
+import { createAccessLogs, createConnectionLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
 import type { Collector, Collectors } from '../collect/collectors.ts';
@@ -87,7 +87,10 @@ function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledH
 
 function usedCollectors(listeners: Listeners): ReadonlySet<Collector> {
   const used = new Set<Collector>();
-  for (const { tracer } of listeners.values()) if (tracer) used.add(tracer.collector);
+  for (const { tracer, logs, connectionLogs = [] } of listeners.values()) {
+    if (tracer) used.add(tracer.collector);
+    for (const { collector } of [...logs, ...connectionLogs]) if (collector) used.add(collector);
+  }
   return used;
 }
 
@@ -108,6 +111,8 @@ export interface CompiledListener extends RouteTable {
   readonly logs: readonly AccessLog[];
   /** Masks the access log of requests without a route; missing if nothing is masked. */
   readonly unroutedMask: ReturnType<typeof compileUnroutedMask>;
+  /** Logs of its connections; missing if there are none. */
+  readonly connectionLogs: readonly AccessLog[] | undefined;
   /** Missing without tracing. */
   readonly tracer: Tracer | undefined;
   readonly responses: ResponseStats;
@@ -157,7 +162,8 @@ function compileListener(
     findHost: createDomainIndex(domainsOf(hosts)),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
-    logs: sameLogs ? before.logs : createAccessLogs(source.options, environment),
+    logs: sameLogs ? before.logs : createAccessLogs(source, environment),
+    connectionLogs: sameLogs ? before.connectionLogs : createConnectionLogs(source, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
   };

@@ -24,6 +24,7 @@ import { maskRecord } from '../dlp/masked-record.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import { replacementOf } from './replaced-response.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { startTrace } from '../tracing/start-trace.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
@@ -197,6 +198,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.sent = true;
     this.result.attempts = 1;
     this.#sentAt = performance.now();
+    this.result.sentMs = this.#sentAt - this.#start;
     this.trace?.sending(this.head.headers, this.route.upstream);
   }
 
@@ -257,6 +259,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.responseHeaders = headers;
     this.#changeResponse(headers);
     setContentType(headers, reply);
+    this.result.localBody = reply.body;
     this.result.bytesSent = writeReply({ req, res }, reply.status, headers, reply.body);
     this.finish();
   }
@@ -330,6 +333,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const added = this.facts?.responseFlags;
     if (added) this.result.flags = this.result.flags === '' ? added : `${added},${this.result.flags}`;
     if (this.#counted) this.#count();
+    if (this.result.flags === 'DC') Object.assign(this.result, replacementOf(this.res));
     this.trace?.finish(this, this.facts?.spanName);
     const mask = this.route.entry ? this.facts?.logMask : this.listener.unroutedMask?.(this.head);
     const record = mask ? maskRecord(this, mask) : this;

@@ -5,9 +5,19 @@ import { expect } from 'chai';
 import { createContext, type Context } from '@edge-gateway/core';
 import { createAccessLogs, createDefaultLog } from '../../src/access-log/access-log.ts';
 import { createSinks, MAX_QUEUE, type Sinks } from '../../src/access-log/sinks.ts';
+import type { Collectors } from '../../src/collect/collectors.ts';
 import { recordOf } from '../records.ts';
 
-type Options = Parameters<typeof createAccessLogs>[0];
+type Options = Parameters<typeof createAccessLogs>[0]['options'];
+
+const gateway = { name: 'gateway-proxy', namespace: 'gw-system' };
+const collectors: Collectors = {
+  get: () => {
+    throw new Error('a file needs no collector');
+  },
+  keep() {},
+  close: () => Promise.resolve(),
+};
 
 describe('access log', () => {
   let directory: string;
@@ -27,7 +37,10 @@ describe('access log', () => {
   });
 
   async function logged(options: Options, records = [recordOf()]): Promise<string> {
-    const logs = createAccessLogs(options, { context: createContext(), sinks, defaultLogs: [] });
+    const logs = createAccessLogs(
+      { options, gateway },
+      { context: createContext(), sinks, collectors, defaultLogs: [] },
+    );
     for (const record of records) for (const log of logs) log.write(record);
     await sinks.close();
     return await readFile(path, 'utf8');
@@ -131,7 +144,8 @@ describe('access log', () => {
 
   it('writes no line if the list of logs is empty', () => {
     const defaultLogs = [createDefaultLog(sinks.get(path))];
-    const logsOf = (options: Options) => createAccessLogs(options, { context, sinks, defaultLogs });
+    const logsOf = (options: Options) =>
+      createAccessLogs({ options, gateway }, { context, sinks, collectors, defaultLogs });
     expect(logsOf({ accessLoggingService: { accessLog: [] } })).to.deep.equal([]);
     for (const options of [{}, { accessLoggingService: {} }]) expect(logsOf(options)).to.equal(defaultLogs);
   });

@@ -6,7 +6,8 @@ import {
   RESPONSE_ARGUMENT_OPERATORS,
   RESPONSE_OPERATORS,
 } from '@edge-gateway/core';
-import { WITHOUT_VALUE, OPERATOR_NAMES } from '../../src/format/operators.ts';
+import { OPERATOR_NAMES } from '../../src/format/operators.ts';
+import { LOG_PLAIN, LOG_WITH_ARGUMENT } from '../../src/format/log-operators.ts';
 import { compileFormat, fill } from '../../src/format/format.ts';
 import { formatTime } from '../../src/format/time.ts';
 import { recordOf } from '../records.ts';
@@ -29,12 +30,23 @@ const RECORD = recordOf({
     'referer',
     'https://a.example/?state=1&code=secret',
   ],
-  responseHeaders: ['Content-Type', 'text/plain', 'location', `https://id.example/end?id_token_hint=${TOKEN}&x=1`],
+  responseHeaders: [
+    'Content-Type',
+    'text/plain',
+    'grpc-status',
+    '3',
+    'location',
+    `https://id.example/end?id_token_hint=${TOKEN}&x=1`,
+  ],
   path: '/v1/a?code=secret&x=1',
   originalPath: '/a?code=secret&x=1',
   metadata: new Map([['ns', { user: { name: 'ann' } }]]),
   flags: 'UF',
+  termination: 'connection_limit',
+  localBody: 'no healthy upstream',
+  trace: { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', sampled: true },
 });
+const ENV = { REGION: 'eu' };
 
 const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['plain', 'plain'],
@@ -49,7 +61,15 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
   ['%RESPONSE_CODE_DETAILS%', '-'],
   ['%PROTOCOL% %UPSTREAM_HOST% %UPSTREAM_CLUSTER% %ROUTE_NAME%', 'HTTP/1.1 10.0.0.4:80 up_gw-system r'],
   ['%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT% %DOWNSTREAM_DIRECT_REMOTE_ADDRESS%', '10.0.0.1 10.0.0.2:1234'],
-  ['%GRPC_STATUS% %TRAILER(x)% %CONNECTION_ID%', '- - -'],
+  ['%TRAILER(x)% %FILTER_STATE(a:PLAIN)% %CLUSTER_METADATA(a:b)%', '- - -'],
+  ['%GRPC_STATUS% %GRPC_STATUS(SNAKE_STRING)% %GRPC_STATUS_NUMBER%', 'InvalidArgument INVALID_ARGUMENT 3'],
+  ['%CONNECTION_ID% %CONNECTION_TERMINATION_DETAILS%', '7 connection_limit'],
+  ['%TRACE_ID% %SPAN_ID%', '0af7651916cd43dd8448eb211c80319c b7ad6b7169203331'],
+  ['%ENVIRONMENT(REGION)% %ENVIRONMENT(REGION):1% %ENVIRONMENT(OTHER)% %ENVIRONMENT(toString)%', 'eu e - -'],
+  ['%LOCAL_REPLY_BODY%', 'no healthy upstream'],
+  ['%COMMON_DURATION(DS_RX_BEG:US_TX_BEG:us)% %COMMON_DURATION(US_TX_BEG:US_RX_BEG)%', '1500 10'],
+  ['%COMMON_DURATION(DS_TX_END:DS_RX_BEG)% %COMMON_DURATION(X:Y:ms)%', '- -'],
+  ['%DOWNSTREAM_PEER_SUBJECT% %DOWNSTREAM_PEER_CERT% %DOWNSTREAM_PEER_URI_SAN%', '- - -'],
   ['%START_TIME%', '2026-01-02T03:04:05.678Z'],
   ['%START_TIME(%Y/%m/%d %H:%M:%S.%3f %s)%', '2026/01/02 03:04:05.678 1767323045'],
   ['%DYNAMIC_METADATA(ns:user:name)% %DYNAMIC_METADATA(ns:user)% %DYNAMIC_METADATA(x)%', 'ann {"name":"ann"} -'],
@@ -63,7 +83,7 @@ const TABLE: readonly (readonly [format: string, filled: string])[] = [
 
 describe('format', () => {
   for (const [format, filled] of TABLE) {
-    it(`fills ${format}`, () => expect(fill(compileFormat(format, 'log'), RECORD, '-')).to.equal(filled));
+    it(`fills ${format}`, () => expect(fill(compileFormat(format, 'log', ENV), RECORD, '-')).to.equal(filled));
   }
 
   for (const [path, shown] of [
@@ -98,7 +118,9 @@ describe('format', () => {
   });
 
   it('supports the additional operators that validation allows in logs, and no others', () => {
-    expect([...WITHOUT_VALUE]).to.deep.equal(LOG_OPERATORS);
+    for (const name of LOG_OPERATORS) compileFormat(`%${name}% %${name}(a:b)%`, 'log');
+    const own = [...Object.keys(LOG_PLAIN), ...Object.keys(LOG_WITH_ARGUMENT)];
+    expect(LOG_OPERATORS).to.include.members(own);
   });
 
   it('omits long flags if there are none', () => {

@@ -30,7 +30,7 @@ const filter = f.block(
     statusCodeFilter: f.group('By status.', { comparison }),
     durationFilter: f.group('By duration in milliseconds.', { comparison }),
     notHealthCheckFilter: f.empty('All requests except health checks.'),
-    traceableFilter: f.empty('Traced requests.', f.notYet),
+    traceableFilter: f.empty('Requests whose trace is sampled.'),
     runtimeFilter: f.group('A share of requests.', {
       runtimeKey: f.text('Runtime key with the share.'),
       percentSampled: f.group('Share of requests.', {
@@ -41,8 +41,8 @@ const filter = f.block(
     }),
     headerFilter: f.group('By request header.', { header: f.of(HeaderMatcher, 'The condition.') }),
     responseFlagFilter: f.group('By response flag.', { flags: f.texts('Flags, e.g. `NR`. Empty: any.') }),
-    grpcStatusFilter: f.group('By gRPC status.', f.notYet, {
-      statuses: f.list(f.anything(), 'Statuses by name or number.'),
+    grpcStatusFilter: f.group('By gRPC status.', {
+      statuses: f.list(f.anything(), 'Statuses by name, e.g. `UNAVAILABLE`, or number.'),
       exclude: f.flag('Excludes these statuses instead.'),
     }),
     andFilter: several('All of them must match.'),
@@ -63,31 +63,35 @@ const fileSink = f.block(f.oneOf(['stringFormat', 'jsonFormat']), {
 });
 const grpcService = f.block({
   logName: f.text('Name of the log.'),
-  staticClusterName: f.text('Cluster of the server.', { default: 'access_log_cluster' }),
-  additionalRequestHeadersToLog: f.texts('Additional request headers to send.'),
-  additionalResponseHeadersToLog: f.texts('Additional response headers to send.'),
-  additionalResponseTrailersToLog: f.texts('Additional response trailers to send.'),
-  filterStateObjectsToLog: f.texts('Additional filter state objects to send.'),
+  staticClusterName: f.text('Cluster of the server, `<name>_<namespace>` of an Upstream.', {
+    default: 'access_log_cluster',
+  }),
+  additionalRequestHeadersToLog: f.texts('Additional request headers to send. Values of credentials are redacted.'),
+  additionalResponseHeadersToLog: f.texts('Additional response headers to send. Values of credentials are redacted.'),
+  additionalResponseTrailersToLog: f.texts('Additional response trailers to send.', f.notYet),
+  filterStateObjectsToLog: f.texts('Additional filter state objects to send.', f.notYet),
 });
 const openTelemetry = f.block({
   logName: f.text('Name of the log.'),
   collector: f.group('The collector.', {
-    endpoint: f.text('Address of the collector.'),
-    authority: f.text('`:authority` of the calls.'),
-    headers: f.anything('Headers of the calls.'),
-    insecure: f.flag('Plain text.'),
-    sslConfig: f.anything('TLS to the collector.'),
-    timeout: f.duration('Timeout of a call.'),
+    endpoint: f.text('`host:port` for gRPC, or a URL for HTTP (path `/v1/logs` unless it has one).'),
+    authority: f.text('`:authority` of the calls. Default: the address.'),
+    headers: f.anything('Headers of the calls: values by name.'),
+    insecure: f.flag('Calls `host:port` in plain text instead of TLS.'),
+    sslConfig: f.anything('TLS to the collector, as `sslConfig` of an Upstream.'),
+    timeout: f.duration('Timeout of a call.', { default: '5s' }),
   }),
-  filterStateObjectsToLog: f.texts('Additional filter state objects to send.'),
-  disableBuiltinLabels: f.flag('Omits the built-in labels.'),
-  body: f.anything('Body of an entry.'),
-  attributes: f.anything('Attributes of an entry.'),
+  filterStateObjectsToLog: f.texts('Additional filter state objects to send.', f.notYet),
+  disableBuiltinLabels: f.flag(
+    'Omits the resource attributes `log_name`, `cluster_name`, `node_name` and `zone_name`.',
+  ),
+  body: f.anything('Body of an entry: text with command operators, or an `AnyValue`.'),
+  attributes: f.anything('Attributes of an entry: text with command operators by key, or a `KeyValueList`.'),
 });
 const log = f.block(f.oneOf(['fileSink', 'grpcService', 'openTelemetryService']), {
   fileSink: f.of(fileSink, 'Writes lines to a file or to standard output.'),
-  grpcService: f.of(grpcService, 'Sends entries to a server.', f.notYet),
-  openTelemetryService: f.of(openTelemetry, 'Sends entries to a collector.', f.notYet),
+  grpcService: f.of(grpcService, "Sends entries to an access log service (Envoy's ALS, version 3)."),
+  openTelemetryService: f.of(openTelemetry, 'Sends entries to an OpenTelemetry collector.'),
   filter: f.of(AccessLogFilter, 'Selects the requests to log. Unset: all.'),
 });
 /** One access log. */

@@ -32,7 +32,10 @@ const proxyProtocol = f.block({
 });
 const listener = f.block({
   accessLoggingService: f.of(AccessLoggingService, 'Access logs for requests.'),
-  listenerAccessLoggingService: f.of(AccessLoggingService, 'Access logs for connections.', f.notYet),
+  listenerAccessLoggingService: f.of(
+    AccessLoggingService,
+    'Access logs for connections: one entry for each, when it closes.',
+  ),
   extensions: f.anything('Free-form settings for concerns of your own, where no more specific level has any.'),
   perConnectionBufferLimitBytes: f.uint32(
     'Maximum size of a request body that is kept for retries, in bytes: a request with a larger one is not retried. Also of bodies that transformations read, where 0 is no limit.',

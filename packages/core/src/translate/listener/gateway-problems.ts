@@ -32,7 +32,29 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
     if (entry?.fault) warnings.push(entry.fault);
     else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
+  for (const cluster of logClusters(spec)) {
+    // Names of resources contain no underscore.
+    const cut = cluster.lastIndexOf('_');
+    const upstream = { name: cluster.slice(0, cut), namespace: cluster.slice(cut + 1) };
+    const text = `the cluster ${cluster} of the access log not found`;
+    const entry = input.upstreams.get(keyOf('Upstream', upstream));
+    if (entry?.fault) warnings.push(entry.fault);
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
+  }
   return warnings;
+}
+
+const DEFAULT_LOG_CLUSTER = 'access_log_cluster';
+
+/** Returns the clusters of the access log services of a gateway, each once. */
+function logClusters({ options }: GatewaySpec): ReadonlySet<string> {
+  const logs = [
+    ...(options?.accessLoggingService?.accessLog ?? []),
+    ...(options?.listenerAccessLoggingService?.accessLog ?? []),
+  ];
+  return new Set(
+    logs.flatMap(({ grpcService }) => (grpcService ? [grpcService.staticClusterName || DEFAULT_LOG_CLUSTER] : [])),
+  );
 }
 
 function collectorOf(settings: HttpConnectionManagerSettings | undefined) {

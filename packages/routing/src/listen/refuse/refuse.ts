@@ -7,7 +7,8 @@ import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
-import { refusedRecord, type RefusedRequest } from './refused-record.ts';
+import { noteReplaced } from '../../serve/replaced-response.ts';
+import { refusedRecord, resultOf, type RefusedRequest } from './refused-record.ts';
 
 /** Responds to invalid requests, and logs and counts each once. */
 export type Refuse = ReturnType<typeof createRefuse>;
@@ -91,6 +92,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     bytes(connection: Connection, refused: Refusal): void {
       const { socket, res } = connection;
       connection.refused = connection.closing = true;
+      if (res && connection.handled && !res.headersSent) noteReplaced(res, resultOf(refused));
       const text = bytesOf(refused, originOf(connection));
       if (res?.headersSent || !socket.writable) {
         socket.destroy();
@@ -98,6 +100,13 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       }
       socket.end(text);
       linger(socket);
+    },
+    /** Counts and logs a response of the listener itself that is not a rejection. */
+    answered(connection: Connection, status: number): void {
+      const { socket, req } = connection;
+      count(status, connection);
+      const parts = { socket, req, startedAt: context.now(), requestId: '', status, bytesSent: 0 };
+      onRefused(refusedRecord({ ...parts, refused: undefined }));
     },
     /** Sends nothing: responses to earlier requests are in progress, and the connection closes after them. */
     withoutResponse(connection: Connection, refused: Refusal): void {

@@ -10,7 +10,8 @@ export interface RefusedRequest {
   readonly socket: Socket;
   /** Missing if the parser failed before. */
   readonly req: IncomingMessage | undefined;
-  readonly refused: Refusal;
+  /** Missing for a response of the listener itself. */
+  readonly refused: Refusal | undefined;
   readonly requestId: string;
   /** 0 if no response could be sent. */
   readonly status: number;
@@ -51,9 +52,14 @@ export function refusedRecord(parts: RefusedRequest): RequestRecord {
     requestId,
     clientAddress: connection.directAddress,
   };
-  const details = DETAILS[refused.code] ?? refused.code;
-  const result = { ...NO_RESULT, status, details, flags: flagsOf(refused), bytesSent };
+  const known = refused ? resultOf(refused) : { details: 'direct_response', flags: '' };
+  const result = { ...NO_RESULT, ...known, status, bytesSent };
   return { startedAt, connection, head, route: NO_ROUTE, result, metadata: NO_METADATA };
+}
+
+/** Returns status, flags and details of a rejection for the access log. */
+export function resultOf(refused: Refusal): Pick<RequestRecord['result'], 'flags' | 'details' | 'status'> {
+  return { status: refused.status, details: DETAILS[refused.code] ?? refused.code, flags: flagsOf(refused) };
 }
 
 function flagsOf({ code, status }: Refusal): string {

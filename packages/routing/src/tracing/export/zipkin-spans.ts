@@ -1,12 +1,10 @@
-import { loadEncoder } from '../../grpc/load-encoder.ts';
+import { loadEncoder, type DefineMessages } from '../../grpc/load-encoder.ts';
 import type { CollectorPost } from '../../collect/collector-post.ts';
 import type { Span } from '../span.ts';
 import { CALL_TIMEOUT_MS, type SpanSender } from './span-collector.ts';
 
-type Grpc = typeof import('@edge-gateway/core/grpc');
-
 /** The part of Zipkin's `zipkin.proto` that is used here. */
-const zipkinMessages = ({ message }: Pick<Grpc, 'message'>) => ({
+const zipkinMessages: DefineMessages = ({ message }) => ({
   Endpoint: message({ service_name: ['string', 1] }),
   Annotation: message({ timestamp: ['fixed64', 1], value: ['string', 2] }),
   Span: message({

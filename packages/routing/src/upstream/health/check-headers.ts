@@ -51,6 +51,9 @@ function recordOf(authority: string, startedAt: number): RequestRecord {
       clientVerified: false,
       serverName: '',
       tlsVersion: '',
+      id: 0,
+      tlsCipher: '',
+      clientCertificate: undefined,
     },
     head: {
       method: 'GET',

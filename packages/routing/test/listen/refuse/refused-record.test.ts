@@ -2,6 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { createContext } from '@edge-gateway/core';
+import { createListeners, createRouter } from '../../../src/index.ts';
+import { endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../../snapshots.ts';
+import { exchange } from '../serving.ts';
 import { attackedGateway, type AttackedGateway } from '../../attack/gateway.ts';
 
 const stringFormat =
@@ -33,6 +37,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, line: string])[] =
     head('POST /x HTTP/1.1', 'Content-Length: 1', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
     '400 DPE http1.codec_error - - - -',
   ],
+  ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', '204 - direct_response OPTIONS * a -'],
   ['an unknown expectation', head('GET /x HTTP/1.1', 'Expect: x'), '417 - ERR_ROUTING_EXPECTATION GET /x a -'],
   [
     'a bad WebSocket key',
@@ -70,6 +75,27 @@ describe('access log of requests that the listener rejects', () => {
     await gateway.close();
     const lines = (await readFile(join(directory, 'log'), 'utf8')).trimEnd().split('\n');
     expect(lines).to.have.members(['200 - via_upstream GET /good a -', '0 DPE http1.codec_error - - - -']);
+  });
+
+  it('has the reason if the listener ends a request that the upstream does not answer', async () => {
+    await gateway.close();
+    const { port: silent } = await start(() => {});
+    const fileSink = { path: join(directory, 'idle'), stringFormat };
+    const options = { accessLoggingService: { accessLog: [{ fileSink }] } };
+    const httpOptions = { httpConnectionManagerSettings: { streamIdleTimeout: '0.2s' } };
+    const context = createContext();
+    const router = createRouter({ context, accessLog: 'none' });
+    const snapshot = snapshotOf([hostOf([routeOf()])], [upstreamOf([endpointOf(silent)])], { options, httpOptions });
+    router.apply(snapshot);
+    const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+    const [result] = await listeners.apply(snapshot);
+    const { statuses } = await exchange(result!.port!, head('GET /x HTTP/1.1'));
+    await listeners.close();
+    await router.close();
+    await stopAll();
+    expect(await readFile(join(directory, 'idle'), 'utf8')).to.equal(
+      `${statuses[0]} SI stream_idle_timeout GET /x a -\n`,
+    );
   });
 
   it('has one line for a request in a handler whose body is malformed', async () => {

@@ -1,0 +1,33 @@
+import { GRPC_STATUSES } from '@edge-gateway/core';
+import { findHeader } from '../http1/flat-headers.ts';
+import type { RequestRecord } from './record.ts';
+
+const UNKNOWN = 2;
+/** By HTTP status, for responses without a gRPC status (as Envoy maps them). */
+const BY_HTTP: Readonly<Record<number, number>> = {
+  200: 0,
+  400: 13,
+  401: 16,
+  403: 7,
+  404: 12,
+  429: 14,
+  502: 14,
+  503: 14,
+  504: 14,
+};
+
+/** Returns the gRPC status of a response: its own, else the one of its HTTP status. */
+export function grpcStatusOf({ result }: RequestRecord): number {
+  return writtenStatus(result.responseHeaders) ?? BY_HTTP[result.status] ?? UNKNOWN;
+}
+
+/** Returns the status that a response contains; `undefined` without one. */
+export function writtenStatus(headers: readonly string[]): number | undefined {
+  const written = findHeader(headers, 'grpc-status');
+  return written !== undefined && /^\d{1,3}$/.test(written) ? Number(written) : undefined;
+}
+
+/** Returns the number of a status that is written as a number or by name; -1 for an unknown one. */
+export function grpcStatusNumber(written: string): number {
+  return /^\d+$/.test(written) ? Number(written) : GRPC_STATUSES.indexOf(written.toUpperCase());
+}
