@@ -74,17 +74,30 @@ async function read(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
 
 /**
  * Replaces the body of a request that {@link readWholeBody} has read, for later handlers and the destination; with its framing.
- * After a body parser, `req.rawBody` and `req.body` are replaced.
+ * After a body parser, `req.rawBody` is replaced, and `req.body` by a value of the same kind: an object becomes parsed JSON if possible.
  */
 export function replaceBody(req: IncomingMessage, body: Buffer): void {
   factsOf(req).body = { bytes: body, whole: true };
   if (req.readableEnded) {
-    Object.assign(req, { rawBody: body, body });
+    const { body: parsed } = req as { readonly body?: unknown };
+    Object.assign(req, { rawBody: body, body: parsedAs(parsed, body) });
   } else {
     while (req.readableLength > 0) req.read();
     if (body.length > 0) req.unshift(body);
   }
   setFraming(req, body.length);
+}
+
+/** Returns a body in the form in which a parser left the one before. */
+function parsedAs(before: unknown, body: Buffer): unknown {
+  if (before === undefined || Buffer.isBuffer(before)) return body;
+  const text = body.toString('utf8');
+  if (typeof before === 'string') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
 }
 
 /** Returns true if the stream receives nothing more. */

@@ -209,6 +209,21 @@ describe('transformations of responses', () => {
     expect(headers['x-again']).to.equal('[1]');
   });
 
+  it('transforms requests in your own server after a body parser', async () => {
+    const app = express();
+    app.use(express.json());
+    app.use(
+      transform({ ...onRequests({ mergeJsonKeys: { jsonKeys: { name: { tmpl: { text: '{{ name | upper }}' } } } } }) }),
+    );
+    app.post('/', (req, res) => void res.json((req as { body?: unknown }).body));
+    const { port } = await start(app as never);
+    const { body } = await ask(port, {
+      body: '{"id":1,"name":"ada"}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(JSON.parse(body)).to.deep.equal({ id: 1, name: 'ADA' });
+  });
+
   it('transforms responses in your own server', async () => {
     const app = express();
     app.use(
