@@ -3,6 +3,7 @@ export type {
   Admission,
   AppliedOption,
   ExplainedDestination,
+  ExplainedHost,
   ExplainedReply,
   Explanation,
   ListenerVerdict,

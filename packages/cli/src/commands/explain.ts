@@ -79,8 +79,11 @@ async function explain(io: Terminal, served: Served, { flags, request }: Asked):
   const snapshot = chooseSnapshot(served.snapshots, flags.proxy);
   const input = { snapshot, context: explainContext(served.objects), claims: parseClaims(flags.claims) };
   const listener = flags.listener === undefined ? {} : { listener: flags.listener };
+  const hostStates = (upstream: string) => served.hostStates?.get(upstream);
   const ask = (headers: Record<string, string[]>) => {
-    const { explanation, loginToken } = attempt(() => explainWithAccess({ ...request, headers, ...listener }, input));
+    const { explanation, loginToken } = attempt(() =>
+      explainWithAccess({ ...request, headers, hostStates, ...listener }, input),
+    );
     return { loginToken, explanation: withoutSecrets(explanation) };
   };
   const { explanation, loginToken } = ask(request.headers);

@@ -1,5 +1,12 @@
 import { REDACTED, isSecretName, isToken, printable, redact, redactPath } from '@edge-gateway/core';
-import type { AppliedOption, Explanation, MatcherVerdict, Outcome, RouteVerdict } from '@edge-gateway/routing';
+import type {
+  AppliedOption,
+  ExplainedDestination,
+  Explanation,
+  MatcherVerdict,
+  Outcome,
+  RouteVerdict,
+} from '@edge-gateway/routing';
 import { accessLines, type AccessExplanation } from './access.ts';
 import type { MissingToken } from './login-token.ts';
 import type { RejectedResource } from './rejected-resources.ts';
@@ -154,6 +161,14 @@ function resultLines({ access, missingToken, outcome }: ShownExplanation): strin
 
 const indent = (line: string): string => `  ${line}`;
 
+/** The host that the request determines, and those that are out. */
+function destinationHostLines({ host, hosts }: ExplainedDestination): string[] {
+  const out = hosts.flatMap(({ address, reason }) =>
+    reason === undefined ? [] : `  host ${address} is out: ${reason}`,
+  );
+  return host ? [`  host ${host.address}: ${host.reason}`, ...out] : out;
+}
+
 function outcomeLines(outcome: Outcome): string[] {
   if (outcome.type === 'redirect') return [`redirect ${outcome.status} to ${outcome.location}`];
   if (outcome.type === 'reply') {
@@ -163,9 +178,11 @@ function outcomeLines(outcome: Outcome): string[] {
   return outcome.destinations.flatMap((destination) => {
     const { upstream, share, reply, url, method, timeoutMs, headers } = destination;
     const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
-    if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`];
+    const hosts = destinationHostLines(destination);
+    if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`, ...hosts];
     return [
       part,
+      ...hosts,
       `  ${method} ${url}`,
       `  timeout: ${timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`}`,
       ...headers.map(([name, value]) => `  ${name}: ${value}`),

@@ -1,10 +1,18 @@
-import { createContext, type Context, type Problem, type SecretValue, type Snapshot } from '@edge-gateway/core';
+import {
+  createContext,
+  type Context,
+  type HostState,
+  type Problem,
+  type SecretValue,
+  type Snapshot,
+} from '@edge-gateway/core';
 import type { Explanation } from '@edge-gateway/routing';
 import type { Command } from 'commander';
 import { isListener, isReady, readComponents, type RunningComponent } from '../check/components.ts';
 import { didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
+import { readHostStates } from '../gateway/host-states.ts';
 import { readProblems, readSnapshot, readSnapshots } from '../gateway/pages.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { loadOffline, objectsOf } from '../resources/load.ts';
@@ -19,6 +27,8 @@ export interface Served {
   readonly snapshots: readonly Snapshot[];
   readonly objects: readonly StatusObject[];
   readonly problems: readonly Problem[];
+  /** The current hosts by upstream; `undefined` if they are unknown. */
+  readonly hostStates: ReadonlyMap<string, readonly HostState[]> | undefined;
   /** Reads the listeners of a proxy that are not served. */
   readUnserved(proxy: string): Promise<readonly MissingListener[]>;
 }
@@ -32,6 +42,7 @@ export async function readServed(io: Terminal, command: Command): Promise<Served
       snapshots: [...state.snapshots.values()],
       objects: objectsOf(state),
       problems: state.issues,
+      hostStates: undefined,
       readUnserved: async (proxy) => state.unservedListeners.get(proxy) ?? [],
     };
   }
@@ -42,6 +53,7 @@ export async function readServed(io: Terminal, command: Command): Promise<Served
     snapshots: served.map(({ snapshot }) => snapshot),
     objects,
     problems: await readProblems(connection).catch(() => []),
+    hostStates: await readHostStates(connection).catch(() => undefined),
     readUnserved: async () =>
       ((await readComponents(connection)) ?? []).filter((one) => isListener(one) && !isReady(one)),
   };

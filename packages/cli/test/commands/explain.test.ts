@@ -45,6 +45,44 @@ describe('explain', () => {
   const explain = (...argv: string[]) => call(['explain', ...argv], { cwd });
   const offline = (...argv: string[]) => explain(...argv, '--config', '.');
 
+  it('names the host of a hash, and the hosts that are out, by the state of the running gateway', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cli-explain-hosts-'));
+    const hosts = [8081, 8082, 8083].map((port) => `{ addr: 127.0.0.1, port: ${port} }`);
+    writeFileSync(
+      join(dir, 'all.yaml'),
+      RESOURCES.replace(
+        'spec: { static: { hosts: [{ addr: 127.0.0.1, port: 8081 }] } }',
+        `spec: { static: { hosts: [${hosts.join(', ')}] }, loadBalancerConfig: { maglev: {} } }`,
+      ).replace('timeout: 2s', 'timeout: 2s, lbHash: { hashPolicies: [{ header: x-user }] }'),
+    );
+    const { snapshots } = await loadDirectory(dir);
+    rmSync(dir, { recursive: true });
+    const stateOf = (port: number, health_status: object) => ({
+      address: { socket_address: { address: '127.0.0.1', port_value: port } },
+      stats: [{ name: 'rq_total', value: '3', type: 'COUNTER' }],
+      health_status,
+      weight: 1,
+      hostname: '127.0.0.1',
+      locality: {},
+    });
+    const host_statuses = [
+      stateOf(8081, { failed_active_health_check: true, eds_health_status: 'HEALTHY' }),
+      stateOf(8082, {}),
+      stateOf(8083, {}),
+    ];
+    const server = await answer({
+      '/snapshots/xds': { data: { 'gw-system~gateway-proxy': snapshots.get('gateway-proxy') } },
+      '/snapshots/input': { data: [] },
+      '/problems': { problems: [] },
+      '/clusters': { cluster_statuses: [{ name: 'echo_gw-system', host_statuses }] },
+    });
+    const at = ['--server', server.url, '--proxy-admin', server.url];
+    const { stdout } = await explain('GET', 'http://shop.example/cart', '-H', 'x-user: ann', ...at);
+    await server.close();
+    expect(stdout).to.match(/\n {4}host 127\.0\.0\.1:808[23]: hash [0-9a-f]{16} of the request\n/);
+    expect(stdout).to.contain('\n    host 127.0.0.1:8081 is out: its health checks fail\n');
+  });
+
   describe('of rejected resources', () => {
     const rejection = { statuses: { 'gw-system': { state: 2, reason: 'in short', reportedBy: 'gateway' } } };
     const problem = { severity: 'error', path: 'spec.x', message: 'bad field x', hint: 'did you mean y?' };

@@ -56,7 +56,7 @@ interface ListenerParts {
 
 function explainOnListener(
   { snapshot, listener, context }: ListenerParts,
-  { admit }: RequestToExplain,
+  { admit, hostStates }: RequestToExplain,
   req: IncomingMessage,
 ): Explained {
   const table = createExplainedTable(snapshot, listener, context);
@@ -68,6 +68,7 @@ function explainOnListener(
   const incoming = { req, connection: new ConnectionRecord(req), startedAt: context.now() };
   const decision = routeRequest(incoming, table, MODE);
   const request = new ExplainedRequest(req, incoming, decision.head, table);
+  request.hostStates = hostStates;
   const explained = explainDecision({ snapshot, listener, admit }, request, decision);
   const { method, authority, originalPath } = request.head;
   return { ...explained, request: { method, host: authority, path: originalPath } };

@@ -8,7 +8,7 @@ import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } f
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { ExplainedTable } from './explained-table.ts';
-import type { Admission, ExplainedReply, RoutePlace, RouteVerdict } from './explanation.ts';
+import type { Admission, ExplainedReply, RequestToExplain, RoutePlace, RouteVerdict } from './explanation.ts';
 import { judgeRoutes } from './route-verdicts.ts';
 
 export class ExplainedRequest implements OutgoingRequest {
@@ -22,6 +22,7 @@ export class ExplainedRequest implements OutgoingRequest {
   facts: Facts | undefined;
   endpoint: Host | undefined;
   pickContext: PickContext | undefined;
+  hostStates: RequestToExplain['hostStates'];
   /** The virtual host by the last decision, and the routes that were looked at for it. */
   host: RouteDecision['host'];
   routes: readonly RouteVerdict[] = [];

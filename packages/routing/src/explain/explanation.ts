@@ -1,4 +1,4 @@
-import type { Endpoint, Facts, ResourceRef, Route, VirtualHost } from '@edge-gateway/core';
+import type { Endpoint, Facts, HostState, ResourceRef, Route, VirtualHost } from '@edge-gateway/core';
 
 /** A request to explain. */
 export interface RequestToExplain {
@@ -9,6 +9,8 @@ export interface RequestToExplain {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
+  /** Returns the current hosts of an upstream. Default: its declared endpoints, all of them healthy. */
+  readonly hostStates?: (upstream: string) => readonly HostState[] | undefined;
   /** Replaces the concerns except transformations. Default: every request is admitted. */
   readonly admit?: Admission;
 }
@@ -115,6 +117,15 @@ export type Outcome =
   | { readonly type: 'redirect'; readonly status: number; readonly location: string }
   | ({ readonly type: 'reply' } & ExplainedReply);
 
+/** Whether a host receives requests like the explained one, and why not. */
+export interface ExplainedHost {
+  /** `address:port`. */
+  readonly address: string;
+  readonly priority: number;
+  readonly used: boolean;
+  readonly reason?: string;
+}
+
 /** One destination with what would be sent to it. */
 export interface ExplainedDestination {
   /** Cluster name. */
@@ -124,7 +135,11 @@ export interface ExplainedDestination {
   /** Set if this share responds by itself. */
   readonly reply?: ExplainedReply;
   readonly endpoints: readonly Endpoint[];
-  /** URL at the first endpoint. */
+  /** Its hosts, and why some are not used. */
+  readonly hosts: readonly ExplainedHost[];
+  /** Set if the request determines the host: by its hash, or by its session. */
+  readonly host?: { readonly address: string; readonly reason: string };
+  /** URL at that host, else at the first one that is used. */
   readonly url: string;
   readonly method: string;
   /** As the upstream gets them, in order, without framing. */

@@ -9,8 +9,9 @@ import {
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
-import { Host } from '../upstream/hosts/host.ts';
+import { ExplainedHosts } from './explained-hosts.ts';
 import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
+import type { Host } from '../upstream/hosts/host.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
 
@@ -50,39 +51,48 @@ function explainDestination(
   destination: CompiledDestination,
 ): ExplainedDestination {
   const upstream = snapshot.upstreams.find(({ name }) => name === destination.upstream);
-  const endpoints = upstream?.endpoints ?? [];
+  const hosts = upstream && new ExplainedHosts(upstream, request.hostStates?.(upstream.name));
   const outgoing = request.copyFor(destination, destination);
   const { head } = outgoing;
   const problem = prepareUpstream(outgoing, {
     destination,
     action,
-    upstream: upstream && { pick: () => endpoints[0] && new Host(endpoints[0]) },
+    upstream: hosts,
     isUpgrade: isHandshake(request.req),
   });
-  const reply = replyOf(problem, endpoints.length);
+  const { pickContext } = outgoing;
+  const picked = hosts?.pick(pickContext);
+  const host = hosts?.choice(pickContext);
+  const reply = replyOf(problem, picked, upstream?.endpoints.length ?? 0);
   const headers: [string, string][] = [];
   for (let i = 0; i < head.headers.length; i += 2) headers.push([head.headers[i]!, head.headers[i + 1]!]);
   return {
     upstream: destination.upstream,
     share: action.total === 0 ? 0 : (destination.weight / action.total) * 100,
     ...(reply && { reply }),
-    endpoints,
-    url: urlOf(endpoints[0], upstream?.tls === true, head.path),
+    endpoints: upstream?.endpoints ?? [],
+    hosts: hosts?.list(pickContext) ?? [],
+    ...(host && { host }),
+    url: urlOf(picked, upstream?.tls === true, head.path),
     method: head.method,
     headers,
     timeoutMs: action.policy.timeoutMs,
   };
 }
 
-function replyOf(problem: SendProblem | undefined, endpoints: number): ExplainedDestination['reply'] {
+function replyOf(
+  problem: SendProblem | undefined,
+  picked: Host | undefined,
+  endpoints: number,
+): ExplainedDestination['reply'] {
   if (problem?.type === 'replaced') return problem.by;
   if (problem?.type === 'noCluster') return { status: 503, body: '', reason: 'the upstream does not exist' };
   if (problem) return { body: ERROR_CODES[problem.code].message, ...refused(problem.code) };
   const { status, message } = ERROR_CODES.ERR_ROUTING_NO_ENDPOINT;
-  return endpoints === 0 ? { status, body: message, reason: 'the upstream has no endpoint' } : undefined;
+  const reason = endpoints === 0 ? 'the upstream has no endpoint' : 'no host of the upstream can be used';
+  return picked ? undefined : { status, body: message, reason };
 }
 
-function urlOf(endpoint: ExplainedDestination['endpoints'][number] | undefined, tls: boolean, path: string): string {
-  if (!endpoint) return '';
-  return `${tls ? 'https' : 'http'}://${hostOf(endpoint)}${path}`;
+function urlOf(host: Host | undefined, tls: boolean, path: string): string {
+  return host ? `${tls ? 'https' : 'http'}://${hostOf(host)}${path}` : '';
 }

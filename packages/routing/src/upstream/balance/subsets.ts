@@ -12,44 +12,36 @@ export function hasLabels({ metadata }: Host, labels: Labels): boolean {
 }
 
 /**
- * Creates the choice among subsets of the hosts: a request with labels whose names are those of a selector goes to the hosts with
- * these labels. If there is none, or for requests without labels, the fallback policy decides.
+ * Returns the hosts for requests with these labels: those with the labels, if their names are those of a selector; if there is
+ * none, or for requests without labels, the hosts of the fallback policy.
  */
-export function createSubsets(hosts: readonly Host[], spec: SubsetSpec, settings: LoadSettings): PickHost {
-  const selectors = new Map((spec.selectors ?? []).map((each) => [nameOfKeys(each.keys ?? []), each]));
-  const subsets = new Map<string, PickHost | undefined>();
-  const fallback = fallbackOf(hosts, spec, settings);
-
-  /** Returns the choice among the hosts with these labels; `undefined` if there is none. */
-  function subsetOf(labels: Labels): PickHost | undefined {
-    const names = Object.keys(labels).sort();
-    const selector = selectors.get(nameOfKeys(names));
-    if (!selector) return undefined;
-    const key = JSON.stringify(names.map((name) => [name, labels[name]]));
-    if (!subsets.has(key)) {
-      const members = hosts.filter((host) => hasLabels(host, labels));
-      const used = selector.singleHostPerSubset ? members.slice(0, 1) : members;
-      subsets.set(key, used.length > 0 ? createBalancer(used, settings) : undefined);
-    }
-    return subsets.get(key);
-  }
-
-  return (context) => {
-    const subset = context?.metadataMatch && subsetOf(context.metadataMatch);
-    return (subset ?? fallback)(context);
-  };
-}
-
-function nameOfKeys(keys: readonly string[]): string {
-  return JSON.stringify([...new Set(keys)].sort());
-}
-
-function fallbackOf(hosts: readonly Host[], spec: SubsetSpec, settings: LoadSettings): PickHost {
+export function membersOf(hosts: readonly Host[], spec: SubsetSpec, labels: Labels | undefined): readonly Host[] {
+  const selector = labels && selectorOf(spec, Object.keys(labels));
+  const members = selector ? hosts.filter((host) => hasLabels(host, labels!)) : [];
+  if (members.length > 0) return selector?.singleHostPerSubset ? members.slice(0, 1) : members;
   const { fallbackPolicy = 'ANY_ENDPOINT', defaultSubset } = spec;
-  if (fallbackPolicy === 'NO_FALLBACK') return () => undefined;
-  if (fallbackPolicy === 'ANY_ENDPOINT') return createBalancer(hosts, settings);
-  return createBalancer(
-    hosts.filter((host) => hasLabels(host, defaultSubset?.values ?? {})),
-    settings,
-  );
+  if (fallbackPolicy === 'NO_FALLBACK') return [];
+  if (fallbackPolicy === 'ANY_ENDPOINT') return hosts;
+  return hosts.filter((host) => hasLabels(host, defaultSubset?.values ?? {}));
+}
+
+function selectorOf({ selectors = [] }: SubsetSpec, names: readonly string[]) {
+  return selectors.find(({ keys = [] }) => {
+    const distinct = new Set(keys);
+    return distinct.size === names.length && names.every((name) => distinct.has(name));
+  });
+}
+
+/** Creates the choice among the subsets of the hosts, each at its first request. */
+export function createSubsets(hosts: readonly Host[], spec: SubsetSpec, settings: LoadSettings): PickHost {
+  const fallback = createBalancer(membersOf(hosts, spec, undefined), settings);
+  // Labels are those of destinations: compiled with the route, and the same object for each request.
+  const subsets = new WeakMap<Labels, PickHost>();
+  return (context) => {
+    const labels = context?.metadataMatch;
+    if (!labels) return fallback(context);
+    let subset = subsets.get(labels);
+    if (!subset) subsets.set(labels, (subset = createBalancer(membersOf(hosts, spec, labels), settings)));
+    return subset(context);
+  };
 }

@@ -36,6 +36,12 @@ const NAMES: Readonly<Record<HealthFlag, HealthFlagName>> = {
   activeHcTimeout: 'active_hc_timeout',
 };
 
+/** Returns the bits of these names. */
+export function flagsOfNames(names: readonly HealthFlagName[]): number {
+  const keys = Object.keys(NAMES) as HealthFlag[];
+  return keys.reduce((flags, key) => (names.includes(NAMES[key]) ? flags | HEALTH_FLAGS[key] : flags), 0);
+}
+
 /** Returns the names of the bits that are set. */
 export function namesOfFlags(flags: number): HealthFlagName[] {
   const keys = Object.keys(NAMES) as HealthFlag[];
