@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { GatewaySpec, HttpGateway } from '../schema/kind/gateway.ts';
 import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
@@ -51,7 +52,8 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
 const checkHealthPath: Check<{ readonly path?: string }> = ({ path = '' }, at) =>
   invalid(!path.startsWith('/') && `the path '${path}' of a health check must begin with a slash`, [...at, 'path']);
 
-const checkConnectionManager: Check<HttpConnectionManagerSettings> = ({ earlyHeaderManipulation, tracing }, at) => {
+const checkConnectionManager: Check<HttpConnectionManagerSettings> = (settings, at) => {
+  const { earlyHeaderManipulation, tracing, internalAddressConfig } = settings;
   const { headersToAdd = [], headersToRemove = [] } = earlyHeaderManipulation ?? {};
   const problems = [
     ...headersToAdd.map(
@@ -62,6 +64,15 @@ const checkConnectionManager: Check<HttpConnectionManagerSettings> = ({ earlyHea
   const isCensus = tracing?.openCensusConfig !== undefined;
   return [
     ...problems.flatMap((message) => invalidHeader(message, [...at, 'earlyHeaderManipulation'])),
+    ...each(internalAddressConfig?.cidrRanges, [...at, 'internalAddressConfig', 'cidrRanges'], checkRange),
     ...invalid(isCensus && 'openCensusConfig is not supported', [...at, 'tracing', 'openCensusConfig']),
   ];
+};
+
+type Ranges = NonNullable<HttpConnectionManagerSettings['internalAddressConfig']>['cidrRanges'];
+
+const checkRange: Check<NonNullable<Ranges>[number]> = ({ addressPrefix = '', prefixLen = 0 }, at) => {
+  const family = isIP(addressPrefix);
+  const isValid = family !== 0 && prefixLen <= (family === 4 ? 32 : 128);
+  return invalid(!isValid && `invalid address range '${addressPrefix}/${prefixLen}'`, at);
 };

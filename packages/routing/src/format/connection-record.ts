@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress, type ClientConnection } from '@edge-gateway/core';
+import type { ConnectionCertificates } from '../route/options/client-certificate.ts';
 
 /** The part of an `IncomingMessage` that describes its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
@@ -25,6 +26,18 @@ export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEn
   const { localAddress, localPort = 0 } = socket;
   if (localAddress === undefined) return UNKNOWN_END;
   return (socket[LOCAL_END] = { address: plainAddress(localAddress), port: localPort });
+}
+
+const certificates = new WeakMap<TLSSocket, ConnectionCertificates>();
+
+function certificatesOf(socket: TLSSocket): ConnectionCertificates | undefined {
+  const known = certificates.get(socket);
+  if (known) return known;
+  const peer = socket.getPeerX509Certificate();
+  if (!peer) return undefined;
+  const found = { peer, own: socket.getX509Certificate() };
+  certificates.set(socket, found);
+  return found;
 }
 
 /** The connection of a request, read from its socket on demand. */
@@ -65,6 +78,11 @@ export class ConnectionRecord {
   /** True if the client presented a verified certificate. */
   get clientVerified(): boolean {
     return this.tls && (this.#req.socket as TLSSocket).authorized;
+  }
+
+  /** The certificates of a connection whose client presented a verified one. The same object for each request of a connection. */
+  get certificates(): ConnectionCertificates | undefined {
+    return this.clientVerified ? certificatesOf(this.#req.socket as TLSSocket) : undefined;
   }
 
   /** The server name of the TLS handshake; empty without one. */

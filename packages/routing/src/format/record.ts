@@ -4,7 +4,8 @@ import type { ConnectionRecord } from './connection-record.ts';
 export const VIA_UPSTREAM = 'via_upstream';
 
 /** The connection of a request, for formats. */
-export type RecordedConnection = Readonly<Pick<ConnectionRecord, keyof ConnectionRecord>>;
+export type RecordedConnection = Readonly<Omit<ConnectionRecord, 'certificates'>> &
+  Partial<Pick<ConnectionRecord, 'certificates'>>;
 
 /** A request as matched: canonical, without hop-by-hop headers. */
 export interface RequestView {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type DropArgument, type Socket } from 'node:net';
 import { routingError } from '../error-codes.ts';
+import { Overflow, type OverflowLimits } from './overflow.ts';
 
 export interface Acceptor {
   readonly address: string;
@@ -9,11 +10,9 @@ export interface Acceptor {
   stop(): void;
 }
 
-export interface AcceptorOptions {
+export interface AcceptorOptions extends OverflowLimits {
   readonly address: string;
   readonly port: number;
-  /** Maximum number of open connections; further ones are closed immediately. */
-  readonly maxConnections: () => number;
   onConnection(socket: Socket): void;
   onOverflow(address: DropArgument | undefined): void;
 }
@@ -43,18 +42,25 @@ export async function createAcceptor(options: AcceptorOptions): Promise<Acceptor
 
 async function listen(options: AcceptorOptions, host: string): Promise<Acceptor> {
   const server = createServer({ allowHalfOpen: true, noDelay: true });
+  const overflow = new Overflow(options);
   server.on('connection', (socket) => {
-    server.maxConnections = options.maxConnections();
-    options.onConnection(socket);
+    server.maxConnections = overflow.serverLimit;
+    if (overflow.accepts) return options.onConnection(overflow.count(socket));
+    options.onOverflow(addressesOf(socket));
+    overflow.closeLater(socket);
   });
   server.on('drop', (address) => {
-    server.maxConnections = options.maxConnections();
+    server.maxConnections = overflow.serverLimit;
     options.onOverflow(address);
   });
-  server.maxConnections = options.maxConnections();
+  server.maxConnections = overflow.serverLimit;
   server.listen({ port: options.port, host, backlog: 1_024 });
   await once(server, 'listening');
   server.on('error', () => {});
   const { address, port } = server.address() as AddressInfo;
   return { address, port, stop: () => void server.close() };
+}
+
+function addressesOf({ localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily }: Socket) {
+  return { localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily } as DropArgument;
 }

@@ -22,10 +22,12 @@ export interface ListenLimits extends RequestRules {
   /** Default 0: no limit. */
   readonly maxRequestsPerConnection: number;
   /**
-   * Maximum number of open connections of the listener; further ones are closed immediately. Default 10,000; all listeners
+   * Maximum number of open connections of the listener; further ones are closed. Default 10,000; all listeners
    * together have at most half as many as the process may open files.
    */
   readonly maxConnections: number;
+  /** Time before a connection above that maximum is closed. Default 0. */
+  readonly overflowDelayMs: number;
   /** Interval between checks of the timeouts. Default 1,000. */
   readonly checkIntervalMs: number;
 }
@@ -50,6 +52,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   maxConnectionDurationMs: 0,
   maxRequestsPerConnection: 0,
   maxConnections: 10_000,
+  overflowDelayMs: 0,
   checkIntervalMs: 1_000,
 };
 
@@ -79,6 +82,7 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
     maxConnectionDurationMs: milliseconds(settings.maxConnectionDuration),
     maxRequestsPerConnection: settings.maxRequestsPerConnection,
     maxConnections: httpOptions.connectionLimit?.maxActiveConnections,
+    overflowDelayMs: milliseconds(httpOptions.connectionLimit?.delayBeforeClose),
   };
 }
 

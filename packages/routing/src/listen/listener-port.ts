@@ -93,6 +93,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     acceptor = await createAcceptor({
       ...at,
       maxConnections: () => Math.min(limits.maxConnections, sockets.size + budget.free()),
+      overflowDelayMs: () => limits.overflowDelayMs,
       onConnection: accept,
       onOverflow,
     });

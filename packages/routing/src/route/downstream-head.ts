@@ -5,6 +5,8 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedConnection, RecordedHead } from '../format/record.ts';
 import { removeWhere } from '../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { forwardedCertificate } from './options/client-certificate.ts';
+import { isInternalRequest } from './options/internal-address.ts';
 import { withoutPort } from './options/redirect.ts';
 import type { ManagerSettings } from './options/manager-settings.ts';
 
@@ -67,6 +69,8 @@ class Found {
   trailers = false;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
+  /** The `x-envoy-*` headers, if internal callers are configured. */
+  readonly envoy: string[] = [];
 }
 
 /**
@@ -96,6 +100,7 @@ export function sanitizeRequestHead(
   head.requestId = requestIdOf(forwarded?.get('x-request-id'), settings, newRequestId);
   head.scheme = schemeOf(trustsProxies(settings) ? forwarded?.get('x-forwarded-proto') : undefined, connection);
   head.clientAddress = clientAddress(connection.directAddress, forwarded?.get('x-forwarded-for'), settings);
+  if (settings.isInternal) addInternal(head, found, connection, settings);
   addOwn(head, forwarded, connection, settings);
   return head;
 }
@@ -120,7 +125,9 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       const forwarded = (found.forwarded ??= new Map());
       const before = forwarded.get(name);
       forwarded.set(name, before === undefined ? value : `${before},${value}`);
-    } else if (!name.startsWith('x-envoy-')) {
+    } else if (name.startsWith('x-envoy-')) {
+      if (settings.isInternal) found.envoy.push(name, value);
+    } else {
       headers.push(name, value);
     }
   }
@@ -146,6 +153,21 @@ function removeNamed(headers: string[], connection: string, found: Found): void 
   for (const name of names) found.forwarded?.delete(name);
 }
 
+/** Marks a request of an internal caller, and keeps its `x-envoy-*` headers. */
+function addInternal(
+  { headers }: DownstreamHead,
+  { forwarded, envoy }: Found,
+  { directAddress }: RecordedConnection,
+  { isInternal, useRemoteAddress }: ManagerSettings,
+): void {
+  const forwardedFor = forwarded?.get('x-forwarded-for');
+  if (!isInternalRequest(isInternal!, directAddress, forwardedFor, useRemoteAddress)) return;
+  for (let i = 0; i < envoy.length; i += 2) {
+    if (envoy[i] !== 'x-envoy-internal') headers.push(envoy[i]!, envoy[i + 1]!);
+  }
+  headers.push('x-envoy-internal', 'true');
+}
+
 /** Adds the headers that the gateway sets; `forwarded` are those that the client sent. */
 function addOwn(
   { headers, requestId, scheme }: DownstreamHead,
@@ -164,10 +186,8 @@ function addOwn(
   const port =
     given?.get('x-forwarded-port') ?? (settings.appendXForwardedPort ? String(connection.localPort) : undefined);
   if (port !== undefined) headers.push('x-forwarded-port', port);
-  const certificate = forwarded?.get('x-forwarded-client-cert');
-  if (certificate !== undefined && mayPassCertificate(connection, settings)) {
-    headers.push('x-forwarded-client-cert', certificate);
-  }
+  const certificate = certificateOf(forwarded?.get('x-forwarded-client-cert'), connection, settings);
+  if (certificate !== undefined) headers.push('x-forwarded-client-cert', certificate);
   if (settings.via !== '') headers.push('via', settings.via);
 }
 
@@ -188,11 +208,17 @@ function requestIdOf(given: string | undefined, settings: ManagerSettings, newRe
  * trusted as well, so that one entry more counts.
  */
 function clientAddress(peer: string, forwardedFor: string | undefined, settings: ManagerSettings): string {
+  if (settings.leftmostForwardedAddress) return leftmost(forwardedFor) ?? peer;
   const hops = settings.useRemoteAddress ? settings.trustedHops : settings.trustedHops + 1;
   if (hops === 0 || forwardedFor === undefined) return peer;
   const entries = forwardedFor.split(',');
   const entry = entries[entries.length - hops]?.trim() ?? '';
   return isIP(entry) === 0 ? peer : plainAddress(entry);
+}
+
+function leftmost(forwardedFor: string | undefined): string | undefined {
+  const entry = forwardedFor?.split(',', 1)[0]!.trim() ?? '';
+  return isIP(entry) === 0 ? undefined : plainAddress(entry);
 }
 
 function schemeOf(given: string | undefined, connection: RecordedConnection): 'http' | 'https' {
@@ -209,7 +235,11 @@ function forwardedChain(
   return given === undefined || given.trim() === '' ? connection.directAddress : `${given},${connection.directAddress}`;
 }
 
-function mayPassCertificate(connection: RecordedConnection, settings: ManagerSettings): boolean {
-  if (settings.clientCertificate === 'alwaysForward') return true;
-  return settings.clientCertificate === 'forwardOnly' && connection.clientVerified;
+function certificateOf(
+  given: string | undefined,
+  connection: RecordedConnection,
+  { certificateForwarding }: ManagerSettings,
+): string | undefined {
+  if (certificateForwarding.mode === 'SANITIZE') return undefined;
+  return forwardedCertificate(given, connection, certificateForwarding);
 }

@@ -153,7 +153,9 @@ const latency = f.block({
 });
 const limit = f.block({
   maxActiveConnections: f.int('Maximum number of connections.', { minimum: 1 }),
-  delayBeforeClose: f.duration('Delay before a connection above the limit is closed.', { default: '0s', ...f.notYet }),
+  delayBeforeClose: f.duration('Delay before a connection above the limit is closed; up to 1000 connections wait.', {
+    default: '0s',
+  }),
 });
 /** Limits the number of connections. */
 export interface ConnectionLimit extends f.Static<typeof limit> {}
@@ -198,7 +200,9 @@ const http = f.block({
   wasm: f.anything('WebAssembly filters.', f.leftOut),
   proxyLatency: f.of(latency, 'Measures the time spent in the proxy.', f.notYet),
   sanitizeClusterHeader: f.flag('Removes the `clusterHeader` of a route from client requests.'),
-  leftmostXffAddress: f.flag('Takes the first address of `x-forwarded-for` as the client.', f.notYet),
+  leftmostXffAddress: f.flag(
+    'Takes the first address of `x-forwarded-for` as the client, which any client can choose: only behind a proxy that replaces the header.',
+  ),
   disableExtProc: f.flag('Disables external processing.', f.notYet),
   disableExtProcEarly: f.flag('Disables early external processing.', f.notYet),
   disableExtProcLate: f.flag('Disables late external processing.', f.notYet),

@@ -25,13 +25,16 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   useRemoteAddress: f.bool('The client is the address of the connection; false trusts `x-forwarded-for`.', {
     default: true,
   }),
-  internalAddressConfig: f.group('Which addresses are internal.', f.notYet, {
-    unixSockets: f.flag('Treats Unix sockets as internal.'),
-    cidrRanges: f.groups('Internal address ranges.', {
-      addressPrefix: f.text('First address.'),
-      prefixLen: f.int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
-    }),
-  }),
+  internalAddressConfig: f.group(
+    'Which callers are internal, and may set `x-envoy-*` headers; upstreams see `x-envoy-internal: true`. Default: none.',
+    {
+      unixSockets: f.flag('Treats Unix sockets as internal.'),
+      cidrRanges: f.groups('Internal address ranges.', {
+        addressPrefix: f.text('First address, IPv4 or IPv6.'),
+        prefixLen: f.int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
+      }),
+    },
+  ),
   generateRequestId: f.bool('Adds an `x-request-id` to requests.', { default: true }),
   preserveExternalRequestId: f.flag('Keeps the `x-request-id` of clients.'),
   uuidRequestIdConfig: f.group('How request ids carry trace decisions.', {
@@ -71,17 +74,16 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   upgrades: f.list(Upgrade, 'Protocol upgrades; WebSocket is allowed unless it is listed as disabled.'),
   forwardClientCertDetails: f.choice(
     ['SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY'],
-    'How `x-forwarded-client-cert` is handled. APPEND_FORWARD and SANITIZE_SET remove it and add nothing yet.',
+    'How `x-forwarded-client-cert` is handled. It is only sent if the client has a verified certificate, except with ALWAYS_FORWARD_ONLY.',
   ),
   setCurrentClientCertDetails: f.group(
-    'Which details of the client certificate are forwarded; only with APPEND_FORWARD or SANITIZE_SET.',
-    f.notYet,
+    'Which details of the client certificate are forwarded, besides its hash (`Hash`) and the URIs of the own certificate (`By`); only with APPEND_FORWARD or SANITIZE_SET.',
     {
-      subject: f.flag('The subject.'),
-      cert: f.flag('The certificate.'),
-      chain: f.flag('The chain.'),
-      dns: f.flag('The DNS names.'),
-      uri: f.flag('The URIs.'),
+      subject: f.flag('The subject, as `Subject`.'),
+      cert: f.flag('The certificate as PEM, percent-encoded, as `Cert`.'),
+      chain: f.flag('The certificates that the client sent, as `Chain`.'),
+      dns: f.flag('The DNS names, as `DNS`.'),
+      uri: f.flag('The URIs, as `URI`.'),
     },
   ),
   maxConnectionDuration: f.duration('Maximum lifetime of a connection. Default: no limit.'),

@@ -1,7 +1,9 @@
 import type { Listener } from '@edge-gateway/core';
 import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
 import { compileStatefulSession } from './stateful-session.ts';
+import { compileCertificateForwarding } from './client-certificate.ts';
 import { addition, removal, type HeaderOp } from './header-manipulation.ts';
+import { compileInternalAddresses } from './internal-address.ts';
 
 type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
@@ -22,15 +24,6 @@ const SERVER_HEADER = {
   OVERWRITE: 'overwrite',
   APPEND_IF_ABSENT: 'appendIfAbsent',
   PASS_THROUGH: 'passThrough',
-} as const;
-
-const CLIENT_CERTIFICATE = {
-  SANITIZE: 'sanitize',
-  FORWARD_ONLY: 'forwardOnly',
-  ALWAYS_FORWARD_ONLY: 'alwaysForward',
-  // These two modes set details of the certificate; in the others nothing that the client sent may pass.
-  APPEND_FORWARD: 'sanitize',
-  SANITIZE_SET: 'sanitize',
 } as const;
 
 const DEFAULT_BUFFER_LIMIT_BYTES = 1_048_576;
@@ -69,7 +62,11 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     generateRequestId: written.generateRequestId !== false,
     preserveExternalRequestId: written.preserveExternalRequestId === true,
     underscores: UNDERSCORES[written.headersWithUnderscoresAction ?? 'ALLOW'],
-    clientCertificate: CLIENT_CERTIFICATE[written.forwardClientCertDetails ?? 'SANITIZE'],
+    certificateForwarding: compileCertificateForwarding(written),
+    /** Which callers are internal; `undefined` if none is. */
+    isInternal: compileInternalAddresses(written.internalAddressConfig),
+    /** The client is the first entry of `x-forwarded-for`, which any client can choose. */
+    leftmostForwardedAddress: options.leftmostXffAddress === true,
     earlyHeaders: earlyHeaders(written) as readonly HeaderOp[],
     serverName: written.serverName || 'envoy',
     serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
