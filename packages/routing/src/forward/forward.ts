@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RetryPolicy } from '@edge-gateway/core';
+import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
 import type { Host } from '../upstream/hosts/host.ts';
@@ -28,6 +29,8 @@ export interface ForwardHead {
    * sent, it limits each pause.
    */
   readonly timeoutMs: number;
+  /** Limits of the stream besides `timeoutMs`: 408 before the request is complete, then 504, and after the head the end of the connection. */
+  readonly streamLimits?: StreamLimits | undefined;
   /** Retries failed attempts, all within `timeoutMs`. */
   readonly retries?: RetryPolicy | undefined;
   /** Maximum size of a body that can be sent again, in bytes. Default: 1 MiB. A request with a larger one is not retried. */

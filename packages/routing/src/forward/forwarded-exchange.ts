@@ -10,8 +10,9 @@ import type { Cluster } from '../upstream/cluster.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
-import { lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
+import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
+import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
@@ -39,6 +40,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #status = 0;
   #upstreamMs = -1;
   #received = 0;
+  #timer: StreamTimer | undefined;
 
   constructor(parts: ExchangeParts) {
     super(parts.cluster, parts.host);
@@ -57,6 +59,8 @@ export class ForwardedExchange extends UpstreamExchange {
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
     if (!this.head.body && hasBody(this.#req)) this.body = this.createBody(this.#req);
+    const { streamLimits } = this.head;
+    if (streamLimits) this.#timer = new StreamTimer(this.cluster.deadlines, streamLimits, this.#limited);
     this.send(this.request());
   }
 
@@ -79,6 +83,7 @@ export class ForwardedExchange extends UpstreamExchange {
   onBody(buffer: Buffer, start: number, end: number): void {
     if (this.over || this.#endedByOthers()) return;
     this.#received += end - start;
+    this.#timer?.progress();
     const { connection } = this;
     if (this.#flat) this.#writeHead(this.#flat);
     const res = this.#res;
@@ -142,6 +147,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #end(reason: FailureReason | undefined, flags: string, details: string | undefined): void {
     if (this.over) return;
     this.finish();
+    this.#timer?.cancel();
     const res = this.#res;
     res.off('close', this.#onClientGone).off('drain', this.#onDrain);
     this.body?.release();
@@ -171,9 +177,22 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#end(undefined, 'DC', 'downstream_remote_disconnect');
   };
 
-  readonly #onDrain = (): void => this.connection?.resume();
+  readonly #onDrain = (): void => {
+    this.#timer?.progress();
+    this.connection?.resume();
+  };
 
-  protected readonly onUpload = (): void => this.refresh();
+  protected readonly onUpload = (): void => {
+    this.#timer?.progress();
+    this.refresh();
+  };
+
+  readonly #limited = ({ code, flags, details }: ReachedLimit): void => {
+    this.leave();
+    const failure = failureOf(code);
+    // The client is late, not the upstream, if its request is not complete.
+    this.fail({ failure: this.#req.complete ? failure : { ...failure, status: 408 }, flags, details });
+  };
 }
 
 /** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */

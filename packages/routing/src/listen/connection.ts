@@ -74,6 +74,16 @@ function endRequest(this: ServerResponse): void {
   if (connection.closing && connection.inflight === 0 && !connection.upgraded) connection.socket.destroySoon();
 }
 
+/** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
+export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerResponse): void {
+  const connection = connectionOf(socket);
+  if (!connection) return;
+  socket.setTimeout(0);
+  const { idleTimeoutMs, streamIdleTimeoutMs } = connection.limits;
+  // With a timeout between requests, Node itself sets the timer again.
+  if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(streamIdleTimeoutMs));
+}
+
 /** Returns true if no request is in progress and none has begun to arrive. */
 export const isIdle = (connection: Connection): boolean =>
   connection.inflight === 0 && !connection.upgraded && connection.socket.bytesRead === connection.idleBytes;

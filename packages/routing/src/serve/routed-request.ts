@@ -21,6 +21,7 @@ import { ConnectionRecord } from '../format/connection-record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
+import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
@@ -101,6 +102,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   body: Buffer | undefined;
   /** Set once it is sent upstream. */
   policy: ForwardPolicy | undefined;
+  streamLimits: StreamLimits | undefined;
   trace: RequestTrace | undefined;
   met: Set<Handler> | undefined;
   /** Set if the route filters responses. */
@@ -231,7 +233,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.bytesSent = outcome.bytesSent;
     const { failure } = outcome;
     if (!failure) this.finish();
-    else if (failure.status < 500) this.reply(replyTo(new GatewayError(failure.message, failure), this.head.requestId));
+    else if (failure.status < 500 && failure.status !== 408)
+      this.reply(replyTo(new GatewayError(failure.message, failure), this.head.requestId));
     else this.reply(this.#failureReply(failure));
   }
 

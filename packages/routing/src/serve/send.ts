@@ -5,6 +5,8 @@ import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
 import { checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
+import { suspendIdleTimeout } from '../listen/connection.ts';
+import { streamLimitsOf, type StreamPolicy } from '../route/options/stream-limits.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
 import {
@@ -47,10 +49,16 @@ function pass(request: RoutedRequest, upstream: Upstream, action: ForwardAction)
 function forwardTo(request: RoutedRequest, upstream: Upstream, { policy }: ForwardAction): void {
   request.body = parsedBody(request.req);
   request.policy = policy;
+  if (policy.stream) limitStream(request, policy.stream);
   policy.shadow?.copy(request);
   request.sending();
   forward(request.req, request.res, upstream, request);
   request.release();
+}
+
+function limitStream(request: RoutedRequest, policy: StreamPolicy): void {
+  request.streamLimits = streamLimitsOf(policy, request.head.headers);
+  if (policy.idleMs !== undefined) suspendIdleTimeout(request.req, request.res);
 }
 
 /** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */

@@ -24,6 +24,10 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections,
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
     maxConnections,
     maxPending,
+    /** Longest duration of one attempt; 0 is no limit. */
+    maxStreamMs: connection?.commonHttpProtocolOptions?.maxStreamDuration
+      ? Math.ceil(parseDuration(connection.commonHttpProtocolOptions.maxStreamDuration))
+      : 0,
     /** 0 is no limit. */
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
     /** Bytes of a response that may wait for its client; 0: what is read at once. */

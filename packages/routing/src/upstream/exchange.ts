@@ -42,6 +42,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   #head = '';
   #pool: ConnectionPool | undefined;
   #deadline: Deadline | undefined;
+  #lifetime: Deadline | undefined;
   #retried = false;
   #status = 0;
 
@@ -166,7 +167,11 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   #dispatch(request: UpstreamRequest): void {
+    const { deadlines, settings } = this.cluster;
     this.#request = request;
+    if (settings.maxStreamMs > 0) {
+      this.#lifetime = deadlines.start({ expire: this.#outlived }, settings.maxStreamMs, performance.now());
+    }
     try {
       this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
       this.#pool = this.cluster.pool(this.host);
@@ -177,6 +182,18 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     if (this.#pool.acquire(this)) return;
     this.fail(overflow('too many requests are waiting for a connection'));
   }
+
+  readonly #outlived = (): void => {
+    this.cluster.stats.rqMaxDuration.value++;
+    this.leave();
+    this.fail({
+      failure: failureOf('ERR_ROUTING_UPSTREAM_DURATION'),
+      flags: 'UMSDR',
+      details: 'upstream_max_stream_duration_reached',
+      reset: 'local reset',
+      cause: `not complete after ${this.cluster.settings.maxStreamMs} ms`,
+    });
+  };
 
   #begin(): void {
     const { stats } = this.cluster;
@@ -189,6 +206,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   #settle(): void {
     if (!this.#active) return;
     this.#active = false;
+    this.#lifetime?.cancel();
     const { stats } = this.cluster;
     stats.rqActive.value--;
     this.host.active--;

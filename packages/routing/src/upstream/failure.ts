@@ -96,7 +96,7 @@ function connectFailure(error: Error, code: string): string {
 
 /** Returns the failure with Envoy's body of a reset. The reason of the connection is only logged: it could tell clients too much. */
 export function withResetText({ failure, reset }: FailureReason, retried: boolean): ForwardFailure {
-  if (reset === undefined || failure.status === 504) return failure;
+  if (reset === undefined || reset === 'local reset') return failure;
   const again = retried ? 'retried and the latest ' : '';
   const message = `upstream connect error or disconnect/reset before headers. ${again}reset reason: ${reset}`;
   return { ...failure, message };

@@ -26,7 +26,7 @@ const connection = f.block({
   commonHttpProtocolOptions: f.group('Options of all HTTP versions.', {
     idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
     maxHeadersCount: f.int('Maximum number of response headers.', { minimum: 1, default: 100, ...f.notYet }),
-    maxStreamDuration: f.duration('Maximum lifetime of a stream. Default: no limit.', f.notYet),
+    maxStreamDuration: f.duration('Maximum duration of one attempt, then 504. Default: no limit.'),
     headersWithUnderscoresAction: f.choice(
       ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
       'How headers with an underscore in their name are handled.',

@@ -87,7 +87,7 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
     },
   ),
   maxConnectionDuration: f.duration('Maximum lifetime of a connection. Default: no limit.'),
-  maxStreamDuration: f.duration('Maximum lifetime of a stream. Default: no limit.', f.notYet),
+  maxStreamDuration: f.duration('Maximum duration of a stream, then 408 or 504. Default: no limit.'),
   maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. Default: no limit.'),
   headersWithUnderscoresAction: f.choice(
     ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],

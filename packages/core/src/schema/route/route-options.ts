@@ -63,11 +63,17 @@ const route = f.block(
     timeout: f.duration('Timeout of the whole upstream request, then 504; `0s` is no limit.', {
       default: DEFAULTS.routeTimeout,
     }),
-    idleTimeout: f.duration('Idle timeout of the stream. Default: the stream idle timeout of the listener.', f.notYet),
-    maxStreamDuration: f.group('Maximum lifetime of a stream.', f.notYet, {
-      maxStreamDuration: f.duration('Maximum lifetime of the stream.'),
-      grpcTimeoutHeaderMax: f.duration('Upper bound of the header `grpc-timeout`.'),
-      grpcTimeoutHeaderOffset: f.duration('Subtracted from the header `grpc-timeout`.'),
+    idleTimeout: f.duration(
+      'Maximum time without progress of a request or its response, then 408 or 504; `0s` is no limit. Default: that of the listener.',
+    ),
+    maxStreamDuration: f.group('Maximum duration of a stream, then 408 or 504; applies besides `timeout`.', {
+      maxStreamDuration: f.duration('The duration; `0s` is no limit. Default: that of the listener.'),
+      grpcTimeoutHeaderMax: f.duration(
+        'Takes the duration of gRPC requests from their header `grpc-timeout`, up to this; `0s` is no bound. Default: the header is ignored.',
+      ),
+      grpcTimeoutHeaderOffset: f.duration('Subtracted from the header `grpc-timeout` if that is longer.', {
+        default: '0s',
+      }),
     }),
     prefixRewrite: f.text(
       'Replaces the matched prefix, or the whole exact path; the query is kept. Empty is the same as unset.',

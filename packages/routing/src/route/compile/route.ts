@@ -8,6 +8,7 @@ import {
   type RouteAction,
 } from '@edge-gateway/core';
 import { compileAttempts, compileRoutePolicy, expectedTimeoutMs, type AttemptPolicy } from '../options/attempts.ts';
+import { compileStreamLimits, type StreamPolicy } from '../options/stream-limits.ts';
 import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compileLbHash, type RequestHash } from '../options/lb-hash.ts';
@@ -50,6 +51,8 @@ export interface ForwardPolicy extends AttemptPolicy {
   /** `undefined` keeps the path. */
   readonly path: PathRewrite | undefined;
   readonly host: HostRewrite;
+  /** Set if streams have limits of their own. */
+  readonly stream: StreamPolicy | undefined;
   readonly websocket: boolean;
   readonly shadow: Shadow | undefined;
   readonly hash: RequestHash | undefined;
@@ -109,6 +112,8 @@ export interface RouteEnvironment {
   readonly hostOptions: OptionLevels[number];
   readonly websocket: boolean;
   readonly suppressEnvoyHeaders: boolean;
+  /** Longest duration of a stream; 0 is no limit. */
+  readonly maxStreamMs: number;
 }
 
 /** Compiles a route. Throws for an invalid option. */
@@ -161,6 +166,7 @@ function compileForward(
     timeoutHeader: expectedMs > 0 && !environment.suppressEnvoyHeaders ? String(expectedMs) : '',
     path: compilePathRewrite(route.options),
     host: compileHostRewrite(hostOptions(route.options, destinations[0])),
+    stream: compileStreamLimits(route.options, environment.maxStreamMs),
     websocket: websocketOf(route.options, environment.websocket),
     shadow: environment.shadow(route.options),
     hash: compileLbHash(route.options.lbHash),

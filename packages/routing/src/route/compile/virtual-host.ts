@@ -41,6 +41,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     hostOptions: source.options,
     websocket: environment.settings.websocket,
     suppressEnvoyHeaders: environment.settings.suppressEnvoyHeaders,
+    maxStreamMs: environment.settings.maxStreamMs,
     respond(route) {
       const kind = environment.actions.find(({ action }) => action === route.action.type);
       if (!kind) throw new Error(`no handler for route action ${route.action.type}`);

@@ -1,4 +1,4 @@
-import type { Listener } from '@edge-gateway/core';
+import { parseDuration, type Listener } from '@edge-gateway/core';
 import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
 import { compileStatefulSession } from './stateful-session.ts';
 import { compileCertificateForwarding } from './client-certificate.ts';
@@ -71,6 +71,8 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     serverName: written.serverName || 'envoy',
     serverHeader: SERVER_HEADER[written.serverHeaderTransformation ?? 'OVERWRITE'],
     session: compileStatefulSession(options),
+    /** Longest duration of a stream; 0 is no limit. */
+    maxStreamMs: written.maxStreamDuration === undefined ? 0 : Math.ceil(parseDuration(written.maxStreamDuration)),
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
     /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
