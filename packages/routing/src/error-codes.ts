@@ -61,6 +61,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_OPTION: { status: 500, message: 'invalid route option' },
   ERR_ROUTING_PREFLIGHT: { status: 200, message: 'the response to a CORS preflight' },
   ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  ERR_ROUTING_OVERLOADED: { status: 503, message: 'the gateway is overloaded, try again later' },
   ERR_ROUTING_ROUTE: { status: 500, message: 'this route is misconfigured' },
   ERR_ROUTING_STREAM_DURATION: { status: 504, message: 'downstream duration timeout' },
   ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },

@@ -4,6 +4,7 @@ import type { RequestRecord } from '../format/record.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createConnectionLog } from './connection-log.ts';
 import { createFront, type Front } from './front.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 import type { ConnectionBudget } from './open-files.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
 import { createRefuse } from './refuse/refuse.ts';
@@ -21,6 +22,7 @@ export interface ListenerPortParts {
   readonly limits: Partial<ListenLimits>;
   /** Shared by all listeners of the process. */
   readonly budget: ConnectionBudget;
+  readonly memory: MemoryWatch;
   /** Writes the access log of a request that does not reach the handler. */
   readonly onRefused: (record: RequestRecord) => void;
   /** Writes the log of a closed connection, if the listener has one. */
@@ -31,7 +33,7 @@ export interface ListenerPortParts {
 const IDLE_GRACE_MS = 500;
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
-  const { context, handler, budget, onRefused, onConnection } = parts;
+  const { context, handler, budget, memory, onRefused, onConnection } = parts;
   const connectionLog = createConnectionLog(context.now, onConnection);
   let logsConnections = false;
   const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
@@ -57,7 +59,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     logsConnections = isLogged;
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
     const tls = table && createTlsFront(table, limits);
-    const serve = createServe({ handler, context, refuse, checkConnection: tls?.checkConnection });
+    const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection });
     const onOpened = isLogged ? connectionLog.opened : undefined;
     current?.retire();
     for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);

@@ -3,6 +3,7 @@ import { routingError } from '../error-codes.ts';
 import type { Router } from '../router.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
+import { createMemoryWatch, type MemoryUse } from './memory-watch.ts';
 import { createConnectionBudget } from './open-files.ts';
 import type { ListenLimits } from './limits.ts';
 
@@ -65,6 +66,12 @@ export function createListeners(options: ListenersOptions): Listeners {
   const { router, context, host, portOf = (listener) => listener.bindPort, limits = {} } = options;
   const log = context.log.get('conn_handler');
   const budget = createConnectionBudget();
+  const memory = createMemoryWatch({
+    onChange: (isScarce, use) =>
+      isScarce
+        ? log.warn(sharesOf(use), 'memory is scarce, rejecting requests')
+        : log.info(sharesOf(use), 'memory is sufficient, serving requests'),
+  });
   const ports = new Map<string, ListenerPort>();
   const leaving = new Map<ListenerPort, Promise<void>>();
   let queue: Promise<unknown> = Promise.resolve();
@@ -84,6 +91,7 @@ export function createListeners(options: ListenersOptions): Listeners {
         handler: router.listener(name),
         limits,
         budget,
+        memory,
         onRefused,
         onConnection,
       });
@@ -167,11 +175,17 @@ export function createListeners(options: ListenersOptions): Listeners {
       const drained = (await end()).map((port) => port.drain(limitMs));
       router.drain?.();
       await Promise.all(drained);
+      memory.close();
     },
     async close() {
+      memory.close();
       for (const port of await end()) port.close();
     },
   };
+}
+
+function sharesOf({ heap, resident }: MemoryUse): Record<string, number> {
+  return { heap: Math.round(heap * 100) / 100, resident: Math.round(resident * 100) / 100 };
 }
 
 function certificateError(listener: string, problems: readonly string[]): GatewayError {

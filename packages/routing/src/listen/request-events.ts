@@ -9,6 +9,7 @@ import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts'
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
+import type { MemoryWatch } from './memory-watch.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
 
@@ -18,16 +19,20 @@ export interface ServeParts {
   readonly handler: Handler;
   readonly context: Context;
   readonly refuse: Refuse;
+  readonly memory: Pick<MemoryWatch, 'isScarce'>;
   /** Returns why a host must not be served on the connection of a request, in addition to {@link checkHead}. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
 }
 
+/** Memory is measured again before this time. */
+const RETRY = { headers: ['retry-after', '1'] };
+
 /** Checks requests and passes valid ones to the handler; rejected requests never reach it. */
-export function createServe({ handler, context, refuse, checkConnection }: ServeParts) {
+export function createServe({ handler, context, refuse, memory, checkConnection }: ServeParts) {
   const run = createRunHandler(handler, context);
 
   const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
-    checkHead(req, { limits, isUpgrade, checkConnection });
+    memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkHead(req, { limits, isUpgrade, checkConnection });
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);

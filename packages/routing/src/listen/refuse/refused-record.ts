@@ -29,6 +29,7 @@ const DETAILS: Partial<Record<RoutingErrorCode, string>> = {
   ERR_ROUTING_BODY_TOO_LARGE: 'request_payload_too_large',
   ERR_ROUTING_HEAD_TOO_LARGE: 'http1.headers_too_large',
   ERR_ROUTING_HTTP10: 'low_version',
+  ERR_ROUTING_OVERLOADED: 'overload',
   ERR_ROUTING_REQUEST_TIMEOUT: 'request_header_timeout',
   ERR_ROUTING_STREAM_TIMEOUT: 'stream_idle_timeout',
   ERR_ROUTING_TARGET_TOO_LONG: 'http1.headers_too_large',
@@ -64,5 +65,6 @@ export function resultOf(refused: Refusal): Pick<RequestRecord['result'], 'flags
 
 function flagsOf({ code, status }: Refusal): string {
   if (code === 'ERR_ROUTING_STREAM_TIMEOUT') return 'SI';
+  if (code === 'ERR_ROUTING_OVERLOADED') return 'OM';
   return PROTOCOL_ERRORS.has(status) ? 'DPE' : '';
 }
