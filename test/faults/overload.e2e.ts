@@ -135,4 +135,31 @@ describe('clients that overload a gateway', () => {
     for (const each of await open(40)) expect(statusOf(await each.ask(GET('/')))).to.equal(200);
     expect(gateway.process.child.exitCode).to.equal(null);
   });
+
+  it('F41: a heap of 96 MiB: requests are rejected with 503 before it is full, and served again when clients leave', async () => {
+    await start({ heapMb: 96 });
+    act = (socket, head) => {
+      if (head.includes('/good')) socket.write(OK);
+    };
+    const counts = new Map<number, number>();
+    const head = `GET /hangs HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(8000)}\r\n\r\n`;
+    for (let i = 0; i < 80; i++) {
+      for (const each of await open(50)) {
+        void each.ask(head).then((message) => {
+          counts.set(statusOf(message), (counts.get(statusOf(message)) ?? 0) + 1);
+        });
+      }
+    }
+    await until(() => (counts.get(503) ?? 0) > 100, 'requests are rejected');
+    expect(gateway.process.child.exitCode).to.equal(null);
+    expect(gateway.process.child.signalCode).to.equal(null);
+    expect([...counts.keys()]).to.deep.equal([503]);
+    expect(gateway.memory().peak).to.be.lessThan(400 * MIB);
+    await until(() => gateway.log().some(({ status, flags }) => status === 503 && flags === 'OM'), 'they are logged');
+    for (const { socket } of clients.splice(0)) socket.destroy();
+    await until(async () => statusOf(await askOnce(gateway.port, GET('/good'))) === 200, 'requests are served again');
+    let good = 0;
+    for (let i = 0; i < 100; i++) if (statusOf(await askOnce(gateway.port, GET('/good'))) === 200) good++;
+    expect(good).to.equal(100);
+  });
 });
