@@ -139,7 +139,12 @@ export class FilteredResponse {
       if (body === undefined && !wasAsync) return this.#pass();
       await this.#send(body ?? this.#queue, head.status);
     } catch (error) {
-      this.#fail(error);
+      try {
+        this.#fail(error);
+      } catch {
+        // The response to the error cannot be sent either.
+        this.#res.destroy();
+      }
     }
   }
 
@@ -164,15 +169,14 @@ export class FilteredResponse {
   }
 
   #sendHead(status: number, message: string | undefined, headers: string[]): void {
-    this.#isHeadSent = true;
     this.#res.statusCode = status;
-    if (!hasSetHeaders(this.#res)) {
-      if (message === undefined) this.#originals.writeHead(status, headers);
-      else this.#originals.writeHead(status, message, headers);
-      return;
-    }
-    writeHeadTo(this.#res, headers);
-    this.#originals.writeHead(status, message);
+    if (hasSetHeaders(this.#res)) {
+      writeHeadTo(this.#res, headers);
+      this.#originals.writeHead(status, message);
+    } else if (message === undefined) this.#originals.writeHead(status, headers);
+    else this.#originals.writeHead(status, message, headers);
+    // It throws for headers that cannot be sent: then another head is still possible.
+    this.#isHeadSent = true;
   }
 
   /** The body passes unchanged: it is written by the caller from now on. */

@@ -315,6 +315,21 @@ describe('response filters', () => {
     expect((await logged(2)).map((line) => line.split(' ')[0])).to.deep.equal(['400', '400']);
   });
 
+  it('responds with 500 if a filter sets a header that cannot be sent', async () => {
+    const breaking: ResponseFilter = {
+      onHead(head) {
+        head.headers = [...head.headers, 'x-broken', 'a\r\nb: c'];
+        return undefined;
+      },
+    };
+    const port = await serve(guarded(), await upstream((socket) => void socket.write(FRAMINGS['a length']!)), [
+      filtering(breaking),
+    ]);
+    const { status, headers } = await ask(port);
+    expect(status).to.equal(500);
+    expect(headers).to.not.have.any.keys('x-broken', 'b');
+  });
+
   it('rejects a body that is larger than the limit, and closes the connection to the upstream', async () => {
     let closed!: () => void;
     const gone = new Promise<void>((resolve) => (closed = resolve));
