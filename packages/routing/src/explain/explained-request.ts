@@ -53,6 +53,8 @@ export class ExplainedRequest implements OutgoingRequest {
     if (!place) return undefined;
     this.req.url = this.head.path;
     const facts = shareFacts(this);
+    // An explanation has no body.
+    facts.body = { bytes: Buffer.alloc(0), whole: true };
     const transform = (stage: 'early' | 'regular'): ExplainedReply | undefined => this.#transform(stage);
     const reroute = (): RoutePlace | undefined => this.#reroute(facts);
     let rejected = admission?.({ ...place, facts, transform, reroute });

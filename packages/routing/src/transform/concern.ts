@@ -52,14 +52,15 @@ function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler | undef
     const entry = stage.entryOf(message);
     if (entry) selected?.set(req, entry);
     if (!entry?.request) return next();
-    if (entry.request.readsBody && hasBody(req)) {
+    const body = entry.request.readsBody ? knownBody(message) : EMPTY;
+    if (!body) {
       readWholeBody(req, message.facts.bufferLimitBytes)
-        .then((body) => change(message, entry, body))
+        .then((read) => change(message, entry, read))
         .then(() => next(), fail);
       return undefined;
     }
     try {
-      change(message, entry, EMPTY);
+      change(message, entry, body);
     } catch (error) {
       return fail(error);
     }
@@ -73,6 +74,13 @@ function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler | undef
       choose: (head) => (appliesTo(head) ? stage.responseOf(selected.get(req), head) : undefined),
     });
   return handler;
+}
+
+/** Returns the body if there is none, or if an earlier concern has read it; `undefined` if it must be read. */
+function knownBody({ req, facts }: RequestMessage): Buffer | undefined {
+  if (!hasBody(req)) return EMPTY;
+  const { body, bufferLimitBytes } = facts;
+  return body?.whole && body.bytes.length <= bufferLimitBytes ? body.bytes : undefined;
 }
 
 /**

@@ -250,6 +250,18 @@ describe('explained transformations', () => {
     });
   }
 
+  it('take the body as empty', () => {
+    const template = set({ ':path': '/{{ default(id, "none") }}' });
+    const options = { stagedTransformations: staged('early', template, true) };
+    const routes = [directOf('a', { matchers: [{ prefix: '/a' }], options }), directOf('b')];
+    const { outcome } = explainRequest(snapshotOf([hostOf(routes)]), {
+      method: 'POST',
+      url: 'http://a/a',
+      headers: { 'content-length': '5' },
+    });
+    expect(outcome).to.include({ status: 200, body: 'b' });
+  });
+
   it('state why a request cannot be transformed', () => {
     const options = { stagedTransformations: staged('early', { passthrough: {}, ...set({ 'x-a': '{{ nobody }}' }) }) };
     const { outcome } = explainRequest(snapshotOf([hostOf([directOf('x', { options })])]), {
