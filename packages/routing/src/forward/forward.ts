@@ -31,6 +31,8 @@ export interface ForwardHead {
   readonly timeoutMs: number;
   /** Limits of the stream besides `timeoutMs`: 408 before the request is complete, then 504, and after the head the end of the connection. */
   readonly streamLimits?: StreamLimits | undefined;
+  /** False: the statistics of the upstream do not count responses by status, nor their time. Default: true. */
+  readonly dynamicStats?: boolean;
   /** Retries failed attempts, all within `timeoutMs`. */
   readonly retries?: RetryPolicy | undefined;
   /** Maximum size of a body that can be sent again, in bytes. Default: 1 MiB. A request with a larger one is not retried. */

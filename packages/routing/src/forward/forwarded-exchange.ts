@@ -101,7 +101,7 @@ export class ForwardedExchange extends UpstreamExchange {
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
     else res.end(this.connection!.take(buffer, start, end));
-    this.cluster.stats.rqTime.observe(this.elapsedMs);
+    if (this.head.dynamicStats !== false) this.cluster.stats.rqTime.observe(this.elapsedMs);
     this.#end(undefined, this.flag, undefined);
   }
 
@@ -128,8 +128,12 @@ export class ForwardedExchange extends UpstreamExchange {
       throw new UpstreamProtocolError((error as Error).message);
     }
     if (early) lingerOnClose(res);
-    this.cluster.stats.responded(this.#status);
+    this.#count(this.#status);
     res.on('drain', this.#onDrain);
+  }
+
+  #count(status: number): void {
+    if (this.head.dynamicStats !== false) this.cluster.stats.responded(status);
   }
 
   /** Returns true if other code ended the response during its body; it is then handled like a disconnected client. */
@@ -153,7 +157,7 @@ export class ForwardedExchange extends UpstreamExchange {
     this.body?.release();
     const begun = this.#status > 0 && this.#flat === undefined;
     const aborted = begun && (reason !== undefined || flags === 'DC');
-    if (reason && !aborted) this.cluster.stats.responded(reason.failure.status);
+    if (reason && !aborted) this.#count(reason.failure.status);
     if (aborted) breakOff(res, this.#framing !== 'close');
     const outcome: ForwardOutcome = {
       flags,

@@ -148,6 +148,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return this.listener.source.options.perConnectionBufferLimitBytes;
   }
 
+  get dynamicStats(): boolean {
+    return this.listener.settings.dynamicStats;
+  }
+
   get settings(): ManagerSettings {
     return this.listener.settings;
   }
@@ -364,7 +368,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     countResponse(this.listener.responses, this.result.status);
     stats.time.observe(this.result.durationMs);
     if (this.result.flags === 'DC') stats.resetBeforeEnd.value++;
-    if (this.sent) this.route.host?.virtualClusters?.count(this.head, this.result);
+    if (this.sent && this.dynamicStats) this.route.host?.virtualClusters?.count(this.head, this.result);
     if (this.route.host) this.#leave(this.route.host);
   }
 

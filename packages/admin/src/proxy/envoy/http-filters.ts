@@ -11,6 +11,7 @@ import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
 import { typed, type Message } from './json.ts';
 import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute } from './jwt.ts';
 import { rbacFilter, rbacPerRoute } from './rbac.ts';
+import { trafficFilters, trafficOf } from './traffic-filters.ts';
 
 const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
 /** Filters that Envoy does not have. */
@@ -28,14 +29,18 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
   const transforms = (stage: 'early' | 'regular'): Message | undefined =>
     levels.some((level) => stagesOf(level)?.[stage]) ? typed(`${OWN}.Transformation`) : undefined;
   const usesRbac = settings.requireRbac || levels.some((level) => 'rbac' in level && level.rbac);
+  const traffic = trafficFilters(levels, listener.httpOptions);
   const servesGraphql = listener.virtualHosts.some(({ routes }) => routes.some(isGraphql));
   const filters: readonly (readonly [name: string, config: Message | undefined])[] = [
+    traffic.fault,
+    traffic.cors,
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth')],
     [EXT_AUTHZ, levels.some(({ extauth }) => extauth) ? extAuthz(settings) : undefined],
     [transformation('early'), transforms('early')],
     [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth')],
     [RBAC, usesRbac ? rbacFilter() : undefined],
     [transformation('regular'), transforms('regular')],
+    traffic.csrf,
     [GRAPHQL, servesGraphql ? typed(`${OWN}.GraphQL`) : undefined],
     ['envoy.filters.http.router', typed(ROUTER)],
   ];
@@ -63,6 +68,7 @@ export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Me
     [JWT_FILTERS.beforeExtAuth]: jwtOfHost(host, 'beforeExtAuth'),
     [JWT_FILTERS.afterExtAuth]: jwtOfHost(host, 'afterExtAuth'),
     [RBAC]: rbac && rbacPerRoute(rbac),
+    ...trafficOf(options),
     ...transformationsOf(options),
     [EXT_AUTHZ]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
   });
@@ -75,6 +81,7 @@ export function filtersOfRoute(route: Route, host: VirtualHost): Message {
     [JWT_FILTERS.beforeExtAuth]: jwtOfRoute(route, host, 'beforeExtAuth'),
     [JWT_FILTERS.afterExtAuth]: jwtOfRoute(route, host, 'afterExtAuth'),
     [RBAC]: options.rbac && rbacPerRoute(options.rbac),
+    ...trafficOf(options),
     ...transformationsOf(options),
     [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
     [GRAPHQL]:
@@ -87,6 +94,7 @@ export function filtersOfRoute(route: Route, host: VirtualHost): Message {
 /** `typed_per_filter_config` of a weighted destination. */
 export function filtersOfDestination({ options }: Destination): Message {
   return perFilter({
+    ...trafficOf(options),
     ...transformationsOf(options),
     [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
   });

@@ -10,6 +10,7 @@ import {
 } from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
 import { filtersOfDestination } from './http-filters.ts';
+import { mirrorsOf } from './traffic-filters.ts';
 import { message, protoDuration, type Message } from './json.ts';
 
 type Forward = Extract<RouteAction, { type: 'forward' }>;
@@ -41,6 +42,7 @@ function forward({ destinations }: Forward, route: Route, secrets: Secrets): Mes
     host_rewrite_header: hostRewriteHeader || undefined,
     host_rewrite_path_regex: regexRewriteOf(hostRewritePathRegex as Redirect['regexRewrite']),
     append_x_forwarded_host: rewritesHost ? options.appendXForwardedHost : undefined,
+    request_mirror_policies: mirrorsOf(options),
     upgrade_configs: upgrades(options.upgrades),
     cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
   });

@@ -181,7 +181,9 @@ const http = f.block({
   }),
   router: f.group('The router, the last filter of the chain.', {
     suppressEnvoyHeaders: f.flag('Does not add `x-envoy-*` headers.'),
-    dynamicStats: f.bool('Collects statistics of the router.', { default: true, ...f.notYet }),
+    dynamicStats: f.bool('Counts responses of upstreams by status, their time, and virtual clusters.', {
+      default: true,
+    }),
   }),
   headerValidationSettings: f.group('Header validation.', {
     disableHttp1MethodValidation: f.empty('Accepts unknown methods.'),

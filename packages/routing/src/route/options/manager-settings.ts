@@ -73,6 +73,7 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     session: compileStatefulSession(options),
     /** Longest duration of a stream; 0 is no limit. */
     maxStreamMs: written.maxStreamDuration === undefined ? 0 : Math.ceil(parseDuration(written.maxStreamDuration)),
+    dynamicStats: options.router?.dynamicStats !== false,
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
     /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,

@@ -37,6 +37,15 @@ describe('stats.virtualClusters', () => {
     expect(stats('other')).to.deep.equal([1, 1, 1, 1]);
   });
 
+  it('are not counted with dynamicStats: false, nor are responses of upstreams by status', async () => {
+    const stats = { virtualClusters };
+    gateway = await served({ host: { stats }, http: { router: { dynamicStats: false } } });
+    await gateway.ask('/orders/1');
+    expect(gateway.stat('vhost.gw-system_host.vcluster.all_orders.upstream_rq_total')).to.equal(0);
+    expect(gateway.stat('cluster.up_gw-system.upstream_rq_200')).to.equal(0);
+    expect(gateway.stat('cluster.up_gw-system.upstream_rq_total')).to.equal(1);
+  });
+
   it('do not prevent serving if a pattern does not compile', async () => {
     gateway = await served({ host: { stats: { virtualClusters: [{ name: 'a', pattern: '(' }] } } });
     expect((await gateway.ask('/')).status).to.equal(200);
