@@ -1,12 +1,31 @@
 import type { SslConfig, SslParameters, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import { tlsParameterProblems } from '../security/tls-parameters.ts';
-import { fields, reporterOf, type Check } from './check.ts';
+import { each, fields, reporterOf, type Check } from './check.ts';
 
 const invalid = reporterOf('INVALID_SSL_CONFIG');
 const WARNING = { severity: 'warning' } as const;
 
 /** Returns problems of the TLS to clients. */
-export const checkSslConfig: Check<SslConfig> = (config, at) => fields(config, at, { parameters: checkSslParameters });
+export const checkSslConfig: Check<SslConfig> = (config, at) => [
+  ...fields(config, at, { parameters: checkSslParameters }),
+  ...fields(config, at, {
+    alpnProtocols: (protocols, path) => [
+      ...invalid(protocols.includes('h2') && CLIENT_HTTP2, path, WARNING),
+      ...invalid(protocols.length > 1 && protocols.includes('allow_empty') && MIXED, path),
+      ...each(protocols, path, (protocol, place) =>
+        invalid(!isProtocol(protocol) && `'${protocol}' is not an ALPN protocol`, place),
+      ),
+    ],
+  }),
+];
+
+const CLIENT_HTTP2 = 'h2 is not offered to clients yet: they use HTTP/1.1';
+const MIXED = 'allow_empty must be the only value';
+
+/** The length of a protocol is one byte. */
+function isProtocol(protocol: string): boolean {
+  return /^[\x21-\x7e]{1,255}$/.test(protocol);
+}
 
 /** Returns problems of the TLS to an upstream. */
 export const checkUpstreamSslConfig: Check<UpstreamSslConfig> = (config, at) => [

@@ -61,10 +61,12 @@ const downstream = f.block(ONE_SOURCE, {
   sniDomains: f.texts('Server names for which this certificate is used. Empty: any.'),
   verifySubjectAltName: f.texts('Exact names; the client certificate must contain one. Requires a root CA.'),
   parameters: f.of(ServerSslParameters, 'TLS versions, ciphers and curves.'),
-  alpnProtocols: f.texts('ALPN protocols; the single value `allow_empty` offers none.', {
-    default: ['h2', 'http/1.1'],
-    ...f.notYet,
-  }),
+  alpnProtocols: f.texts(
+    'ALPN protocols, best first; the single value `allow_empty` offers none. `h2` is not offered yet.',
+    {
+      default: ['h2', 'http/1.1'],
+    },
+  ),
   oneWayTls: f.flag(
     'True requests no client certificate even if there is a root CA. Default: Settings `gateway.virtualServiceOptions.oneWayTls`, else false.',
   ),

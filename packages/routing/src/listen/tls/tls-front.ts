@@ -7,6 +7,7 @@ import type { Refusal } from '../../check/refusal.ts';
 import type { ListenStats } from '../listen-stats.ts';
 import type { ListenLimits } from '../limits.ts';
 import type { TlsEntry } from './tls-entry.ts';
+import { alpnOptions } from './alpn.ts';
 import type { TlsTable } from './tls-table.ts';
 
 export type TlsFront = ReturnType<typeof createTlsFront>;
@@ -32,11 +33,11 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits) {
   };
 }
 
-function tlsOptions({ entries, select }: TlsTable, limits: ListenLimits, verifies: boolean): TlsOptions {
+function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): TlsOptions {
+  const { entries, select } = table;
   const any = select(undefined);
   const resumes =
     !verifies && !entries.some(({ configuration }) => configuration.sslConfig.disableTlsSessionResumption);
-  const offersNone = entries.every(({ configuration }) => configuration.sslConfig.alpnProtocols?.[0] === 'allow_empty');
   const handshakes = entries.flatMap(({ handshakeTimeoutMs }) => handshakeTimeoutMs ?? []);
   return {
     ...any?.options,
@@ -51,7 +52,7 @@ function tlsOptions({ entries, select }: TlsTable, limits: ListenLimits, verifie
     // A session could be resumed under another name with an unverified client.
     secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
-    ALPNProtocols: offersNone ? [] : ['http/1.1'],
+    ...alpnOptions(table),
     SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
       const entry = select(name);
       if (entry) done(null, entry.context);

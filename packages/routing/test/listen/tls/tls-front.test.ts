@@ -331,6 +331,20 @@ describe('TLS listeners', () => {
     expect((await visit(port, { ALPNProtocols: ['h2'] }))?.alpn).to.equal(false);
   });
 
+  it('offers the configured protocols, but never HTTP/2, by server name', async () => {
+    await apply(configuration('one', [], { alpnProtocols: ['h2', 'custom', 'http/1.1'] }));
+    expect((await visit(port, { ALPNProtocols: ['h2', 'http/1.1', 'custom'] }))?.alpn).to.equal('custom');
+    await apply(
+      configuration('one', ['one.example.com'], { alpnProtocols: ['custom'] }),
+      configuration('two', ['two.example.com'], { alpnProtocols: ['allow_empty'] }),
+    );
+    const ALPNProtocols = ['custom', 'http/1.1'];
+    expect((await visit(port, { host: 'one.example.com', ALPNProtocols }))?.alpn).to.equal('custom');
+    expect((await visit(port, { host: 'two.example.com', ALPNProtocols }))?.alpn).to.equal('http/1.1');
+    expect((await visit(port, { host: 'two.example.com' }))?.alpn).to.equal(false);
+    expect(await visit(port, { host: 'one.example.com', ALPNProtocols: ['h2'] })).to.equal(undefined);
+  });
+
   it('drains: an idle connection closes soon, new ones are rejected', async () => {
     await apply(configuration('one'));
     const idle = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).resume();
