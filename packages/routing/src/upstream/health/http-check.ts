@@ -17,6 +17,7 @@ export interface HttpProbeParts {
 /** The only connection of a probe. */
 class CheckAgent extends Agent {
   readonly #connect: Connector;
+  #closed = 0;
 
   constructor(connect: Connector, reuse: boolean) {
     super({ keepAlive: reuse, maxSockets: 1 });
@@ -24,7 +25,17 @@ class CheckAgent extends Agent {
   }
 
   override createConnection(_options: unknown, callback?: (error: Error | null, stream: Duplex) => void): undefined {
-    this.#connect((error, socket) => callback?.(error, socket!));
+    const closed = this.#closed;
+    this.#connect((error, socket) => {
+      if (closed === this.#closed) return callback?.(error, socket!);
+      socket?.destroy();
+      return callback?.(error ?? new Error('the check was cancelled'), undefined!);
+    });
+  }
+
+  override destroy(): void {
+    this.#closed++;
+    super.destroy();
   }
 }
 

@@ -82,7 +82,8 @@ class TcpProbe implements Probe {
     socket.ref();
     this.#received = Buffer.alloc(0);
     if (receive.length === 0) {
-      socket.end(send);
+      // A peer that does not close its side must not keep the connection.
+      socket.end(send, () => socket.destroy());
       this.#socket = undefined;
       return this.#finish('healthy');
     }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Server } from 'node:net';
+import { createServer as createNetServer, type Server } from 'node:net';
 import { createContext, silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { HealthCheck } from '../../../src/upstream/health/health-spec.ts';
@@ -215,6 +215,23 @@ describe('HTTP health checks', () => {
     await until(() => checked.stat('health_check.attempt') === 1);
     checked.upstreams.apply([]);
     await until(() => aborted || checked.stat('health_check.attempt') === 0);
+  });
+
+  it('close a connection that is established after the end of the check', async () => {
+    const open = new Set<unknown>();
+    let accepted = 0;
+    const server = createNetServer((socket) => {
+      accepted++;
+      open.add(socket);
+      socket.on('error', () => {}).on('close', () => open.delete(socket));
+      socket.resume();
+    });
+    const port = await listen(server);
+    whenDone(() => void server.close());
+    const checked = checkedUpstream(port, http());
+    await until(() => checked.stat('health_check.attempt') === 1);
+    await checked.upstreams.close();
+    await until(() => accepted === 0 || open.size === 0, 'closed');
   });
 
   it('verify the certificate as requests do', async () => {

@@ -32,6 +32,26 @@ describe('TCP health checks', () => {
     await checkedUpstream(port, { tcpHealthCheck: {} }).becomes(true);
   });
 
+  it('close the connection, even if the host keeps its side open', async () => {
+    const open = new Set<Socket>();
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      open.add(socket);
+      socket.on('error', () => {}).on('close', () => open.delete(socket));
+      socket.resume();
+    });
+    const port = await listen(server);
+    whenDone(() => {
+      for (const socket of open) socket.destroy();
+      server.close();
+    });
+    const { upstreams, checks } = checkedUpstream(port, { tcpHealthCheck: { send: hex('BYE') } });
+    await checks(5);
+    await upstreams.close();
+    const sockets = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    // Those of the server remain, because it never closes them.
+    await until(() => sockets() <= open.size, 'no connection of a check');
+  });
+
   it('fail if nothing listens', async () => {
     const checked = checkedUpstream(1, { tcpHealthCheck: {} });
     await checked.checks(2);
