@@ -153,15 +153,17 @@ function removeNamed(headers: string[], connection: string, found: Found): void 
   for (const name of names) found.forwarded?.delete(name);
 }
 
-/** Marks a request of an internal caller, and keeps its `x-envoy-*` headers. */
+/** Marks a request of an internal caller, and keeps its `x-envoy-*` headers and its request id. */
 function addInternal(
-  { headers }: DownstreamHead,
+  head: DownstreamHead,
   { forwarded, envoy }: Found,
   { directAddress }: RecordedConnection,
   { isInternal, useRemoteAddress }: ManagerSettings,
 ): void {
   const forwardedFor = forwarded?.get('x-forwarded-for');
   if (!isInternalRequest(isInternal!, directAddress, forwardedFor, useRemoteAddress)) return;
+  const { headers } = head;
+  head.requestId = forwarded?.get('x-request-id') ?? head.requestId;
   for (let i = 0; i < envoy.length; i += 2) {
     if (envoy[i] !== 'x-envoy-internal') headers.push(envoy[i]!, envoy[i + 1]!);
   }

@@ -26,7 +26,7 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
     default: true,
   }),
   internalAddressConfig: f.group(
-    'Which callers are internal, and may set `x-envoy-*` headers; upstreams see `x-envoy-internal: true`. Default: none.',
+    'Which callers are internal, and may set `x-envoy-*` headers and the `x-request-id`; upstreams see `x-envoy-internal: true`. Default: none.',
     {
       unixSockets: f.flag('Treats Unix sockets as internal.'),
       cidrRanges: f.groups('Internal address ranges.', {

@@ -19,6 +19,13 @@ describe('internalAddressConfig', () => {
     expect(headers).to.include({ 'x-envoy-internal': 'true', 'x-envoy-max-retries': '3' });
   });
 
+  it('keeps the request id of internal callers only', async () => {
+    const headers = { 'x-request-id': 'mine' };
+    expect((await seen({ internalAddressConfig: LOOPBACK }, headers))['x-request-id']).to.equal('mine');
+    await gateway.close();
+    expect((await seen({}, headers))['x-request-id']).not.to.equal('mine');
+  });
+
   it('trusts nobody by default', async () => {
     expect(await seen({}, sent)).not.to.have.any.keys('x-envoy-internal', 'x-envoy-max-retries');
   });
