@@ -84,6 +84,16 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
+    topic: 'Responses of the gateway itself',
+    gateway: 'Responses of the gateway to gRPC requests have an HTTP status, such as 504.',
+    envoy: '200 with `grpc-status`.',
+    reason: 'gRPC needs HTTP/2, which is not served yet.',
+    scenarios: {
+      'grpc-timeout: above the maximum': { response: ['504 Gateway Timeout', '200 OK'] },
+      'grpc-timeout: of a gRPC request': { response: ['504 Gateway Timeout', '200 OK'] },
+    },
+  },
+  {
     topic: 'Requests that are rejected',
     gateway: '`OPTIONS *` is answered with 204 and `Allow`.',
     envoy: '404.',
@@ -397,6 +407,15 @@ export const DIFFERENCES: readonly Difference[] = [
       'cors: preflight without method is forwarded': { 'request content-length': ['-', '0'] },
       'csrf: allows OPTIONS of another origin': { 'request content-length': ['-', '0'] },
       'response body: of OPTIONS': { 'request content-length': ['-', '0'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`grpc-timeout` is forwarded as the client sent it.',
+    envoy: 'It is lowered to `grpcTimeoutHeaderMax`.',
+    reason: 'The gateway itself ends the request at that time.',
+    scenarios: {
+      'grpc-timeout: above the maximum': { 'request grpc-timeout': ['10S', '200m'] },
     },
   },
   {

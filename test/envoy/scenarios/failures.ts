@@ -66,4 +66,10 @@ export const failures: readonly Group[] = [
       'is sent upstream': ask('GET /'),
     },
   },
+  {
+    name: 'no route to the upstream',
+    ours: { routes: [{ matchers: [{ prefix: '/' }], routeAction: { clusterHeader: 'x-cluster' } }] },
+    envoy: { routes: [envoys({ prefix: '/' }, { cluster: undefined, cluster_header: 'x-cluster' })] },
+    cases: { 'by a header that is missing': ask('GET /'), 'by an unknown name': ask('GET /', ['x-cluster: nobody']) },
+  },
 ];

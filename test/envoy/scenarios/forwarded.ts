@@ -58,6 +58,20 @@ export const forwarded: readonly Group[] = [
     },
   ),
   settings(
+    'internalAddressConfig',
+    { internalAddressConfig: { cidrRanges: [{ addressPrefix: '127.0.0.0', prefixLen: 8 }] } },
+    { internal_address_config: { cidr_ranges: [{ address_prefix: '127.0.0.0', prefix_len: 8 }] } },
+    {
+      'marks requests of internal clients': ask('GET /'),
+      'and the request id of internal clients': ask('GET /', ['x-request-id: mine']),
+      'and x-envoy headers of internal clients': ask('GET /', ['x-envoy-foo: 1', 'x-envoy-internal: false']),
+      'and forwarded headers of internal clients': ask('GET /', [
+        'x-forwarded-for: 1.2.3.4',
+        'x-forwarded-proto: https',
+      ]),
+    },
+  ),
+  settings(
     'skipXffAppend',
     { skipXffAppend: true },
     { skip_xff_append: true },
