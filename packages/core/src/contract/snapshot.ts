@@ -7,7 +7,7 @@ import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '.
 import type { Matcher } from '../schema/route/matcher.ts';
 import type { RedirectAction } from '../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../schema/route/route-options.ts';
-import type { SslConfig, SslFiles } from '../schema/listener/ssl-config.ts';
+import type { SslConfig, SslFiles, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 
 /**
@@ -186,6 +186,8 @@ export interface Endpoint {
   readonly metadata?: Readonly<Record<string, string>>;
   /** What its health checks do differently from those of the upstream. */
   readonly healthCheck?: EndpointHealthCheck;
+  /** Its own TLS, instead of that of the upstream. */
+  readonly sslConfig?: UpstreamSslConfig;
 }
 
 /** Settings of the health checks of one endpoint. */

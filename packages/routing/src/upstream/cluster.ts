@@ -17,7 +17,7 @@ import { hasName, resolveEndpoints } from './dns/resolved-endpoints.ts';
 import type { WatchedNames } from './dns/watched-names.ts';
 import { createClusterStats, type ClusterStats } from './stats.ts';
 import { compileTunnel } from './connect/tunnel.ts';
-import { loadUpstreamTls, usesTls, type LoadedTls } from './tls.ts';
+import { loadUpstreamTls, tlsOf, usesTls, type LoadedTls } from './tls.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The parts that the clusters of a data plane share. */
@@ -104,11 +104,11 @@ export class Cluster implements Upstream {
   pool(host: Host): ConnectionPool {
     let pool = this.#pools.get(host);
     if (!pool) {
-      const { server, proxy } = this.#loaded ?? {};
-      const tunnel = compileTunnel(this.snapshot, proxy?.tls);
+      const tunnel = compileTunnel(this.snapshot, this.#loaded?.proxy?.tls);
+      const tls = tlsOf(this.#loaded, host.endpoint);
       const { lookup } = this.#names;
       const { settings, stats } = this;
-      pool = new ConnectionPool({ host, settings, stats, tls: server?.tls, tunnel, lookup });
+      pool = new ConnectionPool({ host, settings, stats, tls, tunnel, lookup });
       if (host.isMember) this.#pools.set(host, pool);
       if (this.#closed || !host.isMember) this.#retire(pool);
     }

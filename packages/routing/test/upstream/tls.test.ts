@@ -4,7 +4,17 @@ import { createServer, type ServerOptions } from 'node:https';
 import type { Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
-import { closeAll, gateway, get, listen, snapshotOf, until, whenDone, type Gateway } from '../forward/harness.ts';
+import {
+  closeAll,
+  gateway,
+  get,
+  httpUpstream,
+  listen,
+  snapshotOf,
+  until,
+  whenDone,
+  type Gateway,
+} from '../forward/harness.ts';
 import { certificatePath, certificates, secretsOf } from './certificates.ts';
 
 const { ca, otherCa, server, client, expired } = certificates();
@@ -48,6 +58,29 @@ describe('upstream TLS', () => {
     const { port } = await tlsUpstream();
     const gw = await tlsGateway(tlsSnapshot(port, { sni: 'api.example.com' }), { 'ca.crt': ca });
     expect((await get(gw.url)).body).to.match(/^api.example.com from nobody by TLSv1.3$/);
+  });
+
+  it("uses an endpoint's own TLS, and only fails that endpoint without its secret", async () => {
+    const { port } = await tlsUpstream();
+    const plain = await httpUpstream((_req, res) => void res.end('plain'));
+    const own = { secretRef: { name: 'own' }, sni: 'api.example.com' };
+    const endpoints = [
+      { address: '127.0.0.1', port: plain, weight: 1 },
+      { address: '127.0.0.1', port, weight: 1, sslConfig: own },
+    ];
+    const secrets = secretsOf({});
+    const upstream = snapshotOf(0, { endpoints, spec: {} });
+    const gw = await gateway({ upstream, context: createContext({ secrets }) });
+    const bodies = async () => [(await get(gw.url)).body, (await get(gw.url)).body].sort();
+    const [failed, served] = await bodies();
+    expect(served).to.equal('plain');
+    expect(failed).not.to.contain('api.example.com');
+    secrets.set('own', { 'ca.crt': ca });
+    gw.upstreams.apply([upstream]);
+    expect(await bodies()).to.deep.equal(['api.example.com from nobody by TLSv1.3', 'plain']);
+    secrets.set('own', { 'ca.crt': otherCa });
+    gw.upstreams.apply([upstream]);
+    expect((await bodies())[1]).not.to.contain('api.example.com');
   });
 
   it('carries large bodies both ways, unharmed', async () => {

@@ -1,4 +1,5 @@
 import * as f from '../field.ts';
+import { UpstreamSslConfig } from '../listener/ssl-config.ts';
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
 const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.', f.notYet);
@@ -137,7 +138,7 @@ const failover = f.block({
           path: f.text('Path of a check. Default: that of the health check.'),
           method: f.text('Method of a check, e.g. `HEAD`. Default: that of the health check.'),
         }),
-        upstreamSslConfig: f.anything('TLS to the endpoint. Default: that of the upstream.', f.refused),
+        upstreamSslConfig: f.of(UpstreamSslConfig, 'TLS to the endpoint. Default: that of the upstream.'),
         loadBalancingWeight: f.uint32('Weight of the endpoint.', { default: 1 }),
         metadata: f.map(f.anything(), 'Metadata, by namespace; labels as those of static hosts.'),
       }),

@@ -31,18 +31,20 @@ function failoverEndpoints({ prioritizedLocalities = [] }: Failover): Endpoint[]
   return prioritizedLocalities.flatMap(({ localityEndpoints = [] }, i) =>
     localityEndpoints.flatMap(({ locality = {}, lbEndpoints = [], loadBalancingWeight: localityWeight }) => {
       const place = Object.freeze({ ...locality });
-      return lbEndpoints.map(({ address = '', port = 0, loadBalancingWeight: weight, metadata, healthCheckConfig }) =>
-        Object.freeze({
+      return lbEndpoints.map((endpoint) => {
+        const { address = '', port = 0, loadBalancingWeight: weight, upstreamSslConfig: sslConfig } = endpoint;
+        return Object.freeze({
           address,
           port,
           weight: weight || 1,
           priority: i + 1,
           ...(Object.keys(place).length > 0 && { locality: place }),
           ...(localityWeight !== undefined && { localityWeight }),
-          ...labelsOf(metadata),
-          ...checksOf(healthCheckConfig),
-        }),
-      );
+          ...labelsOf(endpoint.metadata),
+          ...checksOf(endpoint.healthCheckConfig),
+          ...(sslConfig && { sslConfig }),
+        });
+      });
     }),
   );
 }

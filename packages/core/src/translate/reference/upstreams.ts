@@ -8,6 +8,7 @@ import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
+import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';
 import { faultOf } from './missing.ts';
 import { withDefaults } from './upstream-defaults.ts';
@@ -48,7 +49,8 @@ export function servedUpstreams(table: UpstreamTable, memo: Memo | undefined): r
 
 /** Returns the entry of `before` if nothing changed. */
 function upstreamEntry(stored: StoredResource, all: UpstreamInput, before: UpstreamEntry | undefined): UpstreamEntry {
-  const usesSecret = !!(stored.resource as Resource<UpstreamSpec> | undefined)?.spec.sslConfig?.secretRef;
+  const { spec } = (stored.resource as Resource<UpstreamSpec> | undefined) ?? {};
+  const usesSecret = spec !== undefined && (!!spec.sslConfig?.secretRef || endpointSecrets(spec).length > 0);
   if (before && before.stored === stored && !usesSecret) return before;
   const entry = entryOf(stored, all, before?.goodSsl);
   return before && isSame(entry, before, all.derived) ? before : entry;
@@ -71,6 +73,8 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
   const problem = tlsProblem(resource, all);
+  for (const { path, ...fault } of endpointSecretProblems(resource.spec, resource.metadata.namespace, all))
+    report.warn({ ...fault, path: [] }, path);
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
     report.warn({ ...problem, message: problem.message + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' }, TLS_SECRET);

@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net';
-import type { Endpoint, SnapshotUpstream } from '@edge-gateway/core';
+import type { Endpoint, SnapshotUpstream, UpstreamTls } from '@edge-gateway/core';
 import type { ConnectionSettings } from '../cluster-settings.ts';
 import { prefaceOf } from '../connect/proxy-header.ts';
 import { compileTunnel } from '../connect/tunnel.ts';
 import { createConnector, type Connector } from '../connector.ts';
-import type { LoadedTls } from '../tls.ts';
+import { tlsOf, type LoadedTls } from '../tls.ts';
 
 /** The upstream whose endpoints are checked, as it is now. */
 interface ConnectedUpstream {
@@ -24,10 +24,24 @@ export function createCheckConnector(
   endpoint: Endpoint,
   alpn: readonly string[] | undefined,
 ): Connector {
-  if (unusable !== undefined) return (callback) => void process.nextTick(callback, new Error(unusable));
-  const { server, proxy } = loaded ?? {};
-  const tls = server && { ...server.tls, ...(alpn && { alpnProtocols: [...alpn] }) };
-  const connect = createConnector(endpoint, { ...settings, tls, lookup, tunnel: compileTunnel(snapshot, proxy?.tls) });
+  const fails =
+    (error: Error): Connector =>
+    (callback) =>
+      void process.nextTick(callback, error);
+  if (unusable !== undefined) return fails(new Error(unusable));
+  let own: UpstreamTls | undefined;
+  try {
+    own = tlsOf(loaded, endpoint);
+  } catch (error) {
+    return fails(error as Error);
+  }
+  const tls = own && { ...own, ...(alpn && { alpnProtocols: [...alpn] }) };
+  const connect = createConnector(endpoint, {
+    ...settings,
+    tls,
+    lookup,
+    tunnel: compileTunnel(snapshot, loaded?.proxy?.tls),
+  });
   const preface = prefaceOf(settings.proxyProtocol, undefined);
   return preface ? (callback, onread) => connect(callback, onread, preface) : connect;
 }
