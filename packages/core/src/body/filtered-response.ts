@@ -28,8 +28,8 @@ export interface FilterOwner {
   onSettled(): void;
 }
 
-const REPLACED = ['writeHead', 'write', 'end', 'flushHeaders', 'headersSent', 'writableEnded'] as const;
-type Originals = Pick<ServerResponse, 'end' | 'flushHeaders' | 'write' | 'writeHead'>;
+const REPLACED = ['writeHead', 'write', 'end', 'flushHeaders', 'destroy', 'headersSent', 'writableEnded'] as const;
+type Originals = Pick<ServerResponse, 'destroy' | 'end' | 'flushHeaders' | 'write' | 'writeHead'>;
 
 /**
  * Passes what is written to a response through filters: its `writeHead`, `write` and `end` are replaced until the filters
@@ -69,6 +69,7 @@ export class FilteredResponse {
       write: res.write.bind(res) as ServerResponse['write'],
       end: res.end.bind(res) as ServerResponse['end'],
       flushHeaders: res.flushHeaders.bind(res),
+      destroy: res.destroy.bind(res),
     };
     this.#queue = new BodyQueue(() => res.emit('drain'));
     this.#attach();
@@ -89,6 +90,11 @@ export class FilteredResponse {
       if (!this.#isCaptured) this.#begin([res.statusCode]);
       this.#isFlushed = true;
       if (this.#isHeadSent) this.#originals.flushHeaders();
+    };
+    // The writer does not know how the filtered body is framed.
+    res.destroy = (error) => {
+      if (this.#isHeadSent && this.isPending) resetUnframed(res);
+      return this.#originals.destroy(error);
     };
     Object.defineProperty(res, 'headersSent', { configurable: true, get: () => this.#isCaptured });
     Object.defineProperty(res, 'writableEnded', { configurable: true, get: () => this.#isEnded });
@@ -219,7 +225,7 @@ export class FilteredResponse {
     if (this.#isSettled || res.destroyed) return;
     const { status, headers, body } = this.#owner.onError(error, this.#isHeadSent);
     if (this.#isHeadSent) {
-      abortResponse(res);
+      res.destroy();
       return;
     }
     this.isReplaced = true;
@@ -334,12 +340,9 @@ function drained(res: ServerResponse): Promise<void> {
   });
 }
 
-/** Ends a response whose body cannot be finished, so that the client does not mistake it for a complete one. */
-function abortResponse(res: ServerResponse): void {
-  const { socket } = res;
-  // Without framing, a regular end of the connection would indicate a complete body.
-  if (!res.chunkedEncoding && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();
-  else res.destroy();
+/** Resets the connection of an incomplete body without framing: its regular end would indicate a complete body. */
+function resetUnframed({ socket, chunkedEncoding }: ServerResponse): void {
+  if (!chunkedEncoding && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();
 }
 
 function headersSent(): Error {

@@ -158,7 +158,7 @@ export class ForwardedExchange extends UpstreamExchange {
     const begun = this.#status > 0 && this.#flat === undefined;
     const aborted = begun && (reason !== undefined || flags === 'DC');
     if (reason && !aborted) this.#count(reason.failure.status);
-    if (aborted) breakOff(res, this.#framing !== 'close');
+    if (aborted) breakOff(res, typeof this.#framing === 'number');
     const outcome: ForwardOutcome = {
       flags,
       details: aborted && details !== undefined ? lateDetails(details) : details,

@@ -369,6 +369,32 @@ describe('response filters', () => {
     expect((await logged())[0]).to.match(/^200 \d+ DC /);
   });
 
+  it('ends a body for a client of HTTP/1.0 by closing the connection, and resets it if the body is incomplete', async () => {
+    const receive = async (port: number): Promise<string> => {
+      const client = connect(port, '127.0.0.1', () => client.write('GET / HTTP/1.0\r\nhost: a\r\n\r\n'));
+      let received = '';
+      client.on('data', (data: Buffer) => (received += data.toString()));
+      await once(client, 'close');
+      return received;
+    };
+    const plain = await upstream((socket) => void socket.end(FRAMINGS['chunked']!));
+    const received = await receive(await serve(guarded(), plain, [filtering(streamed)]));
+    expect(received)
+      .to.match(/ABCDEFG$/)
+      .and.not.match(/transfer-encoding/i);
+    const cut = await upstream((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
+    const cutChunks = await upstream((socket) => void socket.end(FRAMINGS['chunked']!.slice(0, -5)));
+    const incomplete: [number, Concern[]][] = [
+      [cut, [filtering(streamed)]],
+      [cutChunks, [filtering(streamed)]],
+      [cutChunks, []],
+    ];
+    for (const [from, concerns] of incomplete) {
+      const error = await receive(await serve(guarded(), from, concerns)).catch((reason: unknown) => reason);
+      expect(error).to.have.property('code', 'ECONNRESET');
+    }
+  });
+
   it('aborts the connection if the upstream ends in the middle of a body', async () => {
     for (const filter of [streamed, whole]) {
       const cut = await upstream((socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
