@@ -17,7 +17,6 @@ export function maskRecord(record: RequestRecord, mask: LogMask): RequestRecord 
     startedAt: record.startedAt,
     connection: record.connection,
     route: record.route,
-    endpointMetadata: record.endpointMetadata,
     trace: record.trace,
     head: {
       method: head.method,

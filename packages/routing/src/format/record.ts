@@ -91,8 +91,6 @@ export interface RequestRecord {
   readonly result: Readonly<RequestResult>;
   /** Dynamic metadata by namespace. */
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** Metadata of the endpoint, by namespace. */
-  readonly endpointMetadata?: Readonly<Record<string, unknown>> | undefined;
   /** Missing without tracing. */
   readonly trace?: RecordedTrace | undefined;
 }

@@ -341,9 +341,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     if (added) this.result.flags = this.result.flags === '' ? added : `${added},${this.result.flags}`;
     if (this.#counted) this.#count();
     if (this.result.flags === 'DC') Object.assign(this.result, replacementOf(this.res));
-    this.trace?.finish(this, this.facts?.spanName);
     const mask = this.route.entry ? this.facts?.logMask : this.listener.unroutedMask?.(this.head);
     const record = mask ? maskRecord(this, mask) : this;
+    this.trace?.finish(record, this.facts?.spanName);
     for (const log of this.listener.logs) log.write(record);
   }
 

@@ -47,6 +47,7 @@ export function compileTracing(listener: Listener, context: Context, collectors:
     defaultName: 'ingress',
     verbose: tracing.verbose === true,
     spawnsUpstreamSpans: tracing.spawnUpstreamSpan === true,
+    readsEndpoint: tracing.metadataForTags?.some(({ kind }) => kind === 'ENDPOINT') === true,
     longTraceIds: provider.longTraceIds,
     sharesSpans: provider.sharesSpans,
     packsReason: packTraceReason !== false,

@@ -6,8 +6,11 @@ import { findHeader } from '../http1/flat-headers.ts';
 /** Namespace of the claims of verified tokens. */
 const JWT_METADATA = 'envoy.filters.http.jwt_authn';
 
+/** Metadata of the endpoint that responded, by namespace. */
+export type EndpointMetadata = Readonly<Record<string, unknown>> | undefined;
+
 /** Returns the value of a tag for a request; `undefined` omits it. */
-type TagReader = (record: RequestRecord) => string | undefined;
+type TagReader = (record: RequestRecord, endpoint?: EndpointMetadata) => string | undefined;
 
 /** A tag that the configuration adds to each span of a request. */
 export interface CustomTag {
@@ -60,8 +63,8 @@ function metadataTag({ tag = '', kind, value = {}, defaultValue }: MetadataForTa
   const ofEndpoint = kind === 'ENDPOINT';
   return {
     name: tag,
-    value(record) {
-      let found: unknown = ofEndpoint ? record.endpointMetadata?.[namespace] : record.metadata.get(namespace);
+    value(record, endpoint) {
+      let found: unknown = ofEndpoint ? endpoint?.[namespace] : record.metadata.get(namespace);
       for (const key of keys) {
         if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return defaultValue || undefined;
         found = (found as Record<string, unknown>)[key];

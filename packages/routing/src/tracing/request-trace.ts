@@ -2,6 +2,7 @@ import type { RequestRecord } from '../format/record.ts';
 import { hostOf } from '../http1/authority.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import { removeContext, type ReceivedContext } from './context/propagation.ts';
+import type { EndpointMetadata } from './custom-tags.ts';
 import { tagRequest, tagResponse, tagUpstream } from './request-tags.ts';
 import { Span } from './span.ts';
 import { randomId } from './trace-ids.ts';
@@ -32,14 +33,18 @@ export class RequestTrace {
   #attemptStart = 0;
   /** The attempt whose response is in progress. */
   #responding: Span | undefined;
-  /** Set if each attempt has a span. */
+  readonly #spawns: boolean;
+  #endpoint: EndpointMetadata;
+  /** Set if each attempt has a span, or a tag needs its endpoint. */
   readonly onAttempt: AttemptObserver | undefined;
 
   constructor(parts: RequestTraceParts) {
     this.#parts = parts;
     this.sampled = parts.sampled;
     this.#span = this.#serverSpan();
-    this.onAttempt = parts.sampled && parts.tracer.spawnsUpstreamSpans ? this.#observe : undefined;
+    const { spawnsUpstreamSpans, readsEndpoint } = parts.tracer;
+    this.#spawns = parts.sampled && spawnsUpstreamSpans;
+    this.onAttempt = this.#spawns || (parts.sampled && readsEndpoint) ? this.#observe : undefined;
   }
 
   get traceId(): string {
@@ -73,7 +78,7 @@ export class RequestTrace {
   sending(headers: string[], cluster: string): void {
     this.#sent = { headers, cluster };
     this.#attemptStart = this.#now();
-    if (this.onAttempt) this.#nextAttempt();
+    if (this.#spawns) this.#nextAttempt();
     else this.inject(headers);
   }
 
@@ -87,7 +92,7 @@ export class RequestTrace {
     span.name = name || operation || tracer.defaultName;
     tagRequest(span, record);
     for (const { name: tag, value: read } of tracer.tags) {
-      const value = read(record);
+      const value = read(record, this.#endpoint);
       if (value !== undefined) span.tag(tag, value);
     }
     if (tracer.verbose) this.#addEvents(record);
@@ -140,6 +145,8 @@ export class RequestTrace {
   }
 
   readonly #observe: AttemptObserver = ({ host, attempt, status, reason, elapsedMs }) => {
+    this.#endpoint = host.metadata;
+    if (!this.#spawns) return;
     if (this.#responding) {
       // The body of its response broke off; its end follows.
       this.#responding.failed = true;
@@ -160,7 +167,7 @@ export class RequestTrace {
 
   #endAttempt(flags: string): void {
     if (this.#responding) return this.#end(this.#responding);
-    if (!this.onAttempt || !this.#sent || flags !== 'DC') return;
+    if (!this.#spawns || !this.#sent || flags !== 'DC') return;
     // The client left before an outcome.
     const span = this.#attempt('');
     tagResponse(span, { status: 0, flags });

@@ -13,6 +13,8 @@ export interface Tracer {
   /** Also records stages and events. */
   readonly verbose: boolean;
   readonly spawnsUpstreamSpans: boolean;
+  /** True if a tag has metadata of the endpoint. */
+  readonly readsEndpoint: boolean;
   /** Trace ids of 128 bits. */
   readonly longTraceIds: boolean;
   /** The span of a request has the id of its caller's span (Zipkin). */

@@ -1,7 +1,8 @@
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import {
   createContext,
+  type ActionKind,
   factsOf,
   type Concern,
   type Context,
@@ -224,6 +225,50 @@ describe('tracing', () => {
     });
     expect(tags).to.include({ Authorization: '[redacted]', 'x-forwarded-jwt': '[redacted]', sub: 'nobody' });
     expect(tags).not.to.have.any.keys('missing', 'x-absent');
+  });
+
+  it('adds metadata of the endpoint', async () => {
+    const metadataForTags = [
+      { tag: 'zone', kind: 'ENDPOINT', value: { namespace: 'envoy.lb', key: 'zone' } },
+      { tag: 'rack', kind: 'ENDPOINT', value: { namespace: 'envoy.lb', key: 'rack' }, defaultValue: 'none' },
+    ];
+    const { port: target } = await start(echo);
+    const endpoint = { ...endpointOf(target), metadata: { 'envoy.lb': { zone: 'a' } } };
+    const port = await serve([routeOf()], { tracing: { metadataForTags }, upstreams: [upstreamOf([endpoint])] });
+    await ask(port, '/');
+    await received(1);
+    expect(collector.spans[0]!.tags).to.include({ zone: 'a', rack: 'none' });
+  });
+
+  it('passes its context to actions of other packages, and takes the name that a policy sets', async () => {
+    const contexts: (string | undefined)[] = [];
+    const action: ActionKind = {
+      action: 'graphql',
+      compile: () =>
+        function respond({ req, res, writeHead }) {
+          contexts.push(factsOf(req).header('traceparent'));
+          writeHead(200, ['content-length', '0']);
+          res.end();
+        },
+    };
+    const concern = {
+      name: 'rename',
+      option: 'extensions',
+      stage: 'jwt' as const,
+      compile: () =>
+        function rename(req: IncomingMessage, _res: unknown, next: () => void) {
+          factsOf(req).spanName = 'books';
+          next();
+        },
+    };
+    const api = { name: 'api', namespace: 'gw-system' };
+    const route = routeOf({ action: { type: 'graphql', api }, options: { extensions: {} } as never });
+    const port = await serve([route], { actions: [action], concerns: [concern as never] });
+    await ask(port, '/', { traceparent: PARENT });
+    await received(1);
+    const [span] = collector.spans;
+    expect(span).to.include({ name: 'books', traceId: TRACE });
+    expect(contexts).to.deep.equal([`00-${TRACE}-${span!.spanId}-01`]);
   });
 
   it('applies name, percentages and propagation of the route', async () => {
