@@ -5,9 +5,10 @@ import { findHeader } from '../http1/flat-headers.ts';
 
 /** Namespace of the claims of verified tokens. */
 const JWT_METADATA = 'envoy.filters.http.jwt_authn';
+const ENDPOINT_METADATA = 'envoy.lb';
 
-/** Metadata of the endpoint that responded, by namespace. */
-export type EndpointMetadata = Readonly<Record<string, unknown>> | undefined;
+/** Metadata of the endpoint that responded: that of the namespace `envoy.lb`. */
+export type EndpointMetadata = Readonly<Record<string, string>> | undefined;
 
 /** Returns the value of a tag for a request; `undefined` omits it. */
 type TagReader = (record: RequestRecord, endpoint?: EndpointMetadata) => string | undefined;
@@ -58,16 +59,18 @@ function headerTag(written: string): CustomTag {
 type MetadataForTags = NonNullable<ListenerTracing['metadataForTags']>[number];
 
 function metadataTag({ tag = '', kind, value = {}, defaultValue }: MetadataForTags): CustomTag {
-  const namespace = value.namespace || JWT_METADATA;
-  const keys = (value.key ?? '').split(value.nestedFieldDelimiter || '.');
   const ofEndpoint = kind === 'ENDPOINT';
+  const namespace = value.namespace || (ofEndpoint ? ENDPOINT_METADATA : JWT_METADATA);
+  const key = value.key ?? '';
+  const keys = ofEndpoint ? [key] : key.split(value.nestedFieldDelimiter || '.');
   return {
     name: tag,
     value(record, endpoint) {
-      let found: unknown = ofEndpoint ? endpoint?.[namespace] : record.metadata.get(namespace);
-      for (const key of keys) {
-        if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return defaultValue || undefined;
-        found = (found as Record<string, unknown>)[key];
+      let found: unknown = ofEndpoint ? namespace === ENDPOINT_METADATA && endpoint : record.metadata.get(namespace);
+      for (const part of keys) {
+        if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part))
+          return defaultValue || undefined;
+        found = (found as Record<string, unknown>)[part];
       }
       if (found === undefined || found === null) return defaultValue || undefined;
       return safe(typeof found === 'string' ? found : JSON.stringify(found));

@@ -233,7 +233,7 @@ describe('tracing', () => {
       { tag: 'rack', kind: 'ENDPOINT', value: { namespace: 'envoy.lb', key: 'rack' }, defaultValue: 'none' },
     ];
     const { port: target } = await start(echo);
-    const endpoint = { ...endpointOf(target), metadata: { 'envoy.lb': { zone: 'a' } } };
+    const endpoint = { ...endpointOf(target), metadata: { zone: 'a' } };
     const port = await serve([routeOf()], { tracing: { metadataForTags }, upstreams: [upstreamOf([endpoint])] });
     await ask(port, '/');
     await received(1);
