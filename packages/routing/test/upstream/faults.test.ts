@@ -54,7 +54,7 @@ describe('faults of upstream connections, counted', () => {
     expect(gw.stat('upstream_rq_retry')).to.be.greaterThan(0);
   });
 
-  it('responds with 504 at the connect timeout to each of 20 requests to a host that never answers', async () => {
+  it('responds with 503 at the connect timeout to each of 20 requests to a host that never answers', async () => {
     // A server with a full queue of connections does not answer further ones; neither does a TLS server that is silent.
     const silent = createNetServer((socket) => socket.on('error', () => {}));
     const port = await listen(silent);
@@ -62,7 +62,7 @@ describe('faults of upstream connections, counted', () => {
     const spec = { connectionConfig: { connectTimeout: '0.2s' }, sslConfig: {} };
     const gw = await gateway({ upstream: snapshotOf(port, { tls: true, spec }) });
     const start = performance.now();
-    expect(await statuses(gw, 20, 20)).to.deep.equal({ 504: 20 });
+    expect(await statuses(gw, 20, 20)).to.deep.equal({ 503: 20 });
     expect(performance.now() - start).to.be.within(190, 5000);
     expect([gw.stat('upstream_cx_connect_fail'), gw.stat('upstream_cx_active')]).to.deep.equal([20, 0]);
   });
@@ -94,13 +94,13 @@ describe('faults of upstream connections, counted', () => {
     secrets.set('tls', { 'ca.crt': `${ca}\n` });
     gw.upstreams.apply([upstream]);
     expect(await statuses(gw, 20)).to.deep.equal({ 503: 20 });
-    expect(gw.outcomes.every(({ details = '' }) => details.includes('CERT_HAS_EXPIRED'))).to.equal(true);
+    expect(gw.outcomes.every(({ cause = '' }) => cause.includes('CERT_HAS_EXPIRED'))).to.equal(true);
 
     secure.setSecureContext(server);
     gw.outcomes.length = 0;
     secrets.set('tls', { 'ca.crt': otherCa });
     gw.upstreams.apply([upstream]);
     expect(await statuses(gw, 20)).to.deep.equal({ 503: 20 });
-    expect(gw.outcomes.every(({ details = '' }) => details.includes('UNABLE_TO_VERIFY'))).to.equal(true);
+    expect(gw.outcomes.every(({ cause = '' }) => cause.includes('UNABLE_TO_VERIFY'))).to.equal(true);
   });
 });

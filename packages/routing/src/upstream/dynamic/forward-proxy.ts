@@ -179,15 +179,16 @@ const OVERFLOW: FailureReason = {
   details: 'dynamic_forward_proxy_overflow',
 };
 
-function badHost(details: string): FailureReason {
-  return { failure: failureOf('ERR_ROUTING_BAD_HOST'), flags: '', details };
+function badHost(cause: string): FailureReason {
+  return { failure: failureOf('ERR_ROUTING_BAD_HOST'), flags: '', details: 'invalid_host', cause };
 }
 
 function forbidden(name: string, reason: string): FailureReason {
   return {
     failure: failureOf('ERR_ROUTING_FORWARD_ADDRESS'),
     flags: '',
-    details: `dynamic_forward_proxy_address ${name}: ${reason}`,
+    details: 'dynamic_forward_proxy_address',
+    cause: `${name}: ${reason}`,
   };
 }
 
@@ -195,7 +196,8 @@ function unresolved(name: string, reason: string): FailureReason {
   return {
     failure: failureOf('ERR_ROUTING_FORWARD_DNS'),
     flags: 'DF',
-    details: `dns_resolution_failure ${name}: ${reason}`,
+    details: 'dns_resolution_failure',
+    cause: `${name}: ${reason}`,
   };
 }
 

@@ -80,6 +80,6 @@ describe('an upstream on a Unix socket', () => {
     const gw = await gateway({ upstream: pipeOf(socketPath()) });
     expect((await get(gw.url)).status).to.equal(503);
     expect(gw.outcomes[0]).to.include({ flags: 'UF' });
-    expect(gw.outcomes[0]!.details).to.contain('ENOENT');
+    expect(gw.outcomes[0]!.cause).to.contain('ENOENT');
   });
 });
