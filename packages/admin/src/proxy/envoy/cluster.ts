@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { DEFAULTS, inEffect, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { healthCheck, outlierDetection } from './health-checks.ts';
 import { message, protoDuration, renamed, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
 
@@ -18,6 +19,8 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
     connect_timeout: protoDuration(connection?.connectTimeout ?? DEFAULTS.connectTimeout),
     per_connection_buffer_limit_bytes: connection?.perConnectionBufferLimitBytes,
     load_assignment: loadAssignment(upstream),
+    health_checks: spec.healthChecks?.map((check) => healthCheck(check, secrets)),
+    outlier_detection: spec.outlierDetection && outlierDetection(spec.outlierDetection),
     circuit_breakers: limits && { thresholds: [message({ priority: 'DEFAULT', ...renamed(limits, LIMITS) })] },
     dns_lookup_family: byName ? 'V4_PREFERRED' : undefined,
     typed_extension_protocol_options: protocolOptions(spec),
@@ -27,8 +30,12 @@ export function cluster(upstream: SnapshotUpstream, secrets: Secrets): Message {
 
 /** The endpoints of an upstream as ClusterLoadAssignment, without its type. */
 function loadAssignment({ name, endpoints }: SnapshotUpstream): Message {
-  const lbEndpoints = endpoints.map(({ address, port, weight }) => ({
-    endpoint: { address: socketAddress(address, port), hostname: address },
+  const lbEndpoints = endpoints.map(({ address, port, weight, healthCheck: own }) => ({
+    endpoint: message({
+      address: socketAddress(address, port),
+      health_check_config: own && message({ ...renamed(own, ['hostname', 'path', 'method']), port_value: own.port }),
+      hostname: address,
+    }),
     load_balancing_weight: weight,
   }));
   return { cluster_name: name, endpoints: lbEndpoints.length > 0 ? [{ lb_endpoints: lbEndpoints }] : [] };
