@@ -52,7 +52,8 @@ export function appliedOptions(listener: Listener, host: VirtualHost, route: Rou
 /** The most specific first. */
 function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] {
   const destinations = route.action.type === 'forward' ? route.action.destinations : [];
-  const early = listener.httpOptions.httpConnectionManagerSettings?.earlyHeaderManipulation;
+  const { csrf, httpConnectionManagerSettings } = listener.httpOptions;
+  const early = httpConnectionManagerSettings?.earlyHeaderManipulation;
   return [
     ...destinations.map(({ upstream, options }): Level => ({
       from: 'destination',
@@ -61,7 +62,7 @@ function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] 
     })),
     { from: 'route', options: byMoment({ ...route.options }) },
     { from: 'virtual host', options: byMoment({ ...host.options }) },
-    { from: 'listener', options: early ? { earlyHeaderManipulation: early } : {} },
+    { from: 'listener', options: { ...(early && { earlyHeaderManipulation: early }), ...(csrf && { csrf }) } },
   ];
 }
 
