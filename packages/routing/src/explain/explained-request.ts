@@ -1,7 +1,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { GatewayError, type Facts, type Handler } from '@edge-gateway/core';
 import { NO_METADATA, NO_RESULT, type RequestRecord } from '../format/record.ts';
-import type { CompiledDestination, Plan } from '../route/compile/route.ts';
+import type { CompiledDestination, ForwardPolicy, Plan } from '../route/compile/route.ts';
 import type { DownstreamHead } from '../route/downstream-head.ts';
 import { routeAgain, type IncomingRequest, type RouteDecision } from '../route/route-request.ts';
 import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } from '../serve/outgoing-request.ts';
@@ -20,6 +20,7 @@ export class ExplainedRequest implements OutgoingRequest {
   head: DownstreamHead;
   route = new RequestRoute();
   facts: Facts | undefined;
+  policy: ForwardPolicy | undefined;
   endpoint: Host | undefined;
   pickContext: PickContext | undefined;
   hostStates: RequestToExplain['hostStates'];

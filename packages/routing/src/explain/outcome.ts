@@ -76,7 +76,7 @@ function explainDestination(
     url: urlOf(picked, upstream?.tls === true, head.path),
     method: head.method,
     headers,
-    timeoutMs: action.policy.timeoutMs,
+    timeoutMs: (outgoing.policy ?? action.policy).timeoutMs,
   };
 }
 

@@ -17,6 +17,7 @@ import type { DownstreamHead } from '../route/downstream-head.ts';
 import { matchedLength } from '../route/match/matcher.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
 import { ATTEMPT_COUNT, expectedTimeoutMs } from '../route/options/attempts.ts';
+import { limitsForCaller } from '../route/options/caller-limits.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import { hostOfEndpoint, rewriteHost } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
@@ -64,6 +65,8 @@ export interface OutgoingRequest extends RequestRecord {
   readonly head: DownstreamHead;
   readonly route: RequestRoute;
   facts: Facts | undefined;
+  /** That of the route, with what an internal caller sets. Set once it is sent upstream. */
+  policy: ForwardPolicy | undefined;
   readonly settings: ManagerSettings;
   /** Set if its name was needed for the host. */
   endpoint: Host | undefined;
@@ -109,19 +112,26 @@ export interface UpstreamChoice {
  */
 export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
   const { destination, action, upstream, isUpgrade } = choice;
-  const { hash, host, path, timeoutHeader, websocket } = action.policy;
+  const { hash, host, path, websocket } = action.policy;
   if (isUpgrade && !websocket) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
   if (destination.broken) return { type: 'replaced', by: destination.broken };
   if (!upstream) return { type: 'noCluster' };
+  const policy = policyFor(request, action.policy);
   changeHeaders(request);
   if (hash || destination.subset || request.settings.session) chooseHost(request, { hash, subset: destination.subset });
   if (host.from === 'endpoint') request.endpoint = upstream.pick(request.pickContext);
   if (!rewriteHost(request.head, host, request.endpoint, request.settings))
     return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
   if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
-  if (timeoutHeader !== '') setHeader(request.head.headers, EXPECTED_TIMEOUT, timeoutHeader);
-  if (action.policy.countForUpstream) setHeader(request.head.headers, ATTEMPT_COUNT, '1');
+  if (policy.timeoutHeader !== '') setHeader(request.head.headers, EXPECTED_TIMEOUT, policy.timeoutHeader);
+  if (policy.countForUpstream) setHeader(request.head.headers, ATTEMPT_COUNT, '1');
   return undefined;
+}
+
+function policyFor(request: OutgoingRequest, policy: ForwardPolicy): ForwardPolicy {
+  const { settings, head } = request;
+  if (!settings.isInternal) return (request.policy = policy);
+  return (request.policy = limitsForCaller(policy, head.headers, !settings.suppressEnvoyHeaders));
 }
 
 function chooseHost(request: OutgoingRequest, choice: HostChoice): void {

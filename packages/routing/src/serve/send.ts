@@ -36,19 +36,19 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
-  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => pass(request, host, target.action));
-  else pass(request, upstream as Upstream, target.action);
+  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => pass(request, host));
+  else pass(request, upstream as Upstream);
 }
 
-function pass(request: RoutedRequest, upstream: Upstream, action: ForwardAction): void {
+function pass(request: RoutedRequest, upstream: Upstream): void {
   const { late } = request.route.plan;
-  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream, action));
-  else forwardTo(request, upstream, action);
+  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream));
+  else forwardTo(request, upstream);
 }
 
-function forwardTo(request: RoutedRequest, upstream: Upstream, { policy }: ForwardAction): void {
+function forwardTo(request: RoutedRequest, upstream: Upstream): void {
+  const policy = request.policy!;
   request.body = parsedBody(request.req);
-  request.policy = policy;
   if (policy.stream) limitStream(request, policy.stream);
   policy.shadow?.copy(request);
   request.sending();
