@@ -82,6 +82,7 @@ export class Cluster implements Upstream {
       log: context.log.get('upstream'),
       onEndpoints: (endpoints) => this.#update(endpoints),
     });
+    if (before) this.hosts.continueFrom(before.hosts);
     this.refresh();
     this.health = this.#startHealth(before);
     this.onAttempt = this.health?.onAttempt;

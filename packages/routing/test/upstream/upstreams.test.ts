@@ -205,6 +205,17 @@ describe('createUpstreams', () => {
     expect(gw.stat('membership_total')).to.equal(1);
   });
 
+  it('keeps the age of hosts when the upstream changes', () => {
+    const upstreams = createUpstreams(createContext());
+    const endpoints = [1, 2].map((port) => ({ address: '127.0.0.1', port, weight: 1 }));
+    upstreams.apply([snapshotOf(0, { endpoints: endpoints.slice(0, 1) })]);
+    hostsOf({ upstreams }).all[0]!.healthySince = -1000;
+    upstreams.apply([snapshotOf(0, { endpoints })]);
+    const [old, added] = hostsOf({ upstreams }).all;
+    expect(old!.healthySince).to.equal(-1000);
+    expect(added!.healthySince).to.be.above(0);
+  });
+
   it('chooses a host that was not tried, if there is one', () => {
     const upstreams = createUpstreams(createContext());
     const endpoints = [1, 2].map((port) => ({ address: '127.0.0.1', port, weight: 1 }));

@@ -52,6 +52,14 @@ export class HostSet {
     this.#replace(now, added, changed);
   }
 
+  /** Continues the slow start of hosts that a previous version of the upstream had. */
+  continueFrom(before: HostSet): void {
+    for (const [key, host] of this.#byKey) {
+      const known = before.#byKey.get(key);
+      if (known) host.healthySince = known.healthySince;
+    }
+  }
+
   /** Removes a host at once. */
   remove(host: Host): void {
     const rest = [...this.#byKey].filter(([, each]) => each !== host);
