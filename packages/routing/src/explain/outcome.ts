@@ -1,5 +1,6 @@
 import type { Snapshot } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
+import { findHeader } from '../http1/flat-headers.ts';
 import {
   resolveAction,
   type CompiledDestination,
@@ -50,24 +51,26 @@ function explainDestination(
   action: ForwardAction,
   destination: CompiledDestination,
 ): ExplainedDestination {
-  const upstream = snapshot.upstreams.find(({ name }) => name === destination.upstream);
+  const chosen = chosenUpstream(request, destination);
+  const namesHost = destination.dynamic?.type === 'host';
+  const upstream = snapshot.upstreams.find(({ name }) => name === chosen);
   const hosts = upstream && new ExplainedHosts(upstream, request.hostStates?.(upstream.name));
   const outgoing = request.copyFor(destination, destination);
   const { head } = outgoing;
   const problem = prepareUpstream(outgoing, {
     destination,
     action,
-    upstream: hosts,
+    upstream: namesHost ? ANY_HOST : hosts,
     isUpgrade: isHandshake(request.req),
   });
   const { pickContext } = outgoing;
   const picked = hosts?.pick(pickContext);
   const host = hosts?.choice(pickContext);
-  const reply = replyOf(problem, picked, upstream?.endpoints.length ?? 0);
+  const reply = namesHost && !problem ? undefined : replyOf(problem, picked, upstream?.endpoints.length ?? 0);
   const headers: [string, string][] = [];
   for (let i = 0; i < head.headers.length; i += 2) headers.push([head.headers[i]!, head.headers[i + 1]!]);
   return {
-    upstream: destination.upstream,
+    upstream: chosen || destination.upstream,
     share: action.total === 0 ? 0 : (destination.weight / action.total) * 100,
     ...(reply && { reply }),
     endpoints: upstream?.endpoints ?? [],
@@ -78,6 +81,14 @@ function explainDestination(
     headers,
     timeoutMs: (outgoing.policy ?? action.policy).timeoutMs,
   };
+}
+
+/** The host of a request is resolved only when it is sent. */
+const ANY_HOST = { pick: () => undefined };
+
+/** Returns the cluster that the request would reach, which a header may name. */
+function chosenUpstream({ head }: ExplainedRequest, { dynamic, upstream }: CompiledDestination): string {
+  return dynamic?.type === 'clusterHeader' ? (findHeader(head.headers, dynamic.header) ?? '') : upstream;
 }
 
 function replyOf(

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { DynamicDestination } from '@edge-gateway/core';
 import type { ExplainedDestination, Outcome } from '../../src/explain/explanation.ts';
 import { explainRequest } from '../../src/explain/explain.ts';
 import { directOf, endpointOf, hostOf, LISTENER, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
@@ -11,6 +12,31 @@ function destinationsOf(outcome: Outcome): readonly ExplainedDestination[] {
 }
 
 describe('explain', () => {
+  it('names the cluster that a header chooses, and the host that a request names', () => {
+    const dynamicRoute = (prefix: string, dynamic: DynamicDestination) =>
+      routeOf({
+        matchers: [{ prefix }],
+        action: { type: 'forward', destinations: [{ upstream: 'dynamic', weight: 1, options: {}, dynamic }] },
+      });
+    const routes = [
+      dynamicRoute('/cluster', { type: 'clusterHeader', header: 'x-cluster' }),
+      dynamicRoute('/host', { type: 'host', hostRewriteHeader: 'x-host' }),
+    ];
+    const snapshot = snapshotOf([hostOf(routes)], [UPSTREAM]);
+    const destinationFor = (path: string, headers: Record<string, string>) =>
+      destinationsOf(explainRequest(snapshot, { method: 'GET', url: `http://a${path}`, headers }).outcome)[0]!;
+    const chosen = destinationFor('/cluster', { 'x-cluster': 'up_gw-system' });
+    expect([chosen.upstream, chosen.reply, chosen.url]).to.deep.equal([
+      'up_gw-system',
+      undefined,
+      'http://127.0.0.1:9001/cluster',
+    ]);
+    expect(destinationFor('/cluster', {}).reply).to.include({ status: 503 });
+    const named = destinationFor('/host', { 'x-host': 'api.example.com' });
+    expect([named.reply, Object.fromEntries(named.headers)['host']]).to.deep.equal([undefined, 'api.example.com']);
+    expect(destinationFor('/host', { 'x-host': 'a b' }).reply).to.include({ status: 400 });
+  });
+
   it('names listener, domain, route, destination and the request to the upstream', () => {
     const options = { prefixRewrite: '/v1', hostRewrite: 'up.example', timeout: '3s' };
     const routes = [
