@@ -17,7 +17,10 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers by which a proxy describes the client. The gateway rewrites them, so that no client can forge them. */
+/**
+ * Headers by which a proxy describes the client. The gateway rewrites them, so that no client can forge them; only `x-forwarded-host` is
+ * forwarded as received, because clients choose `Host` too.
+ */
 export const FORWARDED_HEADERS: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-client-cert',
