@@ -40,6 +40,8 @@ export const ERROR_CODES = {
   ERR_ROUTING_DUPLICATE_HEADER: { status: 400, message: 'a request header that must appear only once appears twice' },
   ERR_ROUTING_ESCAPED_SLASH: { status: 400, message: 'the path must not contain escaped slashes' },
   ERR_ROUTING_EXPECTATION: { status: 417, message: 'unknown expectation in the Expect header' },
+  ERR_ROUTING_EXT_PROC: { status: 500, message: 'external processing failed' },
+  ERR_ROUTING_EXT_PROC_TIMEOUT: { status: 504, message: 'the external processor did not respond in time' },
   ERR_ROUTING_FAULT: { status: 503, message: 'fault filter abort' },
   ERR_ROUTING_FORWARD_ADDRESS: { status: 403, message: 'the requested host is not allowed' },
   ERR_ROUTING_FORWARD_DNS: { status: 503, message: 'the requested host cannot be resolved' },

@@ -18,6 +18,7 @@ import { createBackPressure, type AccessLogOverflow } from './access-log/back-pr
 import { compressConcern } from './compress/compress.ts';
 import { dlpConcern } from './dlp/dlp.ts';
 import { bufferConcern } from './route/options/buffer.ts';
+import { createExtProcConcerns } from './ext-proc/ext-proc.ts';
 import { createCollectors } from './collect/collectors.ts';
 import { createSinks } from './access-log/sinks.ts';
 import { orderConcerns } from './route/compile/chain.ts';
@@ -120,10 +121,13 @@ export function createRouter(options: RouterOptions = {}): Router {
   const context: Context = { ...given, callUpstream: call };
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context);
+  const processing = createExtProcConcerns(upstreams);
   const collectors = createCollectors({ context, upstreams });
   const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
   const table = createListenerTable({
-    concerns: orderConcerns([...new Set([...OWN_CONCERNS, ...(options.concerns ?? [])])]),
+    concerns: orderConcerns([
+      ...new Set([...OWN_CONCERNS, ...processing.concerns, ...(options.concerns ?? [])]),
+    ] as readonly Concern[]),
     actions: options.actions ?? [],
     context,
     sinks,
@@ -171,6 +175,7 @@ export function createRouter(options: RouterOptions = {}): Router {
       serving.upgrade(own, { req, socket, head }, EMBEDDED),
     async close(): Promise<void> {
       await table.close();
+      processing.close();
       await collectors.close();
       await Promise.all([upstreams.close(), proxies.close()]);
       await sinks.close();

@@ -6,6 +6,7 @@ import {
   type Context,
   type Listener,
   type Route,
+  type SnapshotSettings,
   type SnapshotUpstream,
   type VirtualHost,
 } from '@edge-gateway/core';
@@ -48,6 +49,7 @@ export interface ServedParts {
   readonly upstreams?: readonly SnapshotUpstream[];
   readonly concerns?: readonly Concern[];
   readonly context?: Context;
+  readonly settings?: SnapshotSettings;
 }
 
 export interface Served {
@@ -69,7 +71,8 @@ export async function served(parts: ServedParts = {}): Promise<Served> {
   const routes = parts.routes ?? [routeOf({ options: parts.options ?? {} })];
   const hosts = [hostOf(routes, { options: parts.host ?? {} })];
   const router = createRouter({ context, concerns: parts.concerns ?? [] });
-  router.apply(snapshotOf(hosts, upstreams, { httpOptions: parts.http ?? {}, ...parts.listener }));
+  const snapshot = snapshotOf(hosts, upstreams, { httpOptions: parts.http ?? {}, ...parts.listener });
+  router.apply(parts.settings ? { ...snapshot, settings: parts.settings } : snapshot);
   const handler = router.listener(LISTENER);
   const { server } = await start((req, res) => handler(req, res, () => res.destroy()));
   server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyHeaderChanges, type HeaderChange } from '../contract/facts.ts';
-import type { BodyChange, FilteredHead, ResponseFilter } from '../contract/response-filter.ts';
+import type { BodyChange, FilteredHead, ResponseFilter, WholeBody } from '../contract/response-filter.ts';
 import { coreError } from '../error-codes.ts';
 import { lingerOnClose } from '../http/lingering-close.ts';
 import { BodyQueue } from './body-queue.ts';
@@ -155,7 +155,7 @@ export class FilteredResponse {
   }
 
   async #change(change: BodyChange, body: Buffer | AsyncIterable<Buffer>, head: FilteredHead) {
-    if (!('stream' in change)) return change.transform(await readWhole(body, change));
+    if (!('stream' in change)) return changeWhole(change, body);
     if (!head.hasBody) return NO_CHUNKS;
     return change.stream(Buffer.isBuffer(body) ? oneChunk(body) : body);
   }
@@ -295,6 +295,28 @@ const NO_CHUNKS = Buffer.alloc(0);
 
 async function* oneChunk(body: Buffer): AsyncIterable<Buffer> {
   yield body;
+}
+
+async function changeWhole(change: WholeBody, body: Buffer | AsyncIterable<Buffer>) {
+  const { transformStart } = change;
+  if (!transformStart) return change.transform(await readWhole(body, change));
+  const rest = Buffer.isBuffer(body) ? oneChunk(body) : body;
+  const chunks = rest[Symbol.asyncIterator]();
+  const start: Buffer[] = [];
+  let size = 0;
+  while (size <= change.maxBytes) {
+    // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
+    const next = await chunks.next();
+    if (next.done) return change.transform(Buffer.concat(start));
+    start.push(next.value);
+    size += next.value.length;
+  }
+  return withRest(await transformStart(Buffer.concat(start)), chunks);
+}
+
+async function* withRest(start: Buffer, chunks: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
+  yield start;
+  yield* { [Symbol.asyncIterator]: () => chunks };
 }
 
 async function readWhole(

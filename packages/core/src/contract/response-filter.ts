@@ -25,6 +25,10 @@ export interface WholeBody {
   /** The error for a larger body. Default: 500 `ERR_CORE_RESPONSE_TOO_LARGE`. */
   readonly tooLarge?: () => Error;
   transform(body: Buffer): Buffer | Promise<Buffer>;
+  /**
+   * Changes the first `maxBytes` or more of a body that is larger; the rest passes unchanged. Missing: a larger body is an error.
+   */
+  transformStart?(start: Buffer): Buffer | Promise<Buffer>;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ResourceRef } from '../resource/resource.ts';
 import type { Locality } from './host-state.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { ExtAuthServer } from '../schema/auth/extauth.ts';
+import type { ExtProc } from '../schema/route/ext-proc.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
 import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '../schema/listener/gateway-options.ts';
 import type { Matcher } from '../schema/route/matcher.ts';
@@ -30,6 +31,10 @@ export interface Snapshot {
 export interface SnapshotSettings {
   /** External auth of listeners without settings of their own. */
   readonly extauth?: ExtAuthServer;
+  /** External processing of listeners, which may override its fields. */
+  readonly extProc?: ExtProc;
+  readonly extProcEarly?: ExtProc;
+  readonly extProcLate?: ExtProc;
   /** True: virtual hosts without `rbac` deny every request. */
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */

@@ -1,3 +1,3 @@
 export { createGrpcClients, type GrpcClientOptions, type GrpcClients } from './upstream-clients.ts';
-export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './messages.ts';
+export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './definitions.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';

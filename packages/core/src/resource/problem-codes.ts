@@ -62,6 +62,7 @@ export const SEMANTIC_CODES = {
   INVALID_DLP: 'Masking without an expression or key, or with an invalid mask.',
   INVALID_DOMAIN: 'A domain that no host can match.',
   INVALID_EXT_AUTH: 'External auth settings that cannot work.',
+  INVALID_EXT_PROC: 'External processing without a server, or with an invalid timeout.',
   INVALID_FAULT: 'A fault injection that the data plane rejects.',
   INVALID_GATEWAY: 'A gateway without a type or port, or with conflicting settings.',
   INVALID_GRAPHQL_API: 'A GraphQLApi with missing or inconsistent parts.',

@@ -6,7 +6,7 @@ export type { CircuitBreakers } from './upstream/circuit-breakers.ts';
 export type { Cors } from './route/cors.ts';
 export type { DestinationSpec, MultiDestination, WeightedDestination } from './route/destination.ts';
 export type { Dlp, DlpListener } from './route/dlp.ts';
-export type { ExtProc, ExtProcRoute } from './route/ext-proc.ts';
+export type { ExtProc, ExtProcRoute, MutationRulesOptions } from './route/ext-proc.ts';
 export type { ExtAuthExtension, ExtAuthServer } from './auth/extauth.ts';
 export type {
   ConnectionLimit,

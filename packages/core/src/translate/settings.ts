@@ -72,6 +72,9 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
     upstreamDefaults: upstreamDefaults(spec),
     served: Object.freeze({
       ...(extauth && { extauth }),
+      ...(spec.extProc && { extProc: spec.extProc }),
+      ...(spec.extProcEarly && { extProcEarly: spec.extProcEarly }),
+      ...(spec.extProcLate && { extProcLate: spec.extProcLate }),
       requireRbac: rbac?.requireRbac ?? false,
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
       ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),

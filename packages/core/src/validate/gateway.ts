@@ -7,6 +7,7 @@ import { checkExtAuth } from './auth/ext-auth.ts';
 import { checkForwardProxy } from './forward-proxy.ts';
 import { checkStatefulSession } from './stateful-session.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
+import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkListenerDlp } from './route/dlp.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
@@ -44,6 +45,7 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     extauth: checkExtAuth,
     statefulSession: checkStatefulSession,
     dlp: checkListenerDlp,
+    ...EXT_PROC_CHECKS,
     buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffering needs maxRequestBytes', path),
     healthCheck: checkHealthPath,
   }),

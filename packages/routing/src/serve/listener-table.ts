@@ -7,7 +7,7 @@ import type {
   SnapshotSettings,
   VirtualHost,
 } from '@edge-gateway/core';
-import { concernsFor, listenerBlocks } from '../route/compile/listener-blocks.ts';
+import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileUnroutedMask } from '../dlp/dlp.ts';
 import { createAccessLogs, createConnectionLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
@@ -137,14 +137,14 @@ function compileListener(
     before.source.routeOptions === source.routeOptions &&
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
-  const shared = same ? before.shared : withOwn(written, source);
+  const shared = same ? before.shared : withListenerBlocks(written, source.httpOptions);
   const hosts = new Map<VirtualHost, CompiledHost>();
   const hostEnvironment = {
     ...environment,
     settings,
     shared,
     concerns: concernsFor(environment.concerns, source.httpOptions),
-    listenerOptions: listenerBlocks(source),
+    listenerOptions: listenerBlocks(source, shared),
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
   };
   for (const host of source.virtualHosts) {
@@ -167,11 +167,6 @@ function compileListener(
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),
     failed,
   };
-}
-
-/** `extauth` of a listener replaces that of the Settings. */
-function withOwn(written: SnapshotSettings, { httpOptions: { extauth } }: Listener): SnapshotSettings {
-  return extauth ? { ...written, extauth } : written;
 }
 
 function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {

@@ -77,9 +77,9 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   extauth: f.of(ExtAuthServer, 'External auth.'),
   namedExtauth: f.map(ExtAuthServer, 'More auth servers, by name.', { ...f.refused, 'x-instead': OWN_SERVER }),
   cachingServer: f.anything('The response cache.', f.leftOut),
-  extProc: f.of(ExtProc, 'External processing.', f.notYet),
-  extProcEarly: f.of(ExtProc, 'Early external processing.', f.notYet),
-  extProcLate: f.of(ExtProc, 'Late external processing.', f.notYet),
+  extProc: f.of(ExtProc, 'External processing.'),
+  extProcEarly: f.of(ExtProc, 'Early external processing.'),
+  extProcLate: f.of(ExtProc, 'Late external processing.'),
   consoleOptions: f.group('The console.', f.notYet, {
     readOnly: f.bool('The console is read-only.', { default: true }),
     apiExplorerEnabled: f.bool('The console shows the explorer.', { default: true }),

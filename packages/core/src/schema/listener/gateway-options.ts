@@ -205,12 +205,12 @@ const http = f.block({
   leftmostXffAddress: f.flag(
     'Takes the first address of `x-forwarded-for` as the client, which any client can choose: only behind a proxy that replaces the header.',
   ),
-  disableExtProc: f.flag('Disables external processing.', f.notYet),
-  disableExtProcEarly: f.flag('Disables early external processing.', f.notYet),
-  disableExtProcLate: f.flag('Disables late external processing.', f.notYet),
-  extProc: f.of(ExtProc, 'External processing.', f.notYet),
-  extProcEarly: f.of(ExtProc, 'Early external processing.', f.notYet),
-  extProcLate: f.of(ExtProc, 'Late external processing.', f.notYet),
+  disableExtProc: f.flag('Disables external processing.'),
+  disableExtProcEarly: f.flag('Disables early external processing.'),
+  disableExtProcLate: f.flag('Disables late external processing.'),
+  extProc: f.of(ExtProc, 'External processing.'),
+  extProcEarly: f.of(ExtProc, 'Early external processing.'),
+  extProcLate: f.of(ExtProc, 'Late external processing.'),
   tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
   statefulSession: f.of(session, 'Session affinity to one endpoint.'),
 });

@@ -34,9 +34,9 @@ const policies = {
   rbac: f.of(Rbac, 'Access control by claims.'),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
   dlp: f.of(Dlp, 'Masks sensitive values.'),
-  extProc: f.of(ExtProcRoute, 'External processing at this level.', f.notYet),
-  extProcEarly: f.of(ExtProcRoute, 'Early external processing at this level.', f.notYet),
-  extProcLate: f.of(ExtProcRoute, 'Late external processing at this level.', f.notYet),
+  extProc: f.of(ExtProcRoute, 'External processing at this level.'),
+  extProcEarly: f.of(ExtProcRoute, 'Early external processing at this level.'),
+  extProcLate: f.of(ExtProcRoute, 'Late external processing at this level.'),
 } as const;
 
 const RATE_LIMIT_PAIRS = [

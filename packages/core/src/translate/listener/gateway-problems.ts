@@ -1,7 +1,8 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
-import { keyOf } from '../../resource/resource.ts';
+import type { HttpListenerOptions } from '../../schema/listener/gateway-options.ts';
+import { DEFAULT_NAMESPACE, keyOf } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
 import { faultOf, missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
@@ -41,6 +42,12 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
     if (entry?.fault) warnings.push(entry.fault);
     else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
+  for (const server of processorsOf(spec.httpGateway?.options)) {
+    const upstream = { name: server.name, namespace: server.namespace || DEFAULT_NAMESPACE };
+    const text = `the server *v1.Upstream { ${dotted(upstream)} } of external processing not found`;
+    if (!input.upstreams.has(keyOf('Upstream', upstream)))
+      warnings.push(missingFault(text, 'Upstream', upstream, input));
+  }
   return warnings;
 }
 
@@ -55,6 +62,14 @@ function logClusters({ options }: GatewaySpec): ReadonlySet<string> {
   return new Set(
     logs.flatMap(({ grpcService }) => (grpcService ? [grpcService.staticClusterName || DEFAULT_LOG_CLUSTER] : [])),
   );
+}
+
+function processorsOf(options: HttpListenerOptions = {}) {
+  const blocks = [options.extProc, options.extProcEarly, options.extProcLate];
+  return blocks.flatMap((block) => {
+    const { name, namespace } = block?.grpcService?.extProcServerRef ?? {};
+    return name ? [{ name, namespace }] : [];
+  });
 }
 
 function collectorOf(settings: HttpConnectionManagerSettings | undefined) {

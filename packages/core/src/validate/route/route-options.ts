@@ -5,6 +5,7 @@ import type { Shadowing, Upgrade } from '../../schema/route/small-options.ts';
 import { fields, reporterOf, type Check } from '../check.ts';
 import { checkCors } from './cors.ts';
 import { checkDlp } from './dlp.ts';
+import { EXT_PROC_ROUTE_CHECKS } from './ext-proc.ts';
 import { checkFaults } from './faults.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkLbHash } from './lb-hash.ts';
@@ -22,6 +23,7 @@ export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) 
     headerManipulation: checkHeaderManipulation,
     cors: checkCors,
     dlp: checkDlp,
+    ...EXT_PROC_ROUTE_CHECKS,
     retries: checkRetries,
   }),
   ...checkTransformations(options, at),

@@ -1,11 +1,38 @@
-import type { Concern, Listener } from '@edge-gateway/core';
-import type { HttpListenerOptions } from '@edge-gateway/core/schema';
+import type { Concern, Listener, SnapshotSettings } from '@edge-gateway/core';
+import type { ExtProc, HttpListenerOptions } from '@edge-gateway/core/schema';
 import { bufferConcern } from '../options/buffer.ts';
 
 /** Returns the blocks of a listener by the option of their concern. */
-export function listenerBlocks({ httpOptions, options }: Listener): Readonly<Record<string, unknown>> {
+export function listenerBlocks(
+  { httpOptions, options }: Listener,
+  shared: SnapshotSettings,
+): Readonly<Record<string, unknown>> {
   const { csrf, gzip, dlp, buffer } = httpOptions;
-  return { csrf, gzip, dlp, bufferPerRoute: buffer && { buffer }, extensions: options.extensions };
+  const blocks = { csrf, gzip, dlp, bufferPerRoute: buffer && { buffer }, extensions: options.extensions };
+  // The blocks themselves are in the settings: those of routes override them field by field.
+  const processed = EXT_PROC_FAMILIES.filter((family) => shared[family]).map((family) => [family, UNCHANGED]);
+  return { ...blocks, ...Object.fromEntries(processed) };
+}
+
+const EXT_PROC_FAMILIES = ['extProc', 'extProcEarly', 'extProcLate'] as const;
+const DISABLE = {
+  extProc: 'disableExtProc',
+  extProcEarly: 'disableExtProcEarly',
+  extProcLate: 'disableExtProcLate',
+} as const;
+const UNCHANGED = Object.freeze({});
+
+/** Returns the settings with those of a listener: `extauth` is replaced, external processing field by field. */
+export function withListenerBlocks(settings: SnapshotSettings, options: HttpListenerOptions): SnapshotSettings {
+  const own: { -readonly [F in (typeof EXT_PROC_FAMILIES)[number]]?: ExtProc | undefined } = {};
+  for (const family of EXT_PROC_FAMILIES) {
+    const block = options[family];
+    if (options[DISABLE[family]]) own[family] = undefined;
+    else if (block) own[family] = { ...settings[family], ...block };
+  }
+  const { extauth } = options;
+  if (!extauth && Object.keys(own).length === 0) return settings;
+  return { ...settings, ...(extauth && { extauth }), ...own } as SnapshotSettings;
 }
 
 /** Returns the concerns that can have an effect: blocks of routes for buffering have none if the listener does not buffer. */

@@ -1,0 +1,61 @@
+import type { HeaderChange } from '@edge-gateway/core';
+import type { MutationRules } from './mutation-rules.ts';
+import type { HeaderMutation, HeaderOption } from './messages.ts';
+
+/** A change that a server must not make. */
+export class RejectedMutation extends Error {
+  override readonly name = 'RejectedMutation';
+}
+
+/** Where the changes of a server are applied. */
+export interface MutationTarget {
+  readonly rules: MutationRules;
+  /** Called for each change that the rules reject. */
+  onRejected(): void;
+}
+
+/**
+ * Returns the changes of a mutation, the removals first. Those that the rules reject are left out. Throws {@link RejectedMutation}
+ * for one with an invalid name or value, or if the rules say so.
+ */
+export function changesOf(mutation: HeaderMutation | null | undefined, target: MutationTarget): HeaderChange[] {
+  if (!mutation) return [];
+  const changes: HeaderChange[] = [];
+  for (const written of mutation.removeHeaders) {
+    const name = written.toLowerCase();
+    // A request without its pseudo-headers, or its host, is none.
+    if (name.startsWith(':') || name === 'host') reject(name, target);
+    else if (isAllowed(name, target)) changes.push({ op: 'remove', name });
+  }
+  for (const option of mutation.setHeaders) {
+    const change = setOf(option);
+    if (change && isAllowed(change.name, target)) changes.push(change);
+  }
+  return changes;
+}
+
+/** As in Envoy 1.40, only `append` decides whether a value is added, and by default the value is replaced. */
+function setOf({ header, append }: HeaderOption): HeaderChange | undefined {
+  if (!header) return undefined;
+  const name = header.key.toLowerCase();
+  const bytes = header.rawValue.length > 0 ? header.rawValue : Buffer.from(header.value);
+  const value = bytes.toString('latin1');
+  if (!NAME.test(name) || UNSENDABLE.test(value))
+    throw new RejectedMutation(`the header ${JSON.stringify(name)} cannot be sent`);
+  return { op: append?.value && !name.startsWith(':') ? 'append' : 'set', name, value };
+}
+
+const NAME = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/;
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+function isAllowed(name: string, target: MutationTarget): boolean {
+  if (target.rules.allows(name)) return true;
+  reject(name, target);
+  return false;
+}
+
+function reject(name: string, { rules, onRejected }: MutationTarget): void {
+  onRejected();
+  if (rules.failsOnRejected) throw new RejectedMutation(`the server must not change ${name}`);
+}

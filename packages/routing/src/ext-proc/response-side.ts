@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import type { BodyChange, FilteredHead } from '@edge-gateway/core';
+import { RequestMessage, ResponseMessage } from '../transform/message.ts';
+import { applyMutation } from './apply-mutation.ts';
+import type { Processor } from './processor.ts';
+import type { CommonResponse } from './messages.ts';
+import { bodyOf, eachChunk, overrideMode } from './request-side.ts';
+
+const REPLACED = 1;
+const STATUS = ':status';
+
+/** Processes the head of a response, and returns how its body is processed. Rejects with the response to the client. */
+export async function processResponse(
+  req: IncomingMessage,
+  head: FilteredHead,
+  processor: Processor,
+): Promise<BodyChange | undefined> {
+  const message = new ResponseMessage(head, new RequestMessage(req));
+  let replaced: Buffer | undefined;
+  if (processor.mode.responseHeaders) replaced = await processHead(message, head, processor);
+  if (replaced) {
+    const body = replaced;
+    return { maxBytes: Number.MAX_SAFE_INTEGER, transform: () => body };
+  }
+  if (processor.isDone || !head.hasBody) return undefined;
+  const { responseBody } = processor.mode;
+  if (responseBody === 'STREAMED') return { stream: (chunks) => eachChunk(chunks, processor, 'responseBody') };
+  const { maxBodyBytes: maxBytes } = processor.settings;
+  if (responseBody === 'BUFFERED') return { maxBytes, transform: (body) => processBody(message, body, processor) };
+  if (responseBody === 'NONE') return undefined;
+  return {
+    maxBytes,
+    transform: (body) => processBody(message, body, processor),
+    transformStart: (start) => processBody(message, start, processor, false),
+  };
+}
+
+async function processHead(
+  message: ResponseMessage,
+  head: FilteredHead,
+  processor: Processor,
+): Promise<Buffer | undefined> {
+  const headers = processor.forwarded([STATUS, String(head.status), ...head.headers]);
+  const answer = await processor.process('responseHeaders', {
+    responseHeaders: { headers: { headers }, endOfStream: !head.hasBody },
+  });
+  if (!answer) return undefined;
+  overrideMode(processor, answer);
+  const response = answer.responseHeaders?.response;
+  if (!response) return undefined;
+  applyMutation(message, response.headerMutation, processor);
+  if (response.status !== REPLACED) return undefined;
+  processor.isDone = true;
+  return replacementOf(response);
+}
+
+function replacementOf({ bodyMutation }: CommonResponse): Buffer | undefined {
+  if (bodyMutation?.mutation === 'body') return bodyMutation.body;
+  return bodyMutation?.mutation === 'clearBody' ? Buffer.alloc(0) : undefined;
+}
+
+async function processBody(
+  message: ResponseMessage,
+  body: Buffer,
+  processor: Processor,
+  isWhole = true,
+): Promise<Buffer> {
+  const answer = await processor.process('responseBody', { responseBody: { body, endOfStream: isWhole } });
+  const response = answer?.responseBody?.response;
+  if (response) applyMutation(message, response.headerMutation, processor);
+  return bodyOf(response, body);
+}
