@@ -592,16 +592,6 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: '`%UPSTREAM_HOST%` is not known in added response headers.',
-    envoy: 'It is.',
-    reason: 'It is in the access log.',
-    scenarios: {
-      'added header: contains values of the request': { 'response x-host': ['-', '127.0.0.1:(up)'] },
-      'added header: is left out without a value': { 'response x-host': ['-', '127.0.0.1:(up)'] },
-    },
-  },
-  {
-    topic: 'Upstreams',
     gateway:
       'A response with HTTP/2.0 in text, a status outside 100–599, an unrequested 101, a bare LF or a folded line gives 502.',
     envoy: 'It is forwarded.',

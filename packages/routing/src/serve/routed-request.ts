@@ -18,6 +18,7 @@ import type { CompiledDestination, ForwardAction, ForwardPolicy } from '../route
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
+import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
@@ -216,6 +217,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   onResponseHead(status: number, headers: string[], host: Host): string[] {
     this.result.status = status;
     this.result.responseHeaders = headers;
+    this.result.upstreamHost = hostOf(host);
     if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
     addServiceTime(headers, this.settings, performance.now() - this.#sentAt);
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
