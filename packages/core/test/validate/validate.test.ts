@@ -152,7 +152,7 @@ describe('validateWritten accepts', () => {
 describe('validateWritten on fields without support', () => {
   it('warns about those without effect once each, and keeps the resource', () => {
     const { text, place } = unmark(
-      route('{directResponseAction: {status: 200}, options: {^^retries: {retryOn: 5xx, previousPriorities: {}}}}'),
+      resource('Upstream', '{^^consul: {serviceName: a, dataCenters: [b]}}', 'gw.vendor.io/v1'),
     );
     const { resource: accepted, issues } = validate(text);
     expect(accepted).not.equal(undefined);
