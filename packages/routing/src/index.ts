@@ -2,6 +2,7 @@ export { explainRequest } from './explain/explain.ts';
 export type {
   Admission,
   AppliedOption,
+  OptionEffect,
   ExplainedDestination,
   ExplainedHost,
   ExplainedReply,

@@ -75,6 +75,7 @@ export function renderExplanation(explanation: ShownExplanation, colors: Colors)
     ['Virtual host', hostLines(shown, colors)],
     ['Routes, in order', routes.flatMap((route) => routeLines(route, colors))],
     ['Options, in order', options.map(optionLine)],
+    ['Effects on this request, in order', shown.effects.map(({ option, effect }) => `${option}: ${effect}`)],
     ['Access (no signature is verified here)', access ? accessLines(access, colors) : []],
     ['Rejected resources', listed(({ keeps, lacksRoutes }) => !keeps && !lacksRoutes)],
     ['Routes that are missing', listed(({ lacksRoutes }) => lacksRoutes)],

@@ -35,7 +35,7 @@ export function explainRequest(
   const url = readUrl(asked.url);
   const { listener, verdicts } = chooseListener(snapshot, url, asked.listener);
   const request = { method: asked.method, host: url.authority, path: url.path };
-  const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], request };
+  const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], effects: [], request };
   if (!listener) return { ...bare, outcome: reply(0, '', 'no listener matches the request') };
   const head = headToExplain(asked, url, listener);
   const needsCertificate = needsClientCertificate(head, listener, context.secrets);
@@ -83,16 +83,16 @@ function explainDecision(
   if (first.redirect) return { outcome: { type: 'redirect', ...first.redirect } };
   const rejected = request.admit(first, admit);
   const rejection = rejected && reply(rejected.status, rejected.body, rejected.reason);
-  const { host, routes } = request;
+  const { host, routes, effects } = request;
   if (!host) {
     const outcome = rejection ?? reply(404, '', 'no virtual host has this domain');
     return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
   const virtualHost = namesOf(host);
   const { entry } = request.route;
-  if (!entry) return { virtualHost, routes, outcome: rejection ?? reply(404, '', 'no route fits') };
+  if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? reply(404, '', 'no route fits') };
   const options = appliedOptions(listener, host.value.source, entry.route.source);
-  return { virtualHost, routes, options, outcome: rejection ?? outcomeOf(snapshot, request, entry) };
+  return { virtualHost, routes, options, effects, outcome: rejection ?? outcomeOf(snapshot, request, entry) };
 }
 
 function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Explanation['virtualHost']> {

@@ -8,7 +8,15 @@ import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } f
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { ExplainedTable } from './explained-table.ts';
-import type { Admission, ExplainedReply, RequestToExplain, RoutePlace, RouteVerdict } from './explanation.ts';
+import type {
+  Admission,
+  ExplainedReply,
+  OptionEffect,
+  RequestToExplain,
+  RoutePlace,
+  RouteVerdict,
+} from './explanation.ts';
+import { FIRST_EFFECTS, LAST_EFFECTS, type EffectRule } from './request-effects.ts';
 import { judgeRoutes } from './route-verdicts.ts';
 
 export class ExplainedRequest implements OutgoingRequest {
@@ -27,6 +35,7 @@ export class ExplainedRequest implements OutgoingRequest {
   /** The virtual host by the last decision, and the routes that were looked at for it. */
   host: RouteDecision['host'];
   routes: readonly RouteVerdict[] = [];
+  readonly effects: OptionEffect[] = [];
   readonly #table: ExplainedTable;
   readonly #met = new Set<Handler>();
 
@@ -58,7 +67,7 @@ export class ExplainedRequest implements OutgoingRequest {
     facts.body = { bytes: Buffer.alloc(0), whole: true };
     const transform = (stage: 'early' | 'regular'): ExplainedReply | undefined => this.#transform(stage);
     const reroute = (): RoutePlace | undefined => this.#reroute(facts);
-    let rejected = admission?.({ ...place, facts, transform, reroute });
+    let rejected = this.#apply(FIRST_EFFECTS, facts) ?? admission?.({ ...place, facts, transform, reroute });
     const stages = ['early', 'regular'] as const;
     for (let i = 0; i < stages.length && !rejected; i++) {
       rejected = transform(stages[i]!);
@@ -66,6 +75,7 @@ export class ExplainedRequest implements OutgoingRequest {
       facts.reroute = false;
       if (reroute()) i = -1;
     }
+    rejected ??= this.#apply(LAST_EFFECTS, facts);
     this.#takeFacts(facts);
     return rejected;
   }
@@ -86,6 +96,27 @@ export class ExplainedRequest implements OutgoingRequest {
     this.routes = host ? judgeRoutes(host.value.source.routes, this.head) : [];
     if (!host || !entry || entry.route.action.type === 'failed') return undefined;
     return { virtualHost: host.value.source, route: entry.route.source };
+  }
+
+  /** Collects the effects of options, up to one that ends the request. */
+  #apply(rules: readonly EffectRule[], facts: Facts): ExplainedReply | undefined {
+    const { req } = this;
+    const { host, entry } = this.route;
+    if (!host || !entry) return undefined;
+    const { blockOf, context } = this.#table;
+    for (const rule of rules) {
+      const found = rule({
+        req,
+        facts,
+        context,
+        blockOf: (concern) => blockOf(concern, host.source, entry.route.source),
+      });
+      if (!found) continue;
+      const { option, effect, reply } = found;
+      this.effects.push({ option, effect });
+      if (reply) return reply;
+    }
+    return undefined;
   }
 
   #reroute(facts: Facts): RoutePlace | undefined {

@@ -1,4 +1,16 @@
-import type { ActionKind, Concern, Context, Handler, Listener, Snapshot, Stage, VirtualHost } from '@edge-gateway/core';
+import type {
+  ActionKind,
+  Concern,
+  Context,
+  Handler,
+  Listener,
+  Route,
+  Snapshot,
+  Stage,
+  VirtualHost,
+} from '@edge-gateway/core';
+import { blockFor } from '../route/compile/chain.ts';
+import { concernsFor, listenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
@@ -13,6 +25,9 @@ const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: 
 export interface ExplainedTable extends RouteTable {
   /** Returns the transformation of a stage; of several destinations that of the first that gets requests. */
   transformationOf(action: CompiledAction, stage: 'early' | 'regular'): Handler | undefined;
+  /** Returns the block of a concern for a route; of several destinations that of the first that gets requests. */
+  blockOf<B>(concern: Concern<B>, host: VirtualHost, route: Route): B | undefined;
+  readonly context: Context;
 }
 
 export function createExplainedTable(snapshot: Snapshot, listener: Listener, context: Context): ExplainedTable {
@@ -35,6 +50,7 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     mostSpecificWins: listener.routeOptions.mostSpecificHeaderMutationsWins === true,
     listenerOptions: {},
   };
+  const blocks = listenerBlocks(listener, snapshot.settings);
   const compiled = new Map<VirtualHost, CompiledHost>();
   const find = createDomainIndex(
     listener.virtualHosts.flatMap((value) => value.domains.map((domain) => ({ domain, value }))),
@@ -52,12 +68,23 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     },
     transformationOf: (action, stage) =>
       chainOf(action).find((handler) => stages.get(handler) === `${stage}Transformation`),
+    blockOf<B>(concern: Concern<B>, host: VirtualHost, { action, options }: Route): B | undefined {
+      const [served] = concernsFor([concern as Concern], listener.httpOptions);
+      const destinations = action.type === 'forward' ? action.destinations : [];
+      const levels = [firstOf(destinations)?.options, options, host.options];
+      return served && (blockFor(served, levels, blocks) as B | undefined);
+    },
+    context,
   };
 }
 
 function chainOf(action: CompiledAction): readonly Handler[] {
   if (action.type === 'failed') return [];
   if (action.type !== 'forward') return action.plan.chain;
-  const chosen = action.destinations.find(({ weight }) => weight > 0) ?? action.destinations[0];
-  return chosen?.chain ?? [];
+  return firstOf(action.destinations)?.chain ?? [];
+}
+
+/** Returns the first destination that gets requests. */
+function firstOf<D extends { readonly weight: number }>(destinations: readonly D[]): D | undefined {
+  return destinations.find(({ weight }) => weight > 0) ?? destinations[0];
 }

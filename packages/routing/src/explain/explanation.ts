@@ -63,6 +63,8 @@ export interface Explanation {
   readonly routes: readonly RouteVerdict[];
   /** Options in the order in which they apply. */
   readonly options: readonly AppliedOption[];
+  /** What options do to this request, in order, up to one that ends it. */
+  readonly effects: readonly OptionEffect[];
   readonly outcome: Outcome;
 }
 
@@ -109,6 +111,12 @@ export interface AppliedOption {
   /** False if a more specific level replaces it. */
   readonly applies: boolean;
   readonly value: unknown;
+}
+
+/** What an option does to a request. What chance or another server decides is only described. */
+export interface OptionEffect {
+  readonly option: string;
+  readonly effect: string;
 }
 
 /** The response to the client, or the destinations of the request. */

@@ -53,7 +53,7 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
     if (chosen.length === 0) return EMPTY;
     const chain: Handler[] = [];
     for (const concern of chosen) {
-      const block = blockOf(concern, levels) ?? listenerOptions[concern.option];
+      const block = blockFor(concern, levels, listenerOptions);
       const handler = block === undefined ? undefined : handlerOf(concern, block);
       if (handler) chain.push(handler);
     }
@@ -65,6 +65,15 @@ export function createChainCompiler({ concerns, listenerOptions }: ChainInput, c
 export function filtersOf(chain: readonly Handler[]): readonly Handler[] | undefined {
   const filters = chain.filter(({ filterResponse }) => filterResponse);
   return filters.length === 0 ? undefined : filters;
+}
+
+/** Returns the block that a concern compiles for a route; `undefined` if no level and no listener has one. */
+export function blockFor(
+  concern: Concern,
+  levels: OptionLevels,
+  listenerOptions: ChainInput['listenerOptions'],
+): unknown {
+  return blockOf(concern, levels) ?? listenerOptions[concern.option];
 }
 
 function blockOf(concern: Concern, levels: OptionLevels): unknown {

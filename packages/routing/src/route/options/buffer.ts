@@ -8,8 +8,13 @@ export const bufferConcern: Concern<BufferPerRoute> = {
   name: 'bufferPerRoute',
   option: 'bufferPerRoute',
   stage: 'destination',
-  compile: ({ disabled, buffer }) => (disabled ? undefined : compile(buffer?.maxRequestBytes)),
+  compile: (block) => compile(maxBytesOf(block)),
 };
+
+/** Returns the limit of a block in bytes; `undefined` if bodies are not buffered. */
+export function maxBytesOf({ disabled, buffer }: BufferPerRoute): number | undefined {
+  return disabled ? undefined : buffer?.maxRequestBytes;
+}
 
 /**
  * Reads request bodies in your own server before the next handler runs; larger ones are rejected with 413.
@@ -33,7 +38,8 @@ function compile(maxBytes: number | undefined): Handler | undefined {
   };
 }
 
-const TOO_LARGE = replyError('ERR_ROUTING_BODY_TOO_LARGE', {
+/** The response to a larger body. */
+export const TOO_LARGE = replyError('ERR_ROUTING_BODY_TOO_LARGE', {
   body: 'Payload Too Large',
   details: 'request_payload_too_large',
 });
