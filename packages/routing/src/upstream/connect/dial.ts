@@ -45,7 +45,8 @@ export function dial<Address>(
   }
 
   function failed(socket: Socket | undefined, error: Error): void {
-    if (socket) attempts.delete(socket);
+    // A failed attempt is reported twice: its `close` follows its `error`.
+    if (socket && !attempts.delete(socket)) return;
     if (settled) return;
     if (next < addresses.length) start();
     else if (attempts.size === 0) settle(error);

@@ -60,6 +60,14 @@ describe('dialing several addresses', () => {
     expect(opened.map(({ destroyed }) => destroyed)).to.deep.equal([true, false]);
   });
 
+  it('tries only one address after a failure', async () => {
+    const [closed, open] = [await closedPort(), await openPort()];
+    const start = performance.now();
+    const { port } = await dialed([closed, 'silent', open]);
+    expect(port).to.equal(open);
+    expect(performance.now() - start).to.be.above(240);
+  });
+
   it('fails with the last failure, and once', async () => {
     const failures: unknown[] = [];
     await dialed([await closedPort(), await closedPort()]).catch((error: unknown) => failures.push(error));
