@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { SnapshotUpstream } from '@edge-gateway/core';
+import { hostOf } from '../../../src/http1/authority.ts';
 import { xxHash64 } from '../../../src/upstream/balance/xx-hash.ts';
 import { balancerOf, countPicks, equalHosts, hostsOf, tolerance } from './hosts.ts';
 
@@ -115,9 +116,30 @@ describe('load balancing', () => {
 
   it('limits the ring to its maximum size', () => {
     const hosts = equalHosts(3);
-    const pick = balancerOf(hosts, using({ ringHash: { ringHashConfig: { minimumRingSize: 1, maximumRingSize: 3 } } }));
+    const pick = balancerOf(hosts, using({ ringHash: { ringHashConfig: { minimumRingSize: 1, maximumRingSize: 1 } } }));
     const used = new Set(Array.from({ length: 300 }, (_, i) => pick(byHash(i))));
-    expect(used.size).to.be.within(1, 3);
+    expect(used.size).to.equal(1);
+  });
+
+  it('meets the first point of the ring at or after a hash', () => {
+    const hosts = equalHosts(5);
+    const pick = balancerOf(hosts, using({ ringHash: {} }));
+    for (const host of hosts) {
+      for (let i = 0; i < 20; i++) expect(pick({ hash: xxHash64(`${hostOf(host)}_${i}`) })).to.equal(host);
+    }
+  });
+
+  it('continues with the first point of the ring after the last one', () => {
+    for (let count = 2; count < 10; count++) {
+      const pick = balancerOf(equalHosts(count), using({ ringHash: {} }));
+      expect(pick({ hash: 0xffff_ffff_ffff_ffffn })).to.equal(pick({ hash: 0n }));
+    }
+  });
+
+  it('looks up another place in the table of Maglev for a retry', () => {
+    const pick = balancerOf(equalHosts(4), using({ maglev: {} }));
+    const others = Array.from({ length: 100 }, (_, i) => pick({ ...byHash(i), attempt: 2 }) !== pick(byHash(i)));
+    expect(others.filter(Boolean).length).to.be.above(50);
   });
 
   it('hashes DNS names with useHostnameForHashing, so that new addresses change nothing', () => {
@@ -143,6 +165,12 @@ describe('load balancing', () => {
     }
   });
 
+  it('chooses no host without a weight instead of one that was tried', () => {
+    const hosts = hostsOf([{ weight: 1 }, { weight: 0 }]);
+    const pick = balancerOf(hosts);
+    expect(pick({ attempt: 2, excluded: new Set([hosts[0]!]) })).to.equal(hosts[0]);
+  });
+
   describe('slow start', () => {
     const slowStartConfig = { slowStartWindow: '60s' };
 
@@ -162,6 +190,13 @@ describe('load balancing', () => {
         const spec = using({ [algorithm]: { slowStartConfig: { ...slowStartConfig, minWeightPercent: 25 } } });
         expect(countPicks(balancerOf(hosts, spec), hosts, 500)[1]).to.be.closeTo(100, 1);
       }
+    });
+
+    it('begins with a tenth of the weight by default', () => {
+      const hosts = equalHosts(2);
+      hosts[0]!.healthySince = performance.now() - 120_000;
+      const spec = using({ roundRobin: { slowStartConfig } });
+      expect(countPicks(balancerOf(hosts, spec), hosts, 550)[1]).to.be.closeTo(50, 1);
     });
 
     it('follows the aggression, and ends with the window', () => {

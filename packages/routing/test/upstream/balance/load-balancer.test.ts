@@ -30,6 +30,13 @@ describe('LoadBalancer', () => {
     expect(balancer.pick({ hash: 7n })).to.equal(hosts.all[0]);
   });
 
+  it('merges them for a time by default', () => {
+    const { balancer } = created({ maglev: {} });
+    const picked = balancer.pick({ hash: 7n })!;
+    picked.setFlag('failedActiveHc', true);
+    expect(balancer.pick({ hash: 7n })).to.equal(picked);
+  });
+
   it('applies them at once without a window', () => {
     const { balancer } = created({ updateMergeWindow: '0s', ringHash: {} });
     const picked = balancer.pick({ hash: 7n })!;

@@ -58,6 +58,10 @@ describe('priorities', () => {
         [0, 0, 1],
         [0, 0, 100],
       ],
+      [
+        [1, 1, 1],
+        [34, 33, 33],
+      ],
     ];
     for (const [healthy, loads] of table) {
       const share = loadsOf(tens(...healthy), { loadBalancerConfig: { healthyPanicThreshold: 0 } });
@@ -94,6 +98,13 @@ describe('priorities', () => {
     const [degraded, healthy] = countPicks(balancerOf(hosts), hosts, REQUESTS);
     expect(healthy).to.be.closeTo(REQUESTS * 0.7, tolerance(REQUESTS, 0.7));
     expect(degraded).to.equal(REQUESTS - healthy!);
+  });
+
+  it('use healthy hosts for the first shares of the hashes, and degraded ones for the last', () => {
+    const hosts = hostsOf([{}, {}]);
+    hosts[0]!.setFlag('degraded', true);
+    const pick = balancerOf(hosts);
+    expect([0n, 69n, 70n, 99n].map((hash) => pick({ hash }))).to.deep.equal([hosts[1], hosts[1], hosts[0], hosts[0]]);
   });
 
   describe('panic', () => {
