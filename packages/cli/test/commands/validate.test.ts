@@ -217,10 +217,10 @@ data: { tls.crt: bm9uZQ==, tls.key: bm9uZQ== }
   });
 
   it('fails for warnings with --strict only', async () => {
-    write('a.yaml', `${UPSTREAM}---\n${service('shop', `${FORWARD}\n        options: { retries: { retryOn: 5xx } }`)}`);
+    write('a.yaml', `${UPSTREAM}---\n${service('shop', `${FORWARD}\n        options: { ai: {} }`)}`);
     const lenient = await validate();
     expect(lenient.code).to.equal(0);
-    expect(lenient.stdout).to.match(/retries.*\[warning\]\n2 resources, 0 errors, 1 warning\n$/);
+    expect(lenient.stdout).to.match(/ai.*\[warning\]\n2 resources, 0 errors, 1 warning\n$/);
     expect((await validate('--strict')).code).to.equal(1);
   });
 

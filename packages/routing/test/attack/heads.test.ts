@@ -233,9 +233,9 @@ describe('bad request heads under settings of the listener', () => {
             headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST',
           },
           headerValidationSettings: { disableHttp1MethodValidation: {} },
-          buffer: { maxRequestBytes: 10 },
         },
       },
+      limits: { maxBodyBytes: 10 },
     });
   });
   after(() => gateway.close());
@@ -280,7 +280,8 @@ describe('bad request heads under settings of the listener', () => {
   });
 
   it('50 rejects a chunked body that is too large', async () => {
-    const raw = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n';
+    const raw =
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n';
     await gateway.refuses(raw, 413, 'ERR_ROUTING_BODY_TOO_LARGE');
   });
 
@@ -290,4 +291,24 @@ describe('bad request heads under settings of the listener', () => {
     expect(answer.statuses).to.deep.equal([413]);
     expect(upstream).not.to.include('\r\n0\r\n');
   });
+});
+
+describe('bodies above the limit of a listener that buffers', () => {
+  let gateway: AttackedGateway;
+  before(async () => {
+    gateway = await attackedGateway({ listener: { httpOptions: { buffer: { maxRequestBytes: 10 } } } });
+  });
+  after(() => gateway.close());
+
+  for (const [name, raw] of [
+    ['by Content-Length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nabcdefghijk'],
+    [
+      'in chunks',
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nabcdefghijk\r\n0\r\n\r\n',
+    ],
+  ] as const)
+    it(`50 rejects one ${name} before the upstream is contacted`, async () => {
+      const { answer, upstream } = await gateway.passes(raw);
+      expect([answer.statuses, upstream]).to.deep.equal([[413], '']);
+    });
 });
