@@ -212,6 +212,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   onRetry(attempt: number, host: Host, elapsedMs: number): void {
     this.result.attempts = attempt;
     prepareRetry(this, this.policy!, { attempt, host, elapsedMs });
+    this.trace?.retrying();
   }
 
   onResponseHead(status: number, headers: string[], host: Host): string[] {

@@ -50,8 +50,8 @@ function forwardTo(request: RoutedRequest, upstream: Upstream): void {
   const policy = request.policy!;
   request.body = parsedBody(request.req);
   if (policy.stream) limitStream(request, policy.stream);
-  policy.shadow?.copy(request);
   request.sending();
+  policy.shadow?.copy(request);
   forward(request.req, request.res, upstream, request);
   request.release();
 }

@@ -8,6 +8,8 @@ import { Span } from './span.ts';
 import { randomId } from './trace-ids.ts';
 import type { Tracer } from './tracer.ts';
 
+const SWITCHING_PROTOCOLS = 101;
+
 export interface RequestTraceParts {
   readonly tracer: Tracer;
   readonly received: ReceivedContext;
@@ -31,7 +33,9 @@ export class RequestTrace {
   /** Span id that the upstream has received; empty if it has that of the request. */
   #attemptId = '';
   #attemptStart = 0;
-  /** The attempt whose response is in progress. */
+  /** The current attempt has no outcome yet. */
+  #pending = false;
+  /** The attempt whose response is in progress, or that is retried because of its response. */
   #responding: Span | undefined;
   readonly #spawns: boolean;
   #endpoint: EndpointMetadata;
@@ -78,8 +82,18 @@ export class RequestTrace {
   sending(headers: string[], cluster: string): void {
     this.#sent = { headers, cluster };
     this.#attemptStart = this.#now();
-    if (this.#spawns) this.#nextAttempt();
+    if (this.#spawns) this.#beginAttempt();
     else this.inject(headers);
+  }
+
+  /** Begins another attempt: the headers get the context of its span. */
+  retrying(): void {
+    if (!this.#spawns) return;
+    // Its duration is that until the response that is not passed on.
+    if (this.#responding) this.#parts.tracer.collector.add(this.#responding);
+    this.#responding = undefined;
+    this.#attemptStart = this.#now();
+    this.#beginAttempt();
   }
 
   /** Ends all spans and passes them to the collector. */
@@ -87,7 +101,7 @@ export class RequestTrace {
     if (!this.sampled) return;
     const { tracer, operation } = this.#parts;
     this.endStage();
-    this.#endAttempt(record.result.flags);
+    this.#endAttempt(record.result);
     const span = this.#span;
     span.name = name || operation || tracer.defaultName;
     tagRequest(span, record);
@@ -131,7 +145,8 @@ export class RequestTrace {
     this.#parts.tracer.collector.add(span);
   }
 
-  #nextAttempt(): void {
+  #beginAttempt(): void {
+    this.#pending = true;
     this.#attemptId = randomId(8);
     this.inject(this.#sent!.headers);
   }
@@ -152,25 +167,22 @@ export class RequestTrace {
       this.#responding.failed = true;
       return;
     }
+    this.#pending = false;
     this.#attemptStart = this.#now() - elapsedMs;
     const span = this.#attempt(hostOf(host));
     if (attempt > 1) span.tag('retry.count', String(attempt - 1));
     tagResponse(span, { status, flags: reason?.flags ?? '' });
-    if (!reason) {
-      this.#responding = span;
-      return;
-    }
-    this.#end(span);
-    this.#attemptStart = this.#now();
-    this.#nextAttempt();
+    if (reason) return this.#end(span);
+    span.durationMs = elapsedMs;
+    this.#responding = span;
   };
 
-  #endAttempt(flags: string): void {
+  #endAttempt({ status, flags, upstreamHost }: RequestRecord['result']): void {
     if (this.#responding) return this.#end(this.#responding);
-    if (!this.#spawns || !this.#sent || flags !== 'DC') return;
-    // The client left before an outcome.
-    const span = this.#attempt('');
-    tagResponse(span, { status: 0, flags });
+    // No outcome: the client left before, the connection was upgraded, or there was no endpoint to try.
+    if (!this.#pending || (flags !== 'DC' && upstreamHost === '')) return;
+    const span = this.#attempt(upstreamHost);
+    tagResponse(span, { status: flags === '' || status === SWITCHING_PROTOCOLS ? status : 0, flags });
     this.#end(span);
   }
 

@@ -299,6 +299,48 @@ describe('tracing', () => {
     expect(collector.spans[0]!.tags['guid:x-request-id']).to.equal(joined['x-request-id']);
   });
 
+  describe('headers of callers', () => {
+    const internalAddressConfig = { cidrRanges: [{ addressPrefix: '127.0.0.0', prefixLen: 8 }] };
+    const tracing = { tracePercentages: { randomSamplePercentage: 0 } };
+    const headers = { 'x-envoy-force-trace': 'true', 'x-envoy-decorator-operation': 'checkout' };
+    const route = routeOf({ options: { tracing: { routeDescriptor: 'orders' } } });
+
+    it('traces what an internal caller forces, by the name that it sends', async () => {
+      const settings = { internalAddressConfig };
+      const port = await serve([route], { tracing, settings, upstreams: [await backend()] });
+      const { body } = await ask(port, '/forced', headers);
+      await ask(port, '/other', { 'x-envoy-decorator-operation': 'other' });
+      await received(1);
+      const sent = JSON.parse(body).headers as Record<string, string>;
+      expect(collector.spans[0]).to.include({ name: 'checkout' });
+      expect(sent['x-request-id']![14]).to.equal('a');
+      expect(sent['traceparent']).to.contain(collector.spans[0]!.spanId);
+      expect(sent).not.to.have.property('x-envoy-decorator-operation');
+    });
+
+    for (const [name, settings, forwardedFor] of [
+      ['without internal addresses', {}, undefined],
+      [
+        'from another address',
+        { internalAddressConfig: { cidrRanges: [{ addressPrefix: '10.0.0.0', prefixLen: 8 }] } },
+        undefined,
+      ],
+      ['that an internal proxy forwards', { internalAddressConfig }, '203.0.113.9'],
+    ] as const) {
+      it(`ignores and removes those of a request ${name}`, async () => {
+        const port = await serve([route], { tracing, settings, upstreams: [await backend()] });
+        const more = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
+        const { body } = await ask(port, '/', { ...headers, ...more });
+        await ask(port, '/', { traceparent: PARENT, ...headers, ...more });
+        await received(1);
+        const sent = JSON.parse(body).headers as Record<string, string>;
+        expect(sent).not.to.have.any.keys(...Object.keys(headers));
+        expect(sent['x-request-id']![14]).to.equal('4');
+        expect(collector.spans[0]).to.include({ name: 'orders', traceId: TRACE });
+      });
+    }
+  });
+
   it('adds a span for each attempt, whose context the upstream receives', async () => {
     const port = await serve([routeOf()], { tracing: { spawnUpstreamSpan: true }, upstreams: [await backend()] });
     const { body } = await ask(port, '/');
