@@ -329,7 +329,7 @@ describe('tracing', () => {
     ] as const) {
       it(`ignores and removes those of a request ${name}`, async () => {
         const port = await serve([route], { tracing, settings, upstreams: [await backend()] });
-        const more = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
+        const more: Record<string, string> = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor };
         const { body } = await ask(port, '/', { ...headers, ...more });
         await ask(port, '/', { traceparent: PARENT, ...headers, ...more });
         await received(1);
