@@ -12,11 +12,11 @@ describe('internalAddressConfig', () => {
     gateway = await served({ http: { httpConnectionManagerSettings: settings } });
     return (await gateway.seen('/', { headers })).headers;
   }
-  const sent = { 'x-envoy-max-retries': '3', 'x-envoy-internal': 'forged' };
+  const sent = { 'x-envoy-decorator-operation': 'mine', 'x-envoy-internal': 'forged' };
 
   it('marks requests of internal callers, and keeps their headers', async () => {
     const headers = await seen({ internalAddressConfig: LOOPBACK }, sent);
-    expect(headers).to.include({ 'x-envoy-internal': 'true', 'x-envoy-max-retries': '3' });
+    expect(headers).to.include({ 'x-envoy-internal': 'true', 'x-envoy-decorator-operation': 'mine' });
   });
 
   it('keeps the request id of internal callers only', async () => {
@@ -27,18 +27,18 @@ describe('internalAddressConfig', () => {
   });
 
   it('trusts nobody by default', async () => {
-    expect(await seen({}, sent)).not.to.have.any.keys('x-envoy-internal', 'x-envoy-max-retries');
+    expect(await seen({}, sent)).not.to.have.any.keys('x-envoy-internal', 'x-envoy-decorator-operation');
   });
 
   it('does not trust other addresses', async () => {
     const cidrRanges = [{ addressPrefix: '10.0.0.0', prefixLen: 8 }];
     const headers = await seen({ internalAddressConfig: { cidrRanges } }, sent);
-    expect(headers).not.to.have.any.keys('x-envoy-internal', 'x-envoy-max-retries');
+    expect(headers).not.to.have.any.keys('x-envoy-internal', 'x-envoy-decorator-operation');
   });
 
   it('does not trust a client that sends x-forwarded-for', async () => {
     const headers = await seen({ internalAddressConfig: LOOPBACK }, { ...sent, 'x-forwarded-for': '127.0.0.1' });
-    expect(headers).not.to.have.any.keys('x-envoy-internal', 'x-envoy-max-retries');
+    expect(headers).not.to.have.any.keys('x-envoy-internal', 'x-envoy-decorator-operation');
   });
 
   it('trusts the only address of x-forwarded-for behind a proxy', async () => {
