@@ -19,11 +19,12 @@ const hide = (path: string): string => redactPath(path, REDACTED);
 
 /** Returns an explanation without the secret values in options and headers. */
 export function withoutSecrets<T extends Explanation>(explanation: T): T {
-  const { request, options, outcome } = explanation;
+  const { request, options, effects, outcome } = explanation;
   return {
     ...explanation,
     request: { ...request, path: hide(request.path) },
     options: options.map((one) => ({ ...one, value: redact(one.value) })),
+    effects: effects.map((one) => ({ ...one, effect: hide(one.effect) })),
     outcome: outcomeWithoutSecrets(outcome),
   };
 }

@@ -39,7 +39,7 @@ export const dlp: CreateMiddleware<Dlp> = asMiddleware(dlpConcern as Concern<Dlp
 function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
   const onFound = countValues(metrics);
   const places = options.enabledFor ?? 'RESPONSE_BODY';
-  const choose = 'dlpRules' in options ? compileListenerRules(options, onFound) : always(options, onFound);
+  const choose = createActionChoice(options, metrics);
   // A later change of the request does not change the rule that applies.
   const chosen = new WeakMap<IncomingMessage, { readonly actions: ActionSet | undefined }>();
 
@@ -62,6 +62,12 @@ function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
     return actions && { onHead: (head) => filter(head, actions, { places, onFound }) };
   };
   return handler;
+}
+
+/** Compiles what chooses the actions for a request. Throws for invalid actions. */
+export function createActionChoice(options: Dlp | DlpListener, metrics: Metrics): ChooseActions {
+  const onFound = countValues(metrics);
+  return 'dlpRules' in options ? compileListenerRules(options, onFound) : always(options, onFound);
 }
 
 /**

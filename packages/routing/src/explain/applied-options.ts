@@ -4,6 +4,7 @@ import type { AppliedOption } from './explanation.ts';
 /** Options in the order in which a request meets them; others follow by name. */
 const ORDER: readonly string[] = [
   'earlyHeaderManipulation',
+  'extProcEarly',
   'faults',
   'cors',
   'jwtStaged.beforeExtAuth',
@@ -19,7 +20,10 @@ const ORDER: readonly string[] = [
   'rateLimitConfigs',
   'stagedTransformations.regular',
   'transformations',
+  'extProc',
   'csrf',
+  'bufferPerRoute',
+  'extProcLate',
   'headerManipulation',
   'hostRewrite',
   'autoHostRewrite',
@@ -29,8 +33,12 @@ const ORDER: readonly string[] = [
   'prefixRewrite',
   'regexRewrite',
   'upgrades',
+  'shadowing',
+  'lbHash',
   'timeout',
   'retries',
+  'dlp',
+  'gzip',
 ];
 
 /** Options whose members take effect at different stages; each member is shown separately. */
@@ -52,7 +60,7 @@ export function appliedOptions(listener: Listener, host: VirtualHost, route: Rou
 /** The most specific first. */
 function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] {
   const destinations = route.action.type === 'forward' ? route.action.destinations : [];
-  const { csrf, httpConnectionManagerSettings } = listener.httpOptions;
+  const { csrf, dlp, gzip, buffer, httpConnectionManagerSettings } = listener.httpOptions;
   const early = httpConnectionManagerSettings?.earlyHeaderManipulation;
   return [
     ...destinations.map(({ upstream, options }): Level => ({
@@ -62,7 +70,10 @@ function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] 
     })),
     { from: 'route', options: byMoment({ ...route.options }) },
     { from: 'virtual host', options: byMoment({ ...host.options }) },
-    { from: 'listener', options: { ...(early && { earlyHeaderManipulation: early }), ...(csrf && { csrf }) } },
+    {
+      from: 'listener',
+      options: { earlyHeaderManipulation: early, csrf, dlp, gzip, bufferPerRoute: buffer && { buffer } },
+    },
   ];
 }
 

@@ -8,6 +8,8 @@ import { RequestRoute, shareFacts, applyRequestChanges, type OutgoingRequest } f
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { ExplainedTable } from './explained-table.ts';
+import { FIRST_EFFECTS, LAST_EFFECTS } from './effects/all-effects.ts';
+import type { BlockOf, EffectInput, EffectRule } from './effects/effect.ts';
 import type {
   Admission,
   ExplainedReply,
@@ -16,7 +18,6 @@ import type {
   RoutePlace,
   RouteVerdict,
 } from './explanation.ts';
-import { FIRST_EFFECTS, LAST_EFFECTS, type EffectRule } from './request-effects.ts';
 import { judgeRoutes } from './route-verdicts.ts';
 
 export class ExplainedRequest implements OutgoingRequest {
@@ -75,9 +76,8 @@ export class ExplainedRequest implements OutgoingRequest {
       facts.reroute = false;
       if (reroute()) i = -1;
     }
-    rejected ??= this.#apply(LAST_EFFECTS, facts);
     this.#takeFacts(facts);
-    return rejected;
+    return rejected ?? this.#apply(LAST_EFFECTS, facts);
   }
 
   /** Returns the same request with the plan of an action, or of one of its destinations. */
@@ -100,17 +100,14 @@ export class ExplainedRequest implements OutgoingRequest {
 
   /** Collects the effects of options, up to one that ends the request. */
   #apply(rules: readonly EffectRule[], facts: Facts): ExplainedReply | undefined {
-    const { req } = this;
+    const { req, head, settings } = this;
     const { host, entry } = this.route;
     if (!host || !entry) return undefined;
-    const { blockOf, context } = this.#table;
+    const { blockOf: find, context, listener, shared } = this.#table;
+    const blockOf = <B>(concern: BlockOf<B>): B | undefined => find(concern, host.source, entry.route.source);
+    const input: EffectInput = { req, head, facts, entry, context, listener, settings, shared, blockOf };
     for (const rule of rules) {
-      const found = rule({
-        req,
-        facts,
-        context,
-        blockOf: (concern) => blockOf(concern, host.source, entry.route.source),
-      });
+      const found = rule(input);
       if (!found) continue;
       const { option, effect, reply } = found;
       this.effects.push({ option, effect });

@@ -6,14 +6,16 @@ import type {
   Listener,
   Route,
   Snapshot,
+  SnapshotSettings,
   Stage,
   VirtualHost,
 } from '@edge-gateway/core';
 import { blockFor } from '../route/compile/chain.ts';
-import { concernsFor, listenerBlocks } from '../route/compile/listener-blocks.ts';
+import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
+import type { BlockOf } from './effects/effect.ts';
 import { createDomainIndex } from '../route/match/domain.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { earlyTransformationConcern, regularTransformationConcern } from '../transform/concern.ts';
@@ -26,12 +28,16 @@ export interface ExplainedTable extends RouteTable {
   /** Returns the transformation of a stage; of several destinations that of the first that gets requests. */
   transformationOf(action: CompiledAction, stage: 'early' | 'regular'): Handler | undefined;
   /** Returns the block of a concern for a route; of several destinations that of the first that gets requests. */
-  blockOf<B>(concern: Concern<B>, host: VirtualHost, route: Route): B | undefined;
+  blockOf<B>(concern: BlockOf<B>, host: VirtualHost, route: Route): B | undefined;
   readonly context: Context;
+  readonly listener: Listener;
+  /** The settings with those of the listener. */
+  readonly shared: SnapshotSettings;
 }
 
 export function createExplainedTable(snapshot: Snapshot, listener: Listener, context: Context): ExplainedTable {
   const { settings, failed } = compileSettings(listener);
+  const shared = withListenerBlocks(snapshot.settings, listener.httpOptions);
   const stages = new Map<Handler, Stage>();
   const staged = <T>(concern: Concern<T>): Concern<T> => ({
     ...concern,
@@ -46,11 +52,11 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     concerns: [staged(earlyTransformationConcern), staged(regularTransformationConcern)] as readonly Concern[],
     context,
     settings,
-    shared: snapshot.settings,
+    shared,
     mostSpecificWins: listener.routeOptions.mostSpecificHeaderMutationsWins === true,
     listenerOptions: {},
   };
-  const blocks = listenerBlocks(listener, snapshot.settings);
+  const blocks = listenerBlocks(listener, shared);
   const compiled = new Map<VirtualHost, CompiledHost>();
   const find = createDomainIndex(
     listener.virtualHosts.flatMap((value) => value.domains.map((domain) => ({ domain, value }))),
@@ -68,13 +74,15 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     },
     transformationOf: (action, stage) =>
       chainOf(action).find((handler) => stages.get(handler) === `${stage}Transformation`),
-    blockOf<B>(concern: Concern<B>, host: VirtualHost, { action, options }: Route): B | undefined {
+    blockOf<B>(concern: BlockOf<B>, host: VirtualHost, { action, options }: Route): B | undefined {
       const [served] = concernsFor([concern as Concern], listener.httpOptions);
       const destinations = action.type === 'forward' ? action.destinations : [];
       const levels = [firstOf(destinations)?.options, options, host.options];
       return served && (blockFor(served, levels, blocks) as B | undefined);
     },
     context,
+    listener,
+    shared,
   };
 }
 

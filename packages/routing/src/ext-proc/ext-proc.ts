@@ -7,7 +7,7 @@ import {
   type Context,
   type Handler,
   type ResourceRef,
-  type Scope,
+  type SnapshotSettings,
 } from '@edge-gateway/core';
 import type { GrpcClients } from '@edge-gateway/core/grpc';
 import type { ExtProc, ExtProcRoute } from '@edge-gateway/core/schema';
@@ -20,8 +20,9 @@ import { compileSettings } from './settings.ts';
 import { SLOT_STAGES, slotOf } from './slots.ts';
 import { createProcessorStats } from './processor-stats.ts';
 
-type Family = 'extProc' | 'extProcEarly' | 'extProcLate';
-const FAMILIES: readonly Family[] = ['extProcEarly', 'extProc', 'extProcLate'];
+/** A block of external processing. */
+export type ProcessorFamily = 'extProc' | 'extProcEarly' | 'extProcLate';
+const FAMILIES: readonly ProcessorFamily[] = ['extProcEarly', 'extProc', 'extProcLate'];
 
 /** The concerns of external processing, and the connections of their servers. */
 export interface ExtProcConcerns {
@@ -90,7 +91,7 @@ export function createExtProcConcerns(upstreams: Upstreams): ExtProcConcerns {
       option: family,
       stage,
       compile(options, context, scope) {
-        const block = blockOf(family, options, scope);
+        const block = scope && processorBlockOf(family, options, scope.settings);
         if (!block || (family !== 'extProcLate' && slotOf(block.filterStage ?? {}) !== stage)) return undefined;
         return compile(block, context);
       },
@@ -109,7 +110,12 @@ export function createExtProcConcerns(upstreams: Upstreams): ExtProcConcerns {
 /** Where the metadata of a block is stored. */
 const NAMESPACE = 'envoy.filters.http.ext_proc';
 
-function blockOf(family: Family, { disabled, overrides }: ExtProcRoute, scope: Scope | undefined): ExtProc | undefined {
-  const base = scope?.settings[family];
+/** Returns the block that applies to a route: that of the settings with the overrides of the route. */
+export function processorBlockOf(
+  family: ProcessorFamily,
+  { disabled, overrides }: ExtProcRoute,
+  settings: SnapshotSettings,
+): ExtProc | undefined {
+  const base = settings[family];
   return base && !disabled ? { ...base, ...overrides } : undefined;
 }

@@ -8,7 +8,8 @@ import { failureOf, noEndpoint, type FailureReason } from '../upstream/failure.t
 import type { Host } from '../upstream/hosts/host.ts';
 import { ForwardedExchange, type ExchangeParts } from './forwarded-exchange.ts';
 
-const DEFAULT_REPLAY_BYTES = 1024 * 1024;
+/** Bodies up to this size, in bytes, can be sent again. */
+export const DEFAULT_REPLAY_BYTES = 1024 * 1024;
 
 /**
  * A forwarded request that is retried as its policy says: within its time limit and the retry limit of the upstream, at another

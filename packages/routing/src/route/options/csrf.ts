@@ -27,37 +27,48 @@ export const csrf: CreateMiddleware<Csrf> = asMiddleware(csrfConcern);
 
 const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE', 'PATCH']);
 
-function compile(
-  { filterEnabled, shadowEnabled, additionalOrigins = [] }: Csrf,
-  context: Context,
-): Handler | undefined {
-  const enforced = shareOf(filterEnabled);
-  const shadowed = shareOf(shadowEnabled);
+function compile(options: Csrf, context: Context): Handler | undefined {
+  const enforced = shareOf(options.filterEnabled);
+  const shadowed = shareOf(options.shadowEnabled);
   if (enforced === 0 && shadowed === 0) return undefined;
   const counter = (name: string) => context.metrics.counter(httpStat(`csrf.${name}`));
-  const valid = counter('request_valid');
-  const invalid = counter('request_invalid');
-  const missing = counter('missing_source_origin');
-  const allowed = additionalOrigins.map(compileStringMatcher);
-  const isValid = (source: string, target: string): boolean =>
-    source.toLowerCase() === target.toLowerCase() || allowed.some((matches) => matches(source));
+  const counters = {
+    valid: counter('request_valid'),
+    invalid: counter('request_invalid'),
+    missing: counter('missing_source_origin'),
+  };
+  const check = createOriginCheck(options);
 
   return function csrf(req, _res, next) {
     const facts = factsOf(req);
     if (!MUTATING.has(facts.method)) return next();
     const isEnforced = isChosen(enforced);
     if (!isEnforced && !isChosen(shadowed)) return next();
-    const source = sourceOf(facts);
-    if (source === '') missing.value++;
-    else if (isValid(source, facts.header('host') ?? '')) {
-      valid.value++;
-      return next();
-    } else invalid.value++;
-    return isEnforced ? next(REJECTED) : next();
+    const verdict = check(facts);
+    if (verdict === 'unchecked') return next();
+    counters[verdict].value++;
+    return isEnforced && verdict !== 'valid' ? next(CSRF_REJECTED) : next();
   };
 }
 
-const REJECTED = replyError('ERR_ROUTING_CSRF', { details: 'csrf_origin_mismatch' });
+/** Whether the origin of a request is allowed; requests that change nothing are not checked. */
+export type OriginVerdict = 'unchecked' | 'valid' | 'invalid' | 'missing';
+
+/** Compiles the check of `csrf`. Throws for invalid expressions. */
+export function createOriginCheck({ additionalOrigins = [] }: Csrf): (facts: Facts) => OriginVerdict {
+  const allowed = additionalOrigins.map(compileStringMatcher);
+  const isValid = (source: string, target: string): boolean =>
+    source.toLowerCase() === target.toLowerCase() || allowed.some((matches) => matches(source));
+  return (facts) => {
+    if (!MUTATING.has(facts.method)) return 'unchecked';
+    const source = sourceOf(facts);
+    if (source === '') return 'missing';
+    return isValid(source, facts.header('host') ?? '') ? 'valid' : 'invalid';
+  };
+}
+
+/** The response to a request of another origin. */
+export const CSRF_REJECTED = replyError('ERR_ROUTING_CSRF', { details: 'csrf_origin_mismatch' });
 
 /** Returns the host and port of `Origin`, else of `Referer`; empty for none, and for an opaque origin. */
 function sourceOf(facts: Facts): string {

@@ -6,6 +6,7 @@ import {
   parseDuration,
   type Concern,
   type Context,
+  type GatewayError,
   type Handler,
   type Next,
 } from '@edge-gateway/core';
@@ -23,7 +24,7 @@ function compile({ abort, delay }: Faults, { metrics }: Context): Handler | unde
   const aborts = metrics.counter(httpStat('fault.aborts_injected'));
   const delays = metrics.counter(httpStat('fault.delays_injected'));
   const active = metrics.gauge(httpStat('fault.active_faults'));
-  const aborted = abort && replyError('ERR_ROUTING_FAULT', { status: abort.httpStatus, ...ABORTED });
+  const aborted = abort && abortOf(abort);
   const pending = new Set<Delay>();
 
   function proceed(next: Next): void {
@@ -49,6 +50,11 @@ function compile({ abort, delay }: Faults, { metrics }: Context): Handler | unde
 }
 
 const ABORTED = { details: 'fault_filter_abort', flags: 'FI', isFinal: true } as const;
+
+/** Returns the response to aborted requests. */
+export function abortOf({ httpStatus }: NonNullable<Faults['abort']>): GatewayError {
+  return replyError('ERR_ROUTING_FAULT', { status: httpStatus, ...ABORTED });
+}
 
 function delayOf(delay: Faults['delay']): number {
   if (!delay) return 0;
