@@ -189,7 +189,7 @@ export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './securi
 export { tlsParameters, type TlsParameters } from './security/tls-parameters.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {
-  resolveCertificateFiles,
+  resolveCertificates,
   createClientTls,
   createUpstreamTls,
   readClientTlsMaterial,

@@ -80,8 +80,9 @@ function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certi
     ...(snapshot?.listeners ?? []).flatMap((listener) => listener.sslConfigurations.map((each) => each.sslConfig)),
     ...(snapshot?.upstreams ?? []).map(({ spec }) => spec.sslConfig),
   ].flatMap((config) => {
-    const files = config?.sslFiles;
-    return files ? [[files.tlsCert ?? files.rootCa ?? '', secrets.files?.(files)] as const] : [];
+    const { sslFiles: files, sds } = config ?? {};
+    if (files) return [[files.tlsCert ?? files.rootCa ?? '', secrets.files?.(files)] as const];
+    return sds ? [[sds.targetUri ?? '', secrets.sds?.(sds)] as const] : [];
   });
   return [...fromSecrets, ...fromFiles].flatMap(([path, content]) => {
     const [chain, ca] = [parse(content, 'tls.crt'), parse(content, 'ca.crt')];

@@ -8,7 +8,7 @@ import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '.
 import type { Matcher } from '../schema/route/matcher.ts';
 import type { RedirectAction } from '../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../schema/route/route-options.ts';
-import type { SslConfig, SslFiles, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
+import type { Sds, SslConfig, SslFiles, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 
 /**
@@ -214,6 +214,8 @@ export interface Secrets {
    * there was none. Missing if no certificate files are read.
    */
   files?(files: SslFiles): SecretValue | undefined;
+  /** Returns the last valid certificate of a secret discovery file in the same form. Missing if no certificate files are read. */
+  sds?(sds: Sds): SecretValue | undefined;
 }
 
 /** `data` contains base64, as in Kubernetes (`stringData` is merged into it). Read it with `secretText`. */

@@ -7,6 +7,7 @@ import type { Resource, ResourceKey } from '../resource/resource.ts';
 import type { Secrets } from '../contract/snapshot.ts';
 import { certificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
+import { sdsFiles } from '../source/sds-file.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import type { ControlPlaneState } from './state.ts';
@@ -26,7 +27,7 @@ export interface ControlPlaneOptions {
   /** Checks besides those of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
   /**
-   * Whether files in `sslFiles` are read, validated and watched. Default true. False does not read them, for
+   * Whether files in `sslFiles` and `sds` are read, validated and watched. Default true. False does not read them, for
    * checks on another machine.
    */
   readonly certificateFiles?: boolean;
@@ -75,8 +76,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let state: ControlPlaneState | undefined;
   const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
+  const sds = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
   const watches = [
     ...(certificates ? [certificates] : []),
+    ...(sds ? [sds] : []),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
   /** Observations other than those about watched files. */
@@ -84,6 +87,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const secrets: Secrets = {
     get: (ref) => state?.secrets.get(ref),
     ...(certificates && { files: certificates.get }),
+    ...(sds && { sds: sds.get }),
   };
 
   function observe(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
@@ -224,5 +228,7 @@ function mergeObserved(parts: readonly (Observed | undefined)[]): Observed | und
   if (found.length <= 1) return found[0];
   const problems = found.flatMap((part) => part.problems);
   const notes = found.flatMap((part) => part.notes);
-  return Object.assign({}, ...found, { problems, notes }) as Observed;
+  const revisions = found.flatMap((part) => part.filesRevision ?? []);
+  const filesRevision = revisions.length > 0 && { filesRevision: revisions.reduce((sum, revision) => sum + revision) };
+  return Object.assign({}, ...found, { problems, notes, ...filesRevision }) as Observed;
 }

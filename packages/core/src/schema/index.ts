@@ -98,6 +98,7 @@ export type {
   Upgrade,
 } from './route/small-options.ts';
 export type {
+  Sds,
   ServerSslParameters,
   SslConfig,
   SslFiles,

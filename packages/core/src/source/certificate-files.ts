@@ -1,14 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Resource } from '../resource/resource.ts';
 import type { ObservedProblem } from '../resource/stored.ts';
 import type { SslFiles } from '../schema/listener/ssl-config.ts';
 import type { SecretValue } from '../contract/snapshot.ts';
-import { tlsTextProblem } from '../security/tls-material.ts';
-import { readRegularFile, UnusableFile } from './read-file.ts';
+import { joinCertificate, readCertificateFile, type CertificateParts, type PartKind } from './certificate-content.ts';
+import { tlsSettingsIn, tlsSettingsOf, TLS_KINDS } from './tls-settings.ts';
 import type { ResourceFiles } from './watched-files.ts';
-
-/** Maximum size of a certificate file, in bytes. */
-const MAX_FILE_BYTES = 1_048_576;
 
 /** The content of certificate files as a TLS secret, or its first problem. */
 export interface ReadFiles {
@@ -16,73 +12,55 @@ export interface ReadFiles {
   readonly problem?: ObservedProblem;
 }
 
-/** For each TLS text, the field with its file and the matching entry of a secret. */
-const PARTS = [
-  { text: 'cert', field: 'tlsCert', entry: 'tls.crt' },
-  { text: 'key', field: 'tlsKey', entry: 'tls.key' },
-  { text: 'ca', field: 'rootCa', entry: 'ca.crt' },
-] as const;
-
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  ELOOP: 'too many symbolic links',
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
-  EPERM: 'permission denied',
+/** For each part of a certificate, the field with its file. */
+const FIELDS: Readonly<Record<PartKind, keyof SslFiles>> = {
+  cert: 'tlsCert',
+  key: 'tlsKey',
+  ca: 'rootCa',
+  staple: 'ocspStaple',
 };
+const KINDS = Object.keys(FIELDS) as PartKind[];
 
 /**
- * Reads and validates certificate files: each must be readable and PEM, the key must belong to the certificate.
+ * Reads and validates certificate files: each must be readable and PEM, the key must belong to the certificate, and an OCSP response
+ * must be about it.
  *
  * @example
  * const { secret, problem } = readCertificateFiles({ rootCa: 'ca.crt' });
  */
 export function readCertificateFiles(files: SslFiles): ReadFiles {
-  const texts: Partial<Record<(typeof PARTS)[number]['text'], string>> = {};
-  const data: Record<string, string> = {};
-  for (const { text, field, entry } of PARTS) {
-    const path = files[field];
+  const parts: CertificateParts = {};
+  for (const kind of KINDS) {
+    const path = files[FIELDS[kind]];
     if (!path) continue;
     try {
-      const content = readRegularFile(path, MAX_FILE_BYTES);
-      texts[text] = content.toString('utf8');
-      data[entry] = content.toString('base64');
+      parts[kind] = readCertificateFile(path);
     } catch (error) {
-      return { problem: problemAt(field, `${path} cannot be read: ${reasonOf(error)}`) };
+      return { problem: problemAt(kind, (error as Error).message) };
     }
   }
-  const { tlsCert: cert = '', tlsKey: key = '', rootCa: ca = '' } = files;
-  const bad = tlsTextProblem(texts, { cert, key, ca });
-  if (!bad) return { secret: Object.freeze({ type: 'kubernetes.io/tls', data: Object.freeze(data) }) };
-  return { problem: problemAt(PARTS.find(({ text }) => text === bad.text)!.field, bad.message) };
+  const content = joinCertificate(parts);
+  return 'secret' in content ? content : { problem: problemAt(content.bad, content.message) };
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof UnusableFile) return `it ${error.message}`;
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? (code || message);
-}
-
-function problemAt(field: string, message: string): ObservedProblem {
-  return { severity: 'error', path: ['spec', 'sslConfig', 'sslFiles', field], message };
+function problemAt(kind: PartKind, message: string): ObservedProblem {
+  return { severity: 'error', path: [FIELDS[kind]], message };
 }
 
 /** The certificate files that `sslFiles` names. */
 export const certificateFiles: ResourceFiles<SslFiles, SecretValue> = {
   name: 'certificate',
   logger: 'secret',
-  // Other kinds do not serve them yet.
-  kinds: ['VirtualService', 'Upstream'],
-  filesOf: (resource) => (resource as Resource<{ sslConfig?: { sslFiles?: SslFiles } }>).spec.sslConfig?.sslFiles,
-  keyOf: (files) => JSON.stringify(PARTS.map(({ field }) => files[field])),
-  pathsOf: (files) => PARTS.flatMap(({ field }) => files[field] || []),
+  kinds: TLS_KINDS,
+  filesOf: (resource) =>
+    tlsSettingsOf(resource).flatMap(({ settings: { sslFiles: files }, at }) =>
+      files ? [{ files, at: [...at, 'sslFiles'] }] : [],
+    ),
+  keyOf: (files) => JSON.stringify(KINDS.map((kind) => files[FIELDS[kind]])),
+  pathsOf: (files) => KINDS.flatMap((kind) => files[FIELDS[kind]] || []),
   read(files) {
     const { secret: content, problem } = readCertificateFiles(files);
     return { ...(content && { content }), ...(problem && { problem }) };
   },
-  /** A listener may serve an earlier version of a resource. */
-  isServed: (files, { listeners }) =>
-    listeners.some(({ sslConfigurations }) =>
-      sslConfigurations.some(({ sslConfig }) => isDeepStrictEqual(sslConfig.sslFiles, files)),
-    ),
+  isServed: (files, snapshot) => tlsSettingsIn(snapshot).some(({ sslFiles }) => isDeepStrictEqual(sslFiles, files)),
 };

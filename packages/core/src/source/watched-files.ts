@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Observed, ObservedProblem } from '../resource/stored.ts';
 import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { FieldPath } from '../resource/problem.ts';
 import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
 import type { Snapshot } from '../contract/snapshot.ts';
 import { createYielder, stampOf } from './listing.ts';
@@ -16,7 +17,17 @@ const RESTLESS_MS = 3000;
 /** The content of the files that a resource names, or the first problem of it. */
 export interface FilesRead<Content> {
   readonly content?: Content;
+  /** Its path is relative to the field that names the files. */
   readonly problem?: ObservedProblem;
+  /** Other files that the content names, to be watched with it. Default: none. */
+  readonly paths?: readonly string[];
+}
+
+/** Files that a resource names. */
+export interface NamedFiles<Files> {
+  readonly files: Files;
+  /** Path of the field that names them. */
+  readonly at: FieldPath;
 }
 
 /** Files that resources name and whose content is a part of the configuration: how they are found, read and validated. */
@@ -26,8 +37,8 @@ export interface ResourceFiles<Files = unknown, Content = unknown> {
   readonly logger: LoggerName;
   /** The kinds that may name such files. */
   readonly kinds: readonly Kind[];
-  /** Returns the files that a resource names; `undefined` for none. */
-  filesOf(resource: Resource): Files | undefined;
+  /** Returns the files that a resource names, and where. */
+  filesOf(resource: Resource): readonly NamedFiles<Files>[];
   /** Returns the same text for the same files. */
   keyOf(files: Files): string;
   /** Returns the paths to watch. */
@@ -63,6 +74,8 @@ export interface WatchedFilesOptions {
 interface Entry<Files, Content> {
   readonly files: Files;
   readonly users: Set<ResourceKey>;
+  /** Files that the content names. */
+  paths: readonly string[];
   stamp: string;
   content: Content | undefined;
   problem: ObservedProblem | undefined;
@@ -72,13 +85,18 @@ interface Entry<Files, Content> {
   pending: { readonly since: number; last: number } | undefined;
 }
 
+interface NamedEntry<Files, Content> {
+  readonly entry: Entry<Files, Content>;
+  readonly at: FieldPath;
+}
+
 /** Creates a watch without files. Polling also detects replaced links in any parent folder, as in mounted Secrets. */
 export function createWatchedFiles<Files, Content>(
   kind: ResourceFiles<Files, Content>,
   { onChange, log, metrics }: WatchedFilesOptions,
 ): WatchedFiles<Files, Content> {
   const entries = new Map<string, Entry<Files, Content>>();
-  const followed = new Map<ResourceKey, string>();
+  const followed = new Map<ResourceKey, readonly NamedEntry<Files, Content>[]>();
   const reader = createReader(kind, log.get(kind.logger), metrics);
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -111,22 +129,20 @@ export function createWatchedFiles<Files, Content>(
     get: (files) => entries.get(kind.keyOf(files))?.content,
     follow(key, resource) {
       if (!kind.kinds.some((each) => key.startsWith(`${each}/`))) return false;
-      const files = resource && kind.filesOf(resource);
-      const id = files === undefined ? undefined : kind.keyOf(files);
-      const before = followed.get(key);
-      if (id === before) return true;
-      if (before !== undefined) entries.get(before)?.users.delete(key);
-      if (files === undefined || id === undefined) {
-        followed.delete(key);
-        return true;
-      }
-      followed.set(key, id);
-      (entries.get(id) ?? create(id, files)).users.add(key);
+      const before = followed.get(key) ?? [];
+      const named = (resource ? kind.filesOf(resource) : []).map(({ files, at }) => {
+        const id = kind.keyOf(files);
+        const entry = entries.get(id) ?? create(id, files);
+        entry.users.add(key);
+        return { entry, at };
+      });
+      for (const { entry } of before) if (!named.some((other) => other.entry === entry)) entry.users.delete(key);
+      if (named.length > 0) followed.set(key, named);
+      else followed.delete(key);
       return true;
     },
     observedOf(key) {
-      const entry = entries.get(followed.get(key) ?? '');
-      return entry && observedOf(kind, entry);
+      return observedOf(kind, followed.get(key) ?? []);
     },
     prune(snapshots) {
       const served = [...snapshots];
@@ -143,21 +159,30 @@ export function createWatchedFiles<Files, Content>(
 
 function observedOf<Files, Content>(
   kind: ResourceFiles<Files, Content>,
-  { content, problem, revision }: Entry<Files, Content>,
+  named: readonly NamedEntry<Files, Content>[],
 ): Observed | undefined {
-  const own = content === undefined ? undefined : kind.observedOf?.(content);
-  if (!own && !problem && revision === 0) return undefined;
-  return { problems: problem ? [problem] : [], notes: [], filesRevision: revision, ...own };
+  const problems = named.flatMap(({ entry: { problem }, at }) =>
+    problem ? [{ ...problem, path: [...at, ...problem.path] }] : [],
+  );
+  const filesRevision = named.reduce((sum, { entry }) => sum + entry.revision, 0);
+  const own = named.flatMap(({ entry: { content } }) =>
+    content === undefined ? [] : (kind.observedOf?.(content) ?? []),
+  );
+  if (own.length === 0 && problems.length === 0 && filesRevision === 0) return undefined;
+  return Object.assign({ problems, notes: [], filesRevision }, ...own) as Observed;
 }
+
+const UNREAD = { paths: [], content: undefined, problem: undefined, revision: 0, pending: undefined };
 
 /** Reads files that changed and are stable, and counts the results. */
 function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: Logger, metrics: Metrics) {
   const { accepted, rejected, unusable } = createStats(kind.name, metrics);
-  const stampsOf = (files: Files): string => kind.pathsOf(files).map(stampOf).join('|');
+  const stampsOf = ({ files, paths }: Pick<Entry<Files, Content>, 'files' | 'paths'>): string =>
+    [...kind.pathsOf(files), ...paths].map(stampOf).join('|');
 
   /** Returns true if the content of the files or their problem changed. */
   function isReplaced(entry: Entry<Files, Content>, now: number): boolean {
-    const stamp = stampsOf(entry.files);
+    const stamp = stampsOf(entry);
     if (stamp !== entry.stamp) {
       entry.stamp = stamp;
       entry.pending = { since: entry.pending?.since ?? now, last: now };
@@ -165,10 +190,20 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
     }
     if (!entry.pending) return false;
     const read = kind.read(entry.files);
-    const isStable = stampsOf(entry.files) === entry.stamp;
+    if (namesOthers(entry, read, now)) return false;
+    const isStable = stampsOf(entry) === entry.stamp;
     if (read.problem) return isStable && now - entry.pending.last >= SETTLE_MS && reject(entry, read.problem);
     if (!isStable && now - entry.pending.since < RESTLESS_MS) return false;
     return accept(entry, read);
+  }
+
+  /** Returns true if the content names other files than before: it is read once more, now that changes of them are noticed. */
+  function namesOthers(entry: Entry<Files, Content>, { paths = [] }: FilesRead<Content>, now: number): boolean {
+    if (isDeepStrictEqual(paths, entry.paths)) return false;
+    entry.paths = paths;
+    entry.stamp = stampsOf(entry);
+    entry.pending = { since: entry.pending?.since ?? now, last: now };
+    return true;
   }
 
   function reject(entry: Entry<Files, Content>, problem: ObservedProblem): boolean {
@@ -190,7 +225,7 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
     accepted.value++;
     entry.content = content;
     entry.revision++;
-    log.info({ files: kind.pathsOf(entry.files) }, `${kind.name} files replaced`);
+    log.info({ files: [...kind.pathsOf(entry.files), ...entry.paths] }, `${kind.name} files replaced`);
     return true;
   }
 
@@ -198,9 +233,17 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
     unusable,
     isReplaced,
     open(files: Files): Entry<Files, Content> {
-      const stamp = stampsOf(files);
-      const { content, problem } = kind.read(files);
-      return { files, users: new Set(), stamp, content, problem, revision: 0, pending: undefined };
+      const entry: Entry<Files, Content> = {
+        ...UNREAD,
+        files,
+        users: new Set(),
+        stamp: stampsOf({ files, paths: [] }),
+      };
+      const read = kind.read(files);
+      entry.content = read.content;
+      entry.problem = read.problem;
+      namesOthers(entry, read, performance.now());
+      return entry;
     },
   };
 }

@@ -4,7 +4,8 @@ import type { ResourceRef } from '../resource/resource.ts';
 import { alternativeNames } from '../security/certificates.ts';
 import { parseRoots, type TlsTexts } from '../security/tls-material.ts';
 import { tlsParameters } from '../security/tls-parameters.ts';
-import type { SslFiles } from '../schema/listener/ssl-config.ts';
+import { sdsFileOf, sdsProblem, SDS_SERVER } from '../security/sds-target.ts';
+import type { Sds } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
   type Endpoint,
@@ -27,7 +28,7 @@ export interface UpstreamTls {
 type SslConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
 
 /**
- * Returns the certificates of an upstream, from its secret or its files; without either there are none.
+ * Returns the certificates of an upstream, from its secret or its files; without any there are none.
  * Throws an `Error` when the secret is missing or the files never had valid content.
  *
  * @example
@@ -51,11 +52,9 @@ export function readClientTlsMaterial(ssl: SslConfig | undefined, namespace: str
     if (!secret) throw new Error(`secret ${ref.namespace}.${ref.name} does not exist`);
     return materialOf(secret);
   }
-  const files = ssl?.sslFiles;
-  if (!files) return {};
-  const content = resolveCertificateFiles(files, secrets);
+  const content = resolveCertificates(ssl ?? {}, secrets);
   if (content instanceof Error) throw content;
-  return materialOf(content);
+  return content ? materialOf(content) : {};
 }
 
 function materialOf(secret: SecretValue): TlsTexts {
@@ -66,12 +65,32 @@ function materialOf(secret: SecretValue): TlsTexts {
   };
 }
 
-/** Returns the last valid content of certificate files as a TLS secret, or why there is none. */
-export function resolveCertificateFiles(files: SslFiles, { files: find }: Secrets): SecretValue | Error {
-  const paths = [files.tlsCert, files.tlsKey, files.rootCa].filter(Boolean).join(', ');
-  if (paths === '') return { type: 'kubernetes.io/tls', data: {} };
-  if (!find) return new Error(`certificate files are not read here (${paths}): pass the secrets of a control plane`);
-  return find(files) ?? new Error(`certificate files without valid content: ${paths}`);
+/** Returns the last valid content of `sslFiles` or `sds` as a TLS secret, or why there is none; `undefined` if neither names any. */
+export function resolveCertificates(
+  { sslFiles = {}, sds }: Pick<SslConfig, 'sslFiles' | 'sds'>,
+  secrets: Secrets,
+): SecretValue | Error | undefined {
+  if (sds) return resolveSds(sds, secrets);
+  const paths = Object.values(sslFiles).filter(Boolean).join(', ');
+  if (paths === '') return undefined;
+  if (!secrets.files) return notRead(paths);
+  return secrets.files(sslFiles) ?? withoutContent(paths);
+}
+
+function resolveSds(sds: Sds, { sds: find }: Secrets): SecretValue | Error {
+  const path = sdsFileOf(sds);
+  const problem = sdsProblem(sds);
+  if (path === undefined || problem) return new Error(problem ?? SDS_SERVER);
+  if (!find) return notRead(path);
+  return find(sds) ?? withoutContent(path);
+}
+
+function notRead(paths: string): Error {
+  return new Error(`certificate files are not read here (${paths}): pass the secrets of a control plane`);
+}
+
+function withoutContent(paths: string): Error {
+  return new Error(`certificate files without valid content: ${paths}`);
 }
 
 /**
@@ -120,7 +139,7 @@ function secureContext({ ca, cert, key }: TlsTexts, ssl: SslConfig | undefined):
   const parameters = tlsParameters(ssl?.parameters);
   if ((cert === undefined) !== (key === undefined))
     throw new Error('a client certificate needs its key, and a key its certificate');
-  const client = ssl?.oneWayTls ? {} : { cert, key };
+  const client = ssl?.oneWayTls && !ssl.sds ? {} : { cert, key };
   try {
     const roots = ca === undefined ? undefined : parseRoots(ca);
     if (roots || client.cert !== undefined) return createSecureContext({ ca: roots, ...client, ...parameters });

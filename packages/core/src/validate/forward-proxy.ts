@@ -6,14 +6,11 @@ import { checkUpstreamSslConfig } from './ssl-config.ts';
 
 const invalid = reporterOf('INVALID_GATEWAY');
 
-const NO_FILES = 'certificate files are not read here; use a secretRef';
-
 type ForwardProxy = NonNullable<HttpListenerOptions['dynamicForwardProxy']>;
 
 /** Returns problems of `dynamicForwardProxy` of a listener. */
 export const checkForwardProxy: Check<ForwardProxy> = (proxy, at) => [
   ...fields(proxy, at, { sslConfig: checkUpstreamSslConfig, dnsCacheConfig: checkDnsCache }),
-  ...invalid(proxy.sslConfig?.sslFiles && NO_FILES, [...at, 'sslConfig', 'sslFiles']),
   ...each(proxy.allowedAddresses, [...at, 'allowedAddresses'], (range, path) =>
     invalid(!isRange(range) && `'${range}' is not a range of addresses, such as 10.0.0.0/8`, path),
   ),

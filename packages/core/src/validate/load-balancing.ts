@@ -1,4 +1,3 @@
-import type { UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import type { LoadBalancerConfig } from '../schema/upstream/load-balancer.ts';
 import type { Failover } from '../schema/upstream/upstream-types.ts';
 import { each, reporterOf, within, type Check } from './check.ts';
@@ -32,13 +31,8 @@ export const checkFailover: Check<Failover> = ({ prioritizedLocalities = [], pol
   ),
 ];
 
-const checkOwnTls: Check<UpstreamSslConfig> = (config, at) => [
-  ...checkUpstreamSslConfig(config, at),
-  ...invalid((config.sslFiles || config.sds) && 'endpoints of a failover read certificates from secretRef only', at),
-];
-
 const checkEndpoint: Check<FailoverEndpoint> = ({ address, port, healthCheckConfig, upstreamSslConfig }, at) => [
-  ...within(upstreamSslConfig, [...at, 'upstreamSslConfig'], checkOwnTls),
+  ...within(upstreamSslConfig, [...at, 'upstreamSslConfig'], checkUpstreamSslConfig),
   ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
   ...invalidHost(!address && 'the endpoint has no address', at),
   ...invalidHost(!port && 'the endpoint has no port', at),

@@ -1,4 +1,5 @@
-import type { SslConfig, SslParameters, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
+import { sdsFileOf, sdsProblem, SDS_SERVER } from '../security/sds-target.ts';
+import type { Sds, SslConfig, SslParameters, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import { tlsParameterProblems } from '../security/tls-parameters.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
 
@@ -7,7 +8,7 @@ const WARNING = { severity: 'warning' } as const;
 
 /** Returns problems of the TLS to clients. */
 export const checkSslConfig: Check<SslConfig> = (config, at) => [
-  ...fields(config, at, { parameters: checkSslParameters }),
+  ...fields(config, at, { parameters: checkSslParameters, sds: checkSds }),
   ...fields(config, at, {
     alpnProtocols: (protocols, path) => [
       ...invalid(protocols.includes('h2') && CLIENT_HTTP2, path, WARNING),
@@ -19,6 +20,12 @@ export const checkSslConfig: Check<SslConfig> = (config, at) => [
   }),
 ];
 
+const checkSds: Check<Sds> = (sds, at) => {
+  const problem = sdsProblem(sds);
+  if (problem) return invalid(problem, at);
+  return invalid(sdsFileOf(sds) === undefined && SDS_SERVER, [...at, 'targetUri'], WARNING);
+};
+
 const CLIENT_HTTP2 = 'h2 is not offered to clients yet: they use HTTP/1.1';
 const MIXED = 'allow_empty must be the only value';
 
@@ -29,7 +36,7 @@ function isProtocol(protocol: string): boolean {
 
 /** Returns problems of the TLS to an upstream. */
 export const checkUpstreamSslConfig: Check<UpstreamSslConfig> = (config, at) => [
-  ...fields(config, at, { parameters: checkSslParameters }),
+  ...fields(config, at, { parameters: checkSslParameters, sds: checkSds }),
   ...invalid(config.allowRenegotiation && RENEGOTIATION, [...at, 'allowRenegotiation'], WARNING),
   ...invalid(config.alpnProtocols?.includes('h2') && HTTP2, [...at, 'alpnProtocols'], WARNING),
 ];

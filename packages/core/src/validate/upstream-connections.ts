@@ -7,8 +7,6 @@ const invalid = reporterOf('INVALID_UPSTREAM');
 /** Headers that the gateway writes into a CONNECT request itself. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
 
-const NO_FILES = 'certificate files are not read here; use a secretRef';
-
 /** Returns problems of a Unix socket. */
 export const checkPipe: Check<NonNullable<UpstreamSpec['pipe']>> = ({ path = '' }, at) =>
   invalid(!/^[/@]./.test(path) && `the path of a Unix socket must be absolute, not '${path}'`, [...at, 'path']);
@@ -24,7 +22,6 @@ export const checkTunnel: Check<UpstreamSpec> = (spec, at) => {
   }
   const isServer = /:\d+$/.test(server) && isHost(server);
   return [
-    ...invalid(httpConnectSslConfig?.sslFiles && NO_FILES, [...at, 'httpConnectSslConfig', 'sslFiles']),
     ...invalid(!isServer && `httpProxyHostname must be host:port, not '${server}'`, [...at, 'httpProxyHostname']),
     ...each(httpConnectHeaders, [...at, 'httpConnectHeaders'], ({ key = '', value = '' }, header) => {
       const isSendable = isHeaderName(key) && !OWN_HEADERS.has(key.toLowerCase()) && !/[\0\r\n]/.test(value);

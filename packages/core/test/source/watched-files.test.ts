@@ -33,14 +33,14 @@ describe('watched files', () => {
     name: 'certificate',
     logger: 'secret',
     kinds: ['Upstream'],
-    filesOf: () => path,
+    filesOf: () => [{ files: path, at: ['spec'] }],
     keyOf: (file) => file,
     pathsOf: (file) => [file],
     read(file) {
       const content = readFileSync(file, 'utf8');
       reads.push(content);
       if (!content.startsWith('invalid')) return { content };
-      return { problem: { severity: 'error', path: ['spec'], message: content } };
+      return { problem: { severity: 'error', path: ['file'], message: content } };
     },
   };
 
@@ -68,6 +68,7 @@ describe('watched files', () => {
     expect(reads).to.include('invalid: second');
     expect(watched.get(path)).to.equal('valid');
     const [problem] = watched.observedOf(key)!.problems;
+    expect(problem!.path).to.deep.equal(['spec', 'file']);
     expect(problem!.message).to.equal('invalid: second; the previous content stays in use');
   });
 });

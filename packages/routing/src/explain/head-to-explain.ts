@@ -79,8 +79,9 @@ function connectionRules({ sslConfigurations }: Listener, secrets: Secrets) {
   return { select: createServerNameIndex(sslConfigurations, (value) => value), requiresClient };
 }
 
-function hasRootCa({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): boolean {
+function hasRootCa({ sslConfig: { secretRef, sslFiles, sds } }: TlsConfiguration, secrets: Secrets): boolean {
   if (sslFiles) return !!sslFiles.rootCa;
+  if (sds) return !!sds.validationContextName;
   if (!secretRef?.name) return false;
   const secret = secrets.get({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
   return secret !== undefined && !!secretText(secret, 'ca.crt');

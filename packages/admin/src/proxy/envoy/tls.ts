@@ -40,15 +40,19 @@ export function upstreamTls(upstream: SnapshotUpstream, secrets: Secrets): Messa
   });
 }
 
-function hasRoots({ sslFiles, secretRef }: DownstreamConfig & UpstreamConfig, secrets: Secrets): boolean {
-  return Boolean(sslFiles?.rootCa || (secretRef && secretText(secrets.get(secretRef as ResourceRef), 'ca.crt')));
+function hasRoots({ sslFiles, sds, secretRef }: DownstreamConfig & UpstreamConfig, secrets: Secrets): boolean {
+  return Boolean(
+    sslFiles?.rootCa ||
+    sds?.validationContextName ||
+    (secretRef && secretText(secrets.get(secretRef as ResourceRef), 'ca.crt')),
+  );
 }
 
 function socket(context: string, fields: Message): Message {
   return { name: 'envoy.transport_sockets.tls', typed_config: typed(`${TLS}.${context}`, fields) };
 }
 
-function common({ secretRef, sslFiles, parameters, alpnProtocols }: DownstreamConfig & UpstreamConfig): Message {
+function common({ secretRef, sslFiles, sds, parameters, alpnProtocols }: DownstreamConfig & UpstreamConfig): Message {
   return {
     tls_params: parameters && {
       tls_minimum_protocol_version: parameters.minimumProtocolVersion,
@@ -56,7 +60,10 @@ function common({ secretRef, sslFiles, parameters, alpnProtocols }: DownstreamCo
       cipher_suites: parameters.cipherSuites,
       ecdh_curves: parameters.ecdhCurves,
     },
-    tls_certificate_sds_secret_configs: secretRef ? [{ name: secretName(secretRef as ResourceRef) }] : [],
+    tls_certificate_sds_secret_configs: [
+      ...(secretRef ? [{ name: secretName(secretRef as ResourceRef) }] : []),
+      ...(sds?.certificatesSecretName ? [sdsConfig(sds.certificatesSecretName, sds.targetUri)] : []),
+    ],
     tls_certificates: sslFiles?.tlsCert
       ? [{ certificate_chain: { filename: sslFiles.tlsCert }, private_key: { filename: sslFiles.tlsKey } }]
       : [],
@@ -69,11 +76,19 @@ function validation(config: DownstreamConfig & UpstreamConfig): Message {
     trusted_ca: config.sslFiles?.rootCa ? { filename: config.sslFiles.rootCa } : undefined,
     ...nameMatchers(config),
   });
-  if (!config.secretRef) return { validation_context: own };
-  const sds = { name: `${secretName(config.secretRef as ResourceRef)}.ca` };
+  const { secretRef, sds: file } = config;
+  if (!secretRef && !file) return { validation_context: own };
+  const sds = secretRef
+    ? { name: `${secretName(secretRef as ResourceRef)}.ca` }
+    : sdsConfig(file?.validationContextName, file?.targetUri);
   return {
     combined_validation_context: { default_validation_context: own, validation_context_sds_secret_config: sds },
   };
+}
+
+/** A secret of a secret discovery file. */
+function sdsConfig(name: string | undefined, path: string | undefined): Message {
+  return message({ name, sds_config: { path_config_source: { path }, resource_api_version: 'V3' } });
 }
 
 /** Without root certificates of its own, a server is checked against those the runtime trusts. */

@@ -32,19 +32,25 @@ const files = f.block({
 export interface SslFiles extends f.Static<typeof files> {}
 export const SslFiles = f.named<SslFiles>('SslFiles', files);
 
-const sds = f.block(f.oneOf(['callCredentials', 'clusterName']), {
-  targetUri: f.text('Address of the secret discovery server.', { default: '127.0.0.1:8234' }),
-  callCredentials: f.group('How the gateway authenticates at the server.', {
-    fileCredentialSource: f.group('Credentials in a file.', {
-      tokenFileName: f.text('File with the token to send.'),
-      header: f.text('Metadata key of the token.'),
-    }),
+const callCredentials = f.block({
+  fileCredentialSource: f.group('Credentials in a file.', {
+    tokenFileName: f.text('File with the token to send.'),
+    header: f.text('Metadata key of the token.'),
   }),
-  clusterName: f.text('Cluster of the server.', { default: 'gateway_proxy_sds' }),
-  certificatesSecretName: f.text('Name of the certificate at the server.'),
-  validationContextName: f.text('Name of the root certificates at the server.'),
 });
-const Sds = f.named<f.Static<typeof sds>>('Sds', sds);
+const sds = f.block(f.oneOf(['callCredentials', 'clusterName']), {
+  targetUri: f.text(
+    'Path of a secret discovery file: `file:///etc/sds.yaml`, `/etc/sds.yaml` or `./sds.yaml`. Any other value is the address of a server, which is not supported yet.',
+    { default: '127.0.0.1:8234' },
+  ),
+  callCredentials: f.of(callCredentials, 'How the gateway authenticates at the server.', f.notYet),
+  clusterName: f.text('Cluster of the server.', { default: 'gateway_proxy_sds', ...f.notYet }),
+  certificatesSecretName: f.text('Name of the Secret with the certificate, its key and its optional OCSP response.'),
+  validationContextName: f.text('Name of the Secret with the root certificates that verify the peer.'),
+});
+/** A certificate by secret discovery. */
+export interface Sds extends f.Static<typeof sds> {}
+export const Sds = f.named<Sds>('Sds', sds);
 
 const source = {
   secretRef: f.ref('Secret of type kubernetes.io/tls: `tls.crt`, `tls.key`, optional `ca.crt` and `tls.ocsp-staple`.'),
@@ -52,7 +58,7 @@ const source = {
     SslFiles,
     'Certificate from files, validated and watched: new content is used within 5 s; invalid content is reported, and the previous content stays in use.',
   ),
-  sds: f.of(Sds, 'Certificate from a secret discovery server.', f.notYet),
+  sds: f.of(Sds, 'Certificate by secret discovery, from a file that is validated and watched like `sslFiles`.'),
 } as const;
 const ONE_SOURCE = f.oneOf(['secretRef', 'sslFiles', 'sds']);
 

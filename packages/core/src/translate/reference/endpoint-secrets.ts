@@ -1,5 +1,6 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
+import { failoverTls } from '../../source/tls-settings.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import type { Resources } from './find.ts';
 
@@ -10,15 +11,9 @@ interface EndpointSecret {
 }
 
 /** Returns the secrets that failover endpoints refer to, each with its path. */
-export function endpointSecrets({ failover }: UpstreamSpec): EndpointSecret[] {
-  return (failover?.prioritizedLocalities ?? []).flatMap(({ localityEndpoints = [] }, i) =>
-    localityEndpoints.flatMap(({ lbEndpoints = [] }, j) =>
-      lbEndpoints.flatMap(({ upstreamSslConfig }, k) => {
-        const at = ['prioritizedLocalities', i, 'localityEndpoints', j, 'lbEndpoints', k, 'upstreamSslConfig'];
-        const ref = upstreamSslConfig?.secretRef;
-        return ref ? [{ ...ref, at: ['spec', 'failover', ...at, 'secretRef'] }] : [];
-      }),
-    ),
+export function endpointSecrets(spec: UpstreamSpec): EndpointSecret[] {
+  return failoverTls(spec).flatMap(({ settings: { secretRef }, at }) =>
+    secretRef ? [{ ...secretRef, at: [...at, 'secretRef'] }] : [],
   );
 }
 

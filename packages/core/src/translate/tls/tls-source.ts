@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
+import { sdsFileOf, sdsProblem, SDS_SERVER } from '../../security/sds-target.ts';
 import { contentText } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
 import { statusProblem, type FoundProblem } from '../status/report.ts';
@@ -31,9 +32,7 @@ export function keptProblem(problem: FieldProblem): FoundProblem {
 
 /** A problem of the certificate source of a configuration. */
 export function sourceProblem(config: SslConfig, input: TranslationInput): FieldProblem | undefined {
-  if (config.sds) {
-    return { ...textProblem('certificates from a secret discovery server are not served yet'), severity: 'warning' };
-  }
+  if (config.sds) return sdsSourceProblem(config, config.sds);
   if (config.sslFiles) return filesProblem(config, config.sslFiles);
   if (config.secretRef) return secretProblem(config, config.secretRef, input);
   return textProblem('no certificate information found: sslConfig names no source');
@@ -52,6 +51,18 @@ type Files = NonNullable<SslConfig['sslFiles']>;
 function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): FieldProblem | undefined {
   if (!tlsCert || !tlsKey) return textProblem('sslFiles needs tlsCert and tlsKey');
   return needsRootCa(config) && !rootCa ? textProblem('verifySubjectAltName needs a root CA') : undefined;
+}
+
+type Sds = NonNullable<SslConfig['sds']>;
+
+function sdsSourceProblem(config: SslConfig, sds: Sds): FieldProblem | undefined {
+  const problem = sdsProblem(sds);
+  if (problem) return textProblem(problem);
+  if (sdsFileOf(sds) === undefined) return { ...textProblem(SDS_SERVER), severity: 'warning' };
+  if (!sds.certificatesSecretName) return textProblem('sds needs certificatesSecretName');
+  return needsRootCa(config) && !sds.validationContextName
+    ? textProblem('verifySubjectAltName needs a root CA')
+    : undefined;
 }
 
 type SecretRef = NonNullable<SslConfig['secretRef']>;

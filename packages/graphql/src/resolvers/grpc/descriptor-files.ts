@@ -25,7 +25,10 @@ export function descriptorFiles(directory: string): ResourceFiles<DescriptorFile
     name: 'descriptor',
     logger: 'graphql',
     kinds: ['GraphQLApi'],
-    filesOf: (resource) => fileOf((resource as Resource<GraphQLApiSpec>).spec),
+    filesOf: (resource) => {
+      const files = fileOf((resource as Resource<GraphQLApiSpec>).spec);
+      return files ? [{ files, at: PATH }] : [];
+    },
     keyOf: (file) => JSON.stringify([file.path, file.methods]),
     pathsOf: ({ path }) => [resolve(directory, path)],
     read({ path, methods }) {
@@ -35,7 +38,7 @@ export function descriptorFiles(directory: string): ResourceFiles<DescriptorFile
         for (const [service, method] of methods) methodTypes([types], service, method);
         return { content: bytes.toString('base64') };
       } catch (error) {
-        return { problem: { severity: 'error', path: PATH, message: (error as Error).message } };
+        return { problem: { severity: 'error', path: [], message: (error as Error).message } };
       }
     },
     observedOf: (descriptorSet) => ({ descriptorSet }),

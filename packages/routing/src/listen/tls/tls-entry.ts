@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import {
-  resolveCertificateFiles,
+  resolveCertificates,
   DEFAULT_NAMESPACE,
   parseDuration,
   secretText,
@@ -17,8 +17,6 @@ import { requiresClientCertificate } from '../../check/check-head.ts';
 
 /** One certificate of a listener, ready for handshakes. */
 export type TlsEntry = Readonly<ReturnType<typeof createEntry>>;
-
-type SslFiles = NonNullable<TlsConfiguration['sslConfig']['sslFiles']>;
 
 const invalid = (message: string, cause?: unknown): GatewayError =>
   routingError('ERR_ROUTING_CERTIFICATE', message, cause);
@@ -71,20 +69,18 @@ function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) 
 }
 
 /** Returns the secret of a configuration, or the content of its files in the same form. */
-function secretOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration, secrets: Secrets): SecretValue {
-  if (sslFiles) return contentOfFiles(sslFiles, secrets);
+function secretOf({ sslConfig }: TlsConfiguration, secrets: Secrets): SecretValue {
+  const { secretRef, sslFiles, sds } = sslConfig;
+  if (sslFiles && !(sslFiles.tlsCert && sslFiles.tlsKey)) throw invalid('sslFiles needs tlsCert and tlsKey');
+  if (sds && !sds.certificatesSecretName) throw invalid('sds needs certificatesSecretName');
+  const content = resolveCertificates(sslConfig, secrets);
+  if (content instanceof Error) throw invalid(content.message);
+  if (content) return content;
   if (!secretRef?.name) throw invalid('no certificate information found');
   const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
   const secret = secrets.get(ref);
   if (!secret) throw invalid(`SSL secret not found: ${ref.namespace}.${ref.name}`);
   return secret;
-}
-
-function contentOfFiles(files: SslFiles, secrets: Secrets): SecretValue {
-  if (!files.tlsCert || !files.tlsKey) throw invalid('sslFiles needs tlsCert and tlsKey');
-  const content = resolveCertificateFiles(files, secrets);
-  if (content instanceof Error) throw invalid(content.message);
-  return content;
 }
 
 function materialOf(secret: SecretValue, configuration: TlsConfiguration): TlsMaterial {
@@ -94,6 +90,7 @@ function materialOf(secret: SecretValue, configuration: TlsConfiguration): TlsMa
   return { cert, key, ca: secretText(secret, 'ca.crt') || undefined };
 }
 
-function sourceOf({ sslConfig: { secretRef, sslFiles } }: TlsConfiguration): string {
-  return secretRef ? `secret ${secretRef.namespace}.${secretRef.name}` : (sslFiles?.tlsCert ?? 'certificate');
+function sourceOf({ sslConfig: { secretRef, sslFiles, sds } }: TlsConfiguration): string {
+  if (secretRef) return `secret ${secretRef.namespace}.${secretRef.name}`;
+  return sslFiles?.tlsCert ?? sds?.targetUri ?? 'certificate';
 }

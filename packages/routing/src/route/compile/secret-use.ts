@@ -23,6 +23,9 @@ export function noteSecrets(context: Context): SecretUse {
     ...(context.secrets.files && {
       files: (files) => note(JSON.stringify(files), (from) => from.files?.(files)),
     }),
+    ...(context.secrets.sds && {
+      sds: (sds) => note(JSON.stringify(sds), (from) => from.sds?.(sds)),
+    }),
   };
   return { context: { ...context, secrets, state: context.state.bind(context) }, used };
 }
