@@ -69,8 +69,8 @@ class Found {
   trailers = false;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
-  /** The `x-envoy-*` headers, if internal callers are configured. */
-  readonly envoy: string[] = [];
+  /** The `x-envoy-*` headers, if internal callers are configured and the request has any. */
+  envoy: string[] | undefined;
 }
 
 /**
@@ -126,7 +126,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       const before = forwarded.get(name);
       forwarded.set(name, before === undefined ? value : `${before},${value}`);
     } else if (name.startsWith('x-envoy-')) {
-      if (settings.isInternal) found.envoy.push(name, value);
+      if (settings.isInternal) (found.envoy ??= []).push(name, value);
     } else {
       headers.push(name, value);
     }
@@ -156,7 +156,7 @@ function removeNamed(headers: string[], connection: string, found: Found): void 
 /** Marks a request of an internal caller, and keeps its `x-envoy-*` headers and its request id. */
 function addInternal(
   head: DownstreamHead,
-  { forwarded, envoy }: Found,
+  { forwarded, envoy = [] }: Found,
   { directAddress }: RecordedConnection,
   { isInternal, useRemoteAddress }: ManagerSettings,
 ): void {

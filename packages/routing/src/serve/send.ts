@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { DynamicDestination } from '@edge-gateway/core';
+import type { DynamicDestination, Handler } from '@edge-gateway/core';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
@@ -36,14 +36,22 @@ export interface SendTarget {
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
   const upstream = prepare(request, target, false);
   if (!upstream) return;
-  if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => pass(request, host));
+  if (upstream === ANY_HOST) sendToNamedHost(request, target);
   else pass(request, upstream as Upstream);
 }
 
+// Functions of their own: a function that creates a callback allocates its context in each call, also where it needs none.
+function sendToNamedHost(request: RoutedRequest, { proxies }: SendTarget): void {
+  sendToHost(request, proxies, (host) => pass(request, host));
+}
+
 function pass(request: RoutedRequest, upstream: Upstream): void {
-  const { late } = request.route.plan;
-  if (late) runPostRouting(request, { handlers: late, upstream }, () => forwardTo(request, upstream));
+  if (request.route.plan.late) passLate(request, request.route.plan.late, upstream);
   else forwardTo(request, upstream);
+}
+
+function passLate(request: RoutedRequest, handlers: readonly Handler[], upstream: Upstream): void {
+  runPostRouting(request, { handlers, upstream }, () => forwardTo(request, upstream));
 }
 
 function forwardTo(request: RoutedRequest, upstream: Upstream): void {

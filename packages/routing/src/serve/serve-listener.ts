@@ -23,11 +23,11 @@ export interface ServeEnvironment extends RequestEnvironment {
 
 export function createServeListener(
   table: ListenerTable,
-  destinations: Pick<SendTarget, 'upstreams' | 'proxies'>,
+  { upstreams, proxies }: Pick<SendTarget, 'upstreams' | 'proxies'>,
   { backPressure, ...environment }: ServeEnvironment,
 ) {
   const send: RequestExits['send'] = (request, destination, action) =>
-    sendUpstream(request, { destination, action, ...destinations });
+    sendUpstream(request, { destination, action, upstreams, proxies });
   const exits: RequestExits = { send, passOn: undefined, embedded: false };
 
   function begin(name: string | undefined, exchange: Exchange, { passOn, embedded }: Mount): void {
@@ -43,7 +43,7 @@ export function createServeListener(
     const listener = name === undefined ? undefined : table.get(name);
     if (!listener) return sendReply({ req, res }, textReply(404, ''));
     const hand: RequestExits['send'] = (request, destination, action) =>
-      sendUpgrade(request, { destination, action, ...destinations }, upgrade);
+      sendUpgrade(request, { destination, action, upstreams, proxies }, upgrade);
     serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });
   }
 

@@ -151,8 +151,11 @@ export class ConnectionPool implements ConnectionOwner {
     return connection;
   }
 
-  #idleFor({ client }: ConnectionUser): Connection | undefined {
-    if (this.settings.proxyProtocol === undefined) return this.#idle.pop();
+  #idleFor(user: ConnectionUser): Connection | undefined {
+    return this.settings.proxyProtocol === undefined ? this.#idle.pop() : this.#idleOf(user.client);
+  }
+
+  #idleOf(client: ClientAddresses | undefined): Connection | undefined {
     const index = this.#idle.findLastIndex((connection) => connection.serves(client));
     return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
   }
