@@ -34,21 +34,29 @@ export interface WatchedNames {
   readonly lookup: LookupFunction;
 }
 
+interface NameSource {
+  readonly lookup: Lookup;
+  readonly now: () => number;
+}
+
 class WatchedName {
   readonly watchers = new Set<NameWatcher>();
   addresses: Addresses | undefined;
   readonly #name: string;
   readonly #rules: WatchRules;
   readonly #lookup: Lookup;
-  #resolvedAt = performance.now();
+  readonly #now: () => number;
+  #resolvedAt: number;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(name: string, rules: WatchRules, lookup: Lookup) {
+  constructor(name: string, rules: WatchRules, { lookup, now }: NameSource) {
     this.#name = name;
     this.#rules = rules;
     this.#lookup = lookup;
+    this.#now = now;
+    this.#resolvedAt = now();
     this.addresses = lookup.local(name, rules.family);
     if (this.addresses) this.#wait(rules.rateMs);
     else void this.#look();
@@ -69,7 +77,7 @@ class WatchedName {
     try {
       const addresses = await this.#lookup.resolve(this.#name, family);
       this.#failures = 0;
-      this.#resolvedAt = performance.now();
+      this.#resolvedAt = this.#now();
       this.addresses = addresses;
       if (!this.#stopped) for (const watcher of this.watchers) watcher.onAddresses(addresses);
       const { ttlMs } = addresses;
@@ -83,7 +91,7 @@ class WatchedName {
   #failed(error: Error): void {
     if (this.#stopped) return;
     for (const watcher of this.watchers) watcher.onFailure?.(error);
-    if (this.addresses && performance.now() - this.#resolvedAt > KEEP_MS) {
+    if (this.addresses && this.#now() - this.#resolvedAt > KEEP_MS) {
       this.addresses = undefined;
       for (const watcher of this.watchers) watcher.onAddresses(undefined);
     }
@@ -95,8 +103,11 @@ class WatchedName {
   }
 }
 
-/** Creates an empty set of names. Watchers of the same name with the same rules share its look-ups. */
-export function createWatchedNames(lookup: Lookup): WatchedNames {
+/**
+ * Creates an empty set of names. Watchers of the same name with the same rules share its look-ups. `now` returns milliseconds of a clock
+ * that never goes back.
+ */
+export function createWatchedNames(lookup: Lookup, now: () => number = () => performance.now()): WatchedNames {
   const names = new Map<string, WatchedName>();
   const pending = new Map<string, Promise<Addresses>>();
 
@@ -113,7 +124,7 @@ export function createWatchedNames(lookup: Lookup): WatchedNames {
   return {
     watch(name, rules, watcher) {
       const key = `${name} ${rules.family} ${rules.rateMs} ${rules.respectTtl}`;
-      const watched = names.get(key) ?? new WatchedName(name, rules, lookup);
+      const watched = names.get(key) ?? new WatchedName(name, rules, { lookup, now });
       names.set(key, watched);
       watched.watchers.add(watcher);
       if (watched.addresses) watcher.onAddresses(watched.addresses);

@@ -133,6 +133,12 @@ describe('maxRequests of an upstream', () => {
     await until(() => stat('circuit_breakers.default.remaining_rq') === 1, 'its end');
   });
 
+  it('tells what remains of it only with trackRemaining', async () => {
+    const { stat } = await serving([200], { spec: { circuitBreakers: { maxRequests: 1 } } });
+    // With it, there would be 1.
+    expect(stat('circuit_breakers.default.remaining_rq')).to.equal(0);
+  });
+
   it('hides the header where the headers of the proxy are suppressed', async () => {
     const listener = { httpOptions: { router: { suppressEnvoyHeaders: true } } };
     const { url } = await serving([200], { spec: { circuitBreakers: { maxRequests: 0 } }, listener });

@@ -87,6 +87,13 @@ describe('cors', () => {
     expect([response.status, corsOf(response)]).to.deep.equal([403, {}]);
   });
 
+  it('forwards requests of other methods, whatever their headers', async () => {
+    gateway = await served({ options: { cors: POLICY } });
+    const response = await gateway.ask('/', { headers: PREFLIGHT });
+    expect(JSON.parse(response.body)).to.include({ method: 'GET' });
+    expect(response.headers).not.to.have.property('access-control-allow-methods');
+  });
+
   it('forwards OPTIONS requests that are no preflights', async () => {
     gateway = await served({ options: { cors: POLICY } });
     expect(JSON.parse((await gateway.ask('/', { method: 'OPTIONS', headers: { origin: ORIGIN } })).body)).to.include({

@@ -68,6 +68,18 @@ describe('dialing several addresses', () => {
     expect(performance.now() - start).to.be.above(240);
   });
 
+  it('does not try the only address again', async () => {
+    const alone: unknown[] = [];
+    const giveUp = dial(
+      ['silent'],
+      () => alone[alone.push(new Socket()) - 1] as Socket,
+      () => {},
+    );
+    await dialed(['silent', await openPort()]);
+    giveUp(new Error('enough'));
+    expect(alone).to.have.length(1);
+  });
+
   it('fails with the last failure, and once', async () => {
     const failures: unknown[] = [];
     await dialed([await closedPort(), await closedPort()]).catch((error: unknown) => failures.push(error));

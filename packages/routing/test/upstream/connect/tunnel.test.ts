@@ -17,7 +17,10 @@ interface Proxy {
 }
 
 /** An HTTP proxy that connects to `port` whatever the name, or responds with `answer`. */
-async function httpProxy(port: number, { tls = false, answer = '' } = {}): Promise<Proxy> {
+async function httpProxy(
+  port: number,
+  { tls = false, answer = '', status = '200 Connection established' } = {},
+): Promise<Proxy> {
   const heads: string[] = [];
   const sockets = new Set<Socket>();
   const serve = (socket: Socket): void => {
@@ -26,7 +29,7 @@ async function httpProxy(port: number, { tls = false, answer = '' } = {}): Promi
       heads.push(head.toString('latin1'));
       if (answer !== '') return void socket.end(answer);
       const origin = connect(port, '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection established\r\nvia: test\r\n\r\n');
+        socket.write(`HTTP/1.1 ${status}\r\nvia: test\r\n\r\n`);
         socket.pipe(origin).pipe(socket);
       });
       sockets.add(origin.on('error', () => socket.destroy()));
@@ -104,18 +107,30 @@ describe('an upstream behind an HTTP proxy', () => {
     }
   });
 
-  const answers: Record<string, string> = {
-    'refuses the tunnel': 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
-    'does not speak HTTP': 'SSH-2.0-OpenSSH_9.6\r\n\r\n',
-    'closes the connection': ' ',
-    'never ends its head': `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}`,
+  it('is reached if the proxy responds with any 2xx', async () => {
+    const origin = await httpUpstream((_req, res) => void res.end('hello'));
+    const gw = await gateway({
+      upstream: through(await httpProxy(origin, { status: '204 No Content' }), {}),
+      context: context(),
+    });
+    expect((await get(gw.url)).body).to.equal('hello');
+  });
+
+  const answers: Record<string, readonly [answer: string, cause: string]> = {
+    'refuses the tunnel': [
+      'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
+      'the proxy refused the tunnel with status 407',
+    ],
+    'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'the proxy did not respond with HTTP'],
+    'closes the connection': [' ', 'the proxy closed the connection'],
+    'never ends its head': [`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}`, 'the response of the proxy is too long'],
   };
-  for (const [name, answer] of Object.entries(answers)) {
+  for (const [name, [answer, cause]] of Object.entries(answers)) {
     it(`responds with 503 if the proxy ${name}`, async () => {
       const proxy = await httpProxy(0, { answer });
       const gw = await gateway({ upstream: through(proxy, {}), context: context() });
       expect((await get(gw.url)).status).to.equal(503);
-      expect(gw.outcomes[0]!.cause).to.contain('the proxy');
+      expect(gw.outcomes[0]!.cause).to.contain(cause);
       expect(gw.stat('upstream_cx_connect_fail')).to.equal(1);
     });
   }

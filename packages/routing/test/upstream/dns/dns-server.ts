@@ -9,6 +9,8 @@ export interface Zone {
   readonly aaaa?: readonly string[];
   /** In seconds. Default: 60. */
   readonly ttl?: number;
+  /** TTL of IPv6 addresses. Default: `ttl`. */
+  readonly ttl6?: number;
   readonly fails?: 'NXDOMAIN' | 'SERVFAIL' | 'silent' | 'empty';
   /** Types that are never answered. */
   readonly silent?: 'A' | 'AAAA';
@@ -40,7 +42,9 @@ export async function dnsServer(zones: Record<string, Zone> = {}): Promise<DnsSe
     if (zone.fails === 'silent' || zone.silent === type) return;
     const code = zone.fails === 'NXDOMAIN' || zone.fails === 'SERVFAIL' ? CODES[zone.fails] : 0;
     const addresses = (code === 0 && zone.fails === undefined && (type === 'A' ? zone.a : zone.aaaa)) || [];
-    const answers = addresses.map((data) => ({ type, name, ttl: zone.ttl ?? 60, data }) as Answer);
+    const answers = addresses.map(
+      (data) => ({ type, name, ttl: (type === 'AAAA' ? zone.ttl6 : undefined) ?? zone.ttl ?? 60, data }) as Answer,
+    );
     socket.send(encode({ type: 'response', id, flags: 0x180 | code, questions: [question!], answers }), port, address);
   });
   socket.bind(0, '127.0.0.1');

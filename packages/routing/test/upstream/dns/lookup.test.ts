@@ -26,7 +26,9 @@ describe('a look-up of a name', () => {
   afterEach(closeAll);
 
   it('finds addresses of both families, with the lowest TTL', async () => {
-    const { lookup } = await lookupWith({ 'a.test': { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8::1'], ttl: 7 } });
+    const { lookup } = await lookupWith({
+      'a.test': { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8::1'], ttl: 9, ttl6: 7 },
+    });
     const { v4, v6, ttlMs } = await lookup.resolve('a.test', 'all');
     expect([[...v4].sort(), v6, ttlMs]).to.deep.equal([['192.0.2.1', '192.0.2.2'], ['2001:db8::1'], 7000]);
   });
@@ -76,6 +78,15 @@ describe('a look-up of a name', () => {
     expect(lookup.local('db', 'all')).to.deep.include({ v4: ['192.0.2.66'], v6: [] });
     rmSync(hosts);
     expect(lookup.local('db', 'all')).to.equal(undefined);
+  });
+
+  it('completes names with fewer dots than ndots first, and all others last', () => {
+    const { names } = files('', 'search svc.test\n');
+    expect(names.candidates('api')).to.deep.equal(['api.svc.test', 'api']);
+    expect(names.candidates('api.shop')).to.deep.equal(['api.shop', 'api.shop.svc.test']);
+    const deep = files('', 'search svc.test\noptions ndots:2\n').names;
+    expect(deep.candidates('api.shop')).to.deep.equal(['api.shop.svc.test', 'api.shop']);
+    expect(deep.candidates('api.shop.eu')).to.deep.equal(['api.shop.eu', 'api.shop.eu.svc.test']);
   });
 
   it('completes short names with the search domains of the machine', async () => {

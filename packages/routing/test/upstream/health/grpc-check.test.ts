@@ -12,10 +12,11 @@ interface GrpcAnswer {
   readonly message?: readonly number[];
   readonly grpcStatus?: string;
   readonly httpStatus?: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A gRPC server that answers all calls alike. */
-async function grpcUpstream({ message = SERVING, grpcStatus = '0', httpStatus = 200 }: GrpcAnswer = {}) {
+async function grpcUpstream({ message = SERVING, grpcStatus = '0', httpStatus = 200, headers: own }: GrpcAnswer = {}) {
   const seen: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
   const sessions = new Set<{ destroy(): void }>();
   let connections = 0;
@@ -29,7 +30,7 @@ async function grpcUpstream({ message = SERVING, grpcStatus = '0', httpStatus = 
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     stream.on('end', () => {
       seen.push({ headers, body: Buffer.concat(chunks) });
-      stream.respond({ ':status': httpStatus, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.respond({ ...own, ':status': httpStatus, 'content-type': 'application/grpc' }, { waitForTrailers: true });
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': grpcStatus }));
       stream.end(Buffer.from(message));
     });
@@ -84,6 +85,13 @@ describe('gRPC health checks', () => {
       expect(upstream.seen[0]!.headers[':authority']).to.equal('echo_gw-system');
     });
   }
+
+  it('find a service degraded that says so', async () => {
+    const upstream = await grpcUpstream({ headers: { 'x-envoy-degraded': '' } });
+    const checked = checkedUpstream(upstream.port, { grpcHealthCheck: {} });
+    await checked.checks(1);
+    expect(checked.flags()).to.equal('degraded_active_hc');
+  });
 
   it('fail at a server without HTTP/2', async () => {
     const port = await httpUpstream((_req, res) => void res.end());

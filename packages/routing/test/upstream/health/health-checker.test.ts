@@ -81,6 +81,59 @@ describe('the health checker of an upstream', () => {
     expect(Date.parse(String(events[0]!.timestamp))).to.be.closeTo(Date.now(), 60_000);
   });
 
+  it('logs each failure if the check says so, and changes of degraded hosts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'health-events-'));
+    whenDone(() => rmSync(folder, { recursive: true }));
+    const eventLogPath = join(folder, 'events.log');
+    const upstream = { status: 200, headers: {} };
+    const port = await httpUpstream((_req, res) => void res.writeHead(upstream.status, upstream.headers).end());
+    const checked = checkedUpstream(port, { ...CHECK, eventLogPath, alwaysLogHealthCheckFailures: true });
+    await checked.becomes(true);
+    upstream.headers = { 'x-envoy-degraded': '1' };
+    await until(() => checked.flags() === 'degraded_active_hc', 'degraded');
+    upstream.headers = {};
+    await until(() => checked.flags() === '', 'no longer degraded');
+    upstream.status = 500;
+    await checked.becomes(false);
+    await checked.checks(2);
+    const events = (): string[] =>
+      readFileSync(eventLogPath, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => Object.keys(JSON.parse(line) as object).find((key) => /_event$|_host$/.test(key))!);
+    await until(() => events().length >= 6, 'six events');
+    expect(events().slice(0, 6)).to.deep.equal([
+      'add_healthy_event',
+      'degraded_healthy_host',
+      'no_longer_degraded_host',
+      'eject_unhealthy_event',
+      'health_check_failure_event',
+      'health_check_failure_event',
+    ]);
+  });
+
+  it('closes the event log with the last upstream that uses it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'health-events-'));
+    whenDone(() => rmSync(folder, { recursive: true }));
+    const eventLogPath = join(folder, 'events.log');
+    const upstream = await switchedUpstream();
+    const context = createContext({ log: silentLoggers });
+    const check = { ...CHECK, eventLogPath };
+    const [one, other] = [
+      checkedUpstream(upstream.port, check, { context }),
+      checkedUpstream(upstream.port, check, { context }),
+    ];
+    const sinks = context.state('health-event-logs', () => new Map<string, { sink: { close(): unknown } }>());
+    const { sink } = sinks.get(eventLogPath)!;
+    let closes = 0;
+    const close = sink.close.bind(sink);
+    sink.close = () => (closes++, close());
+    await one.upstreams.close();
+    expect(closes).to.equal(0);
+    await other.upstreams.close();
+    expect([closes, sinks.size]).to.deep.equal([1, 0]);
+  });
+
   it('waits for the interval without traffic until the first request', async () => {
     const upstream = await switchedUpstream();
     const checked = checkedUpstream(upstream.port, { ...CHECK, noTrafficInterval: '0.3s', interval: '0.01s' });

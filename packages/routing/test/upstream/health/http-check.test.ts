@@ -168,6 +168,15 @@ describe('HTTP health checks', () => {
     expect(checked.stat('health_check.network_failure')).to.be.at.least(2);
   });
 
+  it('end the mark of a timeout when one passes', async () => {
+    let silent = true;
+    const port = await httpUpstream((_req, res) => void (silent || res.end()));
+    const checked = checkedUpstream(port, http({}, { timeout: '0.05s' }));
+    await until(() => checked.flags() === 'failed_active_hc,active_hc_timeout', 'a timeout');
+    silent = false;
+    await until(() => checked.flags() === '', 'no flag');
+  });
+
   it('reuse the connection, unless they are told not to', async () => {
     const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     const reusing = checkedUpstream(upstream.port, http());
