@@ -10,13 +10,17 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
+/** Maximum number of encodings of one body: each has buffers of its own. */
+const MAX_ENCODINGS = 4;
+
 /** A change of the chunks of a body. */
 export type ChangeChunks = (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
 
-/** Returns what decodes a body with this `Content-Encoding`; `undefined` if an encoding is unknown. */
+/** Returns what decodes a body with this `Content-Encoding`; `undefined` if an encoding is unknown, or if there are more than four. */
 export function decoderOf(contentEncoding: string): ChangeChunks | undefined {
   const encodings = contentEncoding.split(',').map((encoding) => encoding.trim().toLowerCase());
   const decoders = encodings.filter((encoding) => encoding !== 'identity' && encoding !== '').toReversed();
+  if (decoders.length > MAX_ENCODINGS) return undefined;
   if (decoders.some((encoding) => !Object.hasOwn(DECODERS, encoding))) return undefined;
   return (chunks) => decoders.reduce((body, encoding) => through(body, DECODERS[encoding]!()), chunks);
 }

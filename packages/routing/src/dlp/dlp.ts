@@ -53,8 +53,7 @@ function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
     const facts = factsOf(req);
     const actions = actionsFor(req);
     if (actions && places !== 'RESPONSE_BODY') facts.logMask = actions;
-    // A body that is not compressed need not be decoded.
-    if (actions && masksBodies(actions, places)) facts.requestChanges.push({ op: 'remove', name: 'accept-encoding' });
+    if (actions && masksBodies(actions, places)) facts.requestChanges.push(...WHOLE_BODIES);
     next();
   };
   handler.filterResponse = (req) => {
@@ -81,6 +80,9 @@ export function compileUnroutedMask(
   if (!options || (options.enabledFor ?? 'RESPONSE_BODY') === 'RESPONSE_BODY') return undefined;
   return compileListenerRules(options, countValues(metrics));
 }
+
+/** A body that is not compressed need not be decoded, and a value that is divided into two ranges would not be found. */
+const WHOLE_BODIES = ['accept-encoding', 'range', 'if-range'].map((name): HeaderChange => ({ op: 'remove', name }));
 
 function countValues(metrics: Metrics): () => void {
   const found = metrics.counter(httpStat('dlp.values_found'));

@@ -2,7 +2,11 @@ import { applyMask, type Mask } from './mask.ts';
 
 /** Bytes that arrive before the next search, so that many small chunks do not search the same text again. */
 const MIN_STEP = 256;
-const EVENT_END = '\n\n';
+/** The blank line after an event, with each of the three line breaks (HTML 9.2.5). */
+const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'];
+
+/** Longest event that is held back, as a multiple of the longest value. */
+const EVENT_WINDOWS = 16;
 
 /** How a body is masked. */
 export interface StreamMaskOptions {
@@ -39,9 +43,11 @@ export class StreamMask {
   /** Returns what can be written of the body so far. */
   push(chunk: Buffer): Buffer {
     this.#text += chunk.toString('latin1');
-    const until = this.#options.events ? this.#lastEvent() : this.#text.length - this.#window;
-    if (until < this.#written + (this.#options.events ? 1 : MIN_STEP)) return NOTHING;
-    return this.#write(until);
+    const event = this.#options.events ? this.#lastEvent() : 0;
+    if (event > this.#written) return this.#write(event);
+    // An event that is too long is written as other bodies are.
+    const until = this.#text.length - (this.#options.events ? EVENT_WINDOWS : 1) * this.#window;
+    return until < this.#written + MIN_STEP ? NOTHING : this.#write(until);
   }
 
   /** Returns the rest of the body. */
@@ -49,10 +55,14 @@ export class StreamMask {
     return this.#write(this.#text.length);
   }
 
-  /** Returns the end of the last complete event; what is too long for one is written as other bodies are. */
+  /** Returns the end of the last complete event; 0 if there is none. */
   #lastEvent(): number {
-    const end = this.#text.lastIndexOf(EVENT_END);
-    return Math.max(end < 0 ? 0 : end + EVENT_END.length, this.#text.length - 16 * this.#window);
+    return Math.max(
+      ...EVENT_ENDS.map((ending) => {
+        const at = this.#text.lastIndexOf(ending);
+        return at < 0 ? 0 : at + ending.length;
+      }),
+    );
   }
 
   #write(until: number): Buffer {

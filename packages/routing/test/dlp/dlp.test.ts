@@ -73,6 +73,30 @@ describe('dlp', () => {
     expect(result).equal('aborted');
   });
 
+  it('masks whole bodies, whatever range the client requests', async () => {
+    const received: unknown[] = [];
+    const { port } = await start((req, res) => {
+      received.push(req.headers.range, req.headers['if-range']);
+      res.end(BODY);
+    });
+    gateway = await served({ options: { dlp: SSN }, upstreams: [upstreamOf([endpointOf(port)])] });
+    const { body } = await gateway.ask('/', { headers: { range: 'bytes=0-17', 'if-range': '"x"' } });
+    expect(body).equal(MASKED);
+    expect(received).deep.equal([undefined, undefined]);
+  });
+
+  it('rejects a body that is encoded more than four times', async () => {
+    const encoded = (times: number) => {
+      const body = Array.from({ length: times }).reduce((bytes: Buffer) => gzipSync(bytes), Buffer.from(BODY));
+      return upstream({ 'content-encoding': Array.from({ length: times }, () => 'gzip').join() }, body);
+    };
+    gateway = await served({ options: { dlp: SSN }, upstreams: await encoded(4) });
+    expect((await gateway.ask('/')).body).equal(MASKED);
+    await gateway.close();
+    gateway = await served({ options: { dlp: SSN }, upstreams: await encoded(5) });
+    expect((await gateway.ask('/')).status).equal(502);
+  });
+
   it('masks by the first rule of the listener that matches, unless the route has its own', async () => {
     const dlp: DlpListener = {
       dlpRules: [

@@ -139,6 +139,15 @@ describe('StreamMask', () => {
     expect(body.end().toString()).equal('data: 12');
   });
 
+  for (const end of ['\r\n', '\r'])
+    it(`writes events whose lines end with ${JSON.stringify(end)}`, () => {
+      const body = new StreamMask(masks, { onFound: () => undefined, events: true });
+      const event = `data: 123-45-6789${end}${end}`;
+      const out = [...event].map((char) => body.push(Buffer.from(char)).toString());
+      expect(out.join('')).equal(event.replace('123-45-6', 'XXX-XX-X'));
+      expect(body.push(Buffer.from('data: 12')).toString()).equal('');
+    });
+
   it('does not wait for an event that never ends', () => {
     const body = new StreamMask(masks, { onFound: () => undefined, events: true });
     expect(body.push(Buffer.alloc(100_000, 'a')).length).equal(100_000 - 16 * 96);
