@@ -82,8 +82,12 @@ export class ProcessingCall {
     if (this.ended) return;
     this.ended = 'closed';
     this.#settle((waiter) => waiter.reject(new ProcessingFailure('the request has ended', 'ext_proc_error_ended')));
+    this.#leave();
+  }
+
+  /** A server that does not end the call must not keep it. */
+  #leave(): void {
     this.#stream.end();
-    // A server that does not end the call must not keep it.
     this.#stream.cancel();
   }
 
@@ -95,8 +99,7 @@ export class ProcessingCall {
     if (response.response === 'immediateResponse' && immediateResponse) {
       this.ended = 'closed';
       this.#settle((waiter) => waiter.reject(new ImmediateReply(immediateResponse)));
-      this.#stream.end();
-      return;
+      return this.#leave();
     }
     const index = this.#waiting.findIndex(({ part }) => part === response.response);
     if (index < 0) return this.#fail(new ProcessingFailure('unexpected message', 'ext_proc_error_spurious_message'));

@@ -25,6 +25,7 @@ export class Processor {
   readonly #requestId: string;
   #call: Promise<ProcessingCall> | undefined;
   #isClosed = false;
+  #hasEnded = false;
 
   constructor(parts: ProcessorParts, requestId: string) {
     this.settings = parts.settings;
@@ -48,8 +49,10 @@ export class Processor {
   /** Ends the processing: throws the response to the client, or returns if failures are allowed. */
   fail(error: unknown): undefined {
     this.isDone = true;
-    this.close();
+    this.#end();
     if (error instanceof ImmediateReply) throw immediateError(error.reply, this.settings.rules);
+    // The client has disconnected, which is no failure of the server.
+    if (this.#isClosed) throw error;
     const { stats } = this.#parts;
     const reason = error instanceof Error ? error.message : String(error);
     if (error instanceof ProcessingFailure && error.isTimeout) stats.timeouts.value++;
@@ -65,9 +68,15 @@ export class Processor {
     throw replyError(isTimeout ? 'ERR_ROUTING_EXT_PROC_TIMEOUT' : 'ERR_ROUTING_EXT_PROC', { body: '', details });
   }
 
+  /** The response has ended, or the client has disconnected. */
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#call?.then(
       (call) => {
         call.close();
@@ -99,7 +108,7 @@ export class Processor {
         return await call.process(part, request);
       } catch (error) {
         const isUnanswered = isFirst && error instanceof ProcessingFailure && error.details === UNAVAILABLE;
-        if (!isUnanswered || retry >= this.settings.retries || this.#isClosed) throw error;
+        if (!isUnanswered || retry >= this.settings.retries || this.#hasEnded) throw error;
         this.#call = undefined;
       }
     }

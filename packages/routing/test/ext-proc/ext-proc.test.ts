@@ -301,6 +301,20 @@ describe('extProc', () => {
     const ended = once(processor.calls[0]!, 'cancelled');
     req.destroy();
     await ended;
+    await gateway.router.close();
+    expect(gateway.stat('http.http.ext_proc.streams_closed')).equal(1);
+    expect(gateway.stat('http.http.ext_proc.streams_failed')).equal(0);
+  });
+
+  it('leaves a server that responds to the client and does not end the call', async () => {
+    let left: Promise<unknown> | undefined;
+    await processing((_message, call) => {
+      call.removeAllListeners('end');
+      left = once(call, 'cancelled');
+      return { immediateResponse: { status: { code: 403 } } };
+    });
+    expect((await gateway.ask('/')).status).equal(403);
+    await left;
   });
 
   it('is disabled and overridden by routes and virtual hosts', async () => {
