@@ -3,12 +3,16 @@ import { networkInterfaces } from 'node:os';
 import { plainAddress } from '@edge-gateway/core';
 import { addressBytes } from '../address-bytes.ts';
 
-/** Ranges that are not public (IANA special-purpose registries), besides those that are checked by what they contain. */
+/**
+ * Ranges that are not public (IANA special-purpose registries), besides those that are checked by what they contain; and the address
+ * at which machines of Azure reach their platform, which hands out secrets as the metadata servers of other clouds do.
+ */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
