@@ -88,7 +88,7 @@ export function sanitizeRequestHead(
   const found = new Found();
   const headers = (head.headers = endToEnd(incoming.rawHeaders, settings, found));
   if (found.connection !== undefined && !PLAIN_CONNECTION_VALUES.has(found.connection))
-    removeNamed(headers, found.connection, found);
+    removeNamed(headers, found.connection);
   // Added after the headers that Connection names: it names this one too.
   if (found.trailers) headers.push('te', 'trailers');
   const written = found.authority ?? '';
@@ -147,10 +147,13 @@ function acceptsUnderscore(name: string, settings: ManagerSettings, found: Found
   );
 }
 
-function removeNamed(headers: string[], connection: string, found: Found): void {
+/**
+ * Removes the headers that `Connection` names. Those that proxies in front set stay: a client whose `Connection` such a proxy passes on would
+ * otherwise remove its own address.
+ */
+function removeNamed(headers: string[], connection: string): void {
   const names = namedByConnection(connection);
   removeWhere(headers, (name) => names.includes(name));
-  for (const name of names) found.forwarded?.delete(name);
 }
 
 /** Marks a request of an internal caller, and keeps its `x-envoy-*` headers and its request id. */

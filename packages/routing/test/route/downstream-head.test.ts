@@ -71,6 +71,21 @@ describe('request head', () => {
     expect([value(head, 'x-a'), value(head, 'x-b'), value(head, 'x-c')]).to.deep.equal([undefined, undefined, '3']);
   });
 
+  it('keeps what proxies in front set, although Connection names it', () => {
+    const given = ['X-Forwarded-For', '192.0.2.1', 'X-Request-Id', 'id'];
+    const head = take([...given, 'Connection', 'close, X-Forwarded-For, X-Request-Id'], {
+      useRemoteAddress: false,
+      internalAddressConfig: { cidrRanges: [{ addressPrefix: '10.0.0.0', prefixLen: 8 }] },
+    });
+    expect(head.clientAddress).to.equal('192.0.2.1');
+    expect(value(head, 'x-forwarded-for')).to.equal('192.0.2.1');
+    expect(value(head, 'x-request-id')).to.equal('id');
+    const edge = take([...given, 'Connection', 'X-Forwarded-For'], {
+      internalAddressConfig: { cidrRanges: [{ addressPrefix: '10.0.0.0', prefixLen: 8 }] },
+    });
+    expect(value(edge, 'x-envoy-internal')).to.equal(undefined);
+  });
+
   it('keeps TE: trailers, although Connection names it', () => {
     for (const te of ['trailers', 'Trailers', 'gzip;q=0.5, trailers', 'trailers,deflate', ' trailers ,x']) {
       expect(value(take(['TE', te, 'Connection', 'TE']), 'te'), te).to.equal('trailers');
