@@ -62,7 +62,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Responses of the gateway itself',
     gateway: 'Direct responses with 201 or 3xx have only the `location` that the route adds.',
     envoy: 'Their `location` is the URL of the request.',
-    reason: 'The URL of the request is no useful target.',
+    reason: 'The URL of the request is not a useful target.',
     scenarios: {
       'direct response: with 201': { 'response location': ['-', 'http://g26.test/201'] },
       'direct response: with 304': { 'response location': ['-', 'http://g26.test/304'] },
@@ -95,7 +95,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: '`OPTIONS *` is answered with 204 and `Allow`.',
+    gateway: '`OPTIONS *` gives 204 with `Allow`.',
     envoy: '404.',
     reason: 'RFC 9110 §9.3.7: it asks about the server.',
     scenarios: {
@@ -214,7 +214,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Requests that are rejected',
     gateway:
-      'After a request that is rejected for its path or the size of its body, the connection stays open if all of it has arrived.',
+      'After a request is rejected for its path or the size of its body, the connection stays open if the request has arrived completely.',
     envoy: 'It is closed.',
     reason: 'The end of the request is known.',
     scenarios: {
@@ -334,10 +334,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Request headers',
-    gateway:
-      '`x-forwarded-host` and `x-forwarded-port` of clients are removed unless the listener trusts the proxies in front of it.',
+    gateway: '`x-forwarded-port` of clients is removed unless the listener trusts the proxies in front of it.',
     envoy: 'They are forwarded.',
-    reason: 'A client could forge the host of links in responses.',
+    reason: 'A client could forge the port of links in responses.',
     scenarios: {
       'forwarded headers of a client: x-forwarded-port': { 'request x-forwarded-port': ['-', '1'] },
     },
@@ -547,7 +546,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Connections and bodies',
-    gateway: 'The gateway answers HTTP/1.0 with its own version, HTTP/1.1, and closes the connection.',
+    gateway: 'The response to HTTP/1.0 has the version of the gateway, HTTP/1.1, and the connection is closed.',
     envoy: 'HTTP/1.0.',
     reason: 'RFC 9110 §2.5: a server sends its highest version.',
     scenarios: {
@@ -643,7 +642,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Upstreams',
     gateway: 'A response that is cut off within its head gives 503.',
     envoy: '502.',
-    reason: 'The upstream disconnected; another try may succeed.',
+    reason: 'The upstream disconnected; another attempt may succeed.',
     scenarios: {
       'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] },
     },
