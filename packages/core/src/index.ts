@@ -149,6 +149,7 @@ export {
   type DynamicDestination,
   type Endpoint,
   type Listener,
+  type RestCall,
   type Route,
   type RouteAction,
   type Secrets,
@@ -211,6 +212,8 @@ export type { TemplateData } from './template/run.ts';
 export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
 export { memberOf, toByteString, toValue, type Value } from './template/value.ts';
+export { functionTemplate } from './validate/transformation/function-template.ts';
+export { parameterExtractors } from './syntax/parameter-pattern.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
 export { headerProblems } from './validate/transformation/transformations.ts';

@@ -36,6 +36,7 @@ import {
   postRoutingTransformationConcern,
   regularTransformationConcern,
 } from './transform/concern.ts';
+import { restFunctionConcern } from './transform/rest-function.ts';
 import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 
@@ -101,6 +102,7 @@ const OWN_CONCERNS = [
   earlyTransformationConcern,
   regularTransformationConcern,
   bufferConcern,
+  restFunctionConcern,
   postRoutingTransformationConcern,
   csrfConcern,
 ] as readonly Concern[];

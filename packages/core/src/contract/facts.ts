@@ -35,6 +35,8 @@ export class Facts {
   requestId = '';
   /** The canonical path (with query) that matching, policies and the upstream use. */
   path: string;
+  /** The path before it was rewritten for the upstream; `undefined` until then. */
+  routedPath: string | undefined = undefined;
   /** Upper case; as sent to the upstream. */
   method: string;
   /** Name of the matched route; empty before it is known. */

@@ -5,6 +5,7 @@ import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { ExtProc } from '../schema/route/ext-proc.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
 import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '../schema/listener/gateway-options.ts';
+import type { FunctionParameters, TransformationTemplate } from '../schema/route/transformations.ts';
 import type { Matcher } from '../schema/route/matcher.ts';
 import type { RedirectAction } from '../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../schema/route/route-options.ts';
@@ -147,8 +148,19 @@ export interface Destination {
   readonly options: WeightedDestinationOptions;
   /** Labels that the host must have. */
   readonly subset?: Readonly<Record<string, string>>;
+  /** The function of the upstream that is called. */
+  readonly rest?: RestCall;
   /** Set if the upstream is missing or rejected: this share returns the replacement (default 503). */
   readonly broken?: { readonly status: number; readonly body: string; readonly reason: string };
+}
+
+/** A call of a function of a REST service. */
+export interface RestCall {
+  readonly functionName: string;
+  /** Missing if the upstream has no such function: the route then responds with 500. */
+  readonly template?: TransformationTemplate;
+  readonly parameters?: FunctionParameters;
+  readonly responseTransformation?: TransformationTemplate;
 }
 
 /** An upstream for the data plane. */

@@ -5,6 +5,7 @@ import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkFailover, checkLoadBalancer } from './load-balancing.ts';
 import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './health-checks.ts';
+import { checkServiceSpec } from './rest-function.ts';
 import { checkUpstreamSslConfig } from './ssl-config.ts';
 import { checkPipe, checkTunnel } from './upstream-connections.ts';
 
@@ -32,7 +33,8 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
   ];
 };
 
-const checkStatic: Check<StaticUpstream> = ({ hosts = [] }, at) => [
+const checkStatic: Check<StaticUpstream> = ({ hosts = [], serviceSpec }, at) => [
+  ...within(serviceSpec, [...at, 'serviceSpec'], checkServiceSpec),
   ...invalidHost(hosts.length === 0 && 'a static upstream needs at least one host', at),
   ...each(hosts, [...at, 'hosts'], checkHost),
 ];

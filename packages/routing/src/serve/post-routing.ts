@@ -14,6 +14,7 @@ export function runPostRouting(request: RoutedRequest, { handlers, upstream }: P
   const facts = request.facts!;
   request.endpoint ??= upstream.pick(request.pickContext);
   facts.hostMetadata = request.endpoint?.metadata;
+  facts.routedPath = facts.path;
   facts.path = head.path;
   facts.method = head.method;
   facts.headers = head.headers;

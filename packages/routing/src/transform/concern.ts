@@ -32,7 +32,8 @@ interface HandlerParts {
 
 const EVERY_RESPONSE: HandlerParts['appliesTo'] = () => true;
 
-function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler | undefined {
+/** Creates the handler of a stage; `undefined` without a stage. */
+export function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler | undefined {
   if (!stage) return undefined;
   const log = context.log.get('http');
   const selected = stage.changesResponses ? new WeakMap<IncomingMessage, RequestEntry>() : undefined;
@@ -122,11 +123,12 @@ export const earlyTransformationConcern = concernOf('early', 'earlyTransformatio
 export const regularTransformationConcern = concernOf('regular', 'regularTransformation');
 
 /** `stagedTransformations.postRouting`: after the endpoint is chosen; only responses of the destination. */
-export const postRoutingTransformationConcern = concernOf(
-  'postRouting',
-  'postRouting',
-  ({ isLocalReply, details }) => !isLocalReply && details === 'via_upstream',
-);
+export const postRoutingTransformationConcern = concernOf('postRouting', 'postRouting', isFromUpstream);
+
+/** Returns true for the response of a destination. */
+export function isFromUpstream({ isLocalReply, details }: FilteredHead): boolean {
+  return !isLocalReply && details === 'via_upstream';
+}
 
 /**
  * Transforms requests and responses in your own server by `requestTransforms` and `responseTransforms`, in the form they have in a

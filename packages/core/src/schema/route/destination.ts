@@ -16,8 +16,8 @@ const destinationSpec = f.block(f.exclusive, {
   }),
   azure: f.group('Calls a cloud function.', f.leftOut, { functionName: f.text('Function of the upstream.') }),
   rest: f.group('Calls a function of a REST service.', {
-    functionName: f.text('Function of the upstream.'),
-    parameters: f.of(FunctionParameters, 'Sources of its parameters.'),
+    functionName: f.text('Function of the upstream, see `serviceSpec.rest.transformations`.'),
+    parameters: f.of(FunctionParameters, 'Sources of its parameters. Fields of a JSON body are parameters too.'),
     responseTransformation: f.of(TransformationTemplate, 'Transformation of the response.'),
   }),
   grpc: f.group('Deprecated; calls a gRPC method.', f.leftOut, {
@@ -39,7 +39,7 @@ const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
     tags: f.texts('Tags that instances must have.'),
     dataCenters: f.texts('Data centers. Empty: all.'),
   }),
-  destinationSpec: f.of(destinationSpec, 'Function of the upstream to call.', f.notYet),
+  destinationSpec: f.of(destinationSpec, 'Function of the upstream to call.'),
   subset: f.group('Restricts the endpoints to those with these labels, see `subsetSpec` of the upstream.', {
     values: f.map(f.text(), 'Value by label.'),
   }),

@@ -115,10 +115,13 @@ const single = f.block({
 export interface Transformations extends f.Static<typeof single> {}
 export const Transformations = f.named<Transformations>('Transformations', single);
 
-/** Parameters of a function call: which header or path segment a value comes from. */
 const parameters = f.block({
-  headers: f.map(f.text(), 'Value pattern by header, e.g. `{id}`.'),
-  path: f.anything('Pattern of the path that values are taken from.'),
+  headers: f.map(
+    f.text(),
+    'Pattern by header, e.g. `{id}`, with parameters in braces: letters, digits, `-`, `.` and `_`. It must match the whole value.',
+  ),
+  path: f.text('Pattern of the path before rewrites, without its query unless the pattern has one, e.g. `/pets/{id}`.'),
 });
+/** Parameters of a function: which header or path segment a value comes from. */
 export interface FunctionParameters extends f.Static<typeof parameters> {}
 export const FunctionParameters = f.named<FunctionParameters>('FunctionParameters', parameters);

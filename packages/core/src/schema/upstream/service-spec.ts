@@ -5,12 +5,12 @@ import { TransformationTemplate } from '../route/transformations.ts';
 const fields = f.block(f.exclusive, {
   rest: f.group('A REST service with functions.', {
     transformations: f.map(TransformationTemplate, 'Template of the request by function.'),
-    swaggerInfo: f.group('OpenAPI document.', f.exclusive, {
+    swaggerInfo: f.group('OpenAPI document of the functions; it is kept for tools, and not read.', f.exclusive, {
       url: f.text('Source of the document.'),
       inline: f.text('The document.'),
     }),
   }),
-  grpc: f.group('Deprecated; a gRPC service.', {
+  grpc: f.group('Deprecated; a gRPC service.', f.leftOut, {
     descriptors: f.text('Descriptor set as base64.'),
     grpcServices: f.groups('The services.', {
       packageName: f.text('Package.'),
@@ -18,8 +18,10 @@ const fields = f.block(f.exclusive, {
       functionNames: f.texts('Methods.'),
     }),
   }),
-  grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.'),
-  graphql: f.group('A GraphQL server.', { endpoint: f.group('The server.', { url: f.text('URL of the server.') }) }),
+  grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.', f.notYet),
+  graphql: f.group('Deprecated; a GraphQL server.', f.leftOut, {
+    endpoint: f.group('The server.', { url: f.text('URL of the server.') }),
+  }),
 });
 /** The functions of an upstream. */
 export interface ServiceSpec extends f.Static<typeof fields> {}

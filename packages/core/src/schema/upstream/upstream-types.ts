@@ -2,7 +2,7 @@ import * as f from '../field.ts';
 import { UpstreamSslConfig } from '../listener/ssl-config.ts';
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
-const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.', f.notYet);
+const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.');
 const subsetSpec = f.of(SubsetSpec, 'Subsets of endpoints by label.');
 
 const host = f.block({

@@ -13,6 +13,7 @@ import { accessOf, type GoodAction, type IntendedAction, type LastGood } from '.
 import { routeMessage } from '../status/messages.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
+import { restCallOf } from './rest-calls.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
 import type { Reader } from '../input.ts';
@@ -193,7 +194,8 @@ function shareOf(
   const own = options ? withNamespaces(options, namespace, reader.input.derived) : NO_OPTIONS;
   const subset = destination?.subset?.values;
   const labels = subset && Object.keys(subset).length > 0 && { subset: Object.freeze({ ...subset }) };
-  return Object.freeze({ upstream: clusterName(ref), weight, options: own, ...labels });
+  const rest = destination && restCallOf(destination, ref, reader);
+  return Object.freeze({ upstream: clusterName(ref), weight, options: own, ...labels, ...(rest && { rest }) });
 }
 
 /** Returns why a destination cannot be used, or a warning about it. */

@@ -9,6 +9,7 @@ import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
+import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
@@ -38,6 +39,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fiel
       ...transformationProblems(level, reader.input.settings).map(faultOf),
     ]),
     ...subsetProblems(action, reader).errors,
+    ...restProblems(action),
     ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),
   ];
 }

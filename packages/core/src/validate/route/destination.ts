@@ -1,14 +1,18 @@
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import { each, fields, reporterOf, within, type Check } from '../check.ts';
+import { checkDestinationSpec } from '../rest-function.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
 const invalid = reporterOf('INVALID_ACTION');
 
 /** A destination must name its target. */
-export const checkDestination: Check<DestinationSpec> = ({ upstream, kube, consul }, at) => {
+export const checkDestination: Check<DestinationSpec> = ({ upstream, kube, consul, destinationSpec }, at) => {
   const isNamed = upstream?.name || kube?.ref?.name || consul?.serviceName;
-  return invalid(!isNamed && 'the destination names no upstream', at, { hint: 'upstream' });
+  return [
+    ...invalid(!isNamed && 'the destination names no upstream', at, { hint: 'upstream' }),
+    ...within(destinationSpec, [...at, 'destinationSpec'], checkDestinationSpec),
+  ];
 };
 
 /** Weighted destinations: at least one, each with a destination; the sum of the weights must be at least 1. */

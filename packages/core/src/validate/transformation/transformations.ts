@@ -26,7 +26,8 @@ const checkMatchers: Check<TransformationStage> = (stage, at) => [
   ),
 ];
 
-const checkTemplate = (template: TransformationTemplate, side: Side, at: FieldPath): FieldProblem[] => [
+/** Returns problems of one template: extractors, header names and metadata. */
+export const checkTemplate = (template: TransformationTemplate, side: Side, at: FieldPath): FieldProblem[] => [
   ...Object.entries(template.extractors ?? {}).flatMap(([name, extractor]) => {
     const problem = extractorProblem(extractor);
     return invalid(problem && `extractor ${name.slice(0, 60)}: ${problem}`, [...at, 'extractors', name]);

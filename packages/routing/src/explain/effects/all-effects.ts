@@ -1,5 +1,5 @@
 import type { EffectRule } from './effect.ts';
-import { retryEffect, rewriteEffect, shadowEffect } from './forward-effects.ts';
+import { functionEffect, retryEffect, rewriteEffect, shadowEffect } from './forward-effects.ts';
 import { processorEffect } from './processor-effects.ts';
 import { bufferEffect, corsEffect, csrfEffect, faultEffect } from './request-effects.ts';
 import { compressEffect, maskEffect } from './response-effects.ts';
@@ -14,6 +14,7 @@ export const LAST_EFFECTS: readonly EffectRule[] = [
   bufferEffect,
   processorEffect('extProcLate'),
   rewriteEffect,
+  functionEffect,
   shadowEffect,
   retryEffect,
   maskEffect,

@@ -24,6 +24,14 @@ export function rewriteEffect(input: EffectInput): Effect | undefined {
   };
 }
 
+export function functionEffect({ entry }: EffectInput): Effect | undefined {
+  const { action } = entry.route.source;
+  const calls = action.type === 'forward' ? action.destinations.flatMap(({ rest }) => rest?.functionName ?? []) : [];
+  if (calls.length === 0) return undefined;
+  const effect = `the request is rendered by the template of the function ${calls.join(' or ')} (not shown)`;
+  return { option: 'destinationSpec', effect };
+}
+
 export function retryEffect(input: EffectInput): Effect | undefined {
   const retries = policyOf(input)?.retries;
   if (!retries || retries.conditions.size === 0 || retries.numRetries === 0) return undefined;

@@ -153,8 +153,9 @@ function compileForward(
   environment: RouteEnvironment,
 ): CompiledAction {
   const compiled = destinations.map((destination): CompiledDestination => {
-    const plan = environment.plan([destination.options, route.options, environment.hostOptions]);
-    const { upstream, weight, subset, broken, dynamic } = destination;
+    const { upstream, weight, subset, broken, dynamic, rest } = destination;
+    const own = rest && !broken ? { ...destination.options, restFunction: rest } : destination.options;
+    const plan = environment.plan([own, route.options, environment.hostOptions]);
     return { upstream, weight, subset, broken, dynamic, ...plan };
   });
   const { timeout } = route.options;

@@ -252,6 +252,16 @@ describe('effects of options in explanations', () => {
     });
   }
 
+  it('names the function that a destination calls', () => {
+    const rest = { functionName: 'findPetById', template: {} };
+    const destinations = [{ upstream: 'up_gw-system', weight: 1, options: {}, rest }];
+    const routes = [routeOf({ action: { type: 'forward', destinations } })];
+    const snapshot = snapshotOf([hostOf(routes)], [upstreamOf([endpointOf(9)])]);
+    expect(textOf(explained(snapshot, { name: '', effects: [] }))).to.deep.equal([
+      'destinationSpec: the request is rendered by the template of the function findPetById (not shown)',
+    ]);
+  });
+
   it('names the processor of the settings', () => {
     const grpcService = { extProcServerRef: { name: 'processor', namespace: '' } };
     const settings = { ...DEFAULT_SNAPSHOT_SETTINGS, extProcEarly: { grpcService } };
