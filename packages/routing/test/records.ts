@@ -57,6 +57,8 @@ const RESULT: Readonly<RequestResult> = {
   upstreamMs: 10.2,
   isHealthCheck: false,
   sentMs: 1.5,
+  receivedMs: 0.6,
+  upstreamLocal: { address: '10.0.0.5', port: 40_000 },
   localBody: '',
   termination: '',
 };

@@ -4,41 +4,14 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { plainAddress, type ClientConnection } from '@edge-gateway/core';
 import type { ConnectionCertificates } from '../route/options/client-certificate.ts';
+import { localEndOf } from './local-end.ts';
+import { tlsFactsOf } from './tls-facts.ts';
 
 /** The part of an `IncomingMessage` that describes its connection. */
 type OnConnection = Pick<IncomingMessage, 'httpVersion' | 'socket'>;
 
-interface LocalEnd {
-  readonly address: string;
-  readonly port: number;
-}
-
 const CONNECTION_ID = Symbol('edge-gateway.connectionId');
 let connections = 0;
-
-const LOCAL_END = Symbol('edge-gateway.localEnd');
-const UNKNOWN_END: LocalEnd = { address: '', port: 0 };
-
-/** Returns the local address of a socket and caches it: a closed socket no longer has it. */
-export function localEndOf(socket: Socket & { [LOCAL_END]?: LocalEnd }): LocalEnd {
-  const known = socket[LOCAL_END];
-  if (known) return known;
-  const { localAddress, localPort = 0 } = socket;
-  if (localAddress === undefined) return UNKNOWN_END;
-  return (socket[LOCAL_END] = { address: plainAddress(localAddress), port: localPort });
-}
-
-const certificates = new WeakMap<TLSSocket, ConnectionCertificates>();
-
-function certificatesOf(socket: TLSSocket): ConnectionCertificates | undefined {
-  const known = certificates.get(socket);
-  if (known) return known;
-  const peer = socket.getPeerX509Certificate();
-  if (!peer) return undefined;
-  const found = { peer, own: socket.getX509Certificate() };
-  certificates.set(socket, found);
-  return found;
-}
 
 /** The connection of a request, read from its socket on demand. */
 export class ConnectionRecord {
@@ -48,6 +21,7 @@ export class ConnectionRecord {
     this.#req = req;
     // Formats read it after the client may have disconnected.
     localEndOf(req.socket);
+    if (this.tls) tlsFactsOf(req.socket as TLSSocket);
   }
 
   get protocol(): string {
@@ -82,7 +56,7 @@ export class ConnectionRecord {
 
   /** The certificates of a connection whose client presented a verified one. The same object for each request of a connection. */
   get certificates(): ConnectionCertificates | undefined {
-    return this.clientVerified ? certificatesOf(this.#req.socket as TLSSocket) : undefined;
+    return this.tls ? tlsFactsOf(this.#req.socket as TLSSocket).certificates : undefined;
   }
 
   /** The server name of the TLS handshake; empty without one. */
@@ -98,16 +72,16 @@ export class ConnectionRecord {
   }
 
   get tlsCipher(): string {
-    return (this.#req.socket as Partial<TLSSocket>).getCipher?.()?.standardName ?? '';
+    return this.tls ? tlsFactsOf(this.#req.socket as TLSSocket).cipher : '';
   }
 
   /** The verified certificate of the client. */
   get clientCertificate(): X509Certificate | undefined {
-    return this.clientVerified ? (this.#req.socket as TLSSocket).getPeerX509Certificate() : undefined;
+    return this.certificates?.peer;
   }
 
   get tlsVersion(): string {
-    return (this.#req.socket as Partial<TLSSocket>).getProtocol?.() ?? '';
+    return this.tls ? tlsFactsOf(this.#req.socket as TLSSocket).version : '';
   }
 }
 

@@ -1,5 +1,7 @@
 import { alternativeNames, GRPC_STATUSES } from '@edge-gateway/core';
+import { hostOf } from '../http1/authority.ts';
 import { writtenStatus } from './grpc-status.ts';
+import { POINTS } from './points.ts';
 import type { Operator, RequestRecord } from './record.ts';
 
 const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
@@ -22,8 +24,10 @@ export const LOG_PLAIN: Readonly<Record<string, Operator>> = {
   GRPC_STATUS: (record) => grpcStatus(record, 'CAMEL_STRING'),
   GRPC_STATUS_NUMBER: (record) => grpcStatus(record, 'NUMBER'),
   LOCAL_REPLY_BODY: ({ result }) => text(String(result.localBody)),
+  REQUEST_DURATION: ({ result }) => (result.receivedMs < 0 ? undefined : Math.round(result.receivedMs)),
   SPAN_ID: ({ trace }) => trace?.spanId,
   TRACE_ID: ({ trace }) => trace?.traceId,
+  UPSTREAM_LOCAL_ADDRESS: ({ result: { upstreamLocal } }) => upstreamLocal && text(hostOf(upstreamLocal)),
 };
 
 /** Those that take an argument. */
@@ -45,19 +49,10 @@ const camelCase = (name: string): string =>
     ? name
     : name.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** Subject or issuer in the form of RFC 2253: the most specific part first. */
-function distinguishedName(lines: string | undefined): string | undefined {
+/** Returns a subject or issuer in the form of RFC 2253: the most specific part first. */
+export function distinguishedName(lines: string | undefined): string | undefined {
   return lines === undefined ? undefined : text(lines.split('\n').toReversed().join(','));
 }
-
-/** Points in time, in milliseconds since the start of a request; -1 if unknown. */
-const POINTS: Readonly<Record<string, (record: RequestRecord) => number>> = {
-  DS_RX_BEG: () => 0,
-  US_TX_BEG: ({ result }) => result.sentMs,
-  US_RX_BEG: ({ result }) => (result.upstreamMs < 0 ? -1 : result.sentMs + result.upstreamMs),
-  DS_TX_BEG: ({ result }) => (result.upstreamMs < 0 ? -1 : result.sentMs + result.upstreamMs),
-  DS_TX_END: ({ result }) => result.durationMs,
-};
 
 const PER_MS: Readonly<Record<string, number>> = { ms: 1, us: 1_000, ns: 1_000_000 };
 

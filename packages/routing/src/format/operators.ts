@@ -14,10 +14,12 @@ import {
   type PLAIN_OPERATORS,
 } from '@edge-gateway/core';
 import { LOG_PLAIN, LOG_WITH_ARGUMENT } from './log-operators.ts';
+import { respondedMs } from './points.ts';
 import { formatTime } from './time.ts';
 
 const HOSTNAME = hostname();
 const text = (value: string): string | undefined => (value === '' ? undefined : value);
+const rounded = (milliseconds: number): number | undefined => (milliseconds < 0 ? undefined : Math.round(milliseconds));
 const address = (host: string, port: number): string => hostOf({ address: host, port });
 
 /** What resources are validated against: an operator without a value here does not compile. */
@@ -33,9 +35,8 @@ const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   BYTES_RECEIVED: (r) => r.result.bytesReceived,
   BYTES_SENT: (r) => r.result.bytesSent,
   DURATION: (r) => Math.round(r.result.durationMs),
-  RESPONSE_DURATION: (r) => (r.result.upstreamMs < 0 ? undefined : Math.round(r.result.upstreamMs)),
-  RESPONSE_TX_DURATION: (r) =>
-    r.result.upstreamMs < 0 ? undefined : Math.max(0, Math.round(r.result.durationMs - r.result.upstreamMs)),
+  RESPONSE_DURATION: (r) => rounded(respondedMs(r)),
+  RESPONSE_TX_DURATION: (r) => (respondedMs(r) < 0 ? undefined : rounded(r.result.durationMs - respondedMs(r))),
   UPSTREAM_HOST: (r) => text(r.result.upstreamHost),
   UPSTREAM_REQUEST_ATTEMPT_COUNT: (r) => r.result.attempts || undefined,
   UPSTREAM_TRANSPORT_FAILURE_REASON: (r) => text(r.result.transportFailure),

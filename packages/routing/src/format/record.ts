@@ -1,4 +1,5 @@
 import type { ConnectionRecord } from './connection-record.ts';
+import type { LocalEnd } from './local-end.ts';
 
 /** Details of a response from an upstream. */
 export const VIA_UPSTREAM = 'via_upstream';
@@ -45,6 +46,8 @@ export interface RecordedRoute {
 export class RequestResult {
   /** `address:port` of the endpoint; empty if none was picked. */
   upstreamHost = '';
+  /** This side of the connection to it; unknown without a connection. */
+  upstreamLocal: LocalEnd | undefined = undefined;
   /** 0 before it is known. */
   status = 0;
   responseHeaders: readonly string[] = NO_HEADERS;
@@ -65,6 +68,8 @@ export class RequestResult {
   isHealthCheck = false;
   /** Milliseconds until it was sent upstream; -1 if it was not. */
   sentMs = -1;
+  /** Milliseconds until its last byte was received; -1 if that is unknown, because no log has it. */
+  receivedMs = -1;
   /** Body of a response of the gateway itself. */
   localBody: string | Buffer = '';
   /** Why a connection was closed; empty for a request. */

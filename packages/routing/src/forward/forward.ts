@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RetryPolicy } from '@edge-gateway/core';
+import type { LocalEnd } from '../format/local-end.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
@@ -65,6 +66,8 @@ export interface ForwardOutcome {
   readonly attempts: number;
   /** `address:port` of the endpoint (`[address]:port` for IPv6), if one was picked. */
   readonly endpoint?: string;
+  /** This side of the last connection to it; unknown if none was opened, or over a Unix socket. */
+  readonly local?: LocalEnd | undefined;
   /** Milliseconds from sending to the response head; -1 without a response. */
   readonly upstreamMs: number;
   /** Bytes of the body that were sent to the client. */
@@ -96,6 +99,8 @@ export interface UpgradeOutcome {
   readonly flags: string;
   readonly details?: string;
   readonly endpoint?: string;
+  /** This side of the connection to it. */
+  readonly local?: LocalEnd | undefined;
   readonly bytesSent: number;
   readonly bytesReceived: number;
 }

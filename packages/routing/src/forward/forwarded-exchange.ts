@@ -167,6 +167,7 @@ export class ForwardedExchange extends UpstreamExchange {
       cause: reason?.cause,
       attempts: this.attempt,
       endpoint: hostOf(this.host),
+      local: this.local,
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
       bytesReceived: this.body?.bytes ?? this.head.body?.length ?? 0,

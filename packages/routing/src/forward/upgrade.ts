@@ -2,6 +2,7 @@ import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'n
 import type { Socket } from 'node:net';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger } from '@edge-gateway/core';
+import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { authorityOf, hostOf } from '../http1/authority.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
@@ -50,6 +51,7 @@ class Upgrade {
   #status = 0;
   #reason: { readonly flags: string; readonly details?: string } = { flags: '' };
   #connected = false;
+  #local: LocalEnd | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
     this.#socket = socket;
@@ -143,6 +145,7 @@ class Upgrade {
   #join(tunnel: Socket): void {
     const socket = this.#socket;
     this.#responded(101);
+    this.#local = localEndOf(tunnel);
     socket.once('close', () => tunnel.destroy());
     // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
     socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
@@ -171,6 +174,7 @@ class Upgrade {
       ...(status === 0 && { flags: 'DC' }),
       status,
       endpoint: this.#host && hostOf(this.#host),
+      local: this.#local,
       bytesSent: this.#socket.bytesWritten - this.#before.written,
       bytesReceived: this.#socket.bytesRead - this.#before.read,
     });

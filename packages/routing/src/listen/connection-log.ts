@@ -14,26 +14,13 @@ export interface ConnectionLog {
 
 /** A connection without a protocol of requests. Its values are read while it is open, because a closed socket no longer has them. */
 class LoggedConnection extends ConnectionRecord {
-  readonly #tlsVersion: string;
-  readonly #tlsCipher: string;
-
   constructor(socket: Socket) {
     super({ socket, httpVersion: '' });
-    this.#tlsVersion = super.tlsVersion;
-    this.#tlsCipher = super.tlsCipher;
     void socket.remoteAddress;
   }
 
   override get protocol(): string {
     return '';
-  }
-
-  override get tlsVersion(): string {
-    return this.#tlsVersion;
-  }
-
-  override get tlsCipher(): string {
-    return this.#tlsCipher;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger, setCloseDelay } from '@edge-gateway/core';
-import { localEndOf } from '../format/connection-record.ts';
+import { localEndOf } from '../format/local-end.ts';
 import type { ListenLimits } from './limits.ts';
 
 /** One client connection, from its first byte (after the handshake) to its end. */

@@ -13,6 +13,7 @@ import { createAccessLogs, createConnectionLogs, type AccessLog } from '../acces
 import type { Sinks } from '../access-log/sinks.ts';
 import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
 import type { Collector, Collectors } from '../collect/collectors.ts';
+import { logsRequestEnd } from './request-end.ts';
 import { compileTracing } from '../tracing/compile-tracing.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
@@ -115,6 +116,8 @@ export interface CompiledListener extends RouteTable {
   readonly connectionLogs: readonly AccessLog[] | undefined;
   /** Missing without tracing. */
   readonly tracer: Tracer | undefined;
+  /** True if an access log has the time at which requests are complete. */
+  readonly logsRequestEnd: boolean;
   readonly responses: ResponseStats;
 }
 
@@ -162,6 +165,7 @@ function compileListener(
     findHost: createDomainIndex(domainsOf(hosts)),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
+    logsRequestEnd: sameLogs ? before.logsRequestEnd : logsRequestEnd(source.options.accessLoggingService),
     logs: sameLogs ? before.logs : createAccessLogs(source, environment),
     connectionLogs: sameLogs ? before.connectionLogs : createConnectionLogs(source, environment),
     responses: createResponseStats(environment.context.metrics, source.bindAddress, source.bindPort),

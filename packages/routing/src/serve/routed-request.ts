@@ -48,6 +48,7 @@ import { sessionHeader } from './host-choice.ts';
 import { addAttemptCount, addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
 import { prepareRetry, RequestRoute, type OutgoingRequest } from './outgoing-request.ts';
 import { countResponse, type HttpStats } from './http-stats.ts';
+import { recordRequestEnd } from './request-end.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 
@@ -173,7 +174,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.environment.stats.total.value++;
     this.environment.stats.active.value++;
     if (this.route.host) this.route.host.inFlight++;
-    const { tracer } = this.listener;
+    const { tracer, logsRequestEnd } = this.listener;
+    if (logsRequestEnd) recordRequestEnd(this.req, this.result, () => performance.now() - this.#start);
     if (tracer) this.trace = startTrace(tracer, this, this.route.entry?.route.tracing);
   }
 
@@ -235,6 +237,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.transportFailure = outcome.cause ?? '';
     this.result.attempts = outcome.attempts;
     this.result.upstreamHost = outcome.endpoint ?? '';
+    this.result.upstreamLocal = outcome.local;
     this.result.upstreamMs = outcome.upstreamMs;
     this.result.bytesReceived = outcome.bytesReceived;
     this.result.bytesSent = outcome.bytesSent;

@@ -1,6 +1,7 @@
 import type { AttemptObserver } from './attempt.ts';
 import { explain, failureOf, isDisconnect, overflow, type FailureReason } from './failure.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
+import type { LocalEnd } from '../format/local-end.ts';
 import type { RequestBody } from '../http1/request-body.ts';
 import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
@@ -30,6 +31,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   /** Connection of the client, where the upstream is told of it. */
   client: ClientAddresses | undefined;
   protected connection: Connection | undefined;
+  /** This side of the last connection. */
+  protected local: LocalEnd | undefined;
   /** The exchange has ended. */
   protected over = false;
   /** Number of the current attempt. */
@@ -124,6 +127,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   onOpen(connection: Connection): void {
     if (this.over) return connection.leave();
     this.connection = connection;
+    this.local = connection.local;
     const { method, body } = this.#request!;
     connection.write(method, this.#head, body);
   }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { UpstreamClosedError } from '../http1/errors.ts';
 import type { HeadCache } from '../http1/head-cache.ts';
 import { ReadBuffer } from '../http1/read-buffer.ts';
@@ -52,6 +53,8 @@ export class Connection implements ResponseSink {
   sent = false;
   /** True once a byte of the response was received. */
   responding = false;
+  /** This side of the connection; unknown over a Unix socket. */
+  local: LocalEnd | undefined;
   readonly #pool: ConnectionOwner;
   readonly #client: ClientAddresses | undefined;
   readonly #parser: ResponseParser;
@@ -182,6 +185,8 @@ export class Connection implements ResponseSink {
   #opened(socket: Socket): void {
     this.#pool.connected();
     this.#socket = socket;
+    // A closed socket no longer has it.
+    if (socket.localAddress !== undefined) this.local = localEndOf(socket);
     readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
     socket.on('end', this.#onEnded).on('close', this.#onEnded);

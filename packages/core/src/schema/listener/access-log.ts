@@ -56,6 +56,9 @@ export interface AccessLogFilter extends f.Static<typeof filter> {
 }
 export const AccessLogFilter = f.named<AccessLogFilter>('AccessLogFilter', filter);
 
+const NO_FILTER_STATE =
+  'Additional filter state objects to send. This gateway has no filters that keep such objects: log `%DYNAMIC_METADATA(…)%` instead.';
+
 const fileSink = f.block(f.oneOf(['stringFormat', 'jsonFormat']), {
   path: f.text('File to append lines to; `/dev/stdout` is standard output.'),
   stringFormat: f.text('Format with command operators; must end with its own newline. Empty: the default format.'),
@@ -69,7 +72,7 @@ const grpcService = f.block({
   additionalRequestHeadersToLog: f.texts('Additional request headers to send. Values of credentials are redacted.'),
   additionalResponseHeadersToLog: f.texts('Additional response headers to send. Values of credentials are redacted.'),
   additionalResponseTrailersToLog: f.texts('Additional response trailers to send.', f.notYet),
-  filterStateObjectsToLog: f.texts('Additional filter state objects to send.', f.notYet),
+  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.leftOut),
 });
 const openTelemetry = f.block({
   logName: f.text('Name of the log.'),
@@ -81,7 +84,7 @@ const openTelemetry = f.block({
     sslConfig: f.anything('TLS to the collector, as `sslConfig` of an Upstream.'),
     timeout: f.duration('Timeout of a call.', { default: '5s' }),
   }),
-  filterStateObjectsToLog: f.texts('Additional filter state objects to send.', f.notYet),
+  filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.leftOut),
   disableBuiltinLabels: f.flag(
     'Omits the resource attributes `log_name`, `cluster_name`, `node_name` and `zone_name`.',
   ),

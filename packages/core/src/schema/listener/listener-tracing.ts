@@ -18,7 +18,10 @@ const datadog = f.block(ONE_COLLECTOR, {
   ...collector,
   serviceName: f.text('Name of this service. Default: the name of the Gateway.'),
   collectorHostname: f.text('`Host` of the calls. Default: the cluster name.'),
-  remoteConfig: f.anything('Reads settings from the collector.', f.notYet),
+  remoteConfig: f.anything(
+    'Polls the agent for settings. They would replace those of the resources unseen: change the percentages in the resource instead.',
+    f.leftOut,
+  ),
 });
 const openTelemetry = f.block(ONE_COLLECTOR, {
   ...collector,

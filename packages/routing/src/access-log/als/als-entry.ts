@@ -1,4 +1,6 @@
-import { isSecretHeader, isToken, redact, REDACTED_IN_LOG, redactPath } from '@edge-gateway/core';
+import { alternativeNames, isSecretHeader, isToken, redact, REDACTED_IN_LOG, redactPath } from '@edge-gateway/core';
+import { distinguishedName } from '../../format/log-operators.ts';
+import { POINTS } from '../../format/points.ts';
 import type { RequestRecord } from '../../format/record.ts';
 import { findHeader } from '../../http1/flat-headers.ts';
 import { FLAG_FIELDS } from './als-messages.ts';
@@ -80,19 +82,56 @@ function commonOf(record: RequestRecord): CommonProperties {
     downstream_remote_address: addressOf(head.clientAddress, port),
     downstream_local_address: addressOf(connection.localAddress, connection.localPort),
     downstream_direct_remote_address: addressOf(connection.directAddress, connection.directPort),
-    ...(connection.tls && {
-      tls_properties: { tls_version: TLS[connection.tlsVersion] ?? 0, tls_sni_hostname: connection.serverName },
-    }),
+    ...(connection.tls && { tls_properties: tlsOf(connection) }),
     start_time: spanOf(startedAt),
     duration: spanOf(result.durationMs),
-    time_to_last_downstream_tx_byte: spanOf(result.durationMs),
+    ...timesOf(record),
     ...(result.upstreamHost !== '' && { upstream_remote_address: parsedAddress(result.upstreamHost) }),
+    ...(result.upstreamLocal && {
+      upstream_local_address: addressOf(result.upstreamLocal.address, result.upstreamLocal.port),
+    }),
     upstream_cluster: route.upstream,
     response_flags: flagsOf(result.flags),
     ...(metadata.size > 0 && { metadata: { filter_metadata: redact(Object.fromEntries(metadata)) } }),
     upstream_transport_failure_reason: result.transportFailure,
     route_name: route.routeName,
+    upstream_request_attempt_count: result.attempts,
+    connection_termination_details: result.termination,
     stream_id: head.requestId,
+  };
+}
+
+/** By the points in time of Envoy's entries; those that are unknown are omitted. */
+const TIMES: Readonly<Record<string, string>> = {
+  time_to_last_rx_byte: 'DS_RX_END',
+  time_to_first_upstream_tx_byte: 'US_TX_BEG',
+  time_to_first_upstream_rx_byte: 'US_RX_BEG',
+  time_to_first_downstream_tx_byte: 'DS_TX_BEG',
+  time_to_last_downstream_tx_byte: 'DS_TX_END',
+};
+
+function timesOf(record: RequestRecord): Record<string, object> {
+  const times: Record<string, object> = {};
+  for (const [field, point] of Object.entries(TIMES)) {
+    const milliseconds = POINTS[point]!(record);
+    if (milliseconds >= 0) times[field] = spanOf(milliseconds);
+  }
+  return times;
+}
+
+function tlsOf({ tlsVersion, serverName, clientCertificate }: RequestRecord['connection']): object {
+  const names = alternativeNames(clientCertificate?.subjectAltName);
+  return {
+    tls_version: TLS[tlsVersion] ?? 0,
+    tls_sni_hostname: serverName,
+    ...(clientCertificate && {
+      peer_certificate_properties: {
+        subject: distinguishedName(clientCertificate.subject) ?? '',
+        subject_alt_name: names
+          .filter(({ kind }) => kind === 'URI' || kind === 'DNS')
+          .map(({ kind, name }) => (kind === 'URI' ? { uri: name } : { dns: name })),
+      },
+    }),
   };
 }
 

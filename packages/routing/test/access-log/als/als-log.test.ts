@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { loadPackageDefinition, Server, ServerCredentials, type ServerReadableStream } from '@grpc/grpc-js';
@@ -30,6 +32,7 @@ async function startAls(port = 0) {
     longs: Number,
     enums: String,
     defaults: true,
+    oneofs: true,
   });
   const loaded = loadPackageDefinition(definition) as never as {
     envoy: { service: { accesslog: { v3: { AccessLogService: { service: never } } } } };
@@ -103,6 +106,7 @@ describe('access log service', () => {
         flags: 'UF,URX',
         details: 'refused',
         transportFailure: 'refused',
+        attempts: 2,
         path: '/v1/a?access_token=secret',
         headers: [...headers, 'authorization', 'Bearer x'],
         responseHeaders: ['content-type', 'text/plain'],
@@ -142,6 +146,19 @@ describe('access log service', () => {
     });
     expect(common['start_time']).to.deep.equal({ seconds: 1767323045, nanos: 678000000 });
     expect(common['duration']).to.deep.equal({ seconds: 0, nanos: 12340000 });
+    const times = {
+      first_upstream_tx: 1_500_000,
+      first_upstream_rx: 11_700_000,
+      last_rx: 600_000,
+      last_downstream_tx: 12_340_000,
+    };
+    for (const [name, nanos] of Object.entries(times))
+      expect(common[`time_to_${name}_byte`], name).to.deep.equal({ seconds: 0, nanos });
+    expect(common['upstream_local_address']).to.deep.nested.include({
+      'socket_address.address': '10.0.0.5',
+      'socket_address.port_value': 40_000,
+    });
+    expect(common['upstream_request_attempt_count']).to.equal(2);
     expect(common['upstream_remote_address']).to.deep.nested.include({
       'socket_address.address': '10.0.0.4',
       'socket_address.port_value': 80,
@@ -177,7 +194,10 @@ describe('access log service', () => {
 
   it('sends an entry of each connection', async () => {
     const log = apply({ listenerAccessLoggingService: service() });
-    log.logConnection(LISTENER, recordOf({ bytesReceived: 10, bytesSent: 20 }));
+    const pem = readFileSync(join(import.meta.dirname, '../../route/options/certificates/client.crt'));
+    const connection = { tls: true, tlsVersion: 'TLSv1.3', clientCertificate: new X509Certificate(pem) };
+    const termination = 'client_certificate_rejected';
+    log.logConnection(LISTENER, recordOf({ ...connection, termination, bytesReceived: 10, bytesSent: 20 }));
     log.logRefused(LISTENER, recordOf());
     await log.close();
     router = undefined;
@@ -187,6 +207,21 @@ describe('access log service', () => {
     expect(message!.tcp_logs!.log_entry[0]!['connection_properties']).to.include({
       received_bytes: 10,
       sent_bytes: 20,
+    });
+    const common = message!.tcp_logs!.log_entry[0]!['common_properties']!;
+    expect(common['connection_termination_details']).to.equal(termination);
+    expect(common['tls_properties']).to.deep.include({
+      tls_version: 'TLSv1_3',
+      peer_certificate_properties: {
+        issuer: '',
+        subject: 'CN=alice,OU=Web \\"Team\\",O=Shop\\, Inc.,C=DE',
+        subject_alt_name: [
+          { san: 'uri', uri: 'spiffe://shop.example/sa/alice' },
+          { san: 'uri', uri: 'https://shop.example/a?b=c;d' },
+          { san: 'dns', dns: 'alice.shop.example' },
+          { san: 'dns', dns: 'b.shop.example' },
+        ],
+      },
     });
   });
 
