@@ -82,7 +82,8 @@ class Origins {
 }
 
 const CREDENTIALS = set('access-control-allow-credentials', 'true');
-/** The response depends on the origin, so that caches must not use it for another one. */
+const NO_CREDENTIALS: HeaderChange = { op: 'remove', name: 'access-control-allow-credentials' };
+/** The response names the origin, so that caches must not use it for another one. */
 const VARY: HeaderChange = { op: 'append', name: 'vary', value: 'Origin' };
 const WILDCARD = '*';
 
@@ -95,12 +96,11 @@ function compile(options: Cors, { metrics }: Context): Handler | undefined {
   const maxAge = listed([options.maxAge ?? ''], 'maxAge');
   const valid = metrics.counter(httpStat('cors.origin_valid'));
   const invalid = metrics.counter(httpStat('cors.origin_invalid'));
-  const varies = !origins.any || options.allowCredentials === true;
 
   return function cors(req, _res, next) {
     const facts = factsOf(req);
     const { responseChanges: changes } = facts;
-    if (varies) changes.push(VARY);
+    changes.push(VARY);
     const origin = facts.header('origin');
     if (!origin) return next();
     const isNamed = origins.names(origin);
@@ -110,8 +110,9 @@ function compile(options: Cors, { metrics }: Context): Handler | undefined {
     }
     valid.value++;
     changes.push(set('access-control-allow-origin', origin));
-    // Every site could act as the user: only origins that the policy names may send cookies.
-    if (options.allowCredentials && isNamed && origin !== WILDCARD) changes.push(CREDENTIALS);
+    // Every site could act as the user: only origins that the policy names may send cookies, whatever the upstream says.
+    if (!isNamed || origin === WILDCARD) changes.push(NO_CREDENTIALS);
+    else if (options.allowCredentials) changes.push(CREDENTIALS);
     if (exposed !== '') changes.push(set('access-control-expose-headers', exposed));
     const requested = facts.method === 'OPTIONS' ? facts.header('access-control-request-method') : undefined;
     if (!requested) return next();

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createContext, GatewayError, type Concern } from '@edge-gateway/core';
 import { cors } from '../../../src/route/options/cors.ts';
 import { ask, served, type Answer, type Served } from '../../served.ts';
-import { directOf, routeOf } from '../../snapshots.ts';
+import { directOf, endpointOf, routeOf, start, upstreamOf } from '../../snapshots.ts';
 
 const ORIGIN = 'https://shop.example';
 const POLICY = {
@@ -126,6 +126,16 @@ describe('cors', () => {
     });
     const named = corsOf(await gateway.ask('/', { headers: { origin: 'https://x.b.example' } }));
     expect(named['allow-credentials']).to.equal('true');
+  });
+
+  it("'*' does not extend what the upstream allows its own origins", async () => {
+    const { port } = await start((_req, res) => {
+      res.setHeader('access-control-allow-origin', ORIGIN).setHeader('access-control-allow-credentials', 'true').end();
+    });
+    gateway = await served({ options: { cors: { allowOrigin: ['*'] } }, upstreams: [upstreamOf([endpointOf(port)])] });
+    const response = await gateway.ask('/', { headers: { origin: 'https://evil.example' } });
+    expect(corsOf(response)).to.deep.equal({ 'allow-origin': 'https://evil.example' });
+    expect(response.headers['vary']).to.equal('Origin');
   });
 
   it('fields of the route replace those of the virtual host', async () => {
