@@ -97,7 +97,8 @@ export class ForwardProxy {
   }
 
   #add(key: string, name: string, port: number): DynamicHost | undefined {
-    if (this.#hosts.size >= (this.#options.dnsCacheConfig?.maxHosts ?? MAX_HOSTS)) return undefined;
+    if (this.#hosts.size >= (this.#options.dnsCacheConfig?.maxHosts ?? MAX_HOSTS) && !this.#forgetFailed())
+      return undefined;
     const host = new DynamicHost();
     this.#hosts.set(key, host);
     host.stop = this.#names.watch(name, this.#rules, {
@@ -149,6 +150,16 @@ export class ForwardProxy {
     const waiting = host.waiting.splice(0);
     this.#pending -= waiting.length;
     for (const callback of waiting) callback(chosen);
+  }
+
+  /** Forgets the first host that cannot be used: invented names must not keep others out. Returns false if there is none. */
+  #forgetFailed(): boolean {
+    for (const [key, { chosen, waiting }] of this.#hosts) {
+      if (!chosen || 'cluster' in chosen || waiting.length > 0) continue;
+      void this.#remove(key);
+      return true;
+    }
+    return false;
   }
 
   #sweep(): void {

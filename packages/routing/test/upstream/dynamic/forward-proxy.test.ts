@@ -198,6 +198,16 @@ describe('dynamicForwardProxy', () => {
     expect([answers.map(({ status }) => status), overflows.length]).to.deep.equal([[503, 503, 503, 503, 503], 3]);
   });
 
+  it('has room for hosts that exist, after requests for many that do not', async () => {
+    const port = await origin();
+    const options = { ...LOOPBACK, dnsCacheConfig: { maxHosts: 3 } };
+    const { ask } = await setUp({ zones: { 'a.test': { a: ['127.0.0.1'] }, 'b.test': { a: ['127.0.0.1'] } }, options });
+    expect((await ask(`a.test:${port}`)).status).to.equal(200);
+    for (let i = 0; i < 5; i++) expect((await ask(`10.0.0.${i}`)).status).to.equal(403);
+    expect((await ask(`b.test:${port}`)).status).to.equal(200);
+    expect((await ask(`a.test:${port}`)).status).to.equal(200);
+  });
+
   it('forgets hosts that are not used for hostTtl, and looks them up again', async () => {
     const port = await origin();
     const options = { ...LOOPBACK, dnsCacheConfig: { hostTtl: '0.05s', maxHosts: 1 } };
