@@ -382,6 +382,8 @@ export const DIFFERENCES: readonly Difference[] = [
       'request headers: TE: trailers': { 'request connection': ['TE', '-'] },
       'request headers: TE: trailers named by Connection': { 'request connection': ['TE', '-'] },
       'response body: with trailers for a client that asks for them': { 'request connection': ['TE', '-'] },
+      'trailers: of a response': { 'request connection': ['TE', '-'] },
+      'trailers: of a response that announces them': { 'request connection': ['TE', '-'] },
     },
   },
   {
@@ -391,6 +393,8 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'It would announce what does not follow.',
     scenarios: {
       'request body: with trailers': { 'request trailer': ['-', 'x-a'] },
+      'trailers that only the listener enables: of a request': { 'request trailer': ['-', 'x-a'] },
+      'trailers that only the upstream enables: of a request': { 'request trailer': ['-', 'x-a'] },
       'response body: with trailers for a client that asks for them': { 'response trailer': ['-', 'x-t'] },
       'response headers: trailer': { 'response trailer': ['-', 'x-a'] },
     },
@@ -525,6 +529,14 @@ export const DIFFERENCES: readonly Difference[] = [
         'response transfer-encoding': ['-', 'chunked'],
       },
       'response body: with trailers': {
+        'response content-length': ['5', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'trailers that only the listener enables: of a response': {
+        'response content-length': ['5', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
+      'trailers that only the upstream enables: of a response': {
         'response content-length': ['5', '-'],
         'response transfer-encoding': ['-', 'chunked'],
       },

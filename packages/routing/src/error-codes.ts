@@ -68,7 +68,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_STREAM_DURATION: { status: 504, message: 'downstream duration timeout' },
   ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },
   ERR_ROUTING_TARGET_TOO_LONG: { status: 414, message: 'the request target is longer than allowed' },
-  ERR_ROUTING_TOO_MANY_HEADERS: { status: 431, message: 'the request has more headers than allowed' },
+  ERR_ROUTING_TOO_MANY_HEADERS: { status: 431, message: 'the request has more headers or trailers than allowed' },
   ERR_ROUTING_TRANSFER_ENCODING: { status: 501, message: 'unknown transfer encoding' },
   ERR_ROUTING_TRANSFORMATION: { status: 400, message: 'bad request: the request cannot be transformed' },
   ERR_ROUTING_UNDERSCORE: { status: 400, message: 'header names with underscores are not allowed here' },

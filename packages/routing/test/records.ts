@@ -47,6 +47,7 @@ const RESULT: Readonly<RequestResult> = {
   upstreamHost: '10.0.0.4:80',
   status: 200,
   responseHeaders: [],
+  responseTrailers: [],
   details: '',
   transportFailure: '',
   attempts: 0,

@@ -18,6 +18,7 @@ import { regexRewrite } from './regex-rewrite.ts';
 import { retries } from './retries.ts';
 import { shadowing } from './shadowing.ts';
 import { streamLimits } from './stream-limits.ts';
+import { trailers } from './trailers.ts';
 
 /** The groups of every feature. */
 export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
@@ -40,4 +41,5 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   retries,
   shadowing,
   streamLimits,
+  trailers,
 };

@@ -51,6 +51,8 @@ export class RequestResult {
   /** 0 before it is known. */
   status = 0;
   responseHeaders: readonly string[] = NO_HEADERS;
+  /** Flat; those that were sent to the client. */
+  responseTrailers: readonly string[] = NO_HEADERS;
   /** Response code details, with Envoy's text if it has one; empty if unknown. */
   details = '';
   /** Response flags; empty on success. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RetryPolicy } from '@edge-gateway/core';
 import type { LocalEnd } from '../format/local-end.ts';
+import type { TrailerRules } from '../http1/trailers.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
@@ -23,6 +24,8 @@ export interface ForwardHead {
   readonly endpoint?: Host;
   /** What the choice of the host depends on. */
   readonly pickContext?: PickContext;
+  /** How trailers are forwarded, if the upstream has them enabled too. Default: they are dropped in both directions. */
+  readonly trailers?: TrailerRules | undefined;
   /** Sent instead of the body of the request, which was already read. Its length is the content-length. */
   readonly body?: Buffer;
   /**
@@ -45,6 +48,8 @@ export interface ForwardHead {
    * If it throws, the response is a 502; for an invalid list the connection is aborted.
    */
   onResponseHead(status: number, headers: string[], host: Host): string[];
+  /** Called with the trailers of the response, flat, before they are sent. */
+  onTrailers?(trailers: readonly string[]): void;
   /** Called with the outcome of each attempt, before `onResponseHead` or `onDone`. */
   readonly onAttempt?: AttemptObserver | undefined;
   /** Called exactly once, when nothing more will be written to the response by the forwarder. */

@@ -12,6 +12,7 @@ import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
+import { ForwardedTrailers } from './forwarded-trailers.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
@@ -41,6 +42,8 @@ export class ForwardedExchange extends UpstreamExchange {
   #upstreamMs = -1;
   #received = 0;
   #timer: StreamTimer | undefined;
+  /** Set if trailers are forwarded. */
+  #trailers: ForwardedTrailers | undefined;
 
   constructor(parts: ExchangeParts) {
     super(parts.cluster, parts.host);
@@ -58,7 +61,11 @@ export class ForwardedExchange extends UpstreamExchange {
     const res = this.#res;
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
+    const { enableTrailers, maxHeaders } = this.cluster.settings;
+    const rules = enableTrailers ? this.head.trailers : undefined;
+    if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
     if (!this.head.body && hasBody(this.#req)) this.body = this.createBody(this.#req);
+    if (this.#trailers && this.body) this.body.writeTrailers = this.#trailers.linesOf;
     const { streamLimits } = this.head;
     if (streamLimits) this.#timer = new StreamTimer(this.cluster.deadlines, streamLimits, this.#limited);
     this.send(this.request());
@@ -71,7 +78,8 @@ export class ForwardedExchange extends UpstreamExchange {
   /** The request as it is to be sent now. */
   protected request(): UpstreamRequest {
     const { method, path, headers, timeoutMs, body } = this.head;
-    return { method, path, headers, timeoutMs, body: body ?? this.body };
+    const sendsTrailers = this.#trailers !== undefined;
+    return { method, path, headers, timeoutMs, body: body ?? this.body, sendsTrailers };
   }
 
   onHeadAlone(): void {
@@ -96,8 +104,10 @@ export class ForwardedExchange extends UpstreamExchange {
     const res = this.#res;
     const length = end - start;
     this.#received += length;
+    const hasTrailers = this.#trailers?.add(this.connection!.trailers) === true;
     const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
-    if (this.#flat) this.#writeBuffered(this.#flat, length);
+    if (this.#flat && hasTrailers) this.#writeHead(this.#flat);
+    else if (this.#flat) this.#writeBuffered(this.#flat, length);
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
     else res.end(this.connection!.take(buffer, start, end));
@@ -105,9 +115,10 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#end(undefined, this.flag, undefined);
   }
 
-  protected onResponse({ status, headers, framing }: ResponseHead): void {
+  protected onResponse({ status, headers, framing, trailer }: ResponseHead): void {
     this.#upstreamMs = this.elapsedMs;
     this.#flat = this.head.onResponseHead(status, [...headers], this.host);
+    if (this.#trailers && framing === 'chunked') this.#trailers.announce(this.#flat, trailer);
     this.#status = status;
     this.#framing = framing;
   }

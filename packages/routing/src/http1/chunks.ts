@@ -13,19 +13,23 @@ const LF = 10;
 
 type State = 'size' | 'extension' | 'sizeEnd' | 'data' | 'dataCr' | 'dataLf' | 'trailers';
 
+const NO_TRAILERS: readonly string[] = [];
+
 export type OnChunkData = (start: number, end: number) => void;
 
 /**
  * Decodes a chunked body (RFC 9112 7.1). Bare line feeds, spaces in a chunk size, and framing headers in the trailers cause
- * an `UpstreamProtocolError`; extensions and trailers are dropped.
+ * an `UpstreamProtocolError`; extensions are dropped.
  */
 export class ChunkReader {
   done = false;
+  /** Flat `[name, value, …]`, once it is done. */
+  trailers: readonly string[] = NO_TRAILERS;
   #state: State = 'size';
   #size = 0;
   #digits = 0;
   #extensions = 0;
-  #trailers = '';
+  #text = '';
 
   /** Decodes from `start` to `end` and returns where it stopped: at `end`, or after the last chunk. */
   read(buffer: Buffer, range: { readonly start: number; readonly end: number }, onData: OnChunkData): number {
@@ -88,19 +92,19 @@ export class ChunkReader {
   }
 
   #readTrailers(buffer: Buffer, start: number, end: number): number {
-    const before = this.#trailers.length;
+    const before = this.#text.length;
     if (before === 0 && start + 1 < end && buffer[start] === CR && buffer[start + 1] === LF) {
       this.done = true;
       return start + 2;
     }
-    this.#trailers += buffer.toString('latin1', start, Math.min(end, start + MAX_TRAILERS - before));
-    const none = this.#trailers.startsWith('\r\n');
-    const blank = none ? 0 : this.#trailers.indexOf('\r\n\r\n', Math.max(before - 3, 0)) + 2;
+    this.#text += buffer.toString('latin1', start, Math.min(end, start + MAX_TRAILERS - before));
+    const none = this.#text.startsWith('\r\n');
+    const blank = none ? 0 : this.#text.indexOf('\r\n\r\n', Math.max(before - 3, 0)) + 2;
     if (!none && blank < 2) {
-      if (this.#trailers.length >= MAX_TRAILERS) throw new UpstreamProtocolError('the trailers are too long');
+      if (this.#text.length >= MAX_TRAILERS) throw new UpstreamProtocolError('the trailers are too long');
       return end;
     }
-    checkTrailers(this.#trailers.slice(0, blank));
+    if (blank > 0) this.trailers = readTrailers(this.#text.slice(0, blank));
     this.done = true;
     return start + blank + 2 - before;
   }
@@ -112,17 +116,20 @@ function digitOf(byte: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-function checkTrailers(text: string): void {
-  if (text === '') return;
+function readTrailers(text: string): readonly string[] {
   if (hasBrokenLines(text)) {
     throw new UpstreamProtocolError('a trailer has a bare line break or a control character');
   }
+  const flat: string[] = [];
   for (const line of text.split('\r\n').slice(0, -1)) {
-    const name = line.slice(0, Math.max(line.indexOf(':'), 0));
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(colon, 0));
     if (!isHeaderName(name)) throw new UpstreamProtocolError('a trailer name is not a token');
     const lower = name.toLowerCase();
     if (lower === 'content-length' || lower === 'transfer-encoding') {
       throw new UpstreamProtocolError('a trailer must not be a framing header');
     }
+    flat.push(name, line.slice(colon + 1).trim());
   }
+  return flat;
 }

@@ -14,6 +14,8 @@ export interface BodySink {
 export class RequestBody {
   bytes = 0;
   ended = false;
+  /** Returns the trailers to send after the body, as lines. Default: none. */
+  writeTrailers: ((raw: readonly string[]) => string) | undefined;
   readonly #req: IncomingMessage;
   readonly #onProgress: () => void;
   #sink: BodySink | undefined;
@@ -28,6 +30,11 @@ export class RequestBody {
   get length(): number | undefined {
     const { headers } = this.#req;
     return headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
+  }
+
+  /** The lines of the trailers, once the body has ended. */
+  get trailers(): string {
+    return this.writeTrailers?.(this.#req.rawTrailers) ?? '';
   }
 
   start(sink: BodySink): void {

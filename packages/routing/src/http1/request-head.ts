@@ -1,12 +1,15 @@
 import { isHeaderName } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
+import { sameName } from './flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 
 export interface RequestLine {
   readonly method: string;
   readonly path: string;
-  /** Flat `[name, value, …]`. Hop-by-hop and framing headers in it are omitted, except `te: trailers`. */
+  /** Flat `[name, value, …]`. Hop-by-hop and framing headers in it are omitted, except `te: trailers` and `trailer`. */
   readonly headers: readonly string[];
+  /** True keeps a `Trailer` header of a chunked request: its trailers follow. */
+  readonly sendsTrailers?: boolean;
 }
 
 /** How the body of a request is delimited: by its length in bytes, in chunks, or no body. */
@@ -23,7 +26,8 @@ const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
  * Returns the head of a request as text with one character per byte. Names keep their case and order; `host` is the default Host header.
  * Throws a `RequestHeadError` for headers that are unsafe to send: line breaks, names that are not tokens, a second Host header.
  */
-export function requestHead({ method, path, headers }: RequestLine, host: string, framing: Framing): string {
+export function requestHead(line: RequestLine, host: string, framing: Framing): string {
+  const { method, path, headers } = line;
   if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
   if (!PATH.test(path)) throw new RequestHeadError('the path is invalid');
   let lines = '';
@@ -33,7 +37,8 @@ export function requestHead({ method, path, headers }: RequestLine, host: string
     const value = headers[i + 1]!;
     if (isFraming(name)) {
       if (name.length === 2 && acceptsTrailers(value)) lines += TE_TRAILERS;
-      continue;
+      const isKept = line.sendsTrailers === true && framing === 'chunked' && sameName(name, 'trailer');
+      if (!isKept) continue;
     }
     if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
     if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);

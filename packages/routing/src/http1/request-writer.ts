@@ -65,7 +65,7 @@ export class RequestWriter implements BodySink {
       if (this.#left !== 0) this.#socket.destroy(new Error('the body is shorter than its content-length'));
       return;
     }
-    const last = `${this.#head}0\r\n\r\n`;
+    const last = `${this.#head}0\r\n${this.#body.trailers}\r\n`;
     this.#head = '';
     this.written += last.length;
     this.#socket.write(last, 'latin1');

@@ -7,6 +7,8 @@ export interface ResponseHead {
   readonly status: number;
   /** Flat, with names as received, without hop-by-hop headers and those that `Connection` lists. */
   readonly headers: readonly string[];
+  /** Value of `Trailer`, if any. */
+  readonly trailer: string | undefined;
   /** Length of the body in bytes; `chunked`; or `close` if it ends with the connection. */
   readonly framing: number | 'chunked' | 'close';
   /** True if another request may follow on the connection. */
@@ -37,6 +39,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
   let named: readonly string[] | undefined;
   let length: string | undefined;
   let coding: string | undefined;
+  let trailer: string | undefined;
   let keepAliveSeconds: number | undefined;
   for (let at = lineEnd + 2; at < text.length;) {
     const end = text.indexOf('\r\n', at);
@@ -57,6 +60,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
       const lower = name.toLowerCase();
       if (lower === 'connection') named = named ? [...named, ...namedByConnection(value)] : namedByConnection(value);
       else if (lower === 'transfer-encoding') coding = coding === undefined ? value : `${coding},${value}`;
+      else if (lower === 'trailer') trailer = trailer === undefined ? value : `${trailer},${value}`;
       else if (lower === 'keep-alive') keepAliveSeconds = secondsOf(value);
     }
   }
@@ -77,6 +81,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
   return {
     status,
     headers,
+    trailer,
     framing,
     keepAlive: !named?.includes('close') && (!old || (named?.includes('keep-alive') === true && coding === undefined)),
     keepAliveSeconds,

@@ -46,6 +46,11 @@ export class ResponseParser {
     return this.#state === 'idle';
   }
 
+  /** The trailers of the response that ends, in `onEnd`. */
+  get trailers(): readonly string[] {
+    return this.#chunks?.trailers ?? NO_TRAILERS;
+  }
+
   /** The head of the current or last response. */
   get head(): ResponseHead | undefined {
     return this.#head;
@@ -163,12 +168,13 @@ export class ResponseParser {
 
   #finish(buffer: Buffer, start: number, end: number): void {
     this.#state = 'idle';
-    this.#chunks = undefined;
     this.#sink.onEnd(buffer, start, end);
+    this.#chunks = undefined;
   }
 }
 
 const EMPTY = Buffer.alloc(0);
+const NO_TRAILERS: readonly string[] = [];
 
 /** Returns the end of the text to decode from a large read: after its first blank line, or its end. */
 function endOfHead(buffer: Buffer, start: number, length: number): number {

@@ -1,21 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
-
-/** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
-const FORBIDDEN =
-  /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
-
-function forbiddenTrailer(rawTrailers: readonly string[]): string | undefined {
-  return rawTrailers.find((name, i) => i % 2 === 0 && FORBIDDEN.test(name.toLowerCase().replaceAll('_', '-')));
-}
+import { forbiddenTrailer } from '../http1/trailers.ts';
 
 /**
- * Watches a chunked body for what the parser does not check: forbidden trailers and the size.
+ * Watches a chunked body for what the parser does not check: its size, forbidden trailers, and their number.
  * `onProblem` is called at most once, before the invalid part of the body can be read from the request.
  */
 export function watchBody(connection: Connection, req: IncomingMessage, onProblem: (refused: Refusal) => void): void {
-  const { maxBodyBytes } = connection.limits;
+  const { maxBodyBytes, maxHeaders } = connection.limits;
   let bytes = 0;
   let stopped = false;
   const stop = (refused: Refusal): true => {
@@ -30,7 +23,9 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
       const tooLarge = maxBodyBytes > 0 && bytes > maxBodyBytes;
       return tooLarge ? stop(refusal('ERR_ROUTING_BODY_TOO_LARGE')) : push(chunk);
     }
-    const detail = forbiddenTrailer(req.rawTrailers);
+    const { rawTrailers } = req;
+    if (rawTrailers.length > 2 * maxHeaders) return stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
+    const detail = forbiddenTrailer(rawTrailers);
     return detail === undefined ? push(null) : stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
   };
 }

@@ -5,6 +5,7 @@ import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedConnection, RecordedHead } from '../format/record.ts';
 import { removeWhere } from '../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import { announcedTrailers } from '../http1/trailers.ts';
 import { forwardedCertificate } from './options/client-certificate.ts';
 import { isInternalRequest } from './options/internal-address.ts';
 import { withoutPort } from './options/redirect.ts';
@@ -67,6 +68,8 @@ class Found {
   authority: string | undefined;
   connection: string | undefined;
   trailers = false;
+  /** Names that `Trailer` announces, if trailers are forwarded. */
+  announced: string | undefined;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
   /** The `x-envoy-*` headers, if internal callers are configured and the request has any. */
@@ -91,6 +94,7 @@ export function sanitizeRequestHead(
     removeNamed(headers, found.connection);
   // Added after the headers that Connection names: it names this one too.
   if (found.trailers) headers.push('te', 'trailers');
+  if (found.announced !== undefined) announce(headers, found.announced, settings);
   const written = found.authority ?? '';
   if (written !== '' && !isHost(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   head.authority = settings.stripAnyHostPort ? withoutPort(written) : written;
@@ -105,6 +109,12 @@ export function sanitizeRequestHead(
   return head;
 }
 
+/** The forwarder drops it if the trailers are not sent. */
+function announce(headers: string[], names: string, { trailers }: ManagerSettings): void {
+  const value = announcedTrailers(names, trailers!);
+  if (value !== '') headers.push('trailer', value);
+}
+
 function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Found): string[] {
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -117,6 +127,8 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       if (name === 'connection')
         found.connection = found.connection === undefined ? value : `${found.connection},${value}`;
       else if (name === 'te' && acceptsTrailers(value)) found.trailers = true;
+      else if (name === 'trailer' && settings.trailers)
+        found.announced = found.announced === undefined ? value : `${found.announced},${value}`;
     } else if (name === 'content-length' || name === 'expect' || name === 'http2-settings') {
       // Framing is the forwarder's, the other two end here.
     } else if (name.includes('_') && !acceptsUnderscore(name, settings, found)) {

@@ -20,6 +20,7 @@ import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
+import type { TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
@@ -158,6 +159,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return this.listener.settings;
   }
 
+  get trailers(): TrailerRules | undefined {
+    return this.listener.settings.trailers;
+  }
+
   get metadata(): RequestRecord['metadata'] {
     return this.facts?.metadata ?? NO_METADATA;
   }
@@ -226,6 +231,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
     this.#changeResponse(headers);
     return headers;
+  }
+
+  onTrailers(trailers: readonly string[]): void {
+    this.result.responseTrailers = trailers;
   }
 
   onDone(outcome: ForwardOutcome): void {

@@ -10,6 +10,8 @@ const DEFAULT_CONNECT_TIMEOUT_MS = parseDuration(DEFAULTS.connectTimeout);
 /** How long an unused connection is kept, in milliseconds. */
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 
+const DEFAULT_MAX_HEADERS = 100;
+
 /** Bounds of the connections to one endpoint. */
 export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
 
@@ -32,6 +34,10 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections,
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
     /** Bytes of a response that may wait for its client; 0: what is read at once. */
     bufferBytes: connection?.perConnectionBufferLimitBytes ?? 0,
+    /** Maximum number of headers of a response, and of its trailers. */
+    maxHeaders: connection?.commonHttpProtocolOptions?.maxHeadersCount ?? DEFAULT_MAX_HEADERS,
+    /** True sends and accepts trailers. */
+    enableTrailers: connection?.http1ProtocolOptions?.enableTrailers === true,
     /** Version of the PROXY header that connections begin with, if any. */
     proxyProtocol: spec.proxyProtocolVersion,
     /** Connections for each active request; 1 opens none ahead. */

@@ -135,6 +135,11 @@ export class Connection implements ResponseSink {
     return this.#buffer.take(buffer, start, end);
   }
 
+  /** The trailers of the response that ends, in `onEnd`. */
+  get trailers(): readonly string[] {
+    return this.#parser.trailers;
+  }
+
   /** Released by its user. If nothing was sent, it remains usable. */
   leave(): void {
     this.#user = undefined;

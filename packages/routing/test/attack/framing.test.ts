@@ -98,6 +98,12 @@ const CASES: readonly Case[] = [
     400,
     TRAILER,
   ]),
+  [
+    '18 101 trailers',
+    `${CHUNKED}5\r\nabcde\r\n0\r\n${'X: a\r\n'.repeat(101)}\r\n${SMUGGLED}`,
+    431,
+    'ERR_ROUTING_TOO_MANY_HEADERS',
+  ],
   ['19 bare CR in a value', `${POST}X: a\rb\r\n\r\n`, 400, HEADER],
   ['19 bare CR before a hidden header', `${POST}X: a\r\rTransfer-Encoding: chunked\r\n\r\n`, 400, HEADER],
   ['19 bare LF in a value', `${POST}X: a\nTransfer-Encoding: chunked\r\n\r\n`, 400, HEADER],

@@ -51,6 +51,13 @@ describe('chunks', () => {
     });
   }
 
+  it('give their trailers as a flat list', () => {
+    const reader = new ChunkReader();
+    const text = '0\r\nX-A: 1 \r\nx-b:\r\n\r\n';
+    for (const char of text) reader.read(Buffer.from(char), { start: 0, end: 1 }, () => {});
+    expect(reader.trailers).to.deep.equal(['X-A', '1', 'x-b', '']);
+  });
+
   it('may have an extension each, as signed ones do', () => {
     const chunk = `1;signature=${'f'.repeat(80)}\r\na\r\n`;
     expect(read(`${chunk.repeat(200)}0\r\n\r\n`)).to.deep.equal({ data: 'a'.repeat(200), left: '', done: true });

@@ -44,6 +44,13 @@ describe('the head of a request', () => {
     }
   });
 
+  it('keeps Trailer only for a chunked request whose trailers are sent', () => {
+    const withTrailer = { ...line, headers: ['host', 'a', 'trailer', 'x'] };
+    expect(requestHead({ ...withTrailer, sendsTrailers: true }, HOST, 'chunked')).to.include('\r\ntrailer: x\r\n');
+    expect(requestHead({ ...withTrailer, sendsTrailers: true }, HOST, 5)).to.not.include('trailer');
+    expect(requestHead(withTrailer, HOST, 'chunked')).to.not.include('trailer');
+  });
+
   it('announces trailers, with the matching Connection field', () => {
     const head = requestHead({ ...line, headers: ['host', 'a', 'te', 'trailers', 'x', '1'] }, HOST, undefined);
     expect(head).to.equal('GET /a?b=c HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: TE\r\nx: 1\r\n\r\n');

@@ -33,17 +33,15 @@ const connection = f.block({
       f.notYet,
     ),
   }),
-  http1ProtocolOptions: f.group(
-    'HTTP/1.1.',
-    f.notYet,
-    f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']),
-    {
-      enableTrailers: f.flag('Forwards trailers.'),
-      properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.'),
-      preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.'),
-      overrideStreamErrorOnInvalidHttpMessage: f.flag('Closes only the stream after an error, not the connection.'),
-    },
-  ),
+  http1ProtocolOptions: f.group('HTTP/1.1.', f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']), {
+    enableTrailers: f.flag('Sends and accepts trailers, if `enableTrailers` of the listener is set too.'),
+    properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.', f.notYet),
+    preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
+    overrideStreamErrorOnInvalidHttpMessage: f.flag(
+      'Closes only the stream after an error, not the connection.',
+      f.notYet,
+    ),
+  }),
 });
 /** Connections to an upstream. */
 export interface ConnectionConfig extends f.Static<typeof connection> {}

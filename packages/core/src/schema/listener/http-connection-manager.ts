@@ -66,7 +66,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   acceptHttp10: f.flag('Accepts HTTP/1.0 requests.'),
   defaultHostForHttp10: f.text('Host for HTTP/1.0 requests without one.'),
   allowChunkedLength: f.flag('Accepts requests with both `content-length` and chunks.', f.refused),
-  enableTrailers: f.flag('Forwards HTTP/1.1 trailers.', f.notYet),
+  enableTrailers: f.flag(
+    'Forwards trailers of requests, and of responses, to and from upstreams whose `http1ProtocolOptions.enableTrailers` is set. Default: they are dropped.',
+  ),
   properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.', f.notYet),
   preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
   stripAnyHostPort: f.flag('Removes the port from the host before matching.'),

@@ -1,4 +1,5 @@
 import { parseDuration, type Listener } from '@edge-gateway/core';
+import type { TrailerRules } from '../../http1/trailers.ts';
 import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
 import { compileStatefulSession } from './stateful-session.ts';
 import { compileCertificateForwarding } from './client-certificate.ts';
@@ -73,11 +74,18 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     session: compileStatefulSession(options),
     /** Longest duration of a stream; 0 is no limit. */
     maxStreamMs: written.maxStreamDuration === undefined ? 0 : Math.ceil(parseDuration(written.maxStreamDuration)),
+    /** How trailers are forwarded; `undefined` drops them. */
+    trailers: compileTrailers(written),
     dynamicStats: options.router?.dynamicStats !== false,
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
     /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
   };
+}
+
+function compileTrailers({ enableTrailers, headersWithUnderscoresAction: action }: Manager): TrailerRules | undefined {
+  if (!enableTrailers) return undefined;
+  return { dropsUnderscores: action !== undefined && UNDERSCORES[action] !== 'allow' };
 }
 
 function pathSettings(written: Manager): PathSettings {

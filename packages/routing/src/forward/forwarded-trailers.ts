@@ -1,0 +1,48 @@
+import { ServerResponse } from 'node:http';
+import { UpstreamProtocolError } from '../http1/errors.ts';
+import { announcedTrailers, forwardableTrailers, trailerLines, type TrailerRules } from '../http1/trailers.ts';
+import type { ForwardHead } from './forward.ts';
+
+/** The trailers of one exchange, in both directions. */
+export class ForwardedTrailers {
+  readonly #res: ServerResponse;
+  readonly #head: ForwardHead;
+  readonly #rules: TrailerRules;
+  readonly #maxFields: number;
+  /** Headers of the response; `undefined` for a response that has no chunks. */
+  #headers: readonly string[] | undefined;
+
+  constructor(res: ServerResponse, head: ForwardHead, rules: TrailerRules, maxFields: number) {
+    this.#res = res;
+    this.#head = head;
+    this.#rules = rules;
+    this.#maxFields = maxFields;
+  }
+
+  /** Returns the trailers of the request as lines. */
+  readonly linesOf = (raw: readonly string[]): string =>
+    trailerLines(forwardableTrailers(raw, this.#head.headers, this.#rules));
+
+  /** Adds `Trailer` to the headers of a chunked response. HTTP/1.0 has no trailers, and filters may replace the framing. */
+  announce(headers: string[], trailer: string | undefined): void {
+    this.#headers = this.#res.req.httpVersion === '1.0' ? undefined : headers;
+    if (!this.#headers || trailer === undefined) return;
+    const value = announcedTrailers(trailer, this.#rules);
+    const isUnchanged = this.#res.writeHead === ServerResponse.prototype.writeHead;
+    if (value !== '' && isUnchanged) headers.push('trailer', value);
+  }
+
+  /** Adds these trailers to the response. Returns true if it must be sent in chunks. */
+  add(received: readonly string[]): boolean {
+    if (!this.#headers) return false;
+    if (received.length > 2 * this.#maxFields) throw new UpstreamProtocolError('too many trailers');
+    const trailers = forwardableTrailers(received, this.#headers, this.#rules);
+    if (trailers.length > 0) {
+      this.#head.onTrailers?.(trailers);
+      const pairs: [string, string][] = [];
+      for (let i = 0; i < trailers.length; i += 2) pairs.push([trailers[i]!.toLowerCase(), trailers[i + 1]!]);
+      this.#res.addTrailers(pairs);
+    }
+    return trailers.length > 0 || this.#headers.includes('trailer');
+  }
+}

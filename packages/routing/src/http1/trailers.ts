@@ -1,0 +1,59 @@
+import { hasHeader } from './flat-headers.ts';
+
+/** How trailers are forwarded. */
+export interface TrailerRules {
+  /** True drops fields with an underscore in their name. */
+  readonly dropsUnderscores: boolean;
+}
+
+/** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
+const FORBIDDEN =
+  /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
+/** Fields that control a response, which recipients must know before its body. */
+const RESPONSE_CONTROL =
+  /^(?:access-control-.*|age|cache-control|clear-site-data|date|expires|location|retry-after|strict-transport-security|vary|warning|www-authenticate)$/;
+
+const dashed = (name: string): string => name.toLowerCase().replaceAll('_', '-');
+
+/** Returns the first field of a flat list that no request may have after its body. */
+export function forbiddenTrailer(flat: readonly string[]): string | undefined {
+  return flat.find((name, i) => i % 2 === 0 && FORBIDDEN.test(dashed(name)));
+}
+
+function isForwardable(name: string, { dropsUnderscores }: TrailerRules): boolean {
+  const canonical = dashed(name);
+  if (dropsUnderscores && name.includes('_')) return false;
+  return !FORBIDDEN.test(canonical) && !RESPONSE_CONTROL.test(canonical);
+}
+
+/**
+ * Returns the fields of a flat list that may follow a message with these headers: none that recipients must know before the body,
+ * and none that could be merged into a header that the gateway checked or set.
+ */
+export function forwardableTrailers(
+  flat: readonly string[],
+  headers: readonly string[],
+  rules: TrailerRules,
+): readonly string[] {
+  if (flat.length === 0) return flat;
+  const kept: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!;
+    if (isForwardable(name, rules) && !hasHeader(headers, dashed(name)) && !hasHeader(headers, name.toLowerCase()))
+      kept.push(name, flat[i + 1]!);
+  }
+  return kept;
+}
+
+/** Returns a `Trailer` header with the fields that may be forwarded; empty if there are none. */
+export function announcedTrailers(value: string, rules: TrailerRules): string {
+  const names = value.split(',').map((name) => name.trim());
+  return names.filter((name) => name !== '' && isForwardable(name, rules)).join(',');
+}
+
+/** Returns the lines of fields after the last chunk; names in lower case. */
+export function trailerLines(flat: readonly string[]): string {
+  let lines = '';
+  for (let i = 0; i < flat.length; i += 2) lines += `${flat[i]!.toLowerCase()}: ${flat[i + 1]!}\r\n`;
+  return lines;
+}
