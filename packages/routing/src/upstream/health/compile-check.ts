@@ -1,7 +1,7 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
-import { encodeHealthRequest, GrpcProbe } from './grpc-check.ts';
-import { Http2Probe } from './http2-check.ts';
+import { encodeHealthRequest, grpcProbe } from './grpc-check.ts';
+import { http2Probe } from './http2-check.ts';
 import { HttpProbe } from './http-check.ts';
 import { checkHeaders } from './check-headers.ts';
 import { compileExpectations } from './http-expectations.ts';
@@ -50,7 +50,7 @@ function httpCheck(
       const headers = () => checkHeaders({ host, method }, check, { context, ref: upstream.ref });
       const request = () => ({ method, path, headers: headers() });
       const parts = { connect, expectations, reuse, request };
-      return check.useHttp2 ? new Http2Probe({ ...parts, tls }) : new HttpProbe(parts);
+      return check.useHttp2 ? http2Probe({ ...parts, tls }) : new HttpProbe(parts);
     },
   };
 }
@@ -73,7 +73,7 @@ function grpcCheck(
       const host = hostname || authority || upstream.name;
       const changes = { requestHeadersToAdd: initialMetadata };
       const headers = () => checkHeaders({ host, method: 'POST' }, changes, { context, ref: upstream.ref });
-      return new GrpcProbe({ connect, tls, message, reuse, headers });
+      return grpcProbe({ connect, tls, message, reuse, headers });
     },
   };
 }

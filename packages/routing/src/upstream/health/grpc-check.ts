@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http2';
-import { Http2Link, http2Headers } from './http2-link.ts';
-import { activeFailure, networkFailure, type CheckResult, type Probe, type ProbeTarget } from './probe.ts';
+import { http2Headers } from './http2-link.ts';
+import { Http2Probe, type Http2Response } from './http2-probe.ts';
+import { activeFailure, type CheckResult, type Probe, type ProbeTarget } from './probe.ts';
 
 /** Path of the method that gRPC defines for health checks. */
 const GRPC_HEALTH_PATH = '/grpc.health.v1.Health/Check';
@@ -63,72 +63,24 @@ export interface GrpcProbeParts extends Pick<ProbeTarget, 'connect' | 'tls'> {
   readonly reuse: boolean;
 }
 
-/** Checks by `grpc.health.v1.Health/Check`. */
-export class GrpcProbe implements Probe {
-  readonly #parts: GrpcProbeParts;
-  readonly #link: Http2Link;
-  #done: ((result: CheckResult) => void) | undefined;
-
-  constructor(parts: GrpcProbeParts) {
-    this.#parts = parts;
-    this.#link = new Http2Link(parts.connect, parts.tls, parts.reuse);
-  }
-
-  run(done: (result: CheckResult) => void): void {
-    this.#done = done;
-    const headers = http2Headers('POST', GRPC_HEALTH_PATH, this.#parts.headers());
-    delete headers['content-length'];
-    let head: IncomingHttpHeaders = {};
-    let trailers: IncomingHttpHeaders = {};
-    const chunks: Buffer[] = [];
-    let length = 0;
-    this.#link.send({
-      headers: { ...headers, 'content-type': 'application/grpc', te: 'trailers' },
-      body: this.#parts.message,
-      onFailure: (error) => this.#fail(error),
-      onStream: (stream) => {
-        stream.on('response', (received) => (head = received));
-        stream.on('trailers', (received) => (trailers = received));
-        stream.on('data', (chunk: Buffer) => {
-          length += chunk.length;
-          if (length <= MAX_MESSAGE) chunks.push(chunk);
-        });
-        stream.on('end', () => {
-          if (head[':status'] === undefined) return this.#fail(new Error('no response'));
-          this.#link.release();
-          this.#finish(resultOf(head, trailers, Buffer.concat(chunks)));
-        });
-      },
-    });
-  }
-
-  cancel(): void {
-    this.#done = undefined;
-    this.close();
-  }
-
-  close(): void {
-    this.#link.close();
-  }
-
-  #fail(error: Error): void {
-    if (!this.#done) return;
-    this.#link.close();
-    this.#finish(networkFailure(error));
-  }
-
-  #finish(result: CheckResult): void {
-    const done = this.#done;
-    this.#done = undefined;
-    done?.(result);
-  }
+/** Creates the probe that checks by `grpc.health.v1.Health/Check`. */
+export function grpcProbe({ headers, message, ...link }: GrpcProbeParts): Probe {
+  return new Http2Probe({
+    ...link,
+    maxBytes: MAX_MESSAGE,
+    request() {
+      const { 'content-length': _, ...sent } = http2Headers('POST', GRPC_HEALTH_PATH, headers());
+      return { headers: { ...sent, 'content-type': 'application/grpc', te: 'trailers' }, body: message };
+    },
+    resultOf,
+  });
 }
 
-function resultOf(head: IncomingHttpHeaders, trailers: IncomingHttpHeaders, data: Buffer): CheckResult {
+function resultOf({ head, trailers, body }: Http2Response): CheckResult {
   if (Number(head[':status']) !== 200) return activeFailure(`HTTP status ${head[':status']}`);
   const status = String(trailers['grpc-status'] ?? head['grpc-status'] ?? '');
   if (status !== '0') return activeFailure(status === '' ? 'no gRPC status' : `gRPC status ${status}`);
-  const serving = decodeHealthResponse(data);
+  const serving = decodeHealthResponse(body);
   if (serving === SERVING) return head['x-envoy-degraded'] === undefined ? 'healthy' : 'degraded';
   return activeFailure(
     serving === undefined ? 'malformed gRPC message' : (STATUS_NAMES[serving] ?? `status ${serving}`),

@@ -1,11 +1,12 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Connector } from '../connector.ts';
+import { BodyStart } from './body-start.ts';
 import { activeFailure, networkFailure, type CheckResult, type Probe } from './probe.ts';
 import type { CheckRequest, HttpExpectations } from './http-expectations.ts';
 
 /** Maximum size of a body that is inspected; the rest is ignored. */
-const MAX_BODY = 1024 * 1024;
+export const MAX_BODY = 1024 * 1024;
 
 export interface HttpProbeParts {
   readonly connect: Connector;
@@ -89,18 +90,12 @@ export class HttpProbe implements Probe {
 
   #read(sent: ClientRequest, response: IncomingMessage): void {
     const { expectations } = this.#parts;
-    const chunks: Buffer[] = [];
-    let length = 0;
-    response.on('data', (chunk: Buffer) => {
-      if (!expectations.readsBody || length >= MAX_BODY) return;
-      length += chunk.length;
-      chunks.push(chunk);
-    });
+    const start = new BodyStart(expectations.readsBody ? MAX_BODY : 0);
+    response.on('data', (chunk: Buffer) => start.add(chunk));
     response.on('error', (error) => this.#settle(sent, networkFailure(error)));
     response.on('end', () => {
       const { statusCode = 0, headers } = response;
-      const body = Buffer.concat(chunks).toString('utf8', 0, MAX_BODY);
-      this.#settle(sent, expectations.check(statusCode, { headers, body }));
+      this.#settle(sent, expectations.check(statusCode, { headers, body: start.bytes.toString() }));
     });
   }
 
