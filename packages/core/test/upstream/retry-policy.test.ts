@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MAX_DELAY_MS } from '../../src/syntax/duration.ts';
 import { compileRetries } from '../../src/upstream/retry-policy.ts';
 import type { Retries } from '../../src/schema/route/retries.ts';
 
@@ -30,6 +31,13 @@ describe('a compiled retry policy', () => {
       expect(delayMs(1)).to.be.within(0, 25);
       expect(delayMs(50)).to.be.within(0, 250);
     }
+  });
+
+  it('never delays for longer than a timer can', () => {
+    const { delayMs } = compileRetries({ retryBackOff: { baseInterval: '9000h', maxInterval: '90000h' } });
+    for (let i = 0; i < 200; i++) expect(delayMs(10)).to.be.within(0, MAX_DELAY_MS);
+    const resetHeaders = [{ name: 'retry-after' }];
+    expect(requested({ resetHeaders, maxInterval: '9000h' }, { 'retry-after': '9000000' })).to.equal(MAX_DELAY_MS);
   });
 
   it('compares the priorities after one attempt unless more are set', () => {

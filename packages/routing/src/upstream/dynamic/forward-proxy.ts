@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import type { HttpListenerOptions } from '@edge-gateway/core/schema';
 import { Cluster, type ClusterEnvironment } from '../cluster.ts';
 import { createLookup, LOOKUP_TIMEOUT_MS, type Addresses, type AddressFamily } from '../dns/lookup.ts';
@@ -239,5 +239,5 @@ function serversOf({ caresDns }: DnsCache): readonly string[] | undefined {
 
 function millisecondsOf(duration: string | undefined, otherwise: number): number {
   const value = duration === undefined ? 0 : Math.ceil(parseDuration(duration));
-  return value > 0 ? value : otherwise;
+  return value > 0 ? Math.min(value, MAX_DELAY_MS) : otherwise;
 }

@@ -1,4 +1,4 @@
-import { parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
 import { hostOf } from '../../http1/authority.ts';
 import type { Connector } from '../connector.ts';
@@ -55,7 +55,10 @@ export class HealthChecker {
     this.#parts = {
       thresholds: { healthy: check.healthyThreshold ?? 1, unhealthy: check.unhealthyThreshold ?? 1 },
       schedule: compileSchedule(check),
-      timeoutMs: Math.ceil(check.timeout === undefined ? DEFAULT_MS : parseDuration(check.timeout)),
+      timeoutMs: Math.min(
+        Math.ceil(check.timeout === undefined ? DEFAULT_MS : parseDuration(check.timeout)),
+        MAX_DELAY_MS,
+      ),
       alwaysLogFailures: check.alwaysLogHealthCheckFailures ?? false,
       stats: createCheckStats(context.metrics, upstream.name),
       starts: context.state('health-check-starts', () => new CheckStarts()),

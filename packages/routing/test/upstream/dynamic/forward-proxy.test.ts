@@ -5,7 +5,14 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { createContext, type Context, type Destination, type DynamicDestination } from '@edge-gateway/core';
 import { createRouter, type Router } from '../../../src/router.ts';
-import type { ForwardProxyOptions } from '../../../src/upstream/dynamic/forward-proxy.ts';
+import { Deadlines } from '../../../src/upstream/deadlines.ts';
+import { createLookup } from '../../../src/upstream/dns/lookup.ts';
+import { createWatchedNames } from '../../../src/upstream/dns/watched-names.ts';
+import {
+  ForwardProxy,
+  type ChosenHost,
+  type ForwardProxyOptions,
+} from '../../../src/upstream/dynamic/forward-proxy.ts';
 import { closeAll, listen, until, whenDone } from '../../forward/harness.ts';
 import { echo, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll } from '../../snapshots.ts';
 import { certificates, certificatePath, secretsOf } from '../certificates.ts';
@@ -87,6 +94,33 @@ describe('dynamicForwardProxy', () => {
       new Set([`200 a.test:${port} undefined`]),
     );
     expect(dns.asked('a.test')).to.equal(1);
+  });
+
+  it('accepts durations that are longer than a timer can be set', async () => {
+    const port = await origin();
+    const dnsCacheConfig = { hostTtl: '9000h', dnsRefreshRate: '9000h', dnsQueryTimeout: '9000h' };
+    const { ask, dns } = await setUp({
+      zones: { 'a.test': { a: ['127.0.0.1'] } },
+      options: { ...LOOPBACK, dnsCacheConfig },
+    });
+    for (let i = 0; i < 3; i++) expect((await ask(`a.test:${port}`)).status).to.equal(200);
+    expect(dns.asked('a.test')).to.equal(1);
+  });
+
+  it('uses port 443 by default with sslConfig, and 80 without', async () => {
+    const sslConfig = { sslFiles: { rootCa: certificatePath('ca.crt') } };
+    const names = createWatchedNames(createLookup());
+    const environment = { deadlines: new Deadlines(), names };
+    const parts = { context: createContext(), environment, namespace: 'a', ownPorts: () => new Set<number>() };
+    for (const [options, port] of [
+      [LOOPBACK, 80],
+      [{ ...LOOPBACK, sslConfig }, 443],
+    ] as const) {
+      const proxy = new ForwardProxy(options, parts);
+      whenDone(() => proxy.close());
+      const chosen = await new Promise<ChosenHost>((resolve) => proxy.choose('127.0.0.1', resolve));
+      expect('cluster' in chosen && chosen.cluster.hosts.all.map((host) => host.port)).to.deep.equal([port]);
+    }
   });
 
   it('forwards to a fixed host with hostRewrite', async () => {

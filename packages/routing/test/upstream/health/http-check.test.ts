@@ -168,6 +168,12 @@ describe('HTTP health checks', () => {
     expect(checked.stat('health_check.network_failure')).to.be.at.least(2);
   });
 
+  it('wait for the response as long as a timer can, with a longer timeout', async () => {
+    const checked = checkedUpstream(await httpUpstream(status(200)), http({}, { timeout: '9000h' }));
+    await checked.checks(3);
+    expect(checked.stat('health_check.failure')).to.equal(0);
+  });
+
   it('end the mark of a timeout when one passes', async () => {
     let silent = true;
     const port = await httpUpstream((_req, res) => void (silent || res.end()));

@@ -1,4 +1,4 @@
-import { createMetrics, silentLoggers } from '@edge-gateway/core';
+import { createMetrics, MAX_DELAY_MS, silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { OutlierDetection } from '../../../src/upstream/health/health-spec.ts';
 import { createOutlierStats } from '../../../src/upstream/health/health-stats.ts';
@@ -52,6 +52,11 @@ describe('outlier detection', () => {
     expect(ejected()).to.deep.equal([0]);
     expect(stats.enforcedConsecutive5xx.value).to.equal(1);
     expect(stats.active.value).to.equal(1);
+  });
+
+  it('is evaluated no later than a timer can be set', () => {
+    expect(detect({ interval: '9000h' }).detector.intervalMs).to.equal(MAX_DELAY_MS);
+    expect(detect({ interval: '1.5s' }).detector.intervalMs).to.equal(1500);
   });
 
   it('restarts counting after another response', () => {
