@@ -13,6 +13,15 @@ describe('a compiled retry policy', () => {
     ]);
   });
 
+  it('retries the statuses of its conditions', () => {
+    const retried = (retryOn: string): number[] =>
+      [200, 408, 409, 499, 500, 501, 502, 503, 504, 505].filter(compileRetries({ retryOn }).onStatus);
+    expect(retried('5xx')).to.deep.equal([500, 501, 502, 503, 504, 505]);
+    expect(retried('gateway-error')).to.deep.equal([502, 503, 504]);
+    expect(retried('retriable-4xx')).to.deep.equal([409]);
+    expect(retried('connect-failure')).to.deep.equal([]);
+  });
+
   it('delays at random below an interval that doubles up to its maximum', () => {
     const { delayMs } = compileRetries({ retryBackOff: { baseInterval: '100ms', maxInterval: '0.3s' } });
     for (const [retry, max] of [

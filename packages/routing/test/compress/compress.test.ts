@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from '
 import { expect } from 'chai';
 import type { Gzip } from '@edge-gateway/core/schema';
 import { chooseEncoding } from '../../src/compress/accept-encoding.ts';
+import { compressorsOf } from '../../src/compress/encoding.ts';
 import { served, type Served } from '../served.ts';
 import { directOf, endpointOf, start, upstreamOf } from '../snapshots.ts';
 
@@ -75,6 +76,30 @@ describe('gzip', () => {
     ['none for an empty header', '', undefined],
   ] as const)
     it(`chooses ${name}`, () => expect(chooseEncoding(accepted, ['gzip', 'br', 'zstd'])).equal(expected));
+
+  it('prefers an encoding over none of the same weight', () => {
+    expect(chooseEncoding('identity, gzip', ['gzip'])).equal('gzip');
+    expect(chooseEncoding('identity, gzip;q=0.9', ['gzip'])).equal(undefined);
+  });
+
+  for (const encoding of ['gzip', 'br', 'zstd'] as const)
+    it(`compresses better with the level BEST than with SPEED, by ${encoding}`, async () => {
+      const body = Buffer.from(Array.from({ length: 20_000 }, (_, i) => Math.floor(i ** 1.5) % 997).join(' '));
+      const sizes: number[] = [];
+      for (const compressionLevel of ['BEST', 'SPEED'] as const) {
+        const stream = compressorsOf({ compressionLevel }).get(encoding)!(false);
+        stream.end(body);
+        let size = 0;
+        for await (const chunk of stream) size += (chunk as Buffer).length;
+        sizes.push(size);
+      }
+      expect(sizes[0]).below(sizes[1]!);
+    });
+
+  it('compresses bodies from the minimum length on', async () => {
+    await compressing({ contentLength: 100 }, text({}, 'x'.repeat(100)));
+    expect((await get('gzip')).headers).include({ 'content-encoding': 'gzip' });
+  });
 
   it('uses only the encodings of the block, in its order', async () => {
     await compressing({ encodings: ['zstd', 'gzip'] }, text());

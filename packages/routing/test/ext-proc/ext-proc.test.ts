@@ -293,6 +293,19 @@ describe('extProc', () => {
     expect(gateway.stat('http.http.ext_proc.message_timeouts')).equal(0);
   });
 
+  it('waits longer only once for a message', async () => {
+    await processing(
+      (_message, call) => {
+        call.write({ overrideMessageTimeout: { seconds: 0, nanos: 60_000_000 } });
+        call.write({ overrideMessageTimeout: { seconds: 80, nanos: 0 } });
+        return undefined;
+      },
+      { block: { messageTimeout: '0.05s', maxMessageTimeout: '90s' } },
+    );
+    expect((await gateway.ask('/')).status).equal(504);
+    expect(gateway.stat('http.http.ext_proc.message_timeouts')).equal(1);
+  });
+
   it('ends the call when the client disconnects', async () => {
     await processing(() => undefined, { block: { messageTimeout: '60s' } });
     const req = httpRequest({ host: '127.0.0.1', port: gateway.port, agent: false }).on('error', () => undefined);

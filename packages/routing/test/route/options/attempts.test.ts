@@ -2,6 +2,7 @@ import { createContext, type Route, type VirtualHost } from '@edge-gateway/core'
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import { compileAttempts, expectedTimeoutMs } from '../../../src/route/options/attempts.ts';
 import { createRouter } from '../../../src/router.ts';
 import { closeAll, get, listen, rawUpstream, until, whenDone } from '../../forward/harness.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, upstreamOf } from '../../snapshots.ts';
@@ -99,6 +100,14 @@ describe('retries of a route', () => {
     expect(told[0]).to.equal(5000);
     expect(told).to.deep.equal(told.toSorted((a, b) => b - a));
     expect(told.at(-1)).to.be.within(1, 4999);
+  });
+
+  it('never tell the upstream that there is no limit because it is over', () => {
+    const attempts = compileAttempts([{}], 1000);
+    expect([0, 400.5, 999.9, 1000, 2000].map((elapsedMs) => expectedTimeoutMs(attempts, elapsedMs))).to.deep.equal([
+      1000, 599, 1, 1, 1,
+    ]);
+    expect(expectedTimeoutMs(compileAttempts([{}], 0), 5)).to.equal(0);
   });
 
   it('tell the upstream the limit of one attempt if it is shorter', async () => {

@@ -1,6 +1,8 @@
 import { createContext, type Route } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createServer } from 'node:http';
+import { compileAttempts } from '../../../src/route/options/attempts.ts';
+import { limitsForCaller } from '../../../src/route/options/caller-limits.ts';
 import { createRouter } from '../../../src/router.ts';
 import { closeAll, get, listen, rawUpstream, whenDone } from '../../forward/harness.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, upstreamOf } from '../../snapshots.ts';
@@ -68,6 +70,13 @@ describe('limits of internal callers', () => {
       expect(await send({ ...headers, 'x-forwarded-for': '203.0.113.7' })).to.equal(Number(first.slice(0, 3)));
     });
   }
+
+  it('are ignored unless the gateway marked the caller as internal', () => {
+    const policy = { ...compileAttempts([], 1000), timeoutHeader: '1000' };
+    const headers = (mark: string) => ['x-envoy-internal', mark, 'x-envoy-upstream-rq-timeout-ms', '5'];
+    expect(limitsForCaller(policy, headers('false'), true)).to.equal(policy);
+    expect(limitsForCaller(policy, headers('true'), true)).to.include({ timeoutMs: 5, timeoutHeader: '5' });
+  });
 
   it('x-envoy-max-retries replaces the number of the route', async () => {
     const retries = { retryOn: '5xx', retryBackOff: { baseInterval: '1ms' } };

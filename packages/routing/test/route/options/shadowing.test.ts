@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { Route } from '@edge-gateway/core';
+import { createContext, type Route } from '@edge-gateway/core';
+import { ShadowLimits } from '../../../src/route/options/shadow-limits.ts';
 import { echo, endpointOf, start, upstreamOf } from '../../snapshots.ts';
 import { served, type Asked, type Served } from '../../served.ts';
 
@@ -60,6 +61,24 @@ describe('shadowing', () => {
     expect(copy!.headers).to.include({ host: 'a.example-shadow:8080', 'x-kept': '2', 'content-length': '5' });
     expect(copy!.headers).not.to.have.property('x-secret');
     expect(stat('active')).to.equal(0);
+  });
+
+  it('adds no suffix to an address in brackets', async () => {
+    await serve();
+    await asking({ headers: { host: '[2001:db8::1]:8080' } });
+    await until(() => copies.length === 1);
+    expect(copies[0]!.headers.host).to.equal('[2001:db8::1]:8080');
+  });
+
+  it('holds bodies of copies in progress only', () => {
+    const limits = new ShadowLimits(createContext());
+    const half = 16 * 1024 * 1024;
+    const hold = (): boolean => limits.acquire() && limits.hold(half);
+    expect([hold(), hold(), limits.hold(1)]).to.deep.equal([true, true, false]);
+    limits.release(true, half);
+    expect([hold(), limits.hold(1)]).to.deep.equal([true, false]);
+    limits.unhold(half);
+    expect(hold()).to.equal(true);
   });
 
   it('copies requests without a body', async () => {

@@ -1,4 +1,7 @@
+import { createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { RequestResult } from '../../../src/format/record.ts';
+import { VirtualClusters } from '../../../src/route/options/virtual-clusters.ts';
 import { served, type Served } from '../../served.ts';
 import { directOf, routeOf } from '../../snapshots.ts';
 
@@ -35,6 +38,19 @@ describe('stats.virtualClusters', () => {
     expect(stats('orders')).to.deep.equal([1, 1, 1, 1]);
     expect(stats('all_orders')).to.deep.equal([2, 2, 2, 2]);
     expect(stats('other')).to.deep.equal([1, 1, 1, 1]);
+  });
+
+  it('count timeouts, also of requests with other flags', () => {
+    const metrics = createMetrics();
+    const groups = new VirtualClusters('gw-system.host', virtualClusters, metrics);
+    for (const flags of ['', 'UT', 'URX,UT', 'UF'])
+      groups.count(
+        { method: 'POST', originalPath: '/orders/1' },
+        Object.assign(new RequestResult(), { status: 504, flags }),
+      );
+    const path = 'vhost.gw-system_host.vcluster.orders.upstream_rq_timeout';
+    const found = metrics.list().find(({ name }) => name.path === path);
+    expect(found?.stat).to.include({ value: 2 });
   });
 
   it('are not counted with dynamicStats: false, nor are responses of upstreams by status', async () => {

@@ -50,6 +50,17 @@ describe('HostSet', () => {
     expect(hosts.all).to.equal(before);
   });
 
+  it('continues the slow starts of the hosts of a previous version', () => {
+    const before = new HostSet();
+    before.update([endpoint(1)]);
+    before.all[0]!.healthySince = -5;
+    const hosts = new HostSet();
+    hosts.update([endpoint(1), endpoint(2)]);
+    hosts.continueFrom(before);
+    expect(hosts.all[0]!.healthySince).to.equal(-5);
+    expect(hosts.all[1]!.healthySince).to.be.above(0);
+  });
+
   it('keeps a removed host that is healthy until it fails, if health checks ask for it', () => {
     const hosts = new HostSet();
     hosts.keepsHealthy = true;
