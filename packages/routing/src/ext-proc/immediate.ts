@@ -26,7 +26,7 @@ export function immediateError(reply: ImmediateResponse, rules: MutationRules): 
 }
 
 function flatHeaders({ headers }: ImmediateResponse, rules: MutationRules): string[] {
-  const target = { rules, onRejected: () => undefined };
+  const target = { rules, pseudoHeaders: NONE, onRejected: () => undefined };
   try {
     return applyHeaderChanges([], changesOf(headers, target));
   } catch (error) {
@@ -34,3 +34,6 @@ function flatHeaders({ headers }: ImmediateResponse, rules: MutationRules): stri
     throw error;
   }
 }
+
+/** The status has a field of its own. */
+const NONE: ReadonlySet<string> = new Set();

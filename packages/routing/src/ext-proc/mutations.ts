@@ -7,9 +7,14 @@ export class RejectedMutation extends Error {
   override readonly name = 'RejectedMutation';
 }
 
+export const OF_REQUEST: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
+export const OF_RESPONSE: ReadonlySet<string> = new Set([':status']);
+
 /** Where the changes of a server are applied. */
 export interface MutationTarget {
   readonly rules: MutationRules;
+  /** Pseudo-headers of the message. */
+  readonly pseudoHeaders: ReadonlySet<string>;
   /** Called for each change that the rules reject. */
   onRejected(): void;
 }
@@ -50,7 +55,8 @@ const NAME = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 function isAllowed(name: string, target: MutationTarget): boolean {
-  if (target.rules.allows(name)) return true;
+  const exists = !name.startsWith(':') || target.pseudoHeaders.has(name);
+  if (exists && target.rules.allows(name)) return true;
   reject(name, target);
   return false;
 }

@@ -319,6 +319,22 @@ describe('extProc', () => {
     expect(gateway.stat('http.http.ext_proc.streams_failed')).equal(0);
   });
 
+  it('ignores pseudo-headers that the message does not have', async () => {
+    const set = (name: string) => ({ response: { headerMutation: mutation({ [name]: '201' }) } });
+    await processing(({ request }) => ({ [request]: set(request === 'requestHeaders' ? ':status' : ':path') }));
+    expect((await gateway.ask('/')).status).equal(200);
+    expect(gateway.stat('http.http.ext_proc.rejected_header_mutations')).equal(2);
+    await stop();
+    const immediateResponse = {
+      status: { code: 403 },
+      headers: mutation({ ':status': '200', ':foo': 'x', 'x-a': 'b' }),
+    };
+    await processing(() => ({ immediateResponse }));
+    const { status, headers } = await gateway.ask('/');
+    expect(status).equal(403);
+    expect(headers['x-a']).equal('b');
+  });
+
   it('leaves a server that responds to the client and does not end the call', async () => {
     let left: Promise<unknown> | undefined;
     await processing((_message, call) => {
