@@ -2,7 +2,7 @@ import type { FieldProblem } from '../../resource/problem.ts';
 import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { HttpListenerOptions } from '../../schema/listener/gateway-options.ts';
-import { DEFAULT_NAMESPACE, keyOf } from '../../resource/resource.ts';
+import { DEFAULT_NAMESPACE, keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
 import { faultOf, missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
@@ -25,23 +25,21 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
   if (spec.ssl && (input.settings.isolateVirtualHosts || annotation === 'true')) {
     warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));
   }
-  const collector = collectorOf(spec.httpGateway?.options?.httpConnectionManagerSettings);
+  const warnUnless = (upstream: ResourceRef, text: string): void => {
+    const entry = input.upstreams.get(keyOf('Upstream', upstream));
+    if (entry?.fault) warnings.push(entry.fault);
+    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
+  };
+  const provider = providerOf(spec.httpGateway?.options?.httpConnectionManagerSettings);
+  const { collectorUpstreamRef: collector, clusterName } = provider ?? {};
   if (collector?.name) {
     const upstream = { name: collector.name, namespace: collector.namespace || ref.namespace };
-    const text = `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`;
-    const entry = input.upstreams.get(keyOf('Upstream', upstream));
-    if (entry?.fault) warnings.push(entry.fault);
-    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
-  }
-  for (const cluster of logClusters(spec)) {
-    // Names of resources contain no underscore.
-    const cut = cluster.lastIndexOf('_');
-    const upstream = { name: cluster.slice(0, cut), namespace: cluster.slice(cut + 1) };
-    const text = `the cluster ${cluster} of the access log not found`;
-    const entry = input.upstreams.get(keyOf('Upstream', upstream));
-    if (entry?.fault) warnings.push(entry.fault);
-    else if (!entry) warnings.push(missingFault(text, 'Upstream', upstream, input));
-  }
+    warnUnless(upstream, `the collector *v1.Upstream { ${dotted(upstream)} } of the tracing provider not found`);
+  } else if (clusterName) {
+    warnUnless(refOf(clusterName), `the cluster ${clusterName} of the tracing provider not found`);
+  } else if (provider) warnings.push(faultOf('the tracing provider has no collector: no spans are sent'));
+  for (const cluster of logClusters(spec))
+    warnUnless(refOf(cluster), `the cluster ${cluster} of the access log not found`);
   for (const server of processorsOf(spec.httpGateway?.options)) {
     const upstream = { name: server.name, namespace: server.namespace || DEFAULT_NAMESPACE };
     const text = `the server *v1.Upstream { ${dotted(upstream)} } of external processing not found`;
@@ -49,6 +47,12 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
       warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
   return warnings;
+}
+
+/** Returns the Upstream of a cluster. Names of resources contain no underscore. */
+function refOf(cluster: string): ResourceRef {
+  const cut = cluster.lastIndexOf('_');
+  return { name: cluster.slice(0, Math.max(cut, 0)), namespace: cluster.slice(cut + 1) };
 }
 
 const DEFAULT_LOG_CLUSTER = 'access_log_cluster';
@@ -72,8 +76,7 @@ function processorsOf(options: HttpListenerOptions = {}) {
   });
 }
 
-function collectorOf(settings: HttpConnectionManagerSettings | undefined) {
+function providerOf(settings: HttpConnectionManagerSettings | undefined) {
   const tracing = settings?.tracing;
-  const provider = tracing?.zipkinConfig ?? tracing?.datadogConfig ?? tracing?.openTelemetryConfig;
-  return provider?.collectorUpstreamRef;
+  return tracing?.zipkinConfig ?? tracing?.datadogConfig ?? tracing?.openTelemetryConfig;
 }
