@@ -118,7 +118,7 @@ interface Requests {
 }
 
 /** Starts an OpenTelemetry collector on a free port (or the given one) of 127.0.0.1. */
-export async function startOtlp(port = 0): Promise<OtlpServer> {
+export async function startOtlp(port = 0, credentials = ServerCredentials.createInsecure()): Promise<OtlpServer> {
   const types = { ...COMMON, ...TRACES, ...LOGS, Empty: message({}) };
   const serviceOf = (name: string, requestType: string) => {
     const methods = { Export: { requestType, responseType: 'Empty' } };
@@ -162,9 +162,7 @@ export async function startOtlp(port = 0): Promise<OtlpServer> {
     },
   });
   const bound = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, at) =>
-      error ? reject(error) : resolve(at),
-    );
+    server.bindAsync(`127.0.0.1:${port}`, credentials, (error, at) => (error ? reject(error) : resolve(at)));
   });
   async function close(): Promise<void> {
     server.forceShutdown();

@@ -1,6 +1,7 @@
 import { request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import {
   createUpstreamTls,
   readTlsMaterial,
@@ -87,12 +88,16 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
   for (let i = 0; i < written.length; i += 2) headers[written[i]!] = written[i + 1]!;
   const path = url.pathname === '/' ? HTTP_PATH : url.pathname;
 
+  const agents = createAgents();
+
   function tlsOptions(): RequestOptions & { servername?: string } {
     if (!isTls) return {};
-    const tls = createUpstreamTls(upstream, readTlsMaterial(upstream, parts.context.secrets));
+    const material = readTlsMaterial(upstream, parts.context.secrets);
+    const agent = agents.for(material);
+    const tls = createUpstreamTls(upstream, material);
     const name = tls.serverName(endpoint) ?? (isIP(host) ? undefined : host);
     const { secureContext, checkServerIdentity } = tls;
-    return { secureContext, checkServerIdentity, ...(name && { servername: name }) } as RequestOptions;
+    return { agent, secureContext, checkServerIdentity, ...(name && { servername: name }) } as RequestOptions;
   }
 
   return {
@@ -113,6 +118,24 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
         request.on('error', reject).end(message);
       });
     },
-    close() {},
+    close: agents.close,
+  };
+}
+
+/** Creates the agents of one collector. Connections are not shared with other collectors, nor kept when the certificates change. */
+function createAgents() {
+  let agent: Agent | undefined;
+  let used: unknown;
+  return {
+    for(material: unknown): Agent {
+      if (agent && isDeepStrictEqual(material, used)) return agent;
+      agent?.destroy();
+      used = material;
+      return (agent = new Agent({ keepAlive: true }));
+    },
+    close(): void {
+      agent?.destroy();
+      agent = undefined;
+    },
   };
 }
