@@ -12,7 +12,7 @@ type ForwardProxy = NonNullable<HttpListenerOptions['dynamicForwardProxy']>;
 export const checkForwardProxy: Check<ForwardProxy> = (proxy, at) => [
   ...fields(proxy, at, { sslConfig: checkUpstreamSslConfig, dnsCacheConfig: checkDnsCache }),
   ...each(proxy.allowedAddresses, [...at, 'allowedAddresses'], (range, path) =>
-    invalid(!isRange(range) && `'${range}' is not a range of addresses, such as 10.0.0.0/8`, path),
+    invalid(!isRange(range) && `invalid address range '${range}': use CIDR notation, such as 10.0.0.0/8`, path),
   ),
 ];
 

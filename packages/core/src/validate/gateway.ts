@@ -46,7 +46,7 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     statefulSession: checkStatefulSession,
     dlp: checkListenerDlp,
     ...EXT_PROC_CHECKS,
-    buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffering needs maxRequestBytes', path),
+    buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffer needs maxRequestBytes', path),
     healthCheck: checkHealthPath,
   }),
 ];

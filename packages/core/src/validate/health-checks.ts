@@ -70,7 +70,7 @@ const checkHttpHealthCheck: Check<HttpHealthCheck> = (check, at) => {
 };
 
 const checkStatusRange: Check<StatusRange> = ({ start = 0, end = 0 }, at) =>
-  invalidHealthCheck(start >= end && 'start must be less than end, which is not part of the range', at);
+  invalidHealthCheck(start >= end && 'start must be less than end, which is exclusive', at);
 
 const checkMatcher: Check<ResponseMatcher> = ({ responseMatch }, at) =>
   invalidHealthCheck(!responseMatch?.regex && 'a response matcher needs a regex', [...at, 'responseMatch']);
@@ -103,7 +103,7 @@ function pathProblem(path: string): string | false {
 }
 
 function hostProblem(host: string): string | false {
-  return !/^[\x21-\x7e]*$/.test(host) && `'${host}' is not a Host header`;
+  return !/^[\x21-\x7e]*$/.test(host) && `invalid Host header '${host}'`;
 }
 
 function isZero(duration: string | undefined): boolean {

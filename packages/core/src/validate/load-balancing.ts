@@ -36,8 +36,8 @@ const checkEndpoint: Check<FailoverEndpoint> = ({ address, port, healthCheckConf
   ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
   ...invalidHost(!address && 'the endpoint has no address', at),
   ...invalidHost(!port && 'the endpoint has no port', at),
-  ...invalidHost(address && /[\s/?#@]/.test(address) && `'${address}' is neither an address nor a name`, [
-    ...at,
-    'address',
-  ]),
+  ...invalidHost(
+    address && /[\s/?#@]/.test(address) && `invalid address '${address}': use an IP address or a DNS name`,
+    [...at, 'address'],
+  ),
 ];

@@ -14,7 +14,7 @@ export const checkSslConfig: Check<SslConfig> = (config, at) => [
       ...invalid(protocols.includes('h2') && CLIENT_HTTP2, path, WARNING),
       ...invalid(protocols.length > 1 && protocols.includes('allow_empty') && MIXED, path),
       ...each(protocols, path, (protocol, place) =>
-        invalid(!isProtocol(protocol) && `'${protocol}' is not an ALPN protocol`, place),
+        invalid(!isProtocol(protocol) && `invalid ALPN protocol '${protocol}'`, place),
       ),
     ],
   }),
@@ -42,7 +42,7 @@ export const checkUpstreamSslConfig: Check<UpstreamSslConfig> = (config, at) => 
 ];
 
 const RENEGOTIATION =
-  'allowRenegotiation is ignored: renegotiation is always refused, because it changes the peer in the middle of a connection';
+  'allowRenegotiation is ignored: renegotiation is never allowed, because it changes the peer in the middle of a connection';
 const HTTP2 = 'h2 is not offered to upstreams: requests are sent with HTTP/1.1';
 
 /** Returns problems of TLS parameters. */

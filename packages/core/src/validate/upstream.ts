@@ -42,7 +42,10 @@ const checkStatic: Check<StaticUpstream> = ({ hosts = [], serviceSpec }, at) => 
 const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight, healthCheckConfig }, at) => [
   ...invalidHost(!addr && 'the host has no addr', at),
   ...invalidHost(!port && 'the host has no port', at),
-  ...invalidHost(addr && /[\s/?#@]/.test(addr) && `'${addr}' is neither an address nor a name`, [...at, 'addr']),
+  ...invalidHost(addr && /[\s/?#@]/.test(addr) && `invalid address '${addr}': use an IP address or a DNS name`, [
+    ...at,
+    'addr',
+  ]),
   ...invalidHost(weight !== undefined && weight < 1 && 'loadBalancingWeight must be at least 1', [
     ...at,
     'loadBalancingWeight',

@@ -48,16 +48,20 @@ describe('extractors', () => {
   }
 
   const refusals: [string, Spec, RegExp][] = [
-    ['a regex that is none', { regex: '(' }, /RE2/],
-    ['no regex', {}, /needs a regex/],
+    ['an invalid regex', { regex: '(' }, /RE2/],
+    ['no regex', {}, /regex is required/],
     ['a group that the regex does not have', { regex: '(a)', subgroup: 2 }, /subgroup 2/],
-    ['a replacement without a replacing mode', { regex: 'a', replacementText: 'b' }, /replacing mode/],
-    ['a single replacement without text', { regex: 'a', mode: 'SINGLE_REPLACE' }, /needs a replacementText/],
-    ['a replacement of all without text', { regex: 'a', mode: 'REPLACE_ALL' }, /needs a replacementText/],
+    [
+      'a replacement without a replacing mode',
+      { regex: 'a', replacementText: 'b' },
+      /needs mode SINGLE_REPLACE or REPLACE_ALL/,
+    ],
+    ['a single replacement without text', { regex: 'a', mode: 'SINGLE_REPLACE' }, /needs replacementText/],
+    ['a replacement of all without text', { regex: 'a', mode: 'REPLACE_ALL' }, /needs replacementText/],
     ['a group in the replacement of all', replace('b', { regex: '(a)', subgroup: 1 }), /must be 0/],
     ['a back reference, which is not linear', { regex: '(a)\\1' }, /RE2/],
     ['a look-ahead, which is not linear', { regex: '(?=a)a' }, /RE2/],
-    ['a header name that is none', { regex: 'a', header: 'a b' }, /not a header name/],
+    ['an invalid header name', { regex: 'a', header: 'a b' }, /invalid header name/],
   ];
   for (const [what, spec, message] of refusals) {
     it(`reject ${what}`, () => {

@@ -36,7 +36,7 @@ const checkOrigin: Check<string> = (origin, at) =>
 
 const checkText: Check<string> = (text, at) => {
   const field = at.findLast((step) => typeof step === 'string');
-  return invalid(UNSAFE.test(text) && `a value in ${field} of cors has control characters`, at);
+  return invalid(UNSAFE.test(text) && `control characters are not allowed in ${field} of cors`, at);
 };
 
 const checkTexts: Check<readonly string[]> = (texts, at) => each(texts, at, checkText);

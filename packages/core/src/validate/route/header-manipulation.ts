@@ -12,7 +12,7 @@ const invalid = reporterOf('INVALID_HEADER');
 export function headerNameProblem(name: string): string | undefined {
   if (name.startsWith(':')) return `the pseudo header '${name}' must not be added or removed`;
   if (name.toLowerCase() === 'host') return `the header '${name}' must not be added or removed, see hostRewrite`;
-  return isHeaderName(name) ? undefined : `'${name}' is not a header name`;
+  return isHeaderName(name) ? undefined : `invalid header name '${name}'`;
 }
 
 /** Returns problems of added and removed headers. */

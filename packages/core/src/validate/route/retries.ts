@@ -12,7 +12,7 @@ export const checkRetries: Check<Retries> = ({ retryOn = '', retryBackOff, rateL
   const unknown = conditions.filter((condition) => condition !== '' && !RETRY_CONDITIONS.has(condition));
   return [
     ...unknown.flatMap((condition) =>
-      invalid(`'${condition}' is not a retry condition`, [...at, 'retryOn'], {
+      invalid(`unknown retry condition '${condition}'`, [...at, 'retryOn'], {
         hint: [...RETRY_CONDITIONS].join(', '),
       }),
     ),
@@ -33,7 +33,7 @@ function limitedProblem({
   resetHeaders = [],
   maxInterval,
 }: NonNullable<Retries['rateLimitedRetryBackOff']>): string | undefined {
-  if (resetHeaders.length === 0) return 'rateLimitedRetryBackOff needs at least one of resetHeaders';
+  if (resetHeaders.length === 0) return 'rateLimitedRetryBackOff needs resetHeaders';
   const invalidName = resetHeaders.find(({ name = '' }) => !isHeaderName(name));
   if (invalidName) return `invalid header name '${invalidName.name ?? ''}' in resetHeaders`;
   return maxInterval !== undefined && parseDuration(maxInterval) <= 0

@@ -30,7 +30,8 @@ const checkForward: Check<ForwardAction> = (action, at) => {
     return invalidAction(!upstreamGroup.name && 'the upstream group has no name', [...at, 'upstreamGroup']);
   }
   if (clusterHeader) {
-    const message = !isHeaderName(clusterHeader) && `'${clusterHeader}' is not a header name, so no request has it`;
+    const message =
+      !isHeaderName(clusterHeader) && `invalid header name '${clusterHeader}': no request can have this header`;
     return invalidAction(message, [...at, 'clusterHeader'], { severity: 'warning' });
   }
   if (dynamicForwardProxy) return checkDynamic(dynamicForwardProxy, [...at, 'dynamicForwardProxy']);
@@ -40,8 +41,8 @@ const checkForward: Check<ForwardAction> = (action, at) => {
 const checkDynamic: Check<NonNullable<ForwardAction['dynamicForwardProxy']>> = (action, at) => {
   const { hostRewrite, autoHostRewriteHeader: header } = action;
   return [
-    ...invalidAction(hostRewrite && !isHost(hostRewrite) && `'${hostRewrite}' is not a host`, [...at, 'hostRewrite']),
-    ...invalidAction(header && !isHeaderName(header) && `'${header}' is not a header name`, [
+    ...invalidAction(hostRewrite && !isHost(hostRewrite) && `invalid host '${hostRewrite}'`, [...at, 'hostRewrite']),
+    ...invalidAction(header && !isHeaderName(header) && `invalid header name '${header}'`, [
       ...at,
       'autoHostRewriteHeader',
     ]),

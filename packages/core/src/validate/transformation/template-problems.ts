@@ -14,7 +14,10 @@ export function templateProblems(spec: TransformationTemplate, side: Side): read
   let problems = known.get(spec);
   if (!problems) known.set(spec, (problems = [...mergeProblems(spec), ...textProblems(spec)]));
   if (side === 'request' || !spec.spanTransformer) return problems;
-  return [{ path: ['spanTransformer'], message: 'a response cannot rename the span' }, ...problems];
+  return [
+    { path: ['spanTransformer'], message: 'spanTransformer is only allowed in request transformations' },
+    ...problems,
+  ];
 }
 
 function mergeProblems({

@@ -10,7 +10,7 @@ interface Wildcards<T> {
 }
 
 /**
- * Returns a look-up by host: exact, then longest suffix wildcard, then longest prefix wildcard, then `*`.
+ * Returns a lookup by host: exact, then longest suffix wildcard, then longest prefix wildcard, then `*`.
  * The port is part of the comparison. The cost does not grow with the number of domains. The first of two equal ones wins.
  *
  * @example

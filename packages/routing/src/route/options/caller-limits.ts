@@ -2,7 +2,7 @@ import { compileRetries, type RetryPolicy } from '@edge-gateway/core';
 import { findHeader, removeWhere } from '../../http1/flat-headers.ts';
 import { expectedTimeoutMs, type AttemptPolicy } from './attempts.ts';
 
-/** A policy with the limit that the upstream is told. */
+/** A policy with the time limit that is sent upstream. */
 interface TimedPolicy extends AttemptPolicy {
   readonly timeoutHeader: string;
 }

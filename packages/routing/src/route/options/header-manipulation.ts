@@ -103,7 +103,7 @@ function fromSecret(
 
 function headerName(written: string): string {
   const name = written.toLowerCase();
-  if (!isHeaderName(name)) throw routingError('ERR_ROUTING_OPTION', `"${written}" is not a header name`);
+  if (!isHeaderName(name)) throw routingError('ERR_ROUTING_OPTION', `invalid header name '${written}'`);
   if (name === 'host')
     throw routingError('ERR_ROUTING_OPTION', 'header host cannot be added or removed, see hostRewrite');
   return name;

@@ -36,7 +36,7 @@ export function compileHostRewrite(options: Route['options']): HostRewrite {
   }
   if (hostRewriteHeader) {
     if (!isHeaderName(hostRewriteHeader))
-      throw routingError('ERR_ROUTING_OPTION', 'hostRewriteHeader is not a header name');
+      throw routingError('ERR_ROUTING_OPTION', 'hostRewriteHeader is not a valid header name');
     return rewrite('header', hostRewriteHeader.toLowerCase());
   }
   const regex = compileSubstitution(options.hostRewritePathRegex as Route['options']['regexRewrite']);

@@ -26,7 +26,7 @@ interface HashPolicy {
   readonly hash: RequestHash;
 }
 
-/** Compiles `lbHash`. The hashes are those of Envoy: the same request meets the same host. */
+/** Compiles `lbHash`. The hashes are those of Envoy: both choose the same host for a request. */
 export function compileLbHash(options: LbHash | undefined): RequestHash | undefined {
   const policies = (options?.hashPolicies ?? []).flatMap((policy): HashPolicy[] => {
     const hash = compilePolicy(policy);

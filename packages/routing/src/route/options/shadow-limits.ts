@@ -31,7 +31,7 @@ export class ShadowLimits {
     return true;
   }
 
-  /** Returns false if these bytes of a body may not be held. */
+  /** Reserves memory for a part of a body. Returns false above the limit. */
   hold(bytes: number): boolean {
     if (this.#heldBytes + bytes > MAX_HELD_BYTES) return false;
     this.#heldBytes += bytes;
