@@ -46,7 +46,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_FORWARD_ADDRESS: { status: 403, message: 'the requested host is not allowed' },
   ERR_ROUTING_FORWARD_DNS: { status: 503, message: 'the requested host cannot be resolved' },
   ERR_ROUTING_FORWARD_OPTIONS: { status: 500, message: 'invalid options of the forward middleware' },
-  ERR_ROUTING_FORWARD_OVERFLOW: { status: 503, message: 'too many hosts or look-ups' },
+  ERR_ROUTING_FORWARD_OVERFLOW: { status: 503, message: 'too many hosts or lookups' },
   ERR_ROUTING_FORWARD_REQUEST: { status: 500, message: 'the request cannot be sent upstream as it is' },
   ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not contain a fragment' },
   ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be processed' },

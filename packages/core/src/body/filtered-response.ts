@@ -354,7 +354,7 @@ function drained(res: ServerResponse): Promise<void> {
       res.off('drain', onDrain).off('close', done);
       resolve();
     };
-    // The writer of the response is told to continue by the same event.
+    // The same event makes the writer of the response continue.
     const onDrain = (): void => {
       if (!res.writableNeedDrain) done();
     };

@@ -60,7 +60,7 @@ export class Facts {
   headers: readonly string[] | undefined = undefined;
   /** Maximum size of a body that a concern reads as a whole, in bytes. */
   bufferLimitBytes = 1_048_576;
-  /** Metadata of the chosen endpoint, by namespace. */
+  /** Metadata of the chosen host, by namespace. */
   hostMetadata: Readonly<Record<string, unknown>> | undefined = undefined;
   /** Set by a concern that read a part of the body. */
   body: ReadBody | undefined = undefined;
@@ -70,7 +70,7 @@ export class Facts {
   responseFlags = '';
   /** Name of the span of the request; `undefined` keeps that of the route. */
   spanName: string | undefined = undefined;
-  /** Masks the access log of this request; `undefined` shows all that is not secret by its name. */
+  /** Masks the access log of this request; `undefined` masks only headers whose name marks them as secret. */
   logMask: LogMask | undefined = undefined;
   /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;

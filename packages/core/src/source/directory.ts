@@ -18,7 +18,7 @@ export interface DirectoryOptions {
   readonly watch?: boolean;
   /** How long a file must rest before it is read, in milliseconds. Default 20. */
   readonly debounceMs?: number;
-  /** Larger files are refused unread. Default 16 MiB. */
+  /** Larger files are rejected unread. Default 16 MiB. */
   readonly maxFileBytes?: number;
   /** Default: warnings and errors, to standard error. */
   readonly log?: Logger;

@@ -26,7 +26,7 @@ export function compileResetHeaders(backOff: BackOff | undefined): (header: Head
       if (value === undefined || !DIGITS.test(value)) continue;
       const seconds = isDate ? Number(value) - Math.floor(Date.now() / 1000) : Number(value);
       if (seconds <= 0 || seconds * 1000 > maxMs) continue;
-      // Clients that were told the same time must not return at the same moment.
+      // Clients that received the same time must not retry at the same moment.
       return Math.min(seconds * 1000 * (1 + Math.random() / 2), MAX_DELAY_MS);
     }
     return undefined;

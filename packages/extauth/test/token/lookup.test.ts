@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createLookUp, MAX_CALLS } from '../../src/token/lookup.ts';
 import { start, stopAll } from '../harness.ts';
 
-describe('the look-up of access tokens', () => {
+describe('the lookup of access tokens', () => {
   let now: number;
   let asked: number;
   let answer: (res: ServerResponse) => void;

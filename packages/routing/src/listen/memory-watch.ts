@@ -7,7 +7,7 @@ export interface MemoryUse {
   readonly resident: number;
 }
 
-/** Tells whether memory is so scarce that new requests must be rejected. */
+/** Detects that memory is so scarce that new requests must be rejected. */
 export interface MemoryWatch {
   readonly isScarce: boolean;
   close(): void;

@@ -12,16 +12,19 @@ const connection = f.block({
   maxRequestsPerConnection: f.uint32('Requests after which a connection is closed. 0: no limit.', { default: 0 }),
   connectTimeout: f.duration('Timeout of connecting.', { default: DEFAULTS.connectTimeout }),
   tcpKeepalive: f.group('TCP keepalive.', {
-    keepaliveProbes: f.uint32('Unanswered probes until a connection counts as dead. Ignored before Node 24.19.', {
-      default: 10,
-    }),
+    keepaliveProbes: f.uint32(
+      'Number of unacknowledged probes after which a connection is closed. Ignored before Node 24.19.',
+      {
+        default: 10,
+      },
+    ),
     keepaliveTime: f.duration('Idle time before the first probe; rounded up to seconds.', { default: '60s' }),
     keepaliveInterval: f.duration('Interval between probes; rounded up to seconds. Ignored before Node 24.19.', {
       default: '1s',
     }),
   }),
   perConnectionBufferLimitBytes: f.uint32(
-    'Bytes of a response that may wait for a slow client before the upstream is read no further. At least 65536 are read at once. Default: 65536.',
+    'Maximum number of bytes of a response that wait for a slow client; then the upstream is not read until they are sent. At least 65536 bytes are read at once. Default: 65536.',
   ),
   commonHttpProtocolOptions: f.group('Options of all HTTP versions.', {
     idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
@@ -49,7 +52,7 @@ export const ConnectionConfig = f.named<ConnectionConfig>('ConnectionConfig', co
 
 const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   discoveryMetadata: f.group('Written by discovery.', { labels: f.map(f.text(), 'Labels of the discovered service.') }),
-  sslConfig: f.of(UpstreamSslConfig, 'TLS to the endpoints.'),
+  sslConfig: f.of(UpstreamSslConfig, 'TLS to the hosts.'),
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers. Default, by field: Settings `gw.circuitBreakers`.'),
   loadBalancerConfig: f.of(LoadBalancerConfig, 'The load balancing algorithm.'),
   connectionConfig: f.of(ConnectionConfig, 'Connections.'),
@@ -66,34 +69,37 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
     'HTTP/2: closes only the stream after an error, not the connection.',
     f.notYet,
   ),
-  healthChecks: f.list(HealthCheck, 'Active health checks of the endpoints; at most one.'),
-  outlierDetection: f.of(OutlierDetection, 'Ejects endpoints that fail.'),
-  failover: f.of(Failover, 'Endpoints that receive the requests that the endpoints of the upstream cannot take.'),
+  healthChecks: f.list(HealthCheck, 'Active health checks of the hosts; at most one.'),
+  outlierDetection: f.of(OutlierDetection, 'Ejects hosts that fail.'),
+  failover: f.of(
+    Failover,
+    'Failover endpoints, which receive the requests that the hosts of the upstream cannot take.',
+  ),
   httpProxyHostname: f.text(
-    'Server as `host:port`. The hosts of the upstream are then HTTP proxies, which are asked to CONNECT to it.',
+    'Server as `host:port`, to which connections are tunnelled with CONNECT; the hosts of the upstream are then HTTP proxies.',
   ),
   httpConnectSslConfig: f.of(UpstreamSslConfig, 'TLS to the HTTP proxies; `sslConfig` is that to the server.'),
   httpConnectHeaders: f.list(
     f.block({ key: f.text('Header name.'), value: f.text('Its value.', f.secret) }),
     'Headers of the CONNECT request.',
   ),
-  ignoreHealthOnHostRemoval: f.flag('Removes endpoints immediately, even if health checks find them healthy.'),
-  respectDnsTtl: f.flag('Resolves names again when their TTL expires, not at `dnsRefreshRate`.'),
+  ignoreHealthOnHostRemoval: f.flag('Removes hosts immediately, even if health checks find them healthy.'),
+  respectDnsTtl: f.flag('Resolves names again when their TTL expires instead of at `dnsRefreshRate`.'),
   dnsRefreshRate: f.duration('Interval between DNS lookups, at least 1ms; a shorter one is ignored with a warning.', {
     default: '5s',
   }),
   proxyProtocolVersion: f.enumeration(
     ['V1', 'V2'],
-    'Version of the PROXY header with the address of the client that connections begin with. Clients then share no connections.',
+    'Version of the PROXY header that connections begin with; it contains the address of the client. Clients then do not share connections.',
   ),
   preconnectPolicy: f.group('Opens connections ahead of requests.', {
-    perUpstreamPreconnectRatio: f.float('Connections to an endpoint for each of its active requests, 1 to 3.', {
+    perUpstreamPreconnectRatio: f.float('Connections to a host for each of its active requests, 1 to 3.', {
       minimum: 1,
       maximum: 3,
       default: 1,
     }),
     predictivePreconnectRatio: f.float(
-      'Ratio for the endpoint of the next request. Here the same as `perUpstreamPreconnectRatio`; the larger one is used.',
+      'Ratio for the host of the next request. Here the same as `perUpstreamPreconnectRatio`; the larger one is used.',
       { minimum: 1, maximum: 3, default: 1 },
     ),
   }),

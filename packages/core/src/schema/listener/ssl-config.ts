@@ -97,7 +97,7 @@ const upstream = f.block(ONE_SOURCE, {
     'TLS versions, ciphers and curves. Default: Settings `upstreamOptions.sslParameters`.',
   ),
   alpnProtocols: f.texts('ALPN protocols to offer; `h2` is not offered yet.', { default: ['http/1.1'] }),
-  allowRenegotiation: f.flag('Ignored with a warning: TLS renegotiation is always refused.'),
+  allowRenegotiation: f.flag('Ignored with a warning: TLS renegotiation is never allowed.'),
   oneWayTls: f.flag('Sends no client certificate; without effect with `sds`.'),
 });
 /** TLS to an upstream. A secret with only `ca.crt` is enough. */

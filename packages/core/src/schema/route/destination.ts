@@ -7,7 +7,7 @@ const PORT = { minimum: 1, maximum: 65535 } as const;
 const destinationSpec = f.block(f.exclusive, {
   aws: f.group('Calls a cloud function.', f.leftOut, {
     logicalName: f.text('Function of the upstream, by logical name.'),
-    invocationStyle: f.choice(['SYNC', 'ASYNC'], 'Whether the answer is waited for.'),
+    invocationStyle: f.choice(['SYNC', 'ASYNC'], 'Whether the gateway waits for the response.'),
     requestTransformation: f.flag('Also sends method, path and headers.'),
     responseTransformation: f.flag('Deprecated; reads the response as HTML.'),
     unwrapAsAlb: f.flag('Reads the response as a load balancer would.'),
@@ -40,7 +40,7 @@ const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
     dataCenters: f.texts('Data centers. Empty: all.'),
   }),
   destinationSpec: f.of(destinationSpec, 'Function of the upstream to call.'),
-  subset: f.group('Restricts the endpoints to those with these labels, see `subsetSpec` of the upstream.', {
+  subset: f.group('Restricts the hosts to those with these labels, see `subsetSpec` of the upstream.', {
     values: f.map(f.text(), 'Value by label.'),
   }),
 });

@@ -10,7 +10,7 @@ const fields = f.block({
     baseInterval: f.duration('Base interval between attempts.', { default: '25ms' }),
     maxInterval: f.duration('Maximum interval. Default: ten times the base.'),
   }),
-  previousPriorities: f.group('Sends retries to endpoints of other priorities.', {
+  previousPriorities: f.group('Sends retries to hosts of other priorities.', {
     updateFrequency: f.int('Number of attempts after which another priority is tried.', { minimum: 1, default: 1 }),
   }),
   retriableStatusCodes: f.list(

@@ -80,7 +80,7 @@ const route = f.block(
     ),
     regexRewrite: f.of(RegexRewrite, 'Rewrites the path without the query; not together with `prefixRewrite`.'),
     hostRewrite: f.text('Host to send to the upstream.'),
-    autoHostRewrite: f.flag('Sends the DNS name of the endpoint as host.'),
+    autoHostRewrite: f.flag('Sends the DNS name of the upstream host as `Host`.'),
     hostRewriteHeader: f.text(
       'Request header with the host to send to the upstream. If it is missing, the host is kept; an invalid host is rejected with 400.',
     ),

@@ -28,7 +28,7 @@ const templateFields = f.block(f.oneOf(['body', 'passthrough', 'mergeExtractorsT
     ['ParseAsJson', 'DontParse'],
     'Whether the body is read as JSON. It is read as a whole either way.',
   ),
-  ignoreErrorOnParse: f.flag('False responds with 400 to a body that is not JSON; true reads it as empty JSON.'),
+  ignoreErrorOnParse: f.flag('Treats a body that is not JSON as empty JSON. Default: it is rejected with 400.'),
   extractors: f.map(extractor, 'Values to extract from headers or the body, by name.'),
   headers: f.map(template, 'Template by header; replaces all values, and an empty result removes the header.'),
   headersToAppend: f.groups('Headers to append; an empty result adds nothing.', {
@@ -97,7 +97,10 @@ export const TransformationStage = f.named<TransformationStage>('TransformationS
 const staged = f.block({
   early: f.of(TransformationStage, 'Before login and access control.'),
   regular: f.of(TransformationStage, 'After access control.'),
-  postRouting: f.of(TransformationStage, 'After the endpoint is chosen; only forwarded requests and their responses.'),
+  postRouting: f.of(
+    TransformationStage,
+    'After the host of the upstream is chosen; only forwarded requests and their responses.',
+  ),
   inheritTransformation: f.flag('Appends the early and regular lists of the parent.'),
   logRequestResponseInfo: f.flag('Logs input and output at level debug, without secrets.'),
   escapeCharacters: f.bool('Default for the templates below. Default: Settings `gw.transformationEscapeCharacters`.'),

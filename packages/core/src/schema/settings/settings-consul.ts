@@ -26,7 +26,7 @@ const discovery = f.block({
   tlsTagName: f.text('The tag.', { default: 'gwUseTls' }),
   rootCa: f.ref('Secret with root certificates of such services.'),
   splitTlsServices: f.flag('Creates a second upstream for instances with TLS.'),
-  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.'),
+  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'Consistency of the responses.'),
   queryOptions: f.group('Queries.', {
     useCache: f.bool('Allows the agent to respond from its cache.', { default: true }),
   }),

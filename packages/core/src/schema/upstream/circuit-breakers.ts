@@ -2,8 +2,8 @@ import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const fields = f.block({
-  maxConnections: f.uint32('Maximum number of connections to an endpoint.', { default: DEFAULTS.maxConnections }),
-  maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to an endpoint.', {
+  maxConnections: f.uint32('Maximum number of connections to a host.', { default: DEFAULTS.maxConnections }),
+  maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to a host.', {
     default: DEFAULTS.maxPendingRequests,
   }),
   maxRequests: f.uint32('Maximum number of active requests, without waiting ones; above it 503.', {

@@ -44,7 +44,7 @@ const http = f.block({
   requestHeadersToAdd: headers('Headers to add to a check. Operators that need a request are empty.'),
   requestHeadersToRemove: f.texts('Headers to remove from a check, e.g. `user-agent`, which is `Envoy/HC`.'),
   useHttp2: f.flag('Checks over HTTP/2: with TLS by ALPN, otherwise with prior knowledge.'),
-  expectedStatuses: f.groups('Ranges of statuses of healthy endpoints. Default: only 200.', {
+  expectedStatuses: f.groups('Ranges of statuses of healthy hosts. Default: only 200.', {
     start: f.int('First status, inclusive, 100 to 599.', { minimum: 100, maximum: 599 }),
     end: f.int('End of the range, exclusive, 101 to 600.', { minimum: 101, maximum: 600 }),
   }),
@@ -56,11 +56,11 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
   timeout: f.duration('Timeout of a check, including the connection; required, greater than 0s.'),
   interval: f.duration('Time between the end of a check and the start of the next; required, greater than 0s.'),
   healthyThreshold: f.int(
-    'Passed checks in a row until an unhealthy endpoint is healthy; required. The first check of an endpoint decides alone.',
+    'Number of passed checks in a row after which an unhealthy host is healthy; required. At the first check of a host, one is enough.',
     { minimum: 1 },
   ),
   unhealthyThreshold: f.int(
-    'Checks in a row that fail to connect, or time out, until an endpoint is unhealthy; required. A response that fails the check decides alone.',
+    'Number of checks in a row that fail to connect, or time out, after which a host is unhealthy; required. A single response that fails the check is enough.',
     { minimum: 1 },
   ),
   initialJitter: f.duration('Maximum random delay of the first check. Default: none.'),
@@ -71,12 +71,12 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
   noTrafficInterval: f.duration('Interval while no request was sent to the upstream since the start of the proxy.', {
     default: '60s',
   }),
-  unhealthyInterval: f.duration('Interval while the endpoint is unhealthy. Default: `interval`.'),
+  unhealthyInterval: f.duration('Interval while the host is unhealthy. Default: `interval`.'),
   unhealthyEdgeInterval: f.duration(
-    'Interval after a failed check of an endpoint that is still healthy. Default: `unhealthyInterval`.',
+    'Interval after a failed check of a host that is still healthy. Default: `unhealthyInterval`.',
   ),
   healthyEdgeInterval: f.duration(
-    'Interval after a passed check of an endpoint that is still unhealthy. Default: `interval`.',
+    'Interval after a passed check of a host that is still unhealthy. Default: `interval`.',
   ),
   reuseConnection: f.bool('Keeps the connection for the next check.', { default: true }),
   eventLogPath: f.text('File for events, one JSON object per line, e.g. `/dev/stdout`. Default: none.'),
@@ -100,7 +100,7 @@ const fields = f.block(f.oneOf(['httpHealthCheck', 'tcpHealthCheck', 'grpcHealth
     typedConfig: f.map(f.anything(), 'Its settings, typed.'),
   }),
 });
-/** Active health checks of the endpoints. */
+/** Active health checks of hosts. */
 export interface HealthCheck extends f.Static<typeof fields> {}
 export const HealthCheck = f.named<HealthCheck>('HealthCheck', fields);
 
@@ -109,41 +109,41 @@ const percent = (description: string, otherwise: number) =>
 const outlier = f.block({
   interval: f.duration('Interval between evaluations; required, greater than 0s. Ejections end at an evaluation.'),
   consecutive5xx: f.uint32(
-    'Number of 5xx responses and failed connections in a row until an endpoint is ejected at once. 0: never.',
+    'Number of 5xx responses and failed connections in a row after which a host is ejected immediately. 0: never.',
     { default: 5 },
   ),
   baseEjectionTime: f.duration(
     'Duration of the first ejection; the next ones are multiples of it, up to 300s or this value if longer.',
     { default: '30s' },
   ),
-  maxEjectionPercent: percent('Ejections stop when this share of the endpoints is ejected', 10),
+  maxEjectionPercent: percent('Ejections stop when this share of the hosts is ejected', 10),
   enforcingConsecutive5xx: percent('Probability of an ejection by `consecutive5xx`', 100),
   enforcingSuccessRate: percent('Probability of an ejection by success rate', 100),
-  successRateMinimumHosts: f.uint32('Endpoints with enough requests that are needed to compare success rates.', {
+  successRateMinimumHosts: f.uint32('Hosts with enough requests that are needed to compare success rates.', {
     default: 5,
   }),
-  successRateRequestVolume: f.uint32('Requests per interval that an endpoint needs for a success rate.', {
+  successRateRequestVolume: f.uint32('Requests per interval that a host needs for a success rate.', {
     default: 100,
   }),
   successRateStdevFactor: f.uint32(
-    'An endpoint is ejected if its success rate is below the mean by this many thousandths of the standard deviation.',
+    'A host is ejected if its success rate is below the mean by this many thousandths of the standard deviation.',
     { default: 1900 },
   ),
   consecutiveGatewayFailure: f.uint32(
-    'Number of responses 502, 503 and 504 and failed connections in a row until an endpoint is ejected, see `enforcingConsecutiveGatewayFailure`. 0: never.',
+    'Number of 502, 503 and 504 responses and failed connections in a row after which a host is ejected, see `enforcingConsecutiveGatewayFailure`. 0: never.',
     { default: 5 },
   ),
   enforcingConsecutiveGatewayFailure: percent('Probability of an ejection by `consecutiveGatewayFailure`', 0),
   splitExternalLocalOriginErrors: f.flag(
-    'Counts failed connections and timeouts apart from responses, by the fields with `LocalOrigin` in their name.',
+    'Counts failed connections and timeouts separately from responses, by the fields with `LocalOrigin` in their name.',
   ),
   consecutiveLocalOriginFailure: f.uint32(
-    'Failed connections and timeouts in a row until an endpoint is ejected. 0: never.',
+    'Number of failed connections and timeouts in a row after which a host is ejected. 0: never.',
     { default: 5 },
   ),
   enforcingConsecutiveLocalOriginFailure: percent('Probability of an ejection by `consecutiveLocalOriginFailure`', 100),
   enforcingLocalOriginSuccessRate: percent('Probability of an ejection by the success rate of connections', 100),
 });
-/** Ejects endpoints that fail. */
+/** Ejects hosts that fail. */
 export interface OutlierDetection extends f.Static<typeof outlier> {}
 export const OutlierDetection = f.named<OutlierDetection>('OutlierDetection', outlier);

@@ -1,42 +1,40 @@
 import * as f from '../field.ts';
 
 const slowStart = f.block({
-  slowStartWindow: f.duration('Time during which a new endpoint receives less traffic. Default: no slow start.'),
-  aggression: f.float('How fast its share grows: 1 is linear, more is faster at the begin.', {
+  slowStartWindow: f.duration('Time during which a new host receives less traffic. Default: no slow start.'),
+  aggression: f.float('How fast its share grows: 1 is linear, more is faster at first.', {
     minimum: 0.001,
     default: 1,
   }),
   minWeightPercent: f.float('Minimum share of its weight, in percent.', { minimum: 0, maximum: 100, default: 10 }),
 });
-const slowStartConfig = f.of(slowStart, 'Slow start of new endpoints.');
+const slowStartConfig = f.of(slowStart, 'Slow start of new hosts.');
 
 const RING_SIZE = { minimum: 1, maximum: 8388608 } as const;
 
 const fields = f.block(f.oneOf(['roundRobin', 'leastRequest', 'random', 'ringHash', 'maglev']), {
   healthyPanicThreshold: f.float(
-    'Panic threshold: below this share of healthy endpoints all endpoints are used, in percent. 0 disables it.',
+    'Panic threshold: below this share of healthy hosts all hosts are used, in percent. 0 disables it.',
     { minimum: 0, maximum: 100, default: 50 },
   ),
   updateMergeWindow: f.duration(
     'Time during which changes of health and weight are merged, with `ringHash` and `maglev`. The other algorithms apply them at once.',
     { default: '1s' },
   ),
-  useHostnameForHashing: f.flag(
-    'Hashes the names of endpoints instead of their addresses, with `ringHash` and `maglev`.',
-  ),
+  useHostnameForHashing: f.flag('Hashes the names of hosts instead of their addresses, with `ringHash` and `maglev`.'),
   localityWeightedLbConfig: f.empty('Uses the weights of localities.'),
   closeConnectionsOnHostSetChange: f.flag(
-    'Closes all connections after their requests when endpoints are added or removed.',
+    'Closes all connections after their requests when hosts are added or removed.',
   ),
   roundRobin: f.group('Round robin by weight; the default.', { slowStartConfig }),
   leastRequest: f.group(
-    'The endpoint with the fewest active requests. With different weights: round robin by weight, divided by the active requests.',
+    'The host with the fewest active requests. With different weights: round robin by weight, divided by the active requests.',
     {
-      choiceCount: f.int('Number of random endpoints to compare.', { minimum: 2, default: 2 }),
+      choiceCount: f.int('Number of random hosts to compare.', { minimum: 2, default: 2 }),
       slowStartConfig,
     },
   ),
-  random: f.empty('A random endpoint; weights are ignored.'),
+  random: f.empty('A random host; weights are ignored.'),
   ringHash: f.group('Consistent hashing on a ring, by the `lbHash` of the route.', {
     ringHashConfig: f.group('Size of the ring.', {
       minimumRingSize: f.int('Minimum number of points.', { ...RING_SIZE, default: 1024 }),

@@ -29,17 +29,17 @@ export const ServiceSpec = f.named<ServiceSpec>('ServiceSpec', fields);
 
 const selector = f.block({
   keys: f.texts('Labels that define a subset: one for each combination of their values.'),
-  singleHostPerSubset: f.flag('Uses only the first endpoint of each subset.'),
+  singleHostPerSubset: f.flag('Uses only the first host of each subset.'),
 });
 const subset = f.block({
   selectors: f.list(selector, 'The subsets.'),
   fallbackPolicy: f.choice(
     ['ANY_ENDPOINT', 'DEFAULT_SUBSET', 'NO_FALLBACK'],
-    'Endpoints of requests without a subset, or whose subset has none. `NO_FALLBACK` returns 503.',
+    'Hosts for requests without a subset, or whose subset has none. `NO_FALLBACK` returns 503.',
     { default: 'ANY_ENDPOINT' },
   ),
   defaultSubset: f.group('The subset of `DEFAULT_SUBSET`.', { values: f.map(f.text(), 'Value by label.') }),
 });
-/** Subsets of endpoints by label. */
+/** Subsets of hosts by label. */
 export interface SubsetSpec extends f.Static<typeof subset> {}
 export const SubsetSpec = f.named<SubsetSpec>('SubsetSpec', subset);

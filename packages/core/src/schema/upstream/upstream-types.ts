@@ -3,7 +3,7 @@ import { UpstreamSslConfig } from '../listener/ssl-config.ts';
 import { ServiceSpec, SubsetSpec } from './service-spec.ts';
 
 const serviceSpec = f.of(ServiceSpec, 'Functions of the upstream.');
-const subsetSpec = f.of(SubsetSpec, 'Subsets of endpoints by label.');
+const subsetSpec = f.of(SubsetSpec, 'Subsets of hosts by label.');
 
 const host = f.block({
   addr: f.text('DNS name or address.'),
@@ -16,7 +16,7 @@ const host = f.block({
   }),
   metadata: f.map(
     f.anything(),
-    'Metadata of the endpoint, by namespace. The texts in `envoy.lb` are its labels, by which subsets select; its label `hash_key` replaces the address in consistent hashing.',
+    'Metadata of the host, by namespace. The strings in `envoy.lb` are its labels, by which subsets select; its label `hash_key` replaces the address in consistent hashing.',
   ),
 });
 /** One host of a static upstream. */
@@ -52,7 +52,7 @@ const consul = f.block({
   instanceTags: f.texts('Tags that an instance must have.'),
   instanceBlacklistTags: f.texts('Tags that an instance must not have.'),
   dataCenters: f.texts('Data centers. Empty: all.'),
-  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'How fresh answers are.'),
+  consistencyMode: f.choice(['ConsistentMode', 'DefaultMode', 'StaleMode'], 'Consistency of the responses.'),
   queryOptions: f.anything('Options of queries.'),
   serviceSpec,
   subsetSpec,
@@ -122,7 +122,7 @@ export const UPSTREAM_TYPES = {
 } as const;
 
 const failover = f.block({
-  prioritizedLocalities: f.groups('Localities in order of priority, after the endpoints of the upstream itself.', {
+  prioritizedLocalities: f.groups('Localities in order of priority, after the hosts of the upstream itself.', {
     localityEndpoints: f.groups('Endpoints by locality.', {
       locality: f.group('The locality.', {
         region: f.text('Region.'),
@@ -147,7 +147,7 @@ const failover = f.block({
   }),
   policy: f.group('Failover policy.', {
     overprovisioningFactor: f.uint32(
-      'Overprovisioning factor, in percent. With 140 a priority receives all its requests while at least 72 % of its endpoints are healthy.',
+      'Overprovisioning factor, in percent. With 140 a priority receives all its requests while at least 72 % of its hosts are healthy.',
       { default: 140 },
     ),
   }),

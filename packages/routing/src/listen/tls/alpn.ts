@@ -12,7 +12,7 @@ function protocolsOf({ configuration }: TlsEntry): readonly string[] {
 
 /**
  * Returns how a listener negotiates the protocol. Without a common protocol the handshake fails, unless none is offered at all. Where only some
- * server names offer none, the others have to be told apart, and those that offer none choose HTTP/1.1.
+ * server names offer none, the server name decides, and those that offer none choose HTTP/1.1.
  */
 export function alpnOptions({ entries, select }: TlsTable): Pick<TlsOptions, 'ALPNProtocols' | 'ALPNCallback'> {
   const lists = entries.map(protocolsOf);

@@ -35,7 +35,7 @@ export function buildTlsTable(
 /** Identifies a configuration across versions: server names are unique within a listener. */
 const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
 
-/** Returns a look-up by server name: exact, else the longest wildcard `*.b`, else the first value without names. */
+/** Returns a lookup by server name: exact, else the longest wildcard `*.b`, else the first value without names. */
 export function createServerNameIndex<T>(
   values: readonly T[],
   configurationOf: (value: T) => TlsConfiguration,

@@ -7,7 +7,7 @@ import { xxHash64 } from './xx-hash.ts';
 const TABLE_SIZE = 65_537;
 const MAX_HASH = 0xffff_ffff_ffff_ffffn;
 
-/** Consistent hashing with a table: faster to look up than a ring and more even, but more requests move if a host goes. */
+/** Consistent hashing with a table: faster to look up than a ring and more even, but other requests move too if a host is removed. */
 export function maglev({ hashesHostnames }: LoadSettings): Algorithm {
   return (weighted) => {
     const entries = hashedHosts(weighted, hashesHostnames);
@@ -16,14 +16,14 @@ export function maglev({ hashesHostnames }: LoadSettings): Algorithm {
       if (entries.length === 0) return undefined;
       const hash = hashOrRandom(context?.hash);
       const attempt = (context?.attempt ?? 1) - 1;
-      // Another place in the table for each retry.
+      // Another entry of the table for each retry.
       const changed = attempt > 0 ? hash ^ (MAX_HASH - BigInt(attempt) + 1n) : hash;
       return entries[table[Number(changed % BigInt(TABLE_SIZE))]!]!.host;
     };
   };
 }
 
-/** Each host takes the next free place of its own permutation in turn; hosts of a smaller weight miss turns. */
+/** Each host takes the next free entry of its own permutation in turn; hosts with a smaller weight skip turns. */
 function createTable(entries: readonly HashedHost[]): Int32Array {
   const table = new Int32Array(TABLE_SIZE).fill(-1);
   if (entries.length === 0) return table;

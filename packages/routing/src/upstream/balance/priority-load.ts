@@ -72,7 +72,7 @@ function distribute(healthy: readonly number[], degraded: readonly number[], tot
   };
   const ofHealthy = healthy.map(shareOf);
   const ofDegraded = degraded.map(shareOf);
-  // The rest of the rounding goes to the first priority with hosts.
+  // The remainder of the rounding goes to the first priority with hosts.
   const list = healthy.some((each) => each > 0) ? ([ofHealthy, healthy] as const) : ([ofDegraded, degraded] as const);
   list[0][list[1].findIndex((each) => each > 0)]! += left;
   return healthy.map((_, i) => ({ healthy: ofHealthy[i]!, degraded: ofDegraded[i]! }));

@@ -12,7 +12,7 @@ interface Ring {
 
 /**
  * Consistent hashing on a ring, as in Envoy: each host has points on a ring by its weight; a request goes to the host of the
- * first point at or after its hash. If a host goes, only its requests move.
+ * first point at or after its hash. If a host is removed, mostly its own requests move.
  */
 export function ringHash(settings: LoadSettings): Algorithm {
   return (weighted) => {

@@ -7,7 +7,7 @@ type Dialed = (error: Error | null, socket?: Socket) => void;
 
 /**
  * Connects to the first of several addresses of a server that accepts the connection (happy eyeballs, RFC 8305): the next one is
- * tried when an attempt failed, or has taken 250 ms and continues. Returns a function that gives up.
+ * tried when an attempt failed, or has taken 250 ms and continues. Returns a function that cancels it.
  */
 export function dial<Address>(
   addresses: readonly Address[],

@@ -72,5 +72,5 @@ export function openTunnel(socket: Socket, request: string): Promise<void> {
 function problemOf(head: string): Error | undefined {
   const status = STATUS_LINE.exec(head)?.[1];
   if (status === undefined) return new Error('the proxy did not respond with HTTP');
-  return status.startsWith('2') ? undefined : new Error(`the proxy refused the tunnel with status ${status}`);
+  return status.startsWith('2') ? undefined : new Error(`the proxy rejected the tunnel with status ${status}`);
 }

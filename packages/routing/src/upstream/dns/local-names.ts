@@ -26,7 +26,7 @@ export interface LocalNames {
   candidates(name: string): readonly string[];
 }
 
-/** Creates a reader of local names. Changed files are read again at the next look-up; unreadable ones are empty. */
+/** Creates a reader of local names. Changed files are read again at the next lookup; unreadable ones are empty. */
 export function createLocalNames(files: LocalFiles = LOCAL_FILES): LocalNames {
   const hosts = cachedFile(files.hosts, parseHosts);
   const search = cachedFile(files.resolver, parseSearch);

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createLocalNames, type LocalNames } from './local-names.ts';
 
-/** Maximum time of a look-up, in milliseconds. */
+/** Maximum time of a lookup, in milliseconds. */
 export const LOOKUP_TIMEOUT_MS = 5000;
 /** How long IPv4 addresses wait for the IPv6 ones (RFC 8305 §3). */
 const RESOLUTION_DELAY_MS = 50;
@@ -35,8 +35,8 @@ export interface LookupOptions {
 }
 
 /**
- * Creates a {@link Lookup} that asks DNS servers itself, by the c-ares library of Node: the look-ups of `getaddrinfo` block one of four
- * threads each, which files and ciphers share. Addresses and names of the machine are found without asking.
+ * Creates a {@link Lookup} that asks DNS servers itself, by the c-ares library of Node: each lookup of `getaddrinfo` blocks one of four
+ * threads, which files and ciphers share. Addresses and names of the machine are found without a DNS server.
  */
 export function createLookup({ servers, timeoutMs = LOOKUP_TIMEOUT_MS, localNames }: LookupOptions = {}): Lookup {
   const names = localNames ?? createLocalNames();
@@ -106,7 +106,7 @@ interface DnsRecord {
 const NONE: Promise<DnsRecord[]> = Promise.resolve([]);
 const addressOf = ({ address }: DnsRecord): string => address;
 
-/** Waits for both families, but with IPv4 addresses only briefly for IPv6 ones: some servers never answer for those. */
+/** Waits for both families, but with IPv4 addresses only briefly for IPv6 ones: some servers never respond to queries for those. */
 async function both(v4: Promise<DnsRecord[]>, v6: Promise<DnsRecord[]>) {
   const late = v6.catch((error: unknown) => error);
   const first = await v4.catch((error: unknown) => error);

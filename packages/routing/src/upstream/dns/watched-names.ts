@@ -4,13 +4,13 @@ import type { Addresses, AddressFamily, Lookup } from './lookup.ts';
 
 /** How long the last addresses are used if a name cannot be resolved any more, in milliseconds. */
 const KEEP_MS = 86_400_000;
-/** Maximum interval between look-ups of a name that fail, unless its rate is slower, in milliseconds. */
+/** Maximum interval between lookups of a name that fail, unless its rate is slower, in milliseconds. */
 const MAX_BACKOFF_MS = 60_000;
 
 /** How a name is looked up. */
 export interface WatchRules {
   readonly family: AddressFamily;
-  /** Interval between look-ups, in milliseconds. */
+  /** Interval between lookups, in milliseconds. */
   readonly rateMs: number;
   /** True looks up again when the TTL of the addresses has expired, instead. */
   readonly respectTtl: boolean;
@@ -18,11 +18,11 @@ export interface WatchRules {
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
 }
 
-/** Receives the results of look-ups. */
+/** Receives the results of lookups. */
 export interface NameWatcher {
   /** Addresses were found; `undefined` when the last ones are too old to be used. */
   onAddresses(addresses: Addresses | undefined): void;
-  /** A look-up failed; the last addresses stay in use. */
+  /** A lookup failed; the last addresses stay in use. */
   onFailure?(error: Error): void;
 }
 
@@ -104,14 +104,14 @@ class WatchedName {
 }
 
 /**
- * Creates an empty set of names. Watchers of the same name with the same rules share its look-ups. `now` returns milliseconds of a clock
+ * Creates an empty set of names. Watchers of the same name with the same rules share its lookups. `now` returns milliseconds of a clock
  * that never goes back.
  */
 export function createWatchedNames(lookup: Lookup, now: () => number = () => performance.now()): WatchedNames {
   const names = new Map<string, WatchedName>();
   const pending = new Map<string, Promise<Addresses>>();
 
-  /** Connections that wait for the same name share one look-up. */
+  /** Connections that wait for the same name share one lookup. */
   function resolveOnce(name: string): Promise<Addresses> {
     let asked = pending.get(name);
     if (!asked) {

@@ -82,7 +82,7 @@ export class ForwardProxy {
     for (const { chosen } of this.#hosts.values()) if (chosen && 'cluster' in chosen) chosen.cluster.refresh();
   }
 
-  /** Resolves when the last exchange has ended. Requests that wait for a look-up fail. */
+  /** Resolves when the last exchange has ended. Requests that wait for a lookup fail. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     await Promise.all([...this.#hosts.keys()].map((key) => this.#remove(key)));

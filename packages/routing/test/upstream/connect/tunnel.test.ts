@@ -119,7 +119,7 @@ describe('an upstream behind an HTTP proxy', () => {
   const answers: Record<string, readonly [answer: string, cause: string]> = {
     'refuses the tunnel': [
       'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
-      'the proxy refused the tunnel with status 407',
+      'the proxy rejected the tunnel with status 407',
     ],
     'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'the proxy did not respond with HTTP'],
     'closes the connection': [' ', 'the proxy closed the connection'],

@@ -22,7 +22,7 @@ async function lookupWith(zones: Record<string, Zone>, { hosts = '', resolver = 
   return { server, lookup: createLookup({ servers: [server.address], localNames, timeoutMs }) };
 }
 
-describe('a look-up of a name', () => {
+describe('a lookup of a name', () => {
   afterEach(closeAll);
 
   it('finds addresses of both families, with the lowest TTL', async () => {

@@ -95,7 +95,7 @@ describe('an upstream with a DNS name', () => {
   });
 
   for (const fails of ['NXDOMAIN', 'SERVFAIL', 'silent', 'empty'] as const) {
-    it(`keeps its last addresses when look-ups fail (${fails}), and follows new ones afterwards`, async () => {
+    it(`keeps its last addresses when lookups fail (${fails}), and follows new ones afterwards`, async () => {
       const port = await serversOn('127.0.0.1', '127.0.0.2');
       const setup = await resolvedGateway({ 'api.test': { a: ['127.0.0.1'] } }, port);
       await until(() => hosts(setup).join() === '127.0.0.1');
@@ -109,7 +109,7 @@ describe('an upstream with a DNS name', () => {
     });
   }
 
-  it('responds with 503 while it was never resolved, or if the look-up takes too long', async () => {
+  it('responds with 503 while it was never resolved, or if the lookup takes too long', async () => {
     const missing = await resolvedGateway({}, 80);
     expect((await get(missing.gw.url)).status).to.equal(503);
     expect(missing.gw.outcomes[0]!.cause).to.contain('ENOTFOUND');
@@ -119,7 +119,7 @@ describe('an upstream with a DNS name', () => {
     expect(silent.gw.outcomes[0]!.cause).to.contain('no connection after 100 ms');
   });
 
-  it('backs off when look-ups fail', async () => {
+  it('backs off when lookups fail', async () => {
     const setup = await resolvedGateway({}, 80);
     await until(() => setup.dns.asked('api.test') >= 3);
     const before = setup.dns.asked('api.test');

@@ -11,7 +11,7 @@ const NO_FILES = createLocalNames({ hosts: '/nonexistent', resolver: '/nonexiste
 describe('a watched name', () => {
   afterEach(closeAll);
 
-  it('keeps its last addresses for a day if look-ups fail', async () => {
+  it('keeps its last addresses for a day if lookups fail', async () => {
     const dns = await dnsServer({ 'a.test': { a: ['192.0.2.1'] } });
     let now = 0;
     const names = createWatchedNames(createLookup({ servers: [dns.address], localNames: NO_FILES }), () => now);
