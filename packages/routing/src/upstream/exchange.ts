@@ -134,6 +134,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
 
   onHead(head: ResponseHead): void {
     if (this.over) return;
+    const { maxHeaders } = this.cluster.settings;
+    if (head.headers.length > maxHeaders * 2) throw new UpstreamProtocolError(`more than ${maxHeaders} headers`);
     this.#report(head.status, undefined);
     const { health } = this.cluster;
     if (health?.isChecked) failIfAsked(health, this.host, head.headers);

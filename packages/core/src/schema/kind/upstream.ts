@@ -28,12 +28,15 @@ const connection = f.block({
   ),
   commonHttpProtocolOptions: f.group('Options of all HTTP versions.', {
     idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
-    maxHeadersCount: f.int('Maximum number of response headers.', { minimum: 1, default: 100, ...f.notYet }),
+    maxHeadersCount: f.int(
+      'Maximum number of response headers, without those of the connection such as `transfer-encoding`; above it 502.',
+      { minimum: 1, default: 100 },
+    ),
     maxStreamDuration: f.duration('Maximum duration of one attempt, then 504. Default: no limit.'),
     headersWithUnderscoresAction: f.choice(
       ['ALLOW', 'REJECT_CLIENT_REQUEST', 'DROP_HEADER'],
-      'How headers with an underscore in their name are handled.',
-      f.notYet,
+      'Has no effect: it concerns headers of clients, see the settings of the listener.',
+      f.leftOut,
     ),
   }),
   http1ProtocolOptions: f.group('HTTP/1.1.', f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']), {

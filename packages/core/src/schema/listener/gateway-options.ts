@@ -89,9 +89,14 @@ const dnsCache = f.block(f.oneOf(['caresDns', 'appleDns']), {
         portValue: f.port('Port.', { default: 53 }),
       }),
     }),
-    useResolversAsFallback: f.flag('Uses `resolvers` only if the machine has no DNS servers.', f.notYet),
-    filterUnroutableFamilies: f.flag('Ignores address families without a route.', f.notYet),
-    dnsResolverOptions: f.anything('Options of the resolver.', f.notYet),
+    useResolversAsFallback: f.flag(
+      'Uses `resolvers` only if the machine has no DNS servers, read at the start and when the block changes.',
+    ),
+    filterUnroutableFamilies: f.flag('Ignores IPv4 or IPv6 addresses while no network interface has such an address.'),
+    dnsResolverOptions: f.anything(
+      'Options of the resolver: lookups use UDP first and the search domains of the machine.',
+      f.leftOut,
+    ),
   }),
   appleDns: f.anything('Lookups by the macOS resolver.', f.leftOut),
   preresolveHostnames: f.groups('Hosts to resolve at startup.', {
@@ -125,17 +130,17 @@ const tap = f.block({
   recordDownstreamConnection: f.flag('Records the connection.'),
 });
 const session = f.block(f.oneOf(['cookieBased', 'headerBased']), {
-  cookieBased: f.group('Stores the host in a cookie, as `address:port` in Base64.', {
+  cookieBased: f.group('Stores the endpoint in a cookie, as `address:port` in Base64.', {
     cookie: f.group('The cookie.', f.required('name', 'ttl'), {
       name: f.text('Cookie name.'),
       path: f.text('Path of the cookie; requests outside of it have no session. Default: every path.'),
       ttl: f.duration('Lifetime. 0s: until the browser is closed.'),
     }),
   }),
-  headerBased: f.group('Stores the host in a response header, which the client must send back.', {
+  headerBased: f.group('Stores the endpoint in a response header, which the client must send back.', {
     headerName: f.text('Header name.'),
   }),
-  strict: f.flag('Returns 503 if the host is gone or not healthy. Default: another one is chosen.'),
+  strict: f.flag('Returns 503 if the endpoint is gone or not healthy. Default: another one is chosen.'),
 });
 const MEASURES = [
   'LAST_INCOMING_FIRST_OUTGOING',
@@ -200,7 +205,11 @@ const http = f.block({
     maxPayloadSize: f.uint32('Maximum body size in bytes; 0 caches nothing.'),
   }),
   wasm: f.anything('WebAssembly filters.', f.leftOut),
-  proxyLatency: f.of(latency, 'Measures the time spent in the proxy.', f.notYet),
+  proxyLatency: f.of(
+    latency,
+    'Measures the time spent in the proxy: left out, because nothing documents where its points in time are. The access log has the times of a request.',
+    f.leftOut,
+  ),
   sanitizeClusterHeader: f.flag('Removes the `clusterHeader` of a route from client requests.'),
   leftmostXffAddress: f.flag(
     'Takes the first address of `x-forwarded-for` as the client, which any client can choose: only behind a proxy that replaces the header.',
@@ -212,7 +221,7 @@ const http = f.block({
   extProcEarly: f.of(ExtProc, 'Early external processing.'),
   extProcLate: f.of(ExtProc, 'Late external processing.'),
   tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
-  statefulSession: f.of(session, 'Session affinity to one host.'),
+  statefulSession: f.of(session, 'Session affinity to one endpoint.'),
 });
 /** HTTP options of a listener, `httpGateway.options`. */
 export interface HttpListenerOptions extends f.Static<typeof http> {}

@@ -3,6 +3,7 @@ import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type Snapshot
 import type { HttpListenerOptions } from '@edge-gateway/core/schema';
 import { Cluster, type ClusterEnvironment } from '../cluster.ts';
 import { createLookup, LOOKUP_TIMEOUT_MS, type Addresses, type AddressFamily } from '../dns/lookup.ts';
+import { hasServers, routable } from '../dns/machine.ts';
 import { createWatchedNames, type WatchedNames, type WatchRules } from '../dns/watched-names.ts';
 import { failureOf, type FailureReason } from '../failure.ts';
 import { addressProblem, type AddressPolicy } from './address-policy.ts';
@@ -117,7 +118,10 @@ export class ForwardProxy {
       allowed: this.#options.allowedAddresses ?? [],
       ownPorts: this.#parts.ownPorts(),
     };
-    const ordered = inOrder(addresses, this.#options.dnsCacheConfig?.dnsLookupFamily);
+    const { dnsLookupFamily, caresDns } = this.#options.dnsCacheConfig ?? {};
+    const usable = caresDns?.filterUnroutableFamilies ? routable(addresses) : addresses;
+    const ordered = inOrder(usable, dnsLookupFamily);
+    if (ordered.length === 0) return { failure: unresolved(name, 'no network interface for its addresses') };
     const problems = new Map(ordered.map((address) => [address, addressProblem(address, port, policy)]));
     const [address, ...alternatives] = ordered.filter((each) => problems.get(each) === undefined);
     if (address === undefined) return { failure: forbidden(name, problems.get(ordered[0]!)!) };
@@ -229,9 +233,8 @@ function rulesOf({ dnsLookupFamily = 'V4_PREFERRED', dnsRefreshRate, dnsFailureR
 
 /** Servers of `caresDns`. */
 function serversOf({ caresDns }: DnsCache): readonly string[] | undefined {
-  const { resolvers } = (caresDns ?? {}) as {
-    resolvers?: readonly { socketAddress?: { address?: string; portValue?: number } }[];
-  };
+  const { resolvers, useResolversAsFallback } = caresDns ?? {};
+  if (useResolversAsFallback && hasServers()) return undefined;
   return resolvers?.flatMap(({ socketAddress: { address, portValue = 53 } = {} }) =>
     address ? [isIP(address) === 6 ? `[${address}]:${portValue}` : `${address}:${portValue}`] : [],
   );
