@@ -130,17 +130,17 @@ const tap = f.block({
   recordDownstreamConnection: f.flag('Records the connection.'),
 });
 const session = f.block(f.oneOf(['cookieBased', 'headerBased']), {
-  cookieBased: f.group('Stores the endpoint in a cookie, as `address:port` in Base64.', {
+  cookieBased: f.group('Stores the host in a cookie, as `address:port` in Base64.', {
     cookie: f.group('The cookie.', f.required('name', 'ttl'), {
       name: f.text('Cookie name.'),
       path: f.text('Path of the cookie; requests outside of it have no session. Default: every path.'),
       ttl: f.duration('Lifetime. 0s: until the browser is closed.'),
     }),
   }),
-  headerBased: f.group('Stores the endpoint in a response header, which the client must send back.', {
+  headerBased: f.group('Stores the host in a response header, which the client must send back.', {
     headerName: f.text('Header name.'),
   }),
-  strict: f.flag('Returns 503 if the endpoint is gone or not healthy. Default: another one is chosen.'),
+  strict: f.flag('Returns 503 if the host is gone or not healthy. Default: another one is chosen.'),
 });
 const MEASURES = [
   'LAST_INCOMING_FIRST_OUTGOING',
@@ -221,7 +221,7 @@ const http = f.block({
   extProcEarly: f.of(ExtProc, 'Early external processing.'),
   extProcLate: f.of(ExtProc, 'Late external processing.'),
   tap: f.of(tap, 'Sends copies of messages to a server.', f.leftOut),
-  statefulSession: f.of(session, 'Session affinity to one endpoint.'),
+  statefulSession: f.of(session, 'Session affinity to one host.'),
 });
 /** HTTP options of a listener, `httpGateway.options`. */
 export interface HttpListenerOptions extends f.Static<typeof http> {}
