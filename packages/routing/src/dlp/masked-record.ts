@@ -28,7 +28,11 @@ export function maskRecord(record: RequestRecord, mask: LogMask): RequestRecord 
       originalPath: path(head.originalPath),
       headers: named(head.headers),
     },
-    result: { ...result, responseHeaders: named(result.responseHeaders) },
+    result: {
+      ...result,
+      responseHeaders: named(result.responseHeaders),
+      responseTrailers: named(result.responseTrailers),
+    },
     metadata: new Map(
       Array.from(record.metadata, ([namespace, values]) => [namespace, maskValues(values, mask) as typeof values]),
     ),

@@ -18,12 +18,17 @@ const BY_HTTP: Readonly<Record<number, number>> = {
 
 /** Returns the gRPC status of a response: its own, else the one of its HTTP status. */
 export function grpcStatusOf({ result }: RequestRecord): number {
-  return writtenStatus(result.responseHeaders) ?? BY_HTTP[result.status] ?? UNKNOWN;
+  return writtenStatus(result) ?? BY_HTTP[result.status] ?? UNKNOWN;
+}
+
+/** Returns a field that a gRPC response has in its trailers, or in its head if it has no body. */
+export function grpcField({ responseTrailers, responseHeaders }: RequestRecord['result'], name: string) {
+  return findHeader(responseTrailers, name) ?? findHeader(responseHeaders, name);
 }
 
 /** Returns the status that a response contains; `undefined` without one. */
-export function writtenStatus(headers: readonly string[]): number | undefined {
-  const written = findHeader(headers, 'grpc-status');
+export function writtenStatus(result: RequestRecord['result']): number | undefined {
+  const written = grpcField(result, 'grpc-status');
   return written !== undefined && /^\d{1,3}$/.test(written) ? Number(written) : undefined;
 }
 

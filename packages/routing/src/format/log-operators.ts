@@ -37,7 +37,7 @@ export const LOG_WITH_ARGUMENT: Readonly<Record<string, (argument: string) => Op
 };
 
 function grpcStatus({ result }: RequestRecord, form: string): string | number | undefined {
-  const status = writtenStatus(result.responseHeaders);
+  const status = writtenStatus(result);
   if (status === undefined || form === 'NUMBER') return status;
   const name = GRPC_STATUSES[status];
   if (name === undefined) return String(status);

@@ -91,6 +91,7 @@ function logOperator(name: string, argument: string | undefined, env: FormatCont
     return () => value;
   }
   if (argument === undefined) return LOG_PLAIN[name] ?? NOTHING;
+  if (name === 'TRAILER') return redacted(headerOperator(argument, responseTrailer), argument);
   return LOG_WITH_ARGUMENT[name]?.(argument) ?? LOG_PLAIN[name] ?? NOTHING;
 }
 
@@ -147,6 +148,9 @@ function requestHeader(record: RequestRecord, name: string): string | undefined 
       return findHeader(record.head.headers, name);
   }
 }
+
+const responseTrailer = ({ result }: RequestRecord, name: string): string | undefined =>
+  findHeader(result.responseTrailers, name);
 
 type FindMetadata = (record: RequestRecord, namespace: string) => unknown;
 

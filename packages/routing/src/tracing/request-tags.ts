@@ -1,4 +1,5 @@
-import { redactPath } from '@edge-gateway/core';
+import { isToken, REDACTED_IN_LOG, redactPath } from '@edge-gateway/core';
+import { grpcField } from '../format/grpc-status.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import type { Span } from './span.ts';
@@ -50,6 +51,8 @@ function tagGrpc(span: Span, { head, result }: RequestRecord): void {
   span.tag('grpc.content_type', type);
   const timeout = findHeader(head.headers, 'grpc-timeout');
   if (timeout !== undefined) span.tag('grpc.timeout', timeout);
-  const status = findHeader(result.responseHeaders, 'grpc-status');
+  const status = grpcField(result, 'grpc-status');
   if (status !== undefined) span.tag('grpc.status_code', status);
+  const message = grpcField(result, 'grpc-message');
+  if (message !== undefined) span.tag('grpc.message', isToken(message) ? REDACTED_IN_LOG : message);
 }

@@ -45,11 +45,14 @@ describe('logged requests', () => {
   });
 
   /** Serves a route, with a log of these operators. */
-  function serve(operators: readonly string[], route = directOf('ok'), port = 1) {
+  function serve(operators: readonly string[], route = directOf('ok'), port = 1, enableTrailers = false) {
     const jsonFormat = Object.fromEntries(operators.map((name) => [name, `%${name}%`]));
     const options = { accessLoggingService: { accessLog: [{ fileSink: { path, jsonFormat } }] } };
     router = createRouter({ context: createContext() });
-    router.apply(snapshotOf([hostOf([route])], [upstreamOf([endpointOf(port)])], { options } as never));
+    const httpOptions = { httpConnectionManagerSettings: { enableTrailers } };
+    const upstream = upstreamOf([endpointOf(port)]);
+    const spec = { ...upstream.spec, connectionConfig: { http1ProtocolOptions: { enableTrailers } } };
+    router.apply(snapshotOf([hostOf([route])], [{ ...upstream, spec }], { options, httpOptions } as never));
     return router.listener(LISTENER);
   }
 
@@ -189,6 +192,25 @@ describe('logged requests', () => {
       const [line] = await lines();
       expect(line!['UPSTREAM_LOCAL_ADDRESS']).to.equal(null);
     });
+  });
+
+  it('have trailers and the gRPC status in them, if trailers are forwarded', async () => {
+    const upstream = await start((_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/grpc', trailer: 'grpc-status' }).write('x');
+      res.addTrailers({ 'Grpc-Status': '5', 'X-Sum': 'abc' });
+      res.end();
+    });
+    for (const enableTrailers of [true, false]) {
+      const operators = ['TRAILER(X-SUM)', 'GRPC_STATUS', 'TRAILER(x-absent)'];
+      const handler = serve(operators, routeOf(), upstream.port, enableTrailers);
+      const { port } = await start((req, res) => handler(req, res, () => res.destroy()));
+      await (await fetch(`http://127.0.0.1:${port}/`)).text();
+      await router.close();
+    }
+    expect(await lines()).to.deep.equal([
+      { GRPC_STATUS: 'NotFound', 'TRAILER(X-SUM)': 'abc', 'TRAILER(x-absent)': null },
+      { GRPC_STATUS: null, 'TRAILER(X-SUM)': null, 'TRAILER(x-absent)': null },
+    ]);
   });
 
   it('have no time of a body that is not read', async () => {

@@ -71,7 +71,9 @@ const grpcService = f.block({
   }),
   additionalRequestHeadersToLog: f.texts('Additional request headers to send. Values of credentials are redacted.'),
   additionalResponseHeadersToLog: f.texts('Additional response headers to send. Values of credentials are redacted.'),
-  additionalResponseTrailersToLog: f.texts('Additional response trailers to send.', f.notYet),
+  additionalResponseTrailersToLog: f.texts(
+    'Additional response trailers to send, if they are forwarded. Values of credentials are redacted.',
+  ),
   filterStateObjectsToLog: f.texts(NO_FILTER_STATE, f.leftOut),
 });
 const openTelemetry = f.block({

@@ -61,6 +61,7 @@ export function httpEntry(record: RequestRecord, headers: EntryHeaders): LogEntr
       ...(result.status > 0 && { response_code: { value: result.status } }),
       response_body_bytes: result.bytesSent,
       response_headers: chosen(result.responseHeaders, headers.response),
+      response_trailers: chosen(result.responseTrailers, headers.trailers),
       response_code_details: result.details,
     },
   };

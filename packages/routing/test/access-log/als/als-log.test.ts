@@ -98,6 +98,7 @@ describe('access log service', () => {
         accessLoggingService: service({
           additionalRequestHeadersToLog: ['X-Tenant', 'Authorization', 'x-absent'],
           additionalResponseHeadersToLog: ['Content-Type'],
+          additionalResponseTrailersToLog: ['X-Sum', 'Set-Cookie', 'x-absent'],
         }),
       },
       {
@@ -110,6 +111,7 @@ describe('access log service', () => {
         path: '/v1/a?access_token=secret',
         headers: [...headers, 'authorization', 'Bearer x'],
         responseHeaders: ['content-type', 'text/plain'],
+        responseTrailers: ['x-sum', 'abc', 'set-cookie', 'secret'],
         metadata: new Map([['ns', { plan: { name: 'gold' }, password: 'secret' }]]),
         bytesReceived: 5,
       },
@@ -136,6 +138,7 @@ describe('access log service', () => {
       response_body_bytes: 2,
       response_code_details: 'refused',
       response_headers: { 'content-type': 'text/plain' },
+      response_trailers: { 'x-sum': 'abc', 'set-cookie': '[redacted]' },
     });
     const common = entry!['common_properties'] as Record<string, never>;
     expect(common).to.deep.include({
