@@ -187,6 +187,7 @@ export type {
   UpstreamConnection,
 } from './upstream/upstream-call.ts';
 export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './security/tls-material.ts';
+export { isMustStaple, NEEDS_STAPLE, OCSP_STAPLE, parseOcspStaple, type OcspStaple } from './security/ocsp.ts';
 export { tlsParameters, type TlsParameters } from './security/tls-parameters.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {

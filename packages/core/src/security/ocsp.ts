@@ -11,13 +11,23 @@ export interface OcspStaple {
   readonly expiresAt: number;
 }
 
+/** Key of the response in a TLS secret. */
+export const OCSP_STAPLE = 'tls.ocsp-staple';
+/** Problem of a certificate without a response. */
+export const NEEDS_STAPLE = 'MUST_STAPLE, and certificates with the extension must-staple, need an OCSP response';
+
 /** OID of the extension TLS Feature (RFC 7633), by which a certificate demands a stapled response. */
 const TLS_FEATURE = Buffer.from('06082b06010505070118', 'hex');
 const BASIC_RESPONSE = '1.3.6.1.5.5.7.48.1.1';
 
 const require = createRequire(import.meta.url);
 
-/** Returns true if a certificate demands a stapled OCSP response (must-staple). */
+/**
+ * Returns true if a certificate demands a stapled OCSP response (must-staple).
+ *
+ * @example
+ * if (isMustStaple(new X509Certificate(pem))) policy = 'MUST_STAPLE';
+ */
 export function isMustStaple({ raw }: X509Certificate): boolean {
   return raw.includes(TLS_FEATURE);
 }

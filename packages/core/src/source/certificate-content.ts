@@ -1,12 +1,12 @@
 import type { SecretValue } from '../contract/snapshot.ts';
-import { stapleProblem } from '../security/ocsp.ts';
+import { OCSP_STAPLE, stapleProblem } from '../security/ocsp.ts';
 import { tlsTextProblem } from '../security/tls-material.ts';
 import { readRegularFile, UnusableFile } from './read-file.ts';
 
 /** Maximum size of a certificate file, in bytes. */
 const MAX_FILE_BYTES = 1_048_576;
 
-const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', staple: 'tls.ocsp-staple' } as const;
+const ENTRIES = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', staple: OCSP_STAPLE } as const;
 
 /** The kind of a part of a TLS secret. */
 export type PartKind = keyof typeof ENTRIES;

@@ -62,6 +62,8 @@ export function createFront({ limits, serve, stats, upgrades, tls, onConnection 
       if (onConnection) logWhenClosed(socket, onConnection, 'client_certificate_rejected');
       socket.destroy();
     });
+    const stapler = tls.stapler(stats);
+    if (stapler) server.on('OCSPRequest', stapler);
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       stats.handshakeError.value++;
       onConnection?.(socket)(`tls_error: ${error.code ?? error.message}`);

@@ -27,6 +27,11 @@ const OF_LISTENER = {
   noCertificate: 'ssl.fail_verify_no_cert',
   failVerify: 'ssl.fail_verify_error',
   failVerifySan: 'ssl.fail_verify_san',
+  /** Handshakes of clients that ask for an OCSP response, and what they got. */
+  stapleRequests: 'ssl.ocsp_staple_requests',
+  stapleResponses: 'ssl.ocsp_staple_responses',
+  stapleOmitted: 'ssl.ocsp_staple_omitted',
+  stapleFailed: 'ssl.ocsp_staple_failed',
 } as const;
 
 export interface ListenStats extends Readonly<Record<keyof typeof OF_MANAGER | keyof typeof OF_LISTENER, Counter>> {

@@ -26,7 +26,7 @@ const files = f.block({
   tlsCert: f.text('Path of the PEM certificate chain.'),
   tlsKey: f.text('Path of the PEM private key.'),
   rootCa: f.text('Path of the PEM root certificates that verify the peer.'),
-  ocspStaple: f.text('Path of the DER-encoded OCSP response.', f.notYet),
+  ocspStaple: f.text('Path of the DER-encoded OCSP response; without effect for upstreams.'),
 });
 /** A certificate in files on the machine of the gateway. */
 export interface SslFiles extends f.Static<typeof files> {}
@@ -80,8 +80,8 @@ const downstream = f.block(ONE_SOURCE, {
   transportSocketConnectTimeout: f.duration('Timeout of the handshake.', { default: '10s' }),
   ocspStaplePolicy: f.choice(
     ['LENIENT_STAPLING', 'STRICT_STAPLING', 'MUST_STAPLE'],
-    'How a missing or expired OCSP response is handled.',
-    f.notYet,
+    'How a missing or expired OCSP response is handled if a client asks for one. Lenient: the certificate is used without it. Strict: handshakes fail while it is expired. Must: it is required, and handshakes fail while it is expired.',
+    { default: 'LENIENT_STAPLING' },
   ),
 });
 /** TLS to clients. */

@@ -1,6 +1,8 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
+import { parseCertificates } from '../../security/certificates.ts';
+import { isMustStaple, OCSP_STAPLE, stapleProblem } from '../../security/ocsp.ts';
 import { tlsTextProblem } from '../../security/tls-material.ts';
 import { faultOf, missingFault } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
@@ -13,6 +15,9 @@ const TLS_TYPES = new Set(['kubernetes.io/tls', 'Opaque']);
 export interface TlsSecret {
   readonly hasCertificate: boolean;
   readonly hasRootCa: boolean;
+  readonly hasStaple: boolean;
+  /** True if the certificate demands a stapled OCSP response. */
+  readonly isMustStaple: boolean;
   readonly problem?: string;
 }
 
@@ -34,14 +39,23 @@ export function isFault(secret: TlsSecret | FieldProblem): secret is FieldProble
 function check(spec: SecretSpec): TlsSecret {
   const type = spec.type ?? 'Opaque';
   const [certificate, key, rootCa] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => entry(spec, name));
-  const secret = { hasCertificate: !!certificate || !!key, hasRootCa: !!rootCa };
+  const encodedStaple = spec.data?.[OCSP_STAPLE];
+  const [leaf] = parseCertificates(certificate ?? '') ?? [];
+  const secret = {
+    hasCertificate: !!certificate || !!key,
+    hasRootCa: !!rootCa,
+    hasStaple: !!encodedStaple,
+    isMustStaple: !!leaf && isMustStaple(leaf),
+  };
   const fail = (problem: string): TlsSecret => ({ ...secret, problem });
   if (!TLS_TYPES.has(type)) return fail(`a secret of type ${type} contains no certificate`);
   if (!certificate && !key && !rootCa) return fail('no certificate information found');
   if (!!certificate !== !!key)
     return fail(`no certificate information found: ${certificate ? 'tls.key' : 'tls.crt'} is missing`);
   const problem = tlsTextProblem({ cert: certificate, key, ca: rootCa }, ENTRIES);
-  return problem ? fail(problem.message) : secret;
+  if (problem) return fail(problem.message);
+  const staple = encodedStaple && stapleProblem(Buffer.from(encodedStaple, 'base64'), certificate);
+  return staple ? fail(`${OCSP_STAPLE} ${staple}`) : secret;
 }
 
 function entry({ data = {} }: SecretSpec, name: string): string | undefined {

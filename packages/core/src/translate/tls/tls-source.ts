@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
+import { NEEDS_STAPLE } from '../../security/ocsp.ts';
 import { sdsFileOf, sdsProblem, SDS_SERVER } from '../../security/sds-target.ts';
 import { contentText } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
@@ -48,8 +49,9 @@ function needsRootCa({ verifySubjectAltName }: SslConfig): boolean {
 
 type Files = NonNullable<SslConfig['sslFiles']>;
 
-function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa }: Files): FieldProblem | undefined {
+function filesProblem(config: SslConfig, { tlsCert, tlsKey, rootCa, ocspStaple }: Files): FieldProblem | undefined {
   if (!tlsCert || !tlsKey) return textProblem('sslFiles needs tlsCert and tlsKey');
+  if (config.ocspStaplePolicy === 'MUST_STAPLE' && !ocspStaple) return textProblem(`sslFiles: ${NEEDS_STAPLE}`);
   return needsRootCa(config) && !rootCa ? textProblem('verifySubjectAltName needs a root CA') : undefined;
 }
 
@@ -76,6 +78,8 @@ function secretProblem(config: SslConfig, written: SecretRef, input: Translation
   }
   const name = `SSL secret ${ref.namespace}.${ref.name}`;
   if (!secret.hasCertificate) return textProblem(`${name}: no certificate information found`);
+  const needsStaple = config.ocspStaplePolicy === 'MUST_STAPLE' || secret.isMustStaple;
+  if (needsStaple && !secret.hasStaple) return textProblem(`${name}: ${NEEDS_STAPLE}`);
   return needsRootCa(config) && !secret.hasRootCa
     ? textProblem(`verifySubjectAltName needs a root CA, ${name} has none`)
     : undefined;

@@ -1,5 +1,11 @@
+import type { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import {
+  isMustStaple,
+  NEEDS_STAPLE,
+  OCSP_STAPLE,
+  parseCertificates,
+  parseOcspStaple,
   resolveCertificates,
   DEFAULT_NAMESPACE,
   parseDuration,
@@ -13,6 +19,7 @@ import {
 } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { sameMaterial } from '../../upstream/tls.ts';
+import type { Stapling } from './stapling.ts';
 import { requiresClientCertificate } from '../../check/check-head.ts';
 
 /** One certificate of a listener, ready for handshakes. */
@@ -30,7 +37,7 @@ export function buildTlsEntry(configuration: TlsConfiguration, secrets: Secrets,
   const known = previous?.configuration === configuration ? previous : undefined;
   if (known && known.secret === secret) return known;
   const material = materialOf(secret, configuration);
-  const isSame = known && sameMaterial(known.material, material);
+  const isSame = known && sameMaterial(known.material, material) && sameStaple(known.secret, secret);
   return isSame ? { ...known, secret } : createEntry(configuration, secret, material);
 }
 
@@ -39,12 +46,17 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
   const clientRequired = requiresClientCertificate(configuration, material.ca !== undefined);
   if (clientNames.length > 0 && !clientRequired) throw invalid('verifySubjectAltName needs a root CA');
   const { minVersion, maxVersion, ...options } = contextOptions(configuration, material);
+  const leaf = parseCertificates(material.cert ?? '')?.[0];
+  if (!leaf) throw invalid(`${sourceOf(configuration)} does not contain a readable PEM certificate`);
   try {
     return {
       configuration,
       /** PEM texts, and their secret or files: the entry is rebuilt when either changes. */
       material,
       secret,
+      /** DER of the certificate as base64, by which a handshake finds its OCSP response. */
+      leaf: leaf.raw.toString('base64'),
+      stapling: staplingOf(configuration, secret, leaf),
       context: createSecureContext({ ...options, minVersion, maxVersion }),
       options: options as SecureContextOptions,
       minVersion,
@@ -59,6 +71,19 @@ function createEntry(configuration: TlsConfiguration, secret: SecretValue, mater
   } catch (error) {
     throw invalid(`${sourceOf(configuration)}: ${error instanceof Error ? error.message : String(error)}`, error);
   }
+}
+
+function sameStaple(one: SecretValue, other: SecretValue): boolean {
+  return one.data[OCSP_STAPLE] === other.data[OCSP_STAPLE];
+}
+
+function staplingOf({ sslConfig }: TlsConfiguration, { data }: SecretValue, leaf: X509Certificate): Stapling {
+  const { ocspStaplePolicy = 'LENIENT_STAPLING' } = sslConfig;
+  const encoded = data[OCSP_STAPLE];
+  const policy = isMustStaple(leaf) ? 'MUST_STAPLE' : ocspStaplePolicy;
+  if (encoded) return { policy, staple: parseOcspStaple(Buffer.from(encoded, 'base64'), leaf) };
+  if (policy === 'MUST_STAPLE') throw new TypeError(NEEDS_STAPLE);
+  return { policy, staple: undefined };
 }
 
 function contextOptions({ sslConfig }: TlsConfiguration, material: TlsMaterial) {

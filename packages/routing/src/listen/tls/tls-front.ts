@@ -8,6 +8,7 @@ import type { ListenStats } from '../listen-stats.ts';
 import type { ListenLimits } from '../limits.ts';
 import type { TlsEntry } from './tls-entry.ts';
 import { alpnOptions } from './alpn.ts';
+import { createStapler } from './stapling.ts';
 import type { TlsTable } from './tls-table.ts';
 
 export type TlsFront = ReturnType<typeof createTlsFront>;
@@ -19,6 +20,7 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits) {
   const verifies = entries.some(({ clientRequired }) => clientRequired);
   return {
     options: tlsOptions(table, limits, verifies),
+    stapler: (stats: ListenStats) => createStapler(entries, stats),
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
       const entry = select(socket.servername || undefined);
