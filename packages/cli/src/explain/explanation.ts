@@ -163,10 +163,10 @@ function resultLines({ access, missingToken, outcome }: ShownExplanation): strin
 
 const indent = (line: string): string => `  ${line}`;
 
-/** The host that the request determines, and those that are out. */
+/** The host that the request determines, and those that are not used. */
 function destinationHostLines({ host, hosts }: ExplainedDestination): string[] {
   const out = hosts.flatMap(({ address, reason }) =>
-    reason === undefined ? [] : `  host ${address} is out: ${reason}`,
+    reason === undefined ? [] : `  host ${address} is not used: ${reason}`,
   );
   return host ? [`  host ${host.address}: ${host.reason}`, ...out] : out;
 }

@@ -45,7 +45,7 @@ describe('explain', () => {
   const explain = (...argv: string[]) => call(['explain', ...argv], { cwd });
   const offline = (...argv: string[]) => explain(...argv, '--config', '.');
 
-  it('names the host of a hash, and the hosts that are out, by the state of the running gateway', async () => {
+  it('names the host of a hash and the unused hosts, by the state of the running gateway', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'cli-explain-hosts-'));
     const hosts = [8081, 8082, 8083].map((port) => `{ addr: 127.0.0.1, port: ${port} }`);
     writeFileSync(
@@ -80,7 +80,7 @@ describe('explain', () => {
     const { stdout } = await explain('GET', 'http://shop.example/cart', '-H', 'x-user: ann', ...at);
     await server.close();
     expect(stdout).to.match(/\n {4}host 127\.0\.0\.1:808[23]: hash [0-9a-f]{16} of the request\n/);
-    expect(stdout).to.contain('\n    host 127.0.0.1:8081 is out: its health checks fail\n');
+    expect(stdout).to.contain('\n    host 127.0.0.1:8081 is not used: its health checks fail\n');
   });
 
   describe('of rejected resources', () => {

@@ -11,11 +11,11 @@ import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { ExplainedDestination, ExplainedHost } from './explanation.ts';
 
-const WHY_OUT: Readonly<Partial<Record<HealthFlagName, string>>> = {
+const UNUSED_REASONS: Readonly<Partial<Record<HealthFlagName, string>>> = {
   failed_active_hc: 'its health checks fail',
   failed_outlier_check: 'outlier detection ejected it',
   pending_active_hc: 'it waits for its first health check',
-  excluded_via_immediate_hc_fail: 'it asked to be excluded',
+  excluded_via_immediate_hc_fail: 'one of its responses excluded it',
 };
 
 /** The hosts of an upstream as far as they are known, and the choice among them. */
@@ -46,7 +46,7 @@ export class ExplainedHosts {
   /** Returns the host that the request determines; otherwise the first one that may be used. */
   pick(context?: PickContext): Host | undefined {
     if (this.#isDetermined(context)) return this.#balancer.pick(context);
-    const found = this.#hosts.all.find((host) => this.#reasonAgainst(host, context) === undefined);
+    const found = this.#hosts.all.find((host) => this.#unusedReason(host, context) === undefined);
     return this.#balancer.pick(context) && found;
   }
 
@@ -61,7 +61,7 @@ export class ExplainedHosts {
 
   list(context: PickContext | undefined): ExplainedHost[] {
     return this.#hosts.all.map((host) => {
-      const reason = this.#reasonAgainst(host, context);
+      const reason = this.#unusedReason(host, context);
       return { address: hostOf(host), priority: host.priority, used: reason === undefined, ...(reason && { reason }) };
     });
   }
@@ -74,7 +74,7 @@ export class ExplainedHosts {
     return usesHash(this.#settings) && context?.hash !== undefined;
   }
 
-  #reasonAgainst(host: Host, context: PickContext | undefined): string | undefined {
+  #unusedReason(host: Host, context: PickContext | undefined): string | undefined {
     const { subsets } = this.#settings;
     const labels = context?.metadataMatch;
     const members = subsets ? membersOf(this.#hosts.all, subsets, labels) : this.#hosts.all;
@@ -85,9 +85,7 @@ export class ExplainedHosts {
     if (host.weight <= 0) return 'its weight is 0';
     const isUsed = load.healthy + load.degraded > 0;
     if (isUsed && load.panic) return undefined;
-    const otherwise = isUsed
-      ? spareReason(host, load)
-      : `hosts of other priorities than ${host.priority} receive all requests`;
+    const otherwise = isUsed ? spareReason(host, load) : 'hosts of other priorities receive all requests';
     return flagReason(host) ?? otherwise;
   }
 }
@@ -98,7 +96,7 @@ function lacks(labels: Readonly<Record<string, string>>): string {
 }
 
 function flagReason({ flags }: Host): string | undefined {
-  const reasons = namesOfFlags(flags).flatMap((name) => WHY_OUT[name] ?? []);
+  const reasons = namesOfFlags(flags).flatMap((name) => UNUSED_REASONS[name] ?? []);
   return reasons.length > 0 ? reasons.join(', ') : undefined;
 }
 

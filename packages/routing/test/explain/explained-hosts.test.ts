@@ -83,7 +83,7 @@ describe('explained hosts', () => {
     expect(gone.reply).to.include({ status: 503, reason: 'no host of the upstream can be used' });
   });
 
-  it('say why a host is out', () => {
+  it('say why a host is not used', () => {
     const flags: HealthFlagName[][] = [['failed_active_hc', 'active_hc_timeout'], ['failed_outlier_check'], []];
     const spec = { loadBalancerConfig: { healthyPanicThreshold: 10 } };
     const states = flags.map((names, i) => stateOf(i, names));
@@ -102,7 +102,7 @@ describe('explained hosts', () => {
 
   it('say which priority receives the requests', () => {
     const endpoints = ENDPOINTS.map((endpoint, i) => ({ ...endpoint, priority: i > 0 ? 1 : 0 }));
-    const other = 'hosts of other priorities than 1 receive all requests';
+    const other = 'hosts of other priorities receive all requests';
     expect(reasons(explained({ upstream: { endpoints } }))).to.deep.equal(['used', other, other]);
   });
 

@@ -12,7 +12,7 @@ export const HEALTH_FLAGS = {
   pendingDynamicRemoval: 8,
   /** No health check has completed yet. */
   pendingActiveHc: 16,
-  /** It asked to be excluded, by `x-envoy-immediate-health-check-fail`. */
+  /** Excluded by `x-envoy-immediate-health-check-fail` in one of its responses. */
   excludedByHost: 32,
   /** The last health check reached its timeout. */
   activeHcTimeout: 64,
