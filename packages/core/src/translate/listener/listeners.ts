@@ -1,3 +1,4 @@
+import { forwardProxyWarnings } from './forward-proxy-routes.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
@@ -132,6 +133,8 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
   const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
   const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const options = gateway.spec.httpGateway?.options ?? {};
+  for (const warning of forwardProxyWarnings(virtualHosts, options, input.derived)) report.warn(warning);
   return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
 }
 
