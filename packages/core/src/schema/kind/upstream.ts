@@ -44,8 +44,8 @@ const connection = f.block({
     properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.', f.notYet),
     preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
     overrideStreamErrorOnInvalidHttpMessage: f.flag(
-      'Closes only the stream after an error, not the connection.',
-      f.notYet,
+      'Has no effect: an invalid response always closes its connection, because the start of the next one is unknown.',
+      f.leftOut,
     ),
   }),
 });

@@ -65,7 +65,10 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   ),
   acceptHttp10: f.flag('Accepts HTTP/1.0 requests.'),
   defaultHostForHttp10: f.text('Host for HTTP/1.0 requests without one.'),
-  allowChunkedLength: f.flag('Accepts requests with both `content-length` and chunks.', f.refused),
+  allowChunkedLength: f.flag(
+    'Accepts requests with both `content-length` and chunks. Refused: such requests smuggle others past the gateway.',
+    f.refused,
+  ),
   enableTrailers: f.flag(
     'Forwards trailers of requests, and of responses, to and from upstreams whose `http1ProtocolOptions.enableTrailers` is set. Default: they are dropped.',
   ),
