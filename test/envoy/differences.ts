@@ -548,6 +548,29 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Connections and bodies',
+    gateway: 'A final response to `Expect: 100-continue` without 100 closes the connection.',
+    envoy: 'It stays open.',
+    reason: 'Later bytes could be the body.',
+    scenarios: {
+      'proxy100Continue: with a body at once': { closed: ['true', 'false'], 'response connection': ['close', '-'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'With `proxy100Continue`, 102 and 103 have their reason phrase, 103 has only `Link`, and 104 is dropped.',
+    envoy: '`Unknown`, with all headers; 104 is forwarded.',
+    reason: 'Clients can use no other interim responses and headers.',
+    scenarios: {
+      'proxy100Continue: passes on 102': { response: ['102 Processing', '102 Unknown'] },
+      'proxy100Continue: passes on 103': { response: ['103 Early Hints', '103 Unknown'] },
+      'proxy100Continue: drops 104': {
+        response: ['200 OK', '104 Unknown'],
+        'response 2': ['-', '200 OK'],
+      },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
     gateway: 'A response to HEAD without `content-length` has no `transfer-encoding`.',
     envoy: '`transfer-encoding: chunked`.',
     reason: 'No body follows.',

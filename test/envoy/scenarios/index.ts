@@ -12,6 +12,7 @@ import { hashing } from './hashing.ts';
 import { headers } from './headers.ts';
 import { hostRewrite } from './host-rewrite.ts';
 import { hosts } from './hosts.ts';
+import { interim } from './interim.ts';
 import { matching } from './matching.ts';
 import { paths } from './paths.ts';
 import { regexRewrite } from './regex-rewrite.ts';
@@ -35,6 +36,7 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   headers,
   hostRewrite,
   hosts,
+  interim,
   matching,
   paths,
   regexRewrite,

@@ -11,7 +11,8 @@ import { RetriedExchange } from './retried-exchange.ts';
  * - The time limit starts at the last byte of the request; while the request is being sent, it limits each pause.
  * - A request without a body and with an idempotent method is retried once, on a new connection, if the peer closed the
  *   idle connection before any byte of a response. With `head.retries`, any request is retried as that policy says.
- * - Trailers are dropped in both directions unless both sides enable them; interim responses (1xx) are dropped.
+ * - Trailers are dropped in both directions unless both sides enable them; interim responses (1xx) are
+ *   dropped without `head.passesInterim`.
  * - A final response during an upload is delivered completely; then the connections on both sides are closed.
  */
 export const forward: Forward = (req, res, upstream, head) => {

@@ -24,6 +24,8 @@ export interface ForwardHead {
   readonly endpoint?: Host;
   /** What the choice of the host depends on. */
   readonly pickContext?: PickContext;
+  /** True forwards interim responses (1xx) of the upstream, and `Expect: 100-continue` of the client. Default: false. */
+  readonly passesInterim?: boolean;
   /** How trailers are forwarded, if the upstream has them enabled too. Default: they are dropped in both directions. */
   readonly trailers?: TrailerRules | undefined;
   /** Sent instead of the body of the request, which was already read. Its length is the content-length. */

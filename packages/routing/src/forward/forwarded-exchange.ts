@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { lingerOnClose } from '@edge-gateway/core';
+import { expectationOf } from '../http1/expectation.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isReusable, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
@@ -13,6 +14,7 @@ import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts'
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
 import { ForwardedTrailers } from './forwarded-trailers.ts';
+import { sendInterim } from './interim.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Idempotent methods, which may be retried (RFC 9110 9.2.2). */
@@ -33,6 +35,8 @@ export class ForwardedExchange extends UpstreamExchange {
   protected body: RequestBody | undefined;
   /** Response flag of an attempt that could not be retried. */
   protected flag = '';
+  /** An interim response was sent to the client: it is not retried. */
+  protected interimSent = false;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   /** Headers of the response until they are written. */
@@ -42,6 +46,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #upstreamMs = -1;
   #received = 0;
   #timer: StreamTimer | undefined;
+  #expectsContinue = false;
   /** Set if trailers are forwarded. */
   #trailers: ForwardedTrailers | undefined;
 
@@ -66,6 +71,8 @@ export class ForwardedExchange extends UpstreamExchange {
     if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
     if (!this.head.body && hasBody(this.#req)) this.body = this.createBody(this.#req);
     if (this.#trailers && this.body) this.body.writeTrailers = this.#trailers.linesOf;
+    if (this.head.passesInterim === true && this.body)
+      this.#expectsContinue = expectationOf(this.#req)?.defer() === true;
     const { streamLimits } = this.head;
     if (streamLimits) this.#timer = new StreamTimer(this.cluster.deadlines, streamLimits, this.#limited);
     this.send(this.request());
@@ -79,7 +86,13 @@ export class ForwardedExchange extends UpstreamExchange {
   protected request(): UpstreamRequest {
     const { method, path, headers, timeoutMs, body } = this.head;
     const sendsTrailers = this.#trailers !== undefined;
-    return { method, path, headers, timeoutMs, body: body ?? this.body, sendsTrailers };
+    const expectsContinue = this.#expectsContinue;
+    return { method, path, headers, timeoutMs, body: body ?? this.body, sendsTrailers, expectsContinue };
+  }
+
+  onInterim(head: ResponseHead): void {
+    if (this.over || this.head.passesInterim !== true) return;
+    if (sendInterim(this.#req, this.#res, head)) this.interimSent = true;
   }
 
   onHeadAlone(): void {

@@ -79,7 +79,7 @@ export class RetriedExchange extends ForwardedExchange {
   /** Reserves a retry. If none is left, the flag of the response says why. */
   #mayRetry(): boolean {
     const { stats, breakers } = this.cluster;
-    if (this.#replay?.replayable === false) {
+    if (this.interimSent || this.#replay?.replayable === false) {
       stats.retryAbandoned.value++;
       return false;
     }

@@ -8,6 +8,8 @@ export interface RequestLine {
   readonly path: string;
   /** Flat `[name, value, …]`. Hop-by-hop and framing headers in it are omitted, except `te: trailers` and `trailer`. */
   readonly headers: readonly string[];
+  /** True sends `Expect: 100-continue`. */
+  readonly expectsContinue?: boolean;
   /** True keeps a `Trailer` header of a chunked request: its trailers follow. */
   readonly sendsTrailers?: boolean;
 }
@@ -18,6 +20,7 @@ export type Framing = number | 'chunked' | undefined;
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A sender of `TE` must list it in `Connection` (RFC 9110 §10.1.4). */
+const EXPECT = 'expect: 100-continue\r\n';
 const TE_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
 /** Methods whose requests send `content-length: 0` for an empty body (RFC 9110 8.6). */
 const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
@@ -46,7 +49,7 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
     lines += `${name}: ${value}\r\n`;
   }
   if (hosts === 0) lines = `host: ${host}\r\n${lines}`;
-  return `${method} ${path} HTTP/1.1\r\n${lines}${framingLine(method, framing)}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\n${lines}${line.expectsContinue === true ? EXPECT : ''}${framingLine(method, framing)}\r\n`;
 }
 
 function framingLine(method: string, framing: Framing): string {

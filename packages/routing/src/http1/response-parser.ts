@@ -14,6 +14,8 @@ const BEGINNING = 'HTTP/1.';
 /** Receives the output of the parser. An error that it throws ends the parsing. */
 export interface ResponseSink {
   onHead(head: ResponseHead): void;
+  /** An interim response (1xx), before the final one. */
+  onInterim?(head: ResponseHead): void;
   /** The head is complete, without any bytes of the body. */
   onHeadAlone(): void;
   /** Bytes of the body: from `start` to `end` of `buffer`, which is reused after the call. */
@@ -107,7 +109,7 @@ export class ResponseParser {
   }
 
   #take(head: ResponseHead): void {
-    if (head.status < 200) this.#skip(head.status);
+    if (head.status < 200) this.#passInterim(head);
     else this.#begin(head);
   }
 
@@ -121,9 +123,10 @@ export class ResponseParser {
     this.#partial = text;
   }
 
-  #skip(status: number): void {
-    if (status === 101) throw new UpstreamProtocolError('it switched protocols without an upgrade request');
+  #passInterim(head: ResponseHead): void {
+    if (head.status === 101) throw new UpstreamProtocolError('it switched protocols without an upgrade request');
     if (++this.#interim > MAX_INTERIM) throw new UpstreamProtocolError('too many interim responses');
+    this.#sink.onInterim?.(head);
   }
 
   #begin(head: ResponseHead): void {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
+import { Expectation } from '../http1/expectation.ts';
 import { forbiddenTrailer } from '../http1/trailers.ts';
 
 /**
@@ -31,21 +32,16 @@ export function watchBody(connection: Connection, req: IncomingMessage, onProble
 }
 
 /**
- * Sends `100 Continue` when the body is first read, not before. A response without reading it closes the connection:
- * later bytes could be the body.
+ * Sends `100 Continue` when the body is first read, not before, or when the upstream does, see {@link Expectation}.
  */
 export function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
-  const keepAlive = res.shouldKeepAlive;
+  const expectation = new Expectation(req, res);
   const read = req._read.bind(req);
-  res.shouldKeepAlive = false;
   delete req.headers.expect;
   req.rawHeaders = req.rawHeaders.filter((_, i, all) => all[i - (i % 2)]!.toLowerCase() !== 'expect');
   req._read = (size) => {
     req._read = read;
-    if (!res.headersSent) {
-      res.shouldKeepAlive = keepAlive;
-      res.writeContinue();
-    }
+    expectation.bodyRead();
     read(size);
   };
 }

@@ -159,6 +159,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return this.listener.settings;
   }
 
+  get passesInterim(): boolean {
+    return this.listener.settings.passesInterim;
+  }
+
   get trailers(): TrailerRules | undefined {
     return this.listener.settings.trailers;
   }

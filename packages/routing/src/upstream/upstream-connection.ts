@@ -161,6 +161,10 @@ export class Connection implements ResponseSink {
     this.#user?.onHead(head);
   }
 
+  onInterim(head: ResponseHead): void {
+    this.#user?.onInterim?.(head);
+  }
+
   onHeadAlone(): void {
     this.#user?.onHeadAlone();
   }

@@ -41,7 +41,9 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
     packTraceReason: f.bool('Writes the decision into the request id.', { default: true }),
     useRequestIdForTraceSampling: f.bool('Samples traces by the request id.', { default: true }),
   }),
-  proxy100Continue: f.flag('Forwards `Expect: 100-continue` to the upstream.', f.notYet),
+  proxy100Continue: f.flag(
+    'Forwards `Expect: 100-continue` to the upstream, and its interim responses 100, 102 and 103 (`Link` only) to the client. Default: the gateway sends 100 itself.',
+  ),
   streamIdleTimeout: f.duration('Idle timeout of a stream; `0s` is no limit.', { default: '5m' }),
   idleTimeout: f.duration('Idle timeout of a connection without requests.', { default: '1h' }),
   maxRequestHeadersKb: f.int(

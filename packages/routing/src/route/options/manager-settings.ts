@@ -74,6 +74,8 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     session: compileStatefulSession(options),
     /** Longest duration of a stream; 0 is no limit. */
     maxStreamMs: written.maxStreamDuration === undefined ? 0 : Math.ceil(parseDuration(written.maxStreamDuration)),
+    /** True passes on interim responses and `Expect: 100-continue`. */
+    passesInterim: written.proxy100Continue === true,
     /** How trailers are forwarded; `undefined` drops them. */
     trailers: compileTrailers(written),
     dynamicStats: options.router?.dynamicStats !== false,
