@@ -19,7 +19,7 @@ import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { hostOf } from '../http1/authority.ts';
-import { findHeader } from '../http1/flat-headers.ts';
+import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import type { TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
@@ -29,7 +29,7 @@ import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { replacementOf } from './replaced-response.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
-import { startTrace } from '../tracing/start-trace.ts';
+import { OPERATION, startTrace } from '../tracing/start-trace.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { RouteDecision } from '../route/route-request.ts';
 import {
@@ -375,6 +375,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   #changeResponse(headers: string[]): void {
+    const operation = this.trace?.announced;
+    if (operation) setHeader(headers, OPERATION, operation);
     applyHeaderOps(headers, this.route.plan.headers.response, this);
     if (this.facts && this.facts.responseChanges.length > 0) applyRecorded(headers, this.facts.responseChanges);
     if (!this.filters) finishResponse(headers, this.settings);

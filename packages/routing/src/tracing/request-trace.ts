@@ -18,6 +18,8 @@ export interface RequestTraceParts {
   readonly propagate: boolean;
   /** Name of the operation that the caller sent; empty without. */
   readonly operation: string;
+  /** Name of the operation that the caller is told; empty without. */
+  readonly announced: string;
   readonly startedAt: number;
 }
 
@@ -57,6 +59,11 @@ export class RequestTrace {
 
   get spanId(): string {
     return this.#span.spanId;
+  }
+
+  /** Name of the operation for the response; empty without. */
+  get announced(): string {
+    return this.#parts.announced;
   }
 
   /** Begins the span of a stage, if the listener wants them. */

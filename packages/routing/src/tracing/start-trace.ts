@@ -5,7 +5,8 @@ import { RequestTrace } from './request-trace.ts';
 import { pointOf, traceReason, withReason } from './sampling.ts';
 import type { Tracer } from './tracer.ts';
 
-const OPERATION = 'x-envoy-decorator-operation';
+/** Name of an operation: a caller sends it, and a response has that of its route. */
+export const OPERATION = 'x-envoy-decorator-operation';
 
 export interface TracedRequest {
   readonly head: DownstreamHead;
@@ -37,6 +38,7 @@ export function startTrace(
     sampled: received.sampled ?? reason !== undefined,
     propagate: route?.propagate !== false,
     operation: operation || route?.descriptor || '',
+    announced: operation === '' ? (route?.descriptor ?? '') : '',
     startedAt,
   });
 }

@@ -83,7 +83,10 @@ describe('broken logs', () => {
   ] as const)
     for (const provider of ['openTelemetryConfig', 'zipkinConfig', 'datadogConfig'])
       it(`delay no request, and count each span: ${provider} with a collector that ${name}`, async () => {
-        const { longest, closing } = await serveAll({ accessLoggingService: { accessLog: [] } }, { [provider]: { clusterName } });
+        const { longest, closing } = await serveAll(
+          { accessLoggingService: { accessLog: [] } },
+          { [provider]: { clusterName } },
+        );
         expect(longest).to.be.below(1_000);
         expect(closing).to.be.below(6_000);
         await until(() => counted('spans_dropped') >= REQUESTS, 10_000);

@@ -341,6 +341,25 @@ describe('tracing', () => {
     }
   });
 
+  it('tells the caller the operation of the route, unless the caller named it', async () => {
+    const internalAddressConfig = { cidrRanges: [{ addressPrefix: '127.0.0.0', prefixLen: 8 }] };
+    const options = { tracing: { routeDescriptor: 'orders' } };
+    const forged = await start((_req, res) => res.writeHead(200, { 'x-envoy-decorator-operation': 'other' }).end());
+    const routes = [
+      directOf('ok', { matchers: [{ prefix: '/direct' }], options }),
+      routeOf({ matchers: [{ prefix: '/forwarded' }], options }),
+      directOf('ok'),
+    ];
+    const upstreams = [upstreamOf([endpointOf(forged.port)])];
+    const port = await serve(routes, { settings: { internalAddressConfig }, upstreams });
+    const told = async (path: string, headers: Record<string, string> = {}): Promise<string | null> =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).headers.get('x-envoy-decorator-operation');
+    expect(await told('/direct')).to.equal('orders');
+    expect(await told('/forwarded')).to.equal('orders');
+    expect(await told('/plain')).to.equal(null);
+    expect(await told('/direct', { 'x-envoy-decorator-operation': 'mine' })).to.equal(null);
+  });
+
   it('adds a span for each attempt, whose context the upstream receives', async () => {
     const port = await serve([routeOf()], { tracing: { spawnUpstreamSpan: true }, upstreams: [await backend()] });
     const { body } = await ask(port, '/');
