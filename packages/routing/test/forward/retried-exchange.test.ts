@@ -50,7 +50,7 @@ describe('a forwarded request with a retry policy', () => {
     ['unavailable', { retryOn: 'reset, unavailable' }, '200 OK\r\nGrpc-Status: 14'],
   ];
   for (const [name, policy, first] of retried) {
-    it(`is sent again on ${name} after ${JSON.stringify(first)}`, async () => {
+    it(`is retried on ${name} after ${JSON.stringify(first)}`, async () => {
       const upstream = await responding(first, '200 Fine');
       const gw = await retrying(upstream.port, policy);
       const answer = await get(gw.url, { method: 'POST' });
@@ -76,7 +76,7 @@ describe('a forwarded request with a retry policy', () => {
     ['no condition', {}, '503 Bad'],
   ];
   for (const [name, policy, first] of notRetried) {
-    it(`is not sent again on ${name}`, async () => {
+    it(`is not retried on ${name}`, async () => {
       const upstream = await responding(first, '200 Fine');
       const gw = await retrying(upstream.port, policy);
       await get(gw.url, { method: 'POST' });
@@ -197,7 +197,7 @@ describe('a forwarded request with a retry policy', () => {
       expect(await get(gw.url)).to.include({ status: 200, body: 'first last', complete: true });
     });
 
-    it('gets 504 at the timeout of the request if that is over first', async () => {
+    it('gets 504 at the timeout of the request if that expires first', async () => {
       const upstream = await responding('nothing');
       const policy = { retryOn: '5xx', numRetries: 50, perTryTimeout: '0.04s' };
       const gw = await retrying(upstream.port, policy, { timeoutMs: 150 });
@@ -221,7 +221,7 @@ describe('a forwarded request with a retry policy', () => {
     expect(gw.stat('upstream_rq_active')).to.equal(0);
   });
 
-  it('is not sent again when its client left during the back-off', async () => {
+  it('is not retried when the client disconnects during the back-off', async () => {
     const upstream = await responding('503 Bad');
     const gw = await retrying(upstream.port, { retryOn: '5xx', retryBackOff: { baseInterval: '60s' } });
     const socket = connect(gw.port, '127.0.0.1');

@@ -41,13 +41,13 @@ describe('connections above the limit', () => {
     expect(String((await once(first, 'data'))[0])).to.contain('200 OK');
   });
 
-  it('are closed at once without a delay', async () => {
+  it('are closed immediately without a delay', async () => {
     await start();
     await open();
     await once((await open()).resume(), 'close');
   });
 
-  it('do not count: a client is accepted when another one has left', async () => {
+  it('do not count: a client is accepted when another one has disconnected', async () => {
     await start('10s');
     const first = await open();
     await open();

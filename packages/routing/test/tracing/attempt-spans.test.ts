@@ -182,7 +182,7 @@ describe('spans of calls to upstreams', () => {
       expect(attempts[0]!.tags['upstream_address']).to.match(/^127\.0\.0\.1:\d+$/);
     });
 
-    it('is marked if the upstream rejects the handshake, or is away', async () => {
+    it('is marked if the upstream rejects the handshake or is unavailable', async () => {
       const rejecting = createServer((_req, res) => res.writeHead(403).end());
       await new Promise<void>((resolve) => rejecting.listen(0, '127.0.0.1', resolve));
       const { attempts } = await upgraded((rejecting.address() as AddressInfo).port);

@@ -136,7 +136,7 @@ describe('tracing', () => {
     ['several headers', { 'x-b3-traceid': TRACE, 'x-b3-spanid': CALLER, 'x-b3-sampled': '1' }],
     ['one header', { b3: `${TRACE}-${CALLER}-1` }],
   ] as const) {
-    it(`continues a trace of B3 in ${name}, and answers it in kind`, async () => {
+    it(`continues a trace of B3 in ${name}, and sends the same format upstream`, async () => {
       const port = await serve([routeOf()], { upstreams: [await backend()] });
       const { body } = await ask(port, '/', headers);
       await received(1);
@@ -411,7 +411,7 @@ describe('tracing', () => {
     expect(request!.events).to.include.members(['first_upstream_tx_byte_sent', 'last_downstream_tx_byte_sent']);
   });
 
-  it('serves without a collector, counts dropped spans, and sends again once it is there', async () => {
+  it('serves without a collector, counts dropped spans, and sends again once it is available', async () => {
     const port = await serve([directOf('ok')]);
     const address = collector.port;
     await collector.close();

@@ -143,7 +143,7 @@ describe('transformations of responses', () => {
     expect({ status, body }).to.deep.equal({ status: 400, body: 'bad request: the response cannot be transformed' });
   });
 
-  it('ignores what is not JSON if asked to, and streams what passes through', async () => {
+  it('ignores invalid JSON with ignoreErrorOnParse, and streams bodies with passthrough', async () => {
     const upstream = (_req: unknown, res: import('node:http').ServerResponse): void => void res.end(gzipSync('{}'));
     const ignoring = await serve(
       { regular: onResponses({ ignoreErrorOnParse: true, headers: { 'x-a': { text: 'b' } } }) },

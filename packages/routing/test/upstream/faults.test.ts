@@ -54,7 +54,7 @@ describe('faults of upstream connections, counted', () => {
     expect(gw.stat('upstream_rq_retry')).to.be.greaterThan(0);
   });
 
-  it('responds with 503 at the connect timeout to each of 20 requests to a host that never answers', async () => {
+  it('responds with 503 at the connect timeout to each of 20 requests to a host that never responds', async () => {
     // A server with a full queue of connections does not answer further ones; neither does a TLS server that is silent.
     const silent = createNetServer((socket) => socket.on('error', () => {}));
     const port = await listen(silent);

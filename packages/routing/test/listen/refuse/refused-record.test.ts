@@ -77,7 +77,7 @@ describe('access log of requests that the listener rejects', () => {
     expect(lines).to.have.members(['200 - via_upstream GET /good a -', '0 DPE http1.codec_error - - - -']);
   });
 
-  it('has the reason if the listener ends a request that the upstream does not answer', async () => {
+  it('has the reason if the listener ends a request to which the upstream does not respond', async () => {
     await gateway.close();
     const { port: silent } = await start(() => {});
     const fileSink = { path: join(directory, 'idle'), stringFormat };

@@ -64,7 +64,7 @@ describe('retries of a route', () => {
     expect((await get(url, { method: 'POST', body: '0123456789+' })).status).to.equal(503);
   });
 
-  it('send the number of the attempt where it is asked for', async () => {
+  it('send the number of the attempt if configured', async () => {
     const host = { includeRequestAttemptCount: true, includeAttemptCountInResponse: true };
     const route = { retries: { retryOn: '5xx', numRetries: 2, retryBackOff: NOW } };
     const { url, header } = await serving([503, 503, 200, 200], { host, route });
@@ -92,7 +92,7 @@ describe('retries of a route', () => {
     expect(answer.headers['x-envoy-attempt-count']).to.equal('2');
   });
 
-  it('tell the upstream what is left of the time', async () => {
+  it('send the remaining time upstream', async () => {
     const route = { timeout: '5s', retries: { retryOn: '5xx', retryBackOff: { baseInterval: '40ms' }, numRetries: 4 } };
     const { url, header } = await serving([503, 503, 503, 503, 200], { route });
     expect((await get(url)).status).to.equal(200);
@@ -110,7 +110,7 @@ describe('retries of a route', () => {
     expect(expectedTimeoutMs(compileAttempts([{}], 0), 5)).to.equal(0);
   });
 
-  it('tell the upstream the limit of one attempt if it is shorter', async () => {
+  it('send the limit of one attempt upstream if it is shorter', async () => {
     const route = { timeout: '5s', retries: { retryOn: '5xx', perTryTimeout: '1s', retryBackOff: NOW } };
     const { url, header } = await serving([503, 200], { route });
     await get(url);

@@ -94,7 +94,7 @@ describe('cors', () => {
     expect(response.headers).not.to.have.property('access-control-allow-methods');
   });
 
-  it('forwards OPTIONS requests that are no preflights', async () => {
+  it('forwards OPTIONS requests that are not preflights', async () => {
     gateway = await served({ options: { cors: POLICY } });
     expect(JSON.parse((await gateway.ask('/', { method: 'OPTIONS', headers: { origin: ORIGIN } })).body)).to.include({
       method: 'OPTIONS',
@@ -153,13 +153,13 @@ describe('cors', () => {
       expect(corsOf(await gateway.ask('/', { headers: { origin } }))).to.deep.equal({});
   });
 
-  it('corsPolicyMergeSettings: unites exposed headers', async () => {
+  it('corsPolicyMergeSettings: merges exposed headers', async () => {
     const host = { cors: POLICY, corsPolicyMergeSettings: { exposeHeaders: 'UNION' } } as const;
     gateway = await served({ options: { cors: { ...POLICY, exposeHeaders: ['x-r', 'x-e'] } }, host });
     expect(corsOf(await gateway.ask('/', { headers: { origin: ORIGIN } }))['expose-headers']).to.equal('x-e,x-r');
   });
 
-  it('disableForRoute: switches the policy of the virtual host off', async () => {
+  it('disableForRoute: disables the policy of the virtual host', async () => {
     const off = routeOf({ matchers: [{ prefix: '/off' }], options: { cors: { disableForRoute: true } } });
     gateway = await served({ routes: [off, routeOf()], host: { cors: POLICY } });
     expect(corsOf(await gateway.ask('/off', { headers: { origin: ORIGIN } }))).to.deep.equal({});

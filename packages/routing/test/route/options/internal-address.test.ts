@@ -26,7 +26,7 @@ describe('internalAddressConfig', () => {
     expect((await seen({}, headers))['x-request-id']).not.to.equal('mine');
   });
 
-  it('trusts nobody by default', async () => {
+  it('trusts no caller by default', async () => {
     expect(await seen({}, sent)).not.to.have.any.keys('x-envoy-internal', 'x-envoy-decorator-operation');
   });
 

@@ -72,7 +72,7 @@ describe('load balancing', () => {
         }
       });
 
-      it('moves at most the expected share of the requests when a host goes', () => {
+      it('moves at most the expected share of the requests when a host is removed', () => {
         const hosts = equalHosts(10);
         const before = balancerOf(hosts, spec);
         const after = balancerOf(hosts.slice(0, 9), spec);
@@ -121,7 +121,7 @@ describe('load balancing', () => {
     expect(used.size).to.equal(1);
   });
 
-  it('meets the first point of the ring at or after a hash', () => {
+  it('chooses the first point of the ring at or after a hash', () => {
     const hosts = equalHosts(5);
     const pick = balancerOf(hosts, using({ ringHash: {} }));
     for (const host of hosts) {
@@ -136,7 +136,7 @@ describe('load balancing', () => {
     }
   });
 
-  it('looks up another place in the table of Maglev for a retry', () => {
+  it('uses another entry of the Maglev table for a retry', () => {
     const pick = balancerOf(equalHosts(4), using({ maglev: {} }));
     const others = Array.from({ length: 100 }, (_, i) => pick({ ...byHash(i), attempt: 2 }) !== pick(byHash(i)));
     expect(others.filter(Boolean).length).to.be.above(50);
@@ -174,7 +174,7 @@ describe('load balancing', () => {
   describe('slow start', () => {
     const slowStartConfig = { slowStartWindow: '60s' };
 
-    it('gives a new host the share of its weight that corresponds to its age', () => {
+    it('weights a new host by its age', () => {
       const hosts = equalHosts(2);
       const spec = using({ roundRobin: { slowStartConfig } });
       hosts[0]!.healthySince = performance.now() - 120_000;
@@ -210,7 +210,7 @@ describe('load balancing', () => {
       expect(countPicks(balancerOf(hosts, spec), hosts, 300)).to.deep.equal([150, 150]);
     });
 
-    it('begins again when a host passes its health checks, not when it is no outlier any more', () => {
+    it('starts again when a host passes its health checks, not when its ejection ends', () => {
       const [host] = equalHosts(1);
       host!.healthySince = -1;
       host!.setFlag('failedOutlierCheck', true);

@@ -33,14 +33,14 @@ describe('a lookup of a name', () => {
     expect([[...v4].sort(), v6, ttlMs]).to.deep.equal([['192.0.2.1', '192.0.2.2'], ['2001:db8::1'], 7000]);
   });
 
-  it('asks only for the wanted family', async () => {
+  it('looks up only the required family', async () => {
     const { lookup, server } = await lookupWith({ 'a.test': { a: ['192.0.2.1'], aaaa: ['2001:db8::1'] } });
     expect(await lookup.resolve('a.test', 'v4')).to.deep.include({ v4: ['192.0.2.1'], v6: [] });
     expect(await lookup.resolve('a.test', 'v6')).to.deep.include({ v4: [], v6: ['2001:db8::1'] });
     expect(server.questions).to.deep.equal(['A a.test', 'AAAA a.test']);
   });
 
-  it('does not wait for IPv6 addresses that never come', async () => {
+  it('does not wait for IPv6 addresses that never arrive', async () => {
     const { lookup } = await lookupWith({ 'a.test': { a: ['192.0.2.1'], silent: 'AAAA' } });
     const start = performance.now();
     expect(await lookup.resolve('a.test', 'all')).to.deep.include({ v4: ['192.0.2.1'], v6: [] });
@@ -61,7 +61,7 @@ describe('a lookup of a name', () => {
     });
   }
 
-  it('finds addresses and localhost without asking', async () => {
+  it('resolves addresses and localhost without a DNS server', async () => {
     const { lookup, server } = await lookupWith({});
     expect(await lookup.resolve('localhost', 'all')).to.deep.include({ v4: ['127.0.0.1'], v6: ['::1'] });
     expect(await lookup.resolve('api.LOCALHOST.', 'v4')).to.deep.include({ v4: ['127.0.0.1'], v6: [] });

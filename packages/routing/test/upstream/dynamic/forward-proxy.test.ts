@@ -171,7 +171,7 @@ describe('dynamicForwardProxy', () => {
     expect(dns.asked('a.test')).to.equal(1);
   });
 
-  it('checks refreshed addresses again: a name that moves to a forbidden address is refused', async () => {
+  it('checks refreshed addresses again: a name that moves to a forbidden address is rejected', async () => {
     const port = await origin();
     const options = { ...LOOPBACK, dnsCacheConfig: { dnsRefreshRate: '0.02s' } };
     const { ask, dns } = await setUp({ zones: { 'a.test': { a: ['127.0.0.1'], ttl: 0 } }, options });
@@ -260,7 +260,7 @@ describe('dynamicForwardProxy', () => {
     await until(() => dns.asked('a.test') === 1);
   });
 
-  it('asks only for the families of dnsLookupFamily', async () => {
+  it('looks up only the families of dnsLookupFamily', async () => {
     const port = await origin();
     for (const [dnsLookupFamily, types] of [
       ['V4_ONLY', ['A']],

@@ -22,7 +22,7 @@ async function switchedUpstream(): Promise<{ port: number; status: number; reque
 describe('the health checker of an upstream', () => {
   afterEach(closeAll);
 
-  it('takes hosts out and back by the thresholds', async () => {
+  it('ejects and restores hosts by the thresholds', async () => {
     const upstream = await switchedUpstream();
     const checked = checkedUpstream(upstream.port, { ...CHECK, healthyThreshold: 3 });
     await checked.becomes(true);
@@ -163,7 +163,7 @@ describe('the health checker of an upstream', () => {
     expect(checked.stat('membership_healthy')).to.equal(1);
   });
 
-  it('takes hosts that were not checked before as healthy until their first check', async () => {
+  it('treats hosts that were not checked before as healthy until their first check', async () => {
     const upstream = await switchedUpstream();
     upstream.status = 500;
     const checked = checkedUpstream(upstream.port, {}, { upstream: { spec: {} } });

@@ -183,7 +183,7 @@ describe('HTTP health checks', () => {
     await until(() => checked.flags() === '', 'no flag');
   });
 
-  it('reuse the connection, unless they are told not to', async () => {
+  it('reuse the connection unless reuseConnection is false', async () => {
     const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
     const reusing = checkedUpstream(upstream.port, http());
     await reusing.checks(5);

@@ -77,7 +77,7 @@ describe('TCP health checks', () => {
     expect(upstream.connections()).to.equal(1);
   });
 
-  it('open a connection for each check if told so', async () => {
+  it('open a connection for each check with reuseConnection: false', async () => {
     const upstream = await tcpUpstream((socket) => void socket.on('data', () => socket.write('PONG')));
     const checked = checkedUpstream(upstream.port, {
       reuseConnection: false,
