@@ -5,13 +5,13 @@ export type KnownType = Exclude<NonNullable<NonNullable<Dlp['actions']>[number][
 
 const GAP = '[ -]?';
 /** Groups of digits after the first four of a card number. */
-const FOURS = `${GAP}\\d{4}${GAP}\\d{4}${GAP}\\d{4}`;
+const GROUPS_OF_FOUR = `${GAP}\\d{4}${GAP}\\d{4}${GAP}\\d{4}`;
 
-const MASTERCARD = `5[1-5]\\d\\d${FOURS}`;
-const VISA = `4\\d{3}${FOURS}`;
+const MASTERCARD = `5[1-5]\\d\\d${GROUPS_OF_FOUR}`;
+const VISA = `4\\d{3}${GROUPS_OF_FOUR}`;
 const AMEX = `3[47]\\d\\d${GAP}\\d{6}${GAP}\\d{5}`;
-const DISCOVER = `6011${FOURS}`;
-const JCB = `3\\d{3}${FOURS}|(?:2131|1800)\\d{11}`;
+const DISCOVER = `6011${GROUPS_OF_FOUR}`;
+const JCB = `3\\d{3}${GROUPS_OF_FOUR}|(?:2131|1800)\\d{11}`;
 const DINERS_CLUB = `3(?:0[0-5]|[68]\\d)\\d${GAP}\\d{6}${GAP}\\d{4}`;
 /** The first two tracks of a magnetic stripe. */
 const TRACKERS = '%?[Bb]\\d{13,19}\\^[-/.\\w ]{2,26}\\^\\d\\d[01]\\d{4,25}|;\\d{13,19}=\\d{4,25}';

@@ -24,7 +24,7 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
   if (action.type === 'respond') {
     const code = prepareResponder(request.copyFor(action.plan), action, isHandshake(request.req));
     if (code !== undefined) return { type: 'reply', ...refused(code), body: ERROR_CODES[code].message };
-    return { type: 'reply', status: 200, body: '', reason: 'a GraphQL API answers' };
+    return { type: 'reply', status: 200, body: '', reason: 'a GraphQL API responds' };
   }
   if (action.type === 'reply') {
     return { type: 'reply', status: action.status, body: action.body, reason: reasonOf(entry) };

@@ -37,10 +37,10 @@ async function processHead(req: IncomingMessage, processor: Processor): Promise<
     requestHeaders: { headers: { headers }, endOfStream: !hasBody(req) },
     ...(metadata && { metadata }),
   };
-  const answer = await processor.process('requestHeaders', sent);
-  if (!answer) return;
-  overrideMode(processor, answer);
-  const response = answer.requestHeaders?.response;
+  const result = await processor.process('requestHeaders', sent);
+  if (!result) return;
+  overrideMode(processor, result);
+  const response = result.requestHeaders?.response;
   if (!response) return;
   applyMutation(message, response.headerMutation, processor);
   if (response.clearRouteCache && !processor.settings.keepsRoute) facts.reroute = true;
@@ -103,11 +103,11 @@ async function processBuffered(
   processor: Processor,
 ): Promise<void> {
   const response = await processor.process('requestBody', { requestBody: { body, endOfStream: isWhole } });
-  const answer = response?.requestBody?.response;
-  if (!answer) return;
-  applyMutation(new RequestMessage(req), answer.headerMutation, processor);
-  if (answer.clearRouteCache && !processor.settings.keepsRoute) factsOf(req).reroute = true;
-  const changed = bodyOf(answer, body);
+  const result = response?.requestBody?.response;
+  if (!result) return;
+  applyMutation(new RequestMessage(req), result.headerMutation, processor);
+  if (result.clearRouteCache && !processor.settings.keepsRoute) factsOf(req).reroute = true;
+  const changed = bodyOf(result, body);
   if (changed !== body) replaceBody(req, changed);
 }
 

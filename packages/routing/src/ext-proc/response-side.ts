@@ -41,12 +41,12 @@ async function processHead(
   processor: Processor,
 ): Promise<Buffer | undefined> {
   const headers = processor.forwarded([STATUS, String(head.status), ...head.headers]);
-  const answer = await processor.process('responseHeaders', {
+  const result = await processor.process('responseHeaders', {
     responseHeaders: { headers: { headers }, endOfStream: !head.hasBody },
   });
-  if (!answer) return undefined;
-  overrideMode(processor, answer);
-  const response = answer.responseHeaders?.response;
+  if (!result) return undefined;
+  overrideMode(processor, result);
+  const response = result.responseHeaders?.response;
   if (!response) return undefined;
   applyMutation(message, response.headerMutation, processor);
   if (response.status !== REPLACED) return undefined;
@@ -65,8 +65,8 @@ async function processBody(
   processor: Processor,
   isWhole = true,
 ): Promise<Buffer> {
-  const answer = await processor.process('responseBody', { responseBody: { body, endOfStream: isWhole } });
-  const response = answer?.responseBody?.response;
+  const result = await processor.process('responseBody', { responseBody: { body, endOfStream: isWhole } });
+  const response = result?.responseBody?.response;
   if (response) applyMutation(message, response.headerMutation, processor);
   return bodyOf(response, body);
 }

@@ -61,7 +61,7 @@ export function createServe({ handler, context, refuse, memory, checkConnection 
 
   function hand(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
     if (isServerWide(req)) {
-      refuse.answered(connection, SERVER_OPTIONS.status);
+      refuse.responded(connection, SERVER_OPTIONS.status);
       res.writeHead(SERVER_OPTIONS.status, SERVER_OPTIONS.headers).end();
       return;
     }

@@ -102,7 +102,7 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
       linger(socket);
     },
     /** Counts and logs a response of the listener itself that is not a rejection. */
-    answered(connection: Connection, status: number): void {
+    responded(connection: Connection, status: number): void {
       const { socket, req } = connection;
       count(status, connection);
       const parts = { socket, req, startedAt: context.now(), requestId: '', status, bytesSent: 0 };

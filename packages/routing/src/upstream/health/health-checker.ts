@@ -136,9 +136,9 @@ export class HealthChecker {
   #log(host: Host, event: HealthEvent, failure: CheckFailure | undefined): void {
     this.#events?.write(host, event);
     const logger = this.#checked.context.log.get('upstream');
-    const fields = { upstream: this.#checked.upstream.name, endpoint: hostOf(host) };
+    const fields = { upstream: this.#checked.upstream.name, host: hostOf(host) };
     if (failure) logger.warn({ ...fields, type: failure.type, reason: failure.reason }, 'health check failed');
-    else if ('add_healthy_event' in event) logger.info(fields, 'endpoint became healthy');
+    else if ('add_healthy_event' in event) logger.info(fields, 'host became healthy');
   }
 }
 

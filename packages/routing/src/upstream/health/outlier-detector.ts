@@ -164,11 +164,7 @@ export class OutlierDetector {
     monitor.ejectedAt = now();
     if (baseEjectionMs * monitor.backoff < maxEjectionMs + baseEjectionMs) monitor.backoff++;
     this.#eject(host);
-    this.#log(
-      host,
-      { type, ejectionMs: Math.min(baseEjectionMs * monitor.backoff, maxEjectionMs) },
-      'endpoint ejected',
-    );
+    this.#log(host, { type, ejectionMs: Math.min(baseEjectionMs * monitor.backoff, maxEjectionMs) }, 'host ejected');
   }
 
   #eject(host: Host): void {
@@ -182,11 +178,11 @@ export class OutlierDetector {
     this.#parts.stats.active.value--;
     monitor.resetFailures();
     host.setFlag('failedOutlierCheck', false);
-    this.#log(host, {}, 'endpoint returned to service');
+    this.#log(host, {}, 'host returned to service');
   }
 
   #log(host: Host, fields: object, message: string): void {
-    this.#parts.log.warn({ upstream: this.#parts.cluster, endpoint: hostOf(host), ...fields }, message);
+    this.#parts.log.warn({ upstream: this.#parts.cluster, host: hostOf(host), ...fields }, message);
   }
 }
 
