@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { WebSocketServer } from 'ws';
 import { factsOf, type Concern, type Route } from '@edge-gateway/core';
 import { createRouter, type Router } from '../src/router.ts';
-import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, stopAll, upstreamOf } from './snapshots.ts';
+import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll, upstreamOf } from './snapshots.ts';
 
 const HANDSHAKE =
   'GET /ws HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
@@ -38,8 +39,8 @@ describe('upgrades through the router', () => {
     await stopAll();
   });
 
-  /** The head of the response to a handshake, and the first bytes behind it. */
-  async function handshake(options: Route['options'], upstreamPort: number): Promise<string> {
+  /** Starts a router in front of an upstream; returns its port. */
+  async function routed(options: Route['options'], upstreamPort: number): Promise<number> {
     const host = hostOf([routeOf({ options })]);
     router = createRouter({ concerns: [renewing] });
     router.apply(snapshotOf([host], [upstreamOf([endpointOf(upstreamPort)])]));
@@ -47,13 +48,33 @@ describe('upgrades through the router', () => {
     server.on('upgrade', (req, socket, head) => router.listener(LISTENER).upgrade!(req, socket, head));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     closers.push(() => server.close());
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => socket.write(HANDSHAKE));
+    return (server.address() as AddressInfo).port;
+  }
+
+  interface Received {
+    readonly head: string;
+    readonly body: string;
+    readonly isClosed: boolean;
+  }
+
+  /** The response to a handshake until `isDone`: by default its head, and of a 101 the first bytes behind it. */
+  async function handshake(
+    options: Route['options'],
+    upstreamPort: number,
+    isDone = ({ head, body }: Received): boolean => body.includes('hello') || !head.startsWith('HTTP/1.1 101'),
+  ): Promise<string> {
+    const socket = connect(await routed(options, upstreamPort), '127.0.0.1', () => socket.write(HANDSHAKE));
     closers.push(() => socket.destroy());
     let text = '';
-    return new Promise((resolve, reject) => {
-      socket.on('error', reject).on('data', (chunk) => {
+    return new Promise((resolve) => {
+      const check = (isClosed: boolean): void => {
+        const [head = '', ...body] = text.split('\r\n\r\n');
+        if (isDone({ head, body: body.join('\r\n\r\n'), isClosed })) resolve(text);
+      };
+      socket.on('error', () => {}).on('close', () => check(true));
+      socket.on('data', (chunk) => {
         text += chunk.toString('latin1');
-        if (text.includes('hello') || !text.startsWith('HTTP/1.1 101')) resolve(text);
+        check(false);
       });
     });
   }
@@ -84,4 +105,58 @@ describe('upgrades through the router', () => {
     expect(text).to.match(/^HTTP\/1\.1 503 /);
     expect(text).to.contain('set-cookie: session=2; HttpOnly\r\n').and.contain('set-cookie: mac=3; HttpOnly\r\n');
   });
+
+  describe('that an upstream does not accept', () => {
+    const CARD = '4111 1111 1111 1111';
+
+    it('are responded to with the changes, filters and headers of the route, each once', async () => {
+      const { port } = await start((_req, res) => {
+        res.writeHead(200, { 'content-type': 'text/plain', 'x-internal': 'secret', connection: 'x-hop', 'x-hop': '1' });
+        res.write('card ');
+        res.end(CARD);
+      });
+      const options: Route['options'] = {
+        extauth: {},
+        dlp: { actions: [{ actionType: 'VISA' }] },
+        headerManipulation: { responseHeadersToRemove: ['x-internal'] },
+      };
+      const text = await handshake(options, port, ({ body }) => body.includes('0\r\n\r\n'));
+      expect(text).to.match(/^HTTP\/1\.1 200 /);
+      expect(text).to.contain('XXXXXXXXXXXXXX 1111').and.not.contain('4111');
+      expect(text).not.to.contain('x-internal').and.not.to.contain('x-hop');
+      expect(text.match(/^set-cookie: .*$/gim)).to.have.length(2);
+    });
+
+    it('end with an aborted connection if the response does', async () => {
+      const { port } = await start((_req, res) => {
+        res.writeHead(403, { 'content-length': '10' }).write('abc', () => res.destroy());
+      });
+      const text = await handshake({}, port, ({ isClosed }) => isClosed);
+      expect(text).to.match(/^HTTP\/1\.1 403 /);
+    });
+  });
+
+  for (const [name, after] of [
+    ['', ''],
+    [', having sent data already', 'z'.repeat(500)],
+  ] as const)
+    it(`are aborted if the client disconnects before the upstream responds${name}`, async () => {
+      const upstream = createServer();
+      const aborted = new Promise<void>((resolve) => {
+        upstream.on('upgrade', (_req, socket) =>
+          socket
+            .on('error', () => {})
+            .on('close', resolve)
+            .resume(),
+        );
+      });
+      const asked = once(upstream, 'upgrade');
+      await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+      closers.push(() => upstream.close());
+      const port = await routed({}, (upstream.address() as AddressInfo).port);
+      const socket = connect(port, '127.0.0.1', () => socket.write(HANDSHAKE + after));
+      await asked;
+      socket.end();
+      await aborted;
+    });
 });

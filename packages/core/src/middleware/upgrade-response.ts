@@ -21,26 +21,36 @@ export function createUpgradeResponse(req: IncomingMessage, socket: Socket): Ser
 
 /**
  * Detaches the socket from its response, so that it can be upgraded. Headers that were set on the response, such as renewed
- * cookies, are added to the response of the upgrade.
+ * cookies, are added to the response of the upgrade. Returns the function that assigns the socket to the response again, if nothing was
+ * written to it.
  */
-export function releaseSocket(res: ServerResponse, socket: Socket): void {
+export function releaseSocket(res: ServerResponse, socket: Socket): () => void {
   res.detachSocket(socket);
   const lines = Object.entries(res.getHeaders())
     .filter(([name]) => !HANDSHAKE_HEADERS.test(name))
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}\r\n`));
-  if (lines.length > 0) addToHead(socket, lines.join(''));
+  const undo = lines.length > 0 ? addToHead(socket, lines.join('')) : undefined;
+  return () => {
+    undo?.();
+    res.assignSocket(socket);
+  };
 }
 
-function addToHead(socket: Socket, lines: string): void {
+/** Returns the function that leaves the head unchanged after all. */
+function addToHead(socket: Socket, lines: string): () => void {
   const write = socket.write;
   const isOwn = Object.hasOwn(socket, 'write');
-  socket.write = function first(this: Socket, chunk: string | Uint8Array, ...rest: never[]): boolean {
+  const restore = (): void => {
     if (isOwn) socket.write = write;
     else delete (socket as Partial<Socket>).write;
+  };
+  socket.write = function first(this: Socket, chunk: string | Uint8Array, ...rest: never[]): boolean {
+    restore();
     const head = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1');
     const end = head.indexOf('\r\n') + 2;
     if (!/^HTTP\/1\.\d \d{3} ?[^\r\n]*\r\n/.test(head)) return socket.write(chunk, ...rest);
     const full = head.slice(0, end) + lines + head.slice(end);
     return socket.write(typeof chunk === 'string' ? full : Buffer.from(full, 'latin1'), ...rest);
   } as Socket['write'];
+  return restore;
 }

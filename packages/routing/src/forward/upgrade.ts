@@ -121,25 +121,39 @@ class Upgrade {
       proxyReq.destroy();
     }, DEFAULT_TIMEOUT_MS);
     // A connection without a reader does not report that its peer disconnected.
-    const peek = (): void => void socket.read(0);
+    const peek = (): void => {
+      socket.read(0);
+      // The end is only reported when what was sent before it is read.
+      if (hasEnded(socket)) giveUp();
+    };
     const settle = (): void => {
       clearTimeout(timer);
       socket.off('readable', peek).off('end', giveUp).off('close', giveUp);
     };
     socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
+    if (hasEnded(socket)) return giveUp();
     proxyReq.once('socket', () => (this.#connected = true));
     // Until the failure is reported: a paused socket would not report that the client disconnected.
     proxyReq.once('error', settle).once('close', settle);
-    proxyReq.once('response', ({ statusCode: status = 0 }) => {
+    proxyReq.once('response', (response) => {
+      const { statusCode: status = 0 } = response;
       settle();
       if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
       this.#responded(status);
-      socket.once('finish', () => linger(socket));
+      this.#relay(response);
     });
     proxyReq.once('upgrade', (_response, tunnel: Socket) => {
       settle();
       this.#join(tunnel);
     });
+  }
+
+  #relay(response: IncomingMessage): void {
+    const socket = this.#socket;
+    if (!this.#to.onResponse) return void socket.once('finish', () => linger(socket));
+    // http-proxy-middleware relays only responses without this mark.
+    Object.assign(response, { upgrade: true });
+    this.#to.onResponse(response, this.#host!);
   }
 
   #join(tunnel: Socket): void {
@@ -179,6 +193,11 @@ class Upgrade {
       bytesReceived: this.#socket.bytesRead - this.#before.read,
     });
   };
+}
+
+/** Returns true if the peer has finished sending, also while something that it sent is unread. */
+function hasEnded(socket: Socket): boolean {
+  return (socket as Socket & { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
 }
 
 /** Connections for upgrades: never shared or kept. */

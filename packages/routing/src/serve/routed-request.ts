@@ -307,13 +307,16 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     writeHead({ req, res }, status, flat);
   }
 
-  /** Detaches the socket of an upgrade. Headers that concerns recorded are sent with the response to the handshake. */
-  releaseSocket(socket: Socket): void {
+  /**
+   * Detaches the socket of an upgrade. Headers that concerns recorded are sent with the response to the handshake. Returns the function that
+   * assigns the socket again.
+   */
+  releaseSocket(socket: Socket): () => void {
     for (const change of this.facts?.responseChanges ?? []) {
       if (change.op === 'append') this.res.appendHeader(change.name, change.value);
       else if (change.op === 'set' && change.where !== 'present') this.res.setHeader(change.name, change.value);
     }
-    releaseSocket(this.res, socket);
+    return releaseSocket(this.res, socket);
   }
 
   /** 503: the cluster of a route does not exist, or no share of it is more than 0. */

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import type { DynamicDestination, Handler } from '@edge-gateway/core';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
@@ -17,6 +19,8 @@ import {
   type SendProblem,
 } from './outgoing-request.ts';
 import { findHeader } from '../http1/flat-headers.ts';
+import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
+import type { Host } from '../upstream/hosts/host.ts';
 import type { ForwardProxies } from '../upstream/dynamic/forward-proxies.ts';
 import { runPostRouting } from './post-routing.ts';
 import { textReply } from './reply.ts';
@@ -89,19 +93,43 @@ function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: Upgrad
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
   if (request.settings.session) bindSession(request, upstream);
   request.sending();
-  request.releaseSocket(socket as Socket);
+  const takeBack = request.releaseSocket(socket as Socket);
   forwardUpgrade(request.req, socket, head, {
     upstream,
     path: request.head.path,
     headers: request.head.headers,
     endpoint: request.endpoint,
     pickContext: request.pickContext,
+    onResponse(response, host) {
+      takeBack();
+      respondInstead(request, response, host);
+    },
     onDone: (outcome) => {
       request.result.status = outcome.status;
       request.onDone({ ...outcome, attempts: 1, upstreamMs: -1 });
     },
   });
   request.release();
+}
+
+/** Writes the response of an upstream that does not upgrade, with the changes and filters of the route. */
+function respondInstead(request: RoutedRequest, response: IncomingMessage, host: Host): void {
+  const { res } = request;
+  const { statusCode: status = 502, rawHeaders } = response;
+  const named = new Set(namedByConnection(response.headers.connection ?? ''));
+  const flat = rawHeaders.flatMap((name, i) => {
+    const lower = name.toLowerCase();
+    return i % 2 === 1 || isHopByHop(lower) || named.has(lower) ? [] : [lower, rawHeaders[i + 1]!];
+  });
+  try {
+    res.writeHead(status, request.onResponseHead(status, flat, host));
+  } catch {
+    return void res.destroy();
+  }
+  // A body that ends early must not look complete.
+  pipeline(response, res, (error) => {
+    if (error) res.destroy();
+  });
 }
 
 /** The response of an upgrade is written by the upstream: its host is picked first, so that the header can name it. */
