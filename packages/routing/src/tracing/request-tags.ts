@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { isToken, REDACTED_IN_LOG, redactPath } from '@edge-gateway/core';
 import { grpcField } from '../format/grpc-status.ts';
 import type { RequestRecord } from '../format/record.ts';
@@ -6,10 +7,12 @@ import type { Span } from './span.ts';
 
 const MAX_PATH_CHARS = 256;
 const NONE = '-';
+const NODE = hostname();
 
 /** Adds Envoy's tags of a finished request. */
 export function tagRequest(span: Span, record: RequestRecord): void {
   const { head, connection, result } = record;
+  span.tag('node_id', NODE);
   span.tag('component', 'proxy');
   if (head.requestId !== '') span.tag('guid:x-request-id', head.requestId);
   const clientTraceId = findHeader(head.headers, 'x-client-trace-id');

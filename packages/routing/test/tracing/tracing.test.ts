@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { hostname } from 'node:os';
 import { expect } from 'chai';
 import {
   createContext,
@@ -105,6 +106,7 @@ describe('tracing', () => {
     expect(sent['traceparent']).to.equal(`00-${span!.traceId}-${span!.spanId}-01`);
     expect(span!.tags).to.include({
       component: 'proxy',
+      node_id: hostname(),
       'guid:x-request-id': sent['x-request-id'],
       'http.method': 'GET',
       'http.url': 'http://a.example/a?x=1&access_token=[redacted]',
