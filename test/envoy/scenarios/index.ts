@@ -9,10 +9,12 @@ import { faults } from './faults.ts';
 import { forwarded } from './forwarded.ts';
 import { framing } from './framing.ts';
 import { hashing } from './hashing.ts';
+import { headerCase } from './header-case.ts';
 import { headers } from './headers.ts';
 import { hostRewrite } from './host-rewrite.ts';
 import { hosts } from './hosts.ts';
 import { interim } from './interim.ts';
+import { internalClients } from './internal-clients.ts';
 import { matching } from './matching.ts';
 import { paths } from './paths.ts';
 import { regexRewrite } from './regex-rewrite.ts';
@@ -33,10 +35,12 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   forwarded,
   framing,
   hashing,
+  headerCase,
   headers,
   hostRewrite,
   hosts,
   interim,
+  internalClients,
   matching,
   paths,
   regexRewrite,

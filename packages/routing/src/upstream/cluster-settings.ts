@@ -36,6 +36,8 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections,
     bufferBytes: connection?.perConnectionBufferLimitBytes ?? 0,
     /** Maximum number of headers of a response, and of its trailers. */
     maxHeaders: connection?.commonHttpProtocolOptions?.maxHeadersCount ?? DEFAULT_MAX_HEADERS,
+    /** True writes header names in title case. */
+    properCase: connection?.http1ProtocolOptions?.properCaseHeaderKeyFormat === true,
     /** True sends and accepts trailers. */
     enableTrailers: connection?.http1ProtocolOptions?.enableTrailers === true,
     /** Version of the PROXY header that connections begin with, if any. */

@@ -3,6 +3,7 @@ import { explain, failureOf, isDisconnect, overflow, type FailureReason } from '
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { LocalEnd } from '../format/local-end.ts';
 import type { RequestBody } from '../http1/request-body.ts';
+import { withProperCase } from '../http1/header-case.ts';
 import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
@@ -180,6 +181,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     }
     try {
       this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
+      if (settings.properCase) this.#head = withProperCase(this.#head);
       this.#pool = this.cluster.pool(this.host);
     } catch (error) {
       return this.fail(explain(error as Error, 'connecting'));
