@@ -22,7 +22,7 @@ async function switchedUpstream(): Promise<{ port: number; status: number; reque
 describe('the health checker of an upstream', () => {
   afterEach(closeAll);
 
-  it('ejects and restores hosts by the thresholds', async () => {
+  it('stops and resumes using hosts at the thresholds', async () => {
     const upstream = await switchedUpstream();
     const checked = checkedUpstream(upstream.port, { ...CHECK, healthyThreshold: 3 });
     await checked.becomes(true);
