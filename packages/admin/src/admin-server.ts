@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { claimOwnPort } from '@edge-gateway/core';
 import { adminError } from './error-codes.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -10,7 +11,8 @@ const MAX_HEADER_BYTES = 16_384;
 export interface AdminServer {
   readonly handler: RequestListener;
   /**
-   * Listens. Port 0 is any free one; default of `host`: 127.0.0.1. Returns the address.
+   * Listens. Port 0 is any free one; default of `host`: 127.0.0.1. Returns the address. Hosts that clients choose
+   * (`dynamicForwardProxy`) cannot reach this port of the process.
    * Rejects with `ERR_ADMIN_LISTEN` if the address is in use or not available on this host.
    */
   listen(port: number, host?: string): Promise<{ port: number; host: string }>;
@@ -33,7 +35,9 @@ export function createAdminServer(handler: RequestListener, name: string): Admin
         server.once('error', onError);
         server.listen(port, host, () => {
           server.off('error', onError);
-          resolve({ port: (server.address() as AddressInfo).port, host });
+          const { port: opened } = server.address() as AddressInfo;
+          server.once('close', claimOwnPort(opened));
+          resolve({ port: opened, host });
         });
       }),
     close: () =>

@@ -241,6 +241,7 @@ export { parseCookies } from './http/cookies.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';
 export { createLoginPaths, type LoginPathField } from './http/login-paths.ts';
 export { hideCookies } from './http/hide-cookies.ts';
+export { claimOwnPort, ownPorts } from './http/own-ports.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';
 export { readRedisAddress, type RedisAddress } from './redis/address.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type DropArgument, type Socket } from 'node:net';
+import { claimOwnPort } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { Overflow, type OverflowLimits } from './overflow.ts';
 
@@ -58,7 +59,15 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
   await once(server, 'listening');
   server.on('error', () => {});
   const { address, port } = server.address() as AddressInfo;
-  return { address, port, stop: () => void server.close() };
+  const release = claimOwnPort(port);
+  return {
+    address,
+    port,
+    stop() {
+      release();
+      server.close();
+    },
+  };
 }
 
 function addressesOf({ localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily }: Socket) {

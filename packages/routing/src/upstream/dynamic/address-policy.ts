@@ -39,7 +39,7 @@ const EMBEDDING = [
 export interface AddressPolicy {
   /** Ranges that are allowed although they are not public. */
   readonly allowed: readonly string[];
-  /** Ports of the gateway's own listeners. */
+  /** Ports that the gateway itself listens on. */
   readonly ownPorts: ReadonlySet<number>;
 }
 

@@ -1,5 +1,12 @@
 import { isIP } from 'node:net';
-import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  MAX_DELAY_MS,
+  ownPorts,
+  parseDuration,
+  type Context,
+  type Endpoint,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import type { HttpListenerOptions } from '@edge-gateway/core/schema';
 import { Cluster, type ClusterEnvironment } from '../cluster.ts';
 import { createLookup, LOOKUP_TIMEOUT_MS, type Addresses, type AddressFamily } from '../dns/lookup.ts';
@@ -29,6 +36,9 @@ class DynamicHost {
   usedAt = performance.now();
   chosen: ChosenHost | undefined;
   readonly waiting: Waiting[] = [];
+  /** What it was last resolved to, and the own ports that were checked then. */
+  found: FoundAddresses | undefined;
+  checkedPorts: ReadonlySet<number> | undefined;
   stop: () => void = () => {};
 }
 
@@ -37,7 +47,6 @@ export interface ForwardProxyParts {
   readonly environment: ClusterEnvironment;
   /** Default namespace of the secret of `sslConfig`. */
   readonly namespace: string;
-  readonly ownPorts: () => ReadonlySet<number>;
 }
 
 /** Forwards to hosts that requests name: the DNS cache of one `dynamicForwardProxy` block, and the connections to its hosts. */
@@ -71,6 +80,7 @@ export class ForwardProxy {
     const known = this.#hosts.get(key) ?? this.#add(key, name, Number(port || this.#defaultPort));
     if (!known) return callback({ failure: OVERFLOW });
     known.usedAt = performance.now();
+    if (known.found && known.checkedPorts !== ownPorts()) this.#check(known, known.found);
     if (known.chosen) return callback(known.chosen);
     if (this.#pending >= (this.#options.dnsCacheConfig?.dnsCacheCircuitBreaker?.maxPendingRequests ?? MAX_PENDING))
       return callback({ failure: OVERFLOW });
@@ -103,7 +113,7 @@ export class ForwardProxy {
     const host = new DynamicHost();
     this.#hosts.set(key, host);
     host.stop = this.#names.watch(name, this.#rules, {
-      onAddresses: (addresses) => this.#settle(host, this.#chosenFor(host, { name, port, addresses })),
+      onAddresses: (addresses) => this.#check(host, { name, port, addresses }),
       onFailure: (error) => {
         // A known host keeps its last addresses.
         if (!host.chosen || 'failure' in host.chosen) this.#settle(host, { failure: unresolved(name, error.message) });
@@ -112,11 +122,17 @@ export class ForwardProxy {
     return host;
   }
 
+  #check(host: DynamicHost, found: FoundAddresses): void {
+    host.found = found;
+    host.checkedPorts = ownPorts();
+    this.#settle(host, this.#chosenFor(host, found));
+  }
+
   #chosenFor(host: DynamicHost, { name, port, addresses }: FoundAddresses): ChosenHost {
     if (!addresses) return { failure: unresolved(name, 'the last addresses are too old') };
     const policy: AddressPolicy = {
       allowed: this.#options.allowedAddresses ?? [],
-      ownPorts: this.#parts.ownPorts(),
+      ownPorts: ownPorts(),
     };
     const { dnsLookupFamily, caresDns } = this.#options.dnsCacheConfig ?? {};
     const usable = caresDns?.filterUnroutableFamilies ? routable(addresses) : addresses;

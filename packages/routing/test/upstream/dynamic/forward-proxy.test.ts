@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { createContext, type Context, type Destination, type DynamicDestination } from '@edge-gateway/core';
+import {
+  claimOwnPort,
+  createContext,
+  type Context,
+  type Destination,
+  type DynamicDestination,
+} from '@edge-gateway/core';
 import { createRouter, type Router } from '../../../src/router.ts';
 import { Deadlines } from '../../../src/upstream/deadlines.ts';
 import { createLookup } from '../../../src/upstream/dns/lookup.ts';
@@ -111,7 +117,7 @@ describe('dynamicForwardProxy', () => {
     const sslConfig = { sslFiles: { rootCa: certificatePath('ca.crt') } };
     const names = createWatchedNames(createLookup());
     const environment = { deadlines: new Deadlines(), names };
-    const parts = { context: createContext(), environment, namespace: 'a', ownPorts: () => new Set<number>() };
+    const parts = { context: createContext(), environment, namespace: 'a' };
     for (const [options, port] of [
       [LOOPBACK, 80],
       [{ ...LOOPBACK, sslConfig }, 443],
@@ -192,6 +198,19 @@ describe('dynamicForwardProxy', () => {
     // The listener of the snapshot has port 8080.
     for (const host of ['127.0.0.1:8080', '[::1]:8080', 'localhost:8080', '0.0.0.0:8080'])
       expect((await ask(host)).status).to.equal(403);
+  });
+
+  it('never connects to an own port, also if it opens after the first request', async () => {
+    const port = await origin();
+    const { ask } = await setUp({ zones: { 'a.test': { a: ['127.0.0.1'] } } });
+    const statuses = async () =>
+      Promise.all([`127.0.0.1:${port}`, `a.test:${port}`].map(async (host) => (await ask(host)).status));
+    expect(await statuses()).to.deep.equal([200, 200]);
+    const release = claimOwnPort(port);
+    whenDone(release);
+    expect(await statuses()).to.deep.equal([403, 403]);
+    release();
+    expect(await statuses()).to.deep.equal([200, 200]);
   });
 
   const failing: Record<string, Zone> = {
