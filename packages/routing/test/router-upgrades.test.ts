@@ -146,7 +146,7 @@ describe('upgrades through the router', () => {
         upstream.on('upgrade', (_req, socket) =>
           socket
             .on('error', () => {})
-            .on('close', resolve)
+            .on('end', resolve)
             .resume(),
         );
       });

@@ -135,25 +135,22 @@ class Upgrade {
     proxyReq.once('socket', () => (this.#connected = true));
     // Until the failure is reported: a paused socket would not report that the client disconnected.
     proxyReq.once('error', settle).once('close', settle);
-    proxyReq.once('response', (response) => {
+    const onResponse = (response: IncomingMessage): void => {
       const { statusCode: status = 0 } = response;
       settle();
       if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
       this.#responded(status);
-      this.#relay(response);
-    });
+      if (this.#to.onResponse) this.#to.onResponse(response, this.#host!);
+      else socket.once('finish', () => linger(socket));
+    };
+    proxyReq.once('response', onResponse);
+    // http-proxy-middleware adds its own listener after this one, which would relay the response too.
+    if (this.#to.onResponse)
+      process.nextTick(() => proxyReq.removeAllListeners('response').once('response', onResponse));
     proxyReq.once('upgrade', (_response, tunnel: Socket) => {
       settle();
       this.#join(tunnel);
     });
-  }
-
-  #relay(response: IncomingMessage): void {
-    const socket = this.#socket;
-    if (!this.#to.onResponse) return void socket.once('finish', () => linger(socket));
-    // http-proxy-middleware relays only responses without this mark.
-    Object.assign(response, { upgrade: true });
-    this.#to.onResponse(response, this.#host!);
   }
 
   #join(tunnel: Socket): void {
