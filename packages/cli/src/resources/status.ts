@@ -47,14 +47,16 @@ export function statusCell(
 }
 
 /**
- * Returns the STATUS cell of a virtual service: its state, its remarks, and the proxies that have problems; the first line
- * of the reason if it is rejected and in no proxy.
+ * Returns the STATUS cell of a virtual service: its state, its remarks, and the proxies that have problems; the
+ * first line of its own reason if it is rejected, but not by a proxy.
  */
 export function virtualServiceStatus(object: StatusObject, replacesInvalidRoutes: boolean): string {
   return statusCell(object, ({ state, messages, reason, subresources }) => {
     const bad = subresources.filter((sub) => sub.state !== 'Accepted');
     const lines = [state, ...messages];
-    if (state === 'Rejected' && bad.length === 0) lines.push(/\S.*/.exec(reason)?.[0].trimEnd() ?? '');
+    const cause = /\S.*/.exec(reason)?.[0].trimEnd();
+    // The warnings of a proxy may be those of other virtual services.
+    if (state === 'Rejected' && cause && bad.every((sub) => sub.state !== 'Rejected')) lines.push(cause);
     else if (state === 'Accepted') lines.push(...(replacesInvalidRoutes ? [] : bad.map(blocked)));
     else if (state !== 'Pending') lines.push(...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`));
     return lines.filter(Boolean).join('\n');

@@ -50,17 +50,20 @@ describe('status', () => {
     expect(virtualServiceStatus(object, false)).to.match(/^Accepted\nSSL secret not found\n.*in a Warning state/);
   });
 
-  it('shows the reason of each proxy below the state of a rejected virtual service', () => {
+  it('shows the reason of each proxy of a virtual service that is rejected without a reason', () => {
     const refused = resource({
       statuses: { a: { state: 2, subresourceStatuses: { [PROXY]: { state: 3, reason: 'why' }, ok: { state: 1 } } } },
     });
     expect(virtualServiceStatus(refused, false)).to.equal(`Rejected\n${PROXY} Warning: why`);
   });
 
-  it('shows the first line of the reason of a virtual service that is rejected and in no proxy', () => {
+  it('shows the own reason of a rejected virtual service, not the warnings of its proxy', () => {
     const reason = '\n  first: unknown key\nsecond: unknown key';
     const rejected = resource({ statuses: { a: { state: 2, reason } } });
     expect(virtualServiceStatus(rejected, false)).to.equal('Rejected\nfirst: unknown key');
+    const subresourceStatuses = { [PROXY]: { state: 3, reason: 'Route Warning: of another virtual service' } };
+    const mixed = resource({ statuses: { a: { state: 2, reason, subresourceStatuses } } });
+    expect(virtualServiceStatus(mixed, false)).to.equal('Rejected\nfirst: unknown key');
     expect(virtualServiceStatus(resource({ statuses: { a: { state: 2 } } }), false)).to.equal('Rejected');
   });
 });
