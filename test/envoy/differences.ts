@@ -471,6 +471,8 @@ export const DIFFERENCES: readonly Difference[] = [
     envoy: 'They do not.',
     reason: 'Caches must not send a response for one origin to another.',
     scenarios: {
+      'cors of any origin: allows a preflight': { 'response vary': ['Origin', '-'] },
+      'cors of any origin: allows a request': { 'response vary': ['Origin', '-'] },
       'cors of the virtual host: applies to routes': { 'response vary': ['Origin', '-'] },
       'cors of the virtual host: has a preflight without methods': { 'response vary': ['Origin', '-'] },
       'cors: direct response': { 'response vary': ['Origin', '-'] },
@@ -613,15 +615,20 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Connections and bodies',
     gateway:
-      'The response to an upgrade is passed on as the upstream sends it, without `server`, `date` and the header changes of the route.',
+      'The 101 of an upgrade is passed on as the upstream sends it, without `server`, `date` and the header changes of the route.',
     envoy: 'They are added.',
     reason: 'The connection is handed over with the request.',
     scenarios: {
       'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] },
-      'upgrade: to websocket that the upstream refuses': {
-        'response date': ['-', '(date)'],
-        'response server': ['-', 'envoy'],
-      },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'A response that refuses an upgrade has `x-envoy-upstream-service-time`.',
+    envoy: 'It has none.',
+    reason: 'It is a response of the upstream like any other.',
+    scenarios: {
+      'upgrade: to websocket that the upstream refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
     },
   },
   {
