@@ -8,7 +8,8 @@ import { RetriedExchange } from './retried-exchange.ts';
  * Sends a request to an endpoint of an upstream over HTTP/1.1 and streams the response back, with back-pressure in both directions.
  * `upstream` must be from `createUpstreams`; otherwise throws a `TypeError`. Other failures are reported to `head.onDone`.
  *
- * - The time limit starts at the last byte of the request; while the request is being sent, it limits each pause.
+ * - The time limit starts at the last byte of the request; while the request is being sent, it limits each pause. A client that
+ *   pauses longer gets 408, and the host is not blamed for it.
  * - A request without a body and with an idempotent method is retried once, on a new connection, if the peer closed the
  *   idle connection before any byte of a response. With `head.retries`, any request is retried as that policy says.
  * - Trailers are dropped in both directions unless both sides enable them; interim responses (1xx) are

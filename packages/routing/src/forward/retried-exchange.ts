@@ -135,6 +135,8 @@ export class RetriedExchange extends ForwardedExchange {
   }
 
   readonly #expireTry = (): void => {
+    // The limit begins when the request is complete.
+    if (this.waitsForClient) return this.#limitTry();
     this.cluster.stats.rqPerTryTimeout.value++;
     this.leave();
     this.fail({

@@ -37,6 +37,11 @@ export class RequestBody {
     return this.writeTrailers?.(this.#req.rawTrailers) ?? '';
   }
 
+  /** True if only the client delays the body: everything that it has sent was passed on. */
+  get isAwaited(): boolean {
+    return this.#sink !== undefined && !this.ended && !this.#req.isPaused();
+  }
+
   start(sink: BodySink): void {
     if (this.#released) return;
     this.#sink = sink;

@@ -160,7 +160,14 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.fail(explain(error, connection.sent ? 'sent' : 'connecting'));
   }
 
+  /** True if the client has to send more of the request before the upstream can respond. */
+  protected get waitsForClient(): boolean {
+    const body = this.#request?.body;
+    return body !== undefined && !Buffer.isBuffer(body) && body.isAwaited;
+  }
+
   expire(): void {
+    if (this.waitsForClient) return this.#clientIsLate();
     this.cluster.stats.rqTimeout.value++;
     this.host.rqTimeout++;
     const cause = `no response in ${this.#request!.timeoutMs} ms`;
@@ -171,6 +178,14 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
       details: 'response_timeout',
       cause,
     });
+  }
+
+  /** The host has no part in it: nothing is reported of it, and nothing is retried. */
+  #clientIsLate(): void {
+    const failure = { ...failureOf('ERR_ROUTING_STREAM_TIMEOUT'), status: 408 };
+    const cause = `no more of the request in ${this.#request!.timeoutMs} ms`;
+    this.leave();
+    this.onFailure({ failure, flags: 'SI', details: 'stream_idle_timeout', cause });
   }
 
   #dispatch(request: UpstreamRequest): void {

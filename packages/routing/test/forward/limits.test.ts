@@ -76,11 +76,11 @@ describe('forward', () => {
       res.resume();
     });
 
-    it('responds with 504 to a stalled upload', async () => {
+    it('responds with 408 to a stalled upload', async () => {
       const port = await httpUpstream((req) => void req.resume());
       const gw = await gateway({ upstream: snapshotOf(port), head: () => ({ timeoutMs: 30 }) });
       const { socket, text } = client(gw.port, 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nabc');
-      await until(() => text().includes('504'));
+      await until(() => text().includes('HTTP/1.1 408 '));
       socket.destroy();
     });
 

@@ -368,4 +368,37 @@ describe('a forwarded request with a retry policy', () => {
     for (const socket of sockets) socket.destroy();
     await until(() => left() === 2, 'no retry');
   });
+
+  it('does not blame the host for a client that pauses its upload, and sends nothing again', async () => {
+    const upstream = await rawUpstream(() => undefined);
+    const outcomes: AttemptOutcome[] = [];
+    const onAttempt = (outcome: AttemptOutcome): void => void outcomes.push(outcome);
+    const policy = { retryOn: '5xx,reset', perTryTimeout: '0.05s' };
+    const gw = await retrying(upstream.port, policy, { timeoutMs: 200, onAttempt });
+    const socket = connect(Number(new URL(gw.url).port), '127.0.0.1').on('error', () => {});
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(head.toString()).to.match(/^HTTP\/1\.1 408 /);
+    expect(gw.outcomes[0]).to.include({ flags: 'SI', details: 'stream_idle_timeout', attempts: 1 });
+    expect(outcomes).to.deep.equal([]);
+    const counted = ['upstream_rq_timeout', 'upstream_rq_per_try_timeout', 'upstream_rq_retry'].map((name) =>
+      gw.stat(name),
+    );
+    expect(counted).to.deep.equal([0, 0, 0]);
+  });
+
+  it('blames a host that reads no body', async () => {
+    const upstream = await rawUpstream((socket) => void socket.pause());
+    const outcomes: AttemptOutcome[] = [];
+    const onAttempt = (outcome: AttemptOutcome): void => void outcomes.push(outcome);
+    const gw = await retrying(upstream.port, { retryOn: '5xx', numRetries: 1 }, { timeoutMs: 300, onAttempt });
+    const req = request(gw.url, { method: 'POST' }).on('error', () => {});
+    req.end(Buffer.alloc(32 * 1024 * 1024));
+    const [res] = await once(req, 'response');
+    expect(res.statusCode).to.equal(504);
+    expect(outcomes).to.have.length(1);
+    expect(gw.stat('upstream_rq_timeout')).to.equal(1);
+    req.destroy();
+  });
 });
