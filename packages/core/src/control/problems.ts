@@ -19,7 +19,9 @@ export function issuesOf(store: Store, translated: readonly LocatedProblem[]): r
 }
 
 function toProblem({ key, problem }: LocatedProblem, store: Store): Problem {
-  return { ...problem, origin: originOf(key, problem.path, store), ...identityOfKey(key) };
+  const { source, ...rest } = problem;
+  const place = source ?? { key, path: problem.path };
+  return { ...rest, origin: originOf(place.key, place.path, store), ...identityOfKey(key) };
 }
 
 const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });

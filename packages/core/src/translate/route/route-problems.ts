@@ -11,8 +11,10 @@ import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
+import type { TemplateHolder } from '../virtual-host/template-place.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
+import type { SourcedProblem } from '../status/report.ts';
 
 /** Options that require forwarding. */
 const NOT_ON_REDIRECTS = ['shadowing', 'lbHash', 'cors'] as const;
@@ -24,10 +26,12 @@ export interface JudgedRoute {
   readonly options: RouteOptions;
   readonly action: RouteAction;
   readonly maxDirectBodyBytes: number;
+  /** The route as it is written. */
+  readonly holder: TemplateHolder;
 }
 
 /** Returns problems of a merged route that its resource alone does not show. */
-export function routeProblems(route: JudgedRoute, reader: Reader): readonly FieldProblem[] {
+export function routeProblems(route: JudgedRoute, reader: Reader): readonly SourcedProblem[] {
   const { matchers, options, action } = route;
   const destinations = action.type === 'forward' ? action.destinations.map((one) => one.options) : [];
   const levels = [options, ...destinations];
@@ -36,7 +40,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Fiel
     ...levels.flatMap((level) => [
       ...headerProblems(level.headerManipulation, reader),
       ...authProblems(level.extauth, reader),
-      ...transformationProblems(level, reader.input.settings).map(faultOf),
+      ...transformationProblems(level, route.holder, reader),
     ]),
     ...subsetProblems(action, reader).errors,
     ...restProblems(action),

@@ -6,7 +6,18 @@ export interface FoundProblem extends FieldProblem {
   readonly severity: NonNullable<FieldProblem['severity']>;
   /** True for a problem of another resource, which the status repeats. */
   readonly repeated?: true;
+  /** Where it is written, if that is in another resource. */
+  readonly source?: ProblemSource;
 }
+
+/** A field of another resource that causes a problem. */
+export interface ProblemSource {
+  readonly key: ResourceKey;
+  readonly path: FieldPath;
+}
+
+/** A problem of a field, possibly caused by another resource. */
+export type SourcedProblem = FieldProblem & Pick<FoundProblem, 'source'>;
 
 /** A problem of translation, and its resource. */
 export interface LocatedProblem {
@@ -30,11 +41,11 @@ export class Report {
   }
 
   /** `path` is the field with the problem; default: that of the problem. */
-  error(problem: string | FieldProblem, path?: FieldPath): void {
+  error(problem: string | SourcedProblem, path?: FieldPath): void {
     this.#add(statusProblem('error', problem, path));
   }
 
-  warn(problem: string | FieldProblem, path?: FieldPath): void {
+  warn(problem: string | SourcedProblem, path?: FieldPath): void {
     this.#add(statusProblem('warning', problem, path));
   }
 
@@ -66,12 +77,12 @@ export class Report {
 /** Returns a problem for the status, from its words or from another problem. */
 export function statusProblem(
   severity: FoundProblem['severity'],
-  problem: string | FieldProblem,
+  problem: string | SourcedProblem,
   path?: FieldPath,
 ): FoundProblem {
   if (typeof problem === 'string') return { code: 'STATUS', severity, path: path ?? [], message: problem };
-  const { code, message, cause, effect } = problem;
-  const about = { ...(cause !== undefined && { cause }), ...(effect && { effect }) };
+  const { code, message, cause, effect, source } = problem;
+  const about = { ...(cause !== undefined && { cause }), ...(effect && { effect }), ...(source && { source }) };
   return { code, severity, path: path ?? problem.path, message, ...about };
 }
 

@@ -1,10 +1,13 @@
-import { formatPath } from '../../resource/problem.ts';
+import { formatPath, type FieldPath } from '../../resource/problem.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import { thrownBy } from '../../validate/check.ts';
 import type { TransformationStage, TransformationTemplate } from '../../schema/route/transformations.ts';
 import { templatesOf, stagesOf, type HasTransformations } from '../../validate/transformation/stages.ts';
 import { templateProblems } from '../../validate/transformation/template-problems.ts';
-import type { TranslationSettings } from '../settings.ts';
+import type { Reader } from '../input.ts';
+import type { SourcedProblem } from '../status/report.ts';
+import { faultOf } from '../reference/missing.ts';
+import { templatePlace, type TemplateHolder, type TemplatePlace } from './template-place.ts';
 
 /**
  * Applies `inheritTransformation`: appends the early and regular lists of the parent to the own
@@ -34,15 +37,32 @@ function joined(own: TransformationStage | undefined, inherited: TransformationS
   });
 }
 
-/** Returns problems of templates and of expression sizes in the transformations of one level. */
-export function transformationProblems(options: HasTransformations, settings: TranslationSettings): string[] {
-  if (!settings.validateTransformations) return [];
-  return templatesOf(options).flatMap(({ template, side, path }) => [
-    ...templateProblems(template, side).map(
-      (problem) => `${formatPath([...path, ...problem.path])}: ${problem.message}`,
-    ),
-    ...sizeProblems(template, settings.regexMaxProgramSize),
-  ]);
+/** Returns problems of templates and of expression sizes in the transformations of one level, with their path in the resource of the holder. */
+export function transformationProblems(
+  options: HasTransformations,
+  holder: TemplateHolder,
+  reader: Reader,
+): readonly SourcedProblem[] {
+  const { validateTransformations, regexMaxProgramSize } = reader.input.settings;
+  if (!validateTransformations) return [];
+  return templatesOf(options).flatMap(({ template, side, path }) => {
+    const problems = templateProblems(template, side);
+    const tooLarge = sizeProblems(template, regexMaxProgramSize);
+    if (problems.length === 0 && tooLarge.length === 0) return [];
+    const place = templatePlace(template, holder, reader);
+    return [
+      ...problems.map((problem) =>
+        placed(place, `${formatPath([...path, ...problem.path])}: ${problem.message}`, problem.path),
+      ),
+      ...tooLarge.map((message) => placed(place, message, [])),
+    ];
+  });
+}
+
+function placed({ at, isInline, shared }: TemplatePlace, message: string, below: FieldPath): SourcedProblem {
+  if (!shared) return { ...faultOf(message), path: isInline ? [...at, ...below] : at };
+  const { key, path } = shared.source;
+  return { ...faultOf(`${shared.name}: ${message}`), path: at, source: { key, path: [...path, ...below] } };
 }
 
 function sizeProblems({ extractors = {} }: TransformationTemplate, maxProgramSize: number): string[] {

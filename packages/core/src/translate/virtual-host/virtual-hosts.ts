@@ -1,4 +1,4 @@
-import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
+import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
@@ -10,12 +10,11 @@ import { graphqlApisOf } from '../reference/graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
 import { missingShadows } from './shadow-upstreams.ts';
 import { LastGood, type GoodParts } from './last-good.ts';
-import { faultOf } from '../reference/missing.ts';
 import { routeMessage, virtualHostMessage } from '../status/messages.ts';
 import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
-import { Report, type Problems } from '../status/report.ts';
+import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
 import { headerProblems, routeProblems } from '../route/route-problems.ts';
 import { contentOf } from '../snapshot/content.ts';
@@ -101,11 +100,12 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const written = spec.virtualHost ?? {};
   const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS };
   const options = virtualHostOptions(written, optionContext);
-  const fail = (at: FieldPath) => (fault: FieldProblem) =>
+  const fail = (at: FieldPath) => (fault: SourcedProblem) =>
     report.error({ ...fault, message: virtualHostMessage('ProcessingError', fault.message) }, at);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
-  transformationProblems(options, reader.input.settings).map(faultOf).forEach(fail(HOST));
+  const host = { written, kind: 'VirtualHostOption', namespace, at: HOST } as const;
+  for (const fault of transformationProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of missingKeyUpstreams(options, reader, HOST)) report.warn(fault);
   const name = dotted(ref);
   const leaves = expansion.leaves(written.routes ?? [], options);
@@ -142,10 +142,12 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   const { settings } = reader.input;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, context);
-  const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes }, reader);
+  const route = { written: spec, kind: 'RouteOption', namespace: holder.ref.namespace, at: leaf.at } as const;
+  const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes, holder: route }, reader);
   for (const fault of problem === undefined ? [] : [problem, ...more]) {
     const isAuth = authProblems(options.extauth, reader).some(({ message }) => message === fault.message);
-    const at = isAuth ? authField(spec, leaf.at) : leaf.at;
+    const own = fault.path.length > 0 ? fault.path : leaf.at;
+    const at = isAuth ? authField(spec, leaf.at) : own;
     const found = { ...fault, message: routeMessage('ProcessingError', fault.message, label) };
     if (settings.invalidRoutes.demoteErrors) holder.report.warn(found, at);
     else holder.report.error(found, at);
