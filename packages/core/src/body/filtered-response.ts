@@ -4,6 +4,7 @@ import type { BodyChange, FilteredHead, ResponseFilter, WholeBody } from '../con
 import { coreError } from '../error-codes.ts';
 import { lingerOnClose } from '../http/lingering-close.ts';
 import { BodyQueue } from './body-queue.ts';
+import { FilteredTrailers } from './filtered-trailers.ts';
 import { hasSetHeaders, headOf, writeHeadTo, type HeadArguments } from './written-head.ts';
 
 /** A response that replaces one whose filter failed. */
@@ -22,14 +23,25 @@ export interface FilterOwner {
   describe(): Pick<FilteredHead, 'isLocalReply' | 'details' | 'flags'>;
   /** Called with the final head before it is sent; returns the headers to send. */
   onHead(status: number, headers: string[]): string[];
+  /** Called with trailers that filters have changed, flat, before they are sent. */
+  onTrailers?(trailers: readonly string[]): void;
   /** Returns the response to an error of a filter. `isStarted`: the head was sent, the connection is aborted. */
   onError(error: unknown, isStarted: boolean): FailureReply;
   /** Called once after the end of the response, or after the client has disconnected. */
   onSettled(): void;
 }
 
-const REPLACED = ['writeHead', 'write', 'end', 'flushHeaders', 'destroy', 'headersSent', 'writableEnded'] as const;
-type Originals = Pick<ServerResponse, 'destroy' | 'end' | 'flushHeaders' | 'write' | 'writeHead'>;
+const REPLACED = [
+  'writeHead',
+  'write',
+  'end',
+  'flushHeaders',
+  'destroy',
+  'headersSent',
+  'writableEnded',
+  'addTrailers',
+] as const;
+type Originals = Pick<ServerResponse, 'addTrailers' | 'destroy' | 'end' | 'flushHeaders' | 'write' | 'writeHead'>;
 
 /**
  * Passes what is written to a response through filters: its `writeHead`, `write` and `end` are replaced until the filters
@@ -49,6 +61,7 @@ export class FilteredResponse {
   readonly #owner: FilterOwner;
   readonly #originals: Originals;
   readonly #queue: BodyQueue;
+  readonly #trailers: FilteredTrailers;
   /** Own properties of the response before they were replaced. */
   readonly #before = new Map<string, PropertyDescriptor | undefined>();
   #filters: ResponseFilter[] = [];
@@ -70,7 +83,9 @@ export class FilteredResponse {
       end: res.end.bind(res) as ServerResponse['end'],
       flushHeaders: res.flushHeaders.bind(res),
       destroy: res.destroy.bind(res),
+      addTrailers: res.addTrailers.bind(res),
     };
+    this.#trailers = new FilteredTrailers(this.#originals.addTrailers);
     this.#queue = new BodyQueue(() => res.emit('drain'));
     this.#attach();
     res.once('close', () => this.#closed());
@@ -91,6 +106,7 @@ export class FilteredResponse {
       this.#isFlushed = true;
       if (this.#isHeadSent) this.#originals.flushHeaders();
     };
+    res.addTrailers = (trailers) => this.#trailers.add(trailers);
     // The writer does not know how the filtered body is framed.
     res.destroy = (error) => {
       if (this.#isHeadSent && this.isPending) resetUnframed(res);
@@ -142,7 +158,7 @@ export class FilteredResponse {
         if (this.#isSettled) return;
       }
       this.#writeHead(head, { reason, body });
-      if (body === undefined && !wasAsync) return this.#pass();
+      if (body === undefined && !wasAsync && !this.#filtersTrailers(head)) return this.#pass();
       await this.#send(body ?? this.#queue, head.status);
     } catch (error) {
       try {
@@ -189,7 +205,14 @@ export class FilteredResponse {
   #pass(): void {
     this.isPending = false;
     this.#detach();
+    this.#trailers.pass();
     this.#settle();
+  }
+
+  /** Only a body without a length can have trailers. */
+  #filtersTrailers({ hasBody, headers }: FilteredHead): boolean {
+    if (!hasBody || !this.#filters.some(({ onTrailers }) => onTrailers)) return false;
+    return !headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'content-length');
   }
 
   async #send(body: Buffer | AsyncIterable<Buffer>, status: number): Promise<void> {
@@ -211,6 +234,8 @@ export class FilteredResponse {
         if (!write(chunk)) await drained(res);
       }
       if (res.destroyed) return;
+      const trailers = await this.#trailers.filter(this.#filters);
+      if (trailers) this.#owner.onTrailers?.(trailers);
       end();
     }
     this.isComplete = true;

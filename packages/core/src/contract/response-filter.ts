@@ -64,6 +64,11 @@ export interface ResponseFilter {
    * response instead; during the body it aborts the connection.
    */
   onHead(head: FilteredHead): BodyChange | undefined | Promise<BodyChange | undefined>;
+  /**
+   * Called after the body with the trailers of the response, flat; returns the trailers to send. Not called for a response without trailers, or
+   * whose body another filter sends with its length: that has none. An error aborts the connection.
+   */
+  onTrailers?(trailers: readonly string[]): readonly string[] | Promise<readonly string[]>;
   /** Called once at the end, also if the client disconnects. */
   onClose?(): void;
 }

@@ -38,6 +38,11 @@ export class ActionSet {
     return Buffer.from(bytes, 'latin1').toString();
   }
 
+  /** Returns a list of headers with all values masked by their names and by what they contain. */
+  maskAll(flat: readonly string[]): string[] {
+    return flat.map((text, i) => (i % 2 === 0 ? text : this.maskNamed(flat[i - 1]!, text)));
+  }
+
   /** Returns a list of headers with the values masked whose names an action lists. */
   maskKeys(flat: readonly string[]): string[] {
     return flat.map((text, i) => {

@@ -13,6 +13,7 @@ import {
   type HeaderChange,
   type LogMask,
   type Metrics,
+  type ResponseFilter,
 } from '@edge-gateway/core';
 import type { Dlp, DlpListener } from '@edge-gateway/core/schema';
 import { decoderOf } from '../compress/decode.ts';
@@ -58,7 +59,7 @@ function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
   };
   handler.filterResponse = (req) => {
     const actions = actionsFor(req);
-    return actions && { onHead: (head) => filter(head, actions, { places, onFound }) };
+    return actions && { onHead: (head) => filter(head, actions, { places, onFound }), ...trailerMask(actions, places) };
   };
   return handler;
 }
@@ -101,6 +102,13 @@ function masksBodies({ masks }: ActionSet, places: MaskedPlaces): boolean {
 interface Filtering {
   readonly places: MaskedPlaces;
   readonly onFound: () => void;
+}
+
+/** Trailers are masked like the body and the headers that they belong to. */
+function trailerMask(actions: ActionSet, places: MaskedPlaces): Pick<ResponseFilter, 'onTrailers'> | undefined {
+  if (masksBodies(actions, places)) return { onTrailers: (trailers) => actions.maskAll(trailers) };
+  const masksHeaders = places !== 'RESPONSE_BODY' && actions.masksKeys;
+  return masksHeaders ? { onTrailers: (trailers) => actions.maskKeys(trailers) } : undefined;
 }
 
 function filter(head: FilteredHead, actions: ActionSet, { places, onFound }: Filtering): BodyChange | undefined {

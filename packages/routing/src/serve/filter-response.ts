@@ -57,6 +57,10 @@ export class RequestFilters implements FilterOwner {
     return headers;
   }
 
+  onTrailers(trailers: readonly string[]): void {
+    this.#request.result.responseTrailers = trailers;
+  }
+
   onError(error: unknown): FailureReply {
     const { result, head } = this.#request;
     const { status, headers, body, contentType } = replyTo(error, head.requestId);

@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { filterRequestBody, type BodyChange, type Concern } from '@edge-gateway/core';
+import { filterRequestBody, type BodyChange, type Concern, type ResponseFilter } from '@edge-gateway/core';
 import { createRouter, type Router } from '../../src/router.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
 
@@ -11,7 +11,7 @@ async function* upper(chunks: Chunks): AsyncGenerator<Buffer> {
 }
 
 /** Passes bodies through a filter in both directions. */
-const filtering = (change: BodyChange): Concern => ({
+const filtering = (change: BodyChange | undefined, rest: Partial<ResponseFilter> = {}): Concern => ({
   name: 'filtering',
   option: 'filtering',
   stage: 'destination',
@@ -21,7 +21,7 @@ const filtering = (change: BodyChange): Concern => ({
         filterRequestBody(req, upper);
         next();
       },
-      { filterResponse: () => ({ onHead: () => change }) },
+      { filterResponse: () => ({ onHead: () => change, ...rest }) },
     );
     return handler;
   },
@@ -35,7 +35,7 @@ describe('trailers of filtered bodies', () => {
   });
 
   /** Sends `hello` with a trailer to an upstream that responds with what it got, and with a trailer. */
-  async function exchangeThrough(change: BodyChange) {
+  async function exchangeThrough(change: BodyChange | undefined, rest: Partial<ResponseFilter> = {}) {
     const upstream = await start((req, res) => {
       let body = '';
       req.on('data', (chunk: Buffer) => (body += chunk.toString('latin1')));
@@ -50,7 +50,7 @@ describe('trailers of filtered bodies', () => {
     const connectionConfig = { http1ProtocolOptions: { enableTrailers: true } };
     const route = routeOf({ options: { filtering: {} } as object });
     const httpOptions = { httpConnectionManagerSettings: { enableTrailers: true } };
-    router = createRouter({ concerns: [filtering(change)], accessLog: 'none' });
+    router = createRouter({ concerns: [filtering(change, rest)], accessLog: 'none' });
     router.apply(
       snapshotOf([hostOf([route])], [{ ...served, spec: { ...served.spec, connectionConfig } }], { httpOptions }),
     );
@@ -62,6 +62,7 @@ describe('trailers of filtered bodies', () => {
           let body = '';
           res.on('data', (chunk: Buffer) => (body += chunk.toString('latin1')));
           res.on('end', () => resolve({ body, trailers: res.trailers, length: res.headers['content-length'] }));
+          res.on('error', reject);
         });
         req.setHeader('transfer-encoding', 'chunked');
         req.addTrailers({ 'x-request': 'q1' });
@@ -74,6 +75,26 @@ describe('trailers of filtered bodies', () => {
     const { body, trailers } = await exchangeThrough({ stream: upper });
     expect(body).to.equal('HELLO Q1 WORLD');
     expect(trailers).to.deep.equal({ 'x-response': 'r1' });
+  });
+
+  it('are those that a filter returns, asynchronously too', async () => {
+    const onTrailers = async (flat: readonly string[]) => [...flat, 'x-more', 'a', 'x-more', 'b'];
+    const { body, trailers } = await exchangeThrough({ stream: upper }, { onTrailers });
+    expect(body).to.equal('HELLO Q1 WORLD');
+    expect(trailers).to.deep.equal({ 'x-response': 'r1', 'x-more': 'a, b' });
+  });
+
+  it('are filtered if the body passes unchanged', async () => {
+    const { body, trailers } = await exchangeThrough(undefined, { onTrailers: () => ['x-only', '1'] });
+    expect(body).to.equal('HELLO q1 world');
+    expect(trailers).to.deep.equal({ 'x-only': '1' });
+  });
+
+  it('abort the connection if their filter fails', async () => {
+    const onTrailers = (): string[] => {
+      throw new Error('failed');
+    };
+    expect(await exchangeThrough(undefined, { onTrailers }).catch(() => 'aborted')).to.equal('aborted');
   });
 
   it('are dropped with a response that is sent as a whole', async () => {
