@@ -11,7 +11,7 @@ interface BodyInput {
 /** Returns the new body of a message. */
 export type ChangeBody = (input: BodyInput) => Buffer;
 
-type CompileText = (template: { readonly text?: string } | undefined) => (data: MessageData) => string;
+type CompileText = (template: { readonly text?: string } | undefined, field: string) => (data: MessageData) => string;
 
 export const EMPTY = Buffer.alloc(0);
 
@@ -21,14 +21,14 @@ export function compileBodyChange(
   compile: CompileText,
 ): ChangeBody | undefined {
   if (body) {
-    const render = compile(body);
+    const render = compile(body, 'body.text');
     return ({ data }) => Buffer.from(render(data), 'latin1');
   }
   if (mergeExtractorsToBody) return mergeExtracted;
   if (!mergeJsonKeys) return undefined;
   const keys = Object.entries(mergeJsonKeys.jsonKeys ?? {}).map(([path, { tmpl, overrideEmpty = false }]) => ({
     path: pathOf(path),
-    render: compile(tmpl),
+    render: compile(tmpl, `mergeJsonKeys.jsonKeys.${path}.tmpl.text`),
     overrideEmpty,
   }));
   return (input) => {

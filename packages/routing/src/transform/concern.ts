@@ -16,9 +16,9 @@ import {
 } from '@edge-gateway/core';
 import type { StagedTransformations, TransformationStage } from '@edge-gateway/core/schema';
 import { EMPTY } from './body-change.ts';
-import { reasonOf } from './head-change.ts';
+import { failureFields } from './head-change.ts';
 import { RequestMessage } from './message.ts';
-import { transformResponse } from './response.ts';
+import { markFailed, transformResponse } from './response.ts';
 import { compileStage, type CompiledStage, type RequestEntry } from './stage.ts';
 
 type StageName = 'early' | 'regular' | 'postRouting';
@@ -47,7 +47,8 @@ export function handlerOf({ stage, context, appliesTo }: HandlerParts): Handler 
   const handler: Handler = function transform(req, _res, next) {
     const message = new RequestMessage(req);
     const fail = (error: unknown): void => {
-      log.info({ requestId: message.facts.requestId, reason: reasonOf(error) }, 'request cannot be transformed');
+      log.info(failureFields(message.facts, error), 'request cannot be transformed');
+      markFailed(req);
       next(error);
     };
     const entry = stage.entryOf(message);

@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, type Facts } from '@edge-gateway/core';
 import { replyError, routingError } from '../error-codes.ts';
 
 /** Maximum length of a header value that a transformation sets, in characters. */
@@ -35,8 +35,12 @@ export function badBody(reason: string): GatewayError {
   return replyError('ERR_ROUTING_TRANSFORMATION', { body: `bad request: ${reason}` });
 }
 
-/** Returns the reason of an error, for the log. */
-export function reasonOf(error: unknown): string {
+/** Returns the fields of the log for a message that cannot be transformed. */
+export function failureFields({ requestId, routeName }: Facts, error: unknown): Record<string, string | undefined> {
+  return { requestId, ...(routeName && { route: routeName }), reason: reasonOf(error) };
+}
+
+function reasonOf(error: unknown): string {
   if (!(error instanceof GatewayError)) return '';
   return error.cause instanceof Error ? error.cause.message : (error.reply?.body ?? error.message);
 }

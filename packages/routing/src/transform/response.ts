@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { GatewayError, type FilteredHead, type Logger, type ResponseFilter } from '@edge-gateway/core';
 import { replyError } from '../error-codes.ts';
 import { EMPTY } from './body-change.ts';
-import { reasonOf } from './head-change.ts';
+import { failureFields } from './head-change.ts';
 import { ResponseMessage, type RequestMessage } from './message.ts';
 import type { ChangeMessage } from './transformation.ts';
 
@@ -12,6 +13,14 @@ export interface ResponseChoice {
   choose(head: FilteredHead): ChangeMessage | undefined;
 }
 
+/** Requests that could not be transformed. */
+const failedRequests = new WeakSet<IncomingMessage>();
+
+/** Marks a request that could not be transformed: its error response stays as it is if it cannot be transformed either. */
+export function markFailed(req: IncomingMessage): void {
+  failedRequests.add(req);
+}
+
 /** Returns the filter that transforms a response. */
 export function transformResponse({ request, log, choose }: ResponseChoice): ResponseFilter {
   const maxBytes = request.facts.bufferLimitBytes;
@@ -20,11 +29,14 @@ export function transformResponse({ request, log, choose }: ResponseChoice): Res
       const change = choose(head);
       if (!change) return undefined;
       const message = new ResponseMessage(head, request);
+      const hasFailed = head.isLocalReply && failedRequests.has(request.req);
+      const before = { status: head.status, headers: head.headers };
       const apply = (body: Buffer): Buffer => {
         try {
           return change.apply(message, body) ?? body;
         } catch (error) {
-          log.info({ requestId: request.facts.requestId, reason: reasonOf(error) }, 'response cannot be transformed');
+          if (hasFailed) return restore(head, before, body);
+          log.info(failureFields(request.facts, error), 'response cannot be transformed');
           return failed(head, error);
         }
       };
@@ -33,6 +45,11 @@ export function transformResponse({ request, log, choose }: ResponseChoice): Res
       return body === EMPTY ? undefined : { stream: () => replacement(body) };
     },
   };
+}
+
+function restore(head: FilteredHead, before: Pick<FilteredHead, 'status' | 'headers'>, body: Buffer): Buffer {
+  Object.assign(head, before);
+  return body;
 }
 
 /** The body of a failed transformation, instead of the one that would pass. */

@@ -23,7 +23,7 @@ export function compileMessageTemplate(spec: TransformationTemplate, environment
     pointers: spec.advancedTemplates === true,
     escape: spec.escapeCharacters ?? environment.escape,
   };
-  const compile: Compile = (template) => renderer(compileTemplate(template?.text ?? '', syntax));
+  const compile: Compile = (template, field) => renderer(compileTemplate(template?.text ?? '', syntax), field);
   const extractors = Object.entries(spec.extractors ?? {}).map(
     ([name, extractor]) => [name, compileExtractor(name, extractor)] as const,
   );
@@ -56,7 +56,8 @@ export function compileMessageTemplate(spec: TransformationTemplate, environment
 
 /** Renders a template. Throws 400 if it cannot be rendered. */
 export type Render = (data: MessageData) => string;
-export type Compile = (template: { readonly text?: string } | undefined) => Render;
+/** Compiles a template. `field` is its path in the transformation, for the log. */
+export type Compile = (template: { readonly text?: string } | undefined, field: string) => Render;
 
 function extractAll(
   extractors: readonly (readonly [string, Extractor])[],
@@ -71,13 +72,13 @@ function extractAll(
   );
 }
 
-function renderer(template: Template): Render {
+function renderer(template: Template, field: string): Render {
   return (data) => {
     try {
       return template.render(data);
     } catch (error) {
-      if (error instanceof RenderError) throw badRequest(error.message);
-      if (error instanceof RangeError) throw badRequest('a value is nested too deeply');
+      if (error instanceof RenderError) throw badRequest(`${field}: ${error.message}`);
+      if (error instanceof RangeError) throw badRequest(`${field}: a value is nested too deeply`);
       throw error;
     }
   };
@@ -86,7 +87,7 @@ function renderer(template: Template): Render {
 function headerSteps({ headers = {} }: TransformationTemplate, compile: Compile): Step[] {
   return Object.entries(headers).map(([written, text]) => {
     const name = written.toLowerCase();
-    const render = compile(text);
+    const render = compile(text, `headers.${written}.text`);
     return (message, data) => message.set(name, headerValue(name, render(data)));
   });
 }
@@ -99,9 +100,9 @@ function removalSteps({ headersToRemove = [] }: TransformationTemplate): Step[] 
 }
 
 function appendSteps({ headersToAppend = [] }: TransformationTemplate, compile: Compile): Step[] {
-  return headersToAppend.map(({ key = '', value: text }) => {
+  return headersToAppend.map(({ key = '', value: text }, i) => {
     const name = key.toLowerCase();
-    const render = compile(text);
+    const render = compile(text, `headersToAppend[${i}].value.text`);
     return (message, data) => {
       const value = headerValue(name, render(data));
       if (value !== '') message.append(name, value);
@@ -110,9 +111,9 @@ function appendSteps({ headersToAppend = [] }: TransformationTemplate, compile: 
 }
 
 function metadataSteps({ dynamicMetadataValues = [] }: TransformationTemplate, compile: Compile): Step[] {
-  return dynamicMetadataValues.map(({ metadataNamespace, key = '', value: text, jsonToProto = false }) => {
+  return dynamicMetadataValues.map(({ metadataNamespace, key = '', value: text, jsonToProto = false }, i) => {
     const namespace = metadataNamespace || TRANSFORMATION_NAMESPACE;
-    const render = compile(text);
+    const render = compile(text, `dynamicMetadataValues[${i}].value.text`);
     return ({ facts }, data) => {
       const rendered = render(data);
       if (rendered === '') return;
@@ -124,7 +125,7 @@ function metadataSteps({ dynamicMetadataValues = [] }: TransformationTemplate, c
 
 function spanSteps({ spanTransformer }: TransformationTemplate, compile: Compile): Step[] {
   if (!spanTransformer?.name) return [];
-  const render = compile(spanTransformer.name);
+  const render = compile(spanTransformer.name, 'spanTransformer.name.text');
   return [
     ({ facts }, data) => {
       facts.spanName = fromBytes(render(data)) || facts.spanName;

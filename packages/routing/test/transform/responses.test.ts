@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import express from 'express';
-import { GatewayError, type Concern } from '@edge-gateway/core';
+import { createContext, createLoggers, GatewayError, type Concern } from '@edge-gateway/core';
 import type { Transformation, TransformationTemplate } from '@edge-gateway/core/schema';
 import { transform } from '../../src/transform/concern.ts';
 import { start } from '../snapshots.ts';
@@ -16,6 +16,37 @@ const json = { 'x-type': 'application/json' };
 
 describe('transformations of responses', () => {
   afterEach(stop);
+
+  it('keep the error of a request that cannot be transformed if they fail for it too', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const log = createLoggers({ level: 'info', destination });
+    const stage = {
+      ...onRequests({ headers: { 'x-a': { text: '{{ items }}' } } }),
+      ...onResponses({ headers: { ':status': { text: '202' }, 'x-b': { text: '{{ items }}' } } }),
+    };
+    const port = await serve({ regular: stage }, { context: createContext({ log }) });
+    const [missing, invalid] = [await ask(port, { body: '{}' }), await ask(port, { body: '{bad' })];
+    expect(missing.status).to.equal(400);
+    expect(JSON.parse(missing.body).message).to.equal('bad request: the request cannot be transformed');
+    expect(missing.headers['content-type']).to.equal('application/json');
+    expect([invalid.status, invalid.body]).to.deep.equal([400, 'bad request: the body is not JSON: unexpected byte 2']);
+    const failures = lines.filter(({ msg }) => String(msg).includes('cannot be transformed'));
+    expect(failures.map(({ msg, route, reason }) => [msg, route, reason])).to.deep.equal([
+      [
+        'request cannot be transformed',
+        'gw-system.host-route-0-matcher-0',
+        "headers.x-a.text: variable 'items' is not defined",
+      ],
+      [
+        'request cannot be transformed',
+        'gw-system.host-route-0-matcher-0',
+        'bad request: the body is not JSON: unexpected byte 2',
+      ],
+    ]);
+    const shaped = await serve({ regular: { ...stage, ...onResponses(header('x-shape', 'ours')) } });
+    expect((await ask(shaped, { body: '{}' })).headers['x-shape']).to.equal('ours');
+  });
 
   it('changes status, headers and body, and reads those of the request', async () => {
     const template: TransformationTemplate = {
