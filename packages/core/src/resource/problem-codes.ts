@@ -75,6 +75,7 @@ export const SEMANTIC_CODES = {
   INVALID_OUTLIER_DETECTION: 'Outlier detection without an interval.',
   INVALID_PATH: 'A path with characters or segments that are not allowed.',
   INVALID_RBAC: 'A policy with invalid expressions; methods that no request can have are a warning.',
+  NO_EFFECT: 'Options that have no effect as they are written; a warning.',
   INVALID_RETRIES: 'Retry settings that contradict each other.',
   INVALID_REWRITE: 'Rewrites that cannot be combined, or without a host.',
   INVALID_SECRET: 'A secret without the entries that its type requires; a warning.',

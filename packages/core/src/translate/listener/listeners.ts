@@ -1,3 +1,4 @@
+import { bufferWarnings } from './buffer-limits.ts';
 import { forwardProxyWarnings } from './forward-proxy-routes.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
@@ -135,6 +136,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
   const options = gateway.spec.httpGateway?.options ?? {};
   for (const warning of forwardProxyWarnings(virtualHosts, options, input.derived)) report.warn(warning);
+  for (const warning of bufferWarnings(virtualHosts, options, input.derived)) report.warn(warning);
   return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
 }
 

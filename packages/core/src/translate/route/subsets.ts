@@ -45,8 +45,8 @@ function sameKeys(selector: readonly string[], keys: readonly string[]): boolean
   return sorted.length === keys.length && sorted.every((key, i) => key === keys[i]);
 }
 
-/** Names contain no underscore. */
-function refOf(cluster: Destination['upstream']) {
+/** Returns the upstream of a cluster by its name. Names of upstreams contain no underscore. */
+export function refOf(cluster: Destination['upstream']) {
   const at = cluster.lastIndexOf('_');
   return { name: cluster.slice(0, at), namespace: cluster.slice(at + 1) };
 }

@@ -15,6 +15,7 @@ import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
+import { hashWarnings } from '../route/hash-destinations.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
 import { headerProblems, routeProblems } from '../route/route-problems.ts';
 import { contentOf } from '../snapshot/content.ts';
@@ -154,7 +155,7 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   }
   for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
   for (const fault of missingShadows(options, reader, leaf.at)) holder.report.warn(fault);
-  for (const fault of subsetProblems(action, reader).warnings) {
+  for (const fault of [...subsetProblems(action, reader).warnings, ...hashWarnings(action, options, reader)]) {
     const message = routeMessage('InvalidDestinationWarning', fault.message, label);
     holder.report.warn({ ...fault, message }, leaf.at);
   }

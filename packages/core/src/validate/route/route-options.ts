@@ -11,6 +11,7 @@ import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkLbHash } from './lb-hash.ts';
 import { checkPath } from './path.ts';
 import { checkRetries } from './retries.ts';
+import { checkRetryEffect, checkRouteEffects } from './without-effect.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
 const invalidRewrite = reporterOf('INVALID_REWRITE');
@@ -26,6 +27,7 @@ export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) 
     ...EXT_PROC_ROUTE_CHECKS,
     retries: checkRetries,
   }),
+  ...checkRetryEffect(options, at),
   ...checkTransformations(options, at),
 ];
 
@@ -34,6 +36,7 @@ export const checkRouteOptions: Check<RouteOptions> = (options, at) => {
   const { prefixRewrite, regexRewrite } = options;
   return [
     ...checkVirtualHostOptions(options as VirtualHostOptions, at),
+    ...checkRouteEffects(options, at),
     ...invalidRewrite(prefixRewrite && regexRewrite && 'prefixRewrite and regexRewrite cannot be combined', [
       ...at,
       'regexRewrite',

@@ -6,6 +6,7 @@ import { each, fields, reporterOf, type Check } from '../check.ts';
 import { checkConditions, checkMatcher, delegatingProblem } from './matcher.ts';
 import { checkPath } from './path.ts';
 import { checkRewriteHost, checkRouteOptions } from './route-options.ts';
+import { checkEmptyRewrite } from './without-effect.ts';
 
 const invalidAction = reporterOf('INVALID_ACTION');
 const invalidDelegation = reporterOf('INVALID_DELEGATION');
@@ -17,6 +18,7 @@ export const checkRoute: Check<RouteSpec> = (route, at) => {
   const findings = [
     ...each(matchers, [...at, 'matchers'], pathless ? checkConditions : checkMatcher),
     ...fields(route, at, { routeAction: checkForward, redirectAction: checkRedirect, options: checkRouteOptions }),
+    ...checkEmptyRewrite(route, at),
     ...invalidDelegation(delegateAction && delegatingProblem(matchers), [...at, 'matchers']),
   ];
   return route.name ? findings.map((finding) => ({ ...finding, route: route.name })) : findings;
