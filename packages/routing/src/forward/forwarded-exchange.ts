@@ -12,6 +12,7 @@ import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
+import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
 import { ForwardedTrailers } from './forwarded-trailers.ts';
 import { sendInterim } from './interim.ts';
@@ -74,12 +75,12 @@ export class ForwardedExchange extends UpstreamExchange {
     if (this.head.passesInterim === true && this.body)
       this.#expectsContinue = expectationOf(this.#req)?.defer() === true;
     const { streamLimits } = this.head;
-    if (streamLimits) this.#timer = new StreamTimer(this.cluster.deadlines, streamLimits, this.#limited);
+    if (streamLimits) this.#limitStream(streamLimits);
     this.send(this.request());
   }
 
   protected createBody(req: IncomingMessage): RequestBody {
-    return new RequestBody(req, this.onUpload);
+    return new RequestBody(req, () => this.onUpload());
   }
 
   /** The request as it is to be sent now. */
@@ -211,17 +212,22 @@ export class ForwardedExchange extends UpstreamExchange {
     this.connection?.resume();
   };
 
-  protected readonly onUpload = (): void => {
+  protected onUpload(): void {
     this.#timer?.progress();
     this.refresh();
-  };
+  }
 
-  readonly #limited = ({ code, flags, details }: ReachedLimit): void => {
+  // Created only for requests with limits of their own.
+  #limitStream(limits: StreamLimits): void {
+    this.#timer = new StreamTimer(this.cluster.deadlines, limits, (reached) => this.#limited(reached));
+  }
+
+  #limited({ code, flags, details }: ReachedLimit): void {
     this.leave();
     const failure = failureOf(code);
     // The client is late, not the upstream, if its request is not complete.
     this.fail({ failure: this.#req.complete ? failure : { ...failure, status: 408 }, flags, details });
-  };
+  }
 }
 
 /** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */

@@ -36,7 +36,11 @@ export class RetriedExchange extends ForwardedExchange {
   }
 
   protected override createBody(req: IncomingMessage): ReplayableBody {
-    return (this.#replay = new ReplayableBody(req, this.onUpload, this.head.replayBytes ?? DEFAULT_REPLAY_BYTES));
+    return (this.#replay = new ReplayableBody(
+      req,
+      () => this.onUpload(),
+      this.head.replayBytes ?? DEFAULT_REPLAY_BYTES,
+    ));
   }
 
   /** While the request is being sent, the limit of an attempt applies to each pause too. */

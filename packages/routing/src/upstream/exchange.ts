@@ -189,11 +189,9 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   }
 
   #dispatch(request: UpstreamRequest): void {
-    const { deadlines, settings } = this.cluster;
+    const { settings } = this.cluster;
     this.#request = request;
-    if (settings.maxStreamMs > 0) {
-      this.#lifetime = deadlines.start({ expire: this.#outlived }, settings.maxStreamMs, performance.now());
-    }
+    if (settings.maxStreamMs > 0) this.#limitLifetime(settings.maxStreamMs);
     try {
       this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
       if (settings.properCase) this.#head = withProperCase(this.#head);
@@ -206,7 +204,13 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.fail(overflow('too many requests are waiting for a connection'));
   }
 
-  readonly #outlived = (): void => {
+  // A method of its own: the callback is only created where it is needed.
+  #limitLifetime(limitMs: number): void {
+    const expire = (): void => this.#outlived();
+    this.#lifetime = this.cluster.deadlines.start({ expire }, limitMs, performance.now());
+  }
+
+  #outlived(): void {
     this.cluster.stats.rqMaxDuration.value++;
     this.leave();
     this.fail({
@@ -216,7 +220,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
       reset: 'local reset',
       cause: `not complete after ${this.cluster.settings.maxStreamMs} ms`,
     });
-  };
+  }
 
   #begin(): void {
     const { stats } = this.cluster;
