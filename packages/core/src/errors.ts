@@ -7,6 +7,8 @@ export interface ErrorReply {
   /** For access logs: the values of `%RESPONSE_CODE_DETAILS%` and `%RESPONSE_FLAGS%`. */
   readonly details?: string;
   readonly flags?: string;
+  /** Values of `Set-Cookie`, besides that of the headers of the error. */
+  readonly cookies?: readonly string[];
   /** True if the body is sent unchanged, to browsers too, because its author chose the format. Empty bodies still become a page. */
   readonly isFinal?: boolean;
 }

@@ -130,12 +130,16 @@ export class FilteredResponse {
     this.isPending = true;
     const { status, message, headers } = headOf(this.#res, written);
     const owner = this.#owner;
+    const trailers = this.#trailers;
     const abort = (): AbortSignal => (this.#abort ??= new AbortController()).signal;
     const head: FilteredHead = {
       status,
       headers,
       ...owner.describe(),
       hasBody: !this.#isBodiless(status),
+      get hasTrailers() {
+        return !trailers.isEmpty;
+      },
       get signal() {
         return abort();
       },

@@ -14,6 +14,10 @@ export class FilteredTrailers {
     this.#send = send;
   }
 
+  get isEmpty(): boolean {
+    return this.#added.length === 0;
+  }
+
   add(trailers: Trailers): void {
     this.#added.push(trailers);
   }

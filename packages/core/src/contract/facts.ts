@@ -60,6 +60,8 @@ export class Facts {
   headers: readonly string[] | undefined = undefined;
   /** Maximum size of a body that a concern reads as a whole, in bytes. */
   bufferLimitBytes = 1_048_576;
+  /** True if the listener forwards trailers. */
+  passesTrailers = false;
   /** Metadata of the chosen host, by namespace. */
   hostMetadata: Readonly<Record<string, unknown>> | undefined = undefined;
   /** Set by a concern that read a part of the body. */

@@ -11,6 +11,8 @@ export interface FilteredHead {
   readonly flags: string;
   /** False for HEAD and for statuses without a body: whatever a filter returns as body is not sent. */
   readonly hasBody: boolean;
+  /** True once the body has been received with trailers. */
+  readonly hasTrailers?: boolean;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }

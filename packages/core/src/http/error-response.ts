@@ -35,9 +35,13 @@ export function errorResponse(
   return jsonResponse(status, { code, message, requestId }, Object.entries(headers).flat());
 }
 
-function ownResponse({ code, status, headers }: GatewayError, { body, isFinal }: ErrorReply): ErrorResponse {
+function ownResponse(
+  { code, status, headers }: GatewayError,
+  { body, cookies = [], isFinal }: ErrorReply,
+): ErrorResponse {
   const { 'content-type': contentType = 'text/plain', ...others } = headers;
-  const response = { status, body, contentType: body && contentType, headers: Object.entries(others).flat() };
+  const flat = [...Object.entries(others), ...cookies.map((cookie) => ['set-cookie', cookie])].flat();
+  const response = { status, body, contentType: body && contentType, headers: flat };
   return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
 }
 

@@ -7,6 +7,7 @@ import {
   type Context,
   type Handler,
   type ResourceRef,
+  type ResponseFilter,
   type SnapshotSettings,
 } from '@edge-gateway/core';
 import type { GrpcClients } from '@edge-gateway/core/grpc';
@@ -16,6 +17,7 @@ import type { ProcessorStream } from './processing-call.ts';
 import { Processor, type ProcessorParts } from './processor.ts';
 import { processRequest } from './request-side.ts';
 import { processResponse } from './response-side.ts';
+import { changeTrailers } from './trailers.ts';
 import { compileSettings } from './settings.ts';
 import { SLOT_STAGES, slotOf } from './slots.ts';
 import { createProcessorStats } from './processor-stats.ts';
@@ -79,7 +81,7 @@ export function createExtProcConcerns(upstreams: Upstreams): ExtProcConcerns {
       const processor = processors.get(req);
       // Responses to requests that the server has not seen are not processed.
       if (!processor || processor.isDone) return undefined;
-      return { onHead: (head) => processResponse(req, head, processor) };
+      return responseFilter(req, processor);
     };
     return handler;
   }
@@ -104,6 +106,21 @@ export function createExtProcConcerns(upstreams: Upstreams): ExtProcConcerns {
       for (const each of clients.values()) each.close();
       clients.clear();
     },
+  };
+}
+
+function responseFilter(req: IncomingMessage, processor: Processor): ResponseFilter {
+  let headers: readonly string[] = [];
+  const { mode, allowsModeOverride } = processor.settings;
+  return {
+    async onHead(head) {
+      const change = await processResponse(req, head, processor);
+      ({ headers } = head);
+      return change;
+    },
+    ...((mode.responseTrailers || allowsModeOverride) && {
+      onTrailers: (trailers) => changeTrailers(trailers, headers, processor),
+    }),
   };
 }
 

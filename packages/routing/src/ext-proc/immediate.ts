@@ -10,10 +10,13 @@ export function immediateError(reply: ImmediateResponse, rules: MutationRules): 
   const isValid = status >= 200 && status <= 599 && STATUS_CODES[status] !== undefined;
   const body = reply.body.toString('utf8');
   const headers: Record<string, string> = {};
+  const cookies: string[] = [];
   const flat = flatHeaders(reply, rules);
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
-    headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]}, ${flat[i + 1]!}`;
+    // Several cookies cannot be joined.
+    if (name === 'set-cookie' && headers[name]) cookies.push(flat[i + 1]!);
+    else headers[name] = headers[name] === undefined ? flat[i + 1]! : `${headers[name]}, ${flat[i + 1]!}`;
   }
   if (reply.grpcStatus) headers['grpc-status'] = String(reply.grpcStatus.status);
   const details = reply.details.replaceAll(/\s+/g, '_') || 'ext_proc_immediate_response';
@@ -21,7 +24,7 @@ export function immediateError(reply: ImmediateResponse, rules: MutationRules): 
     code: 'ERR_ROUTING_EXT_PROC',
     status: isValid ? status : 500,
     headers,
-    reply: { body, details, isFinal: true },
+    reply: { body, details, cookies, isFinal: true },
   });
 }
 

@@ -1,5 +1,7 @@
 /** The parts of a message that a server processes. */
-export type Part = 'requestHeaders' | 'responseHeaders' | 'requestBody' | 'responseBody';
+export type Part = 'requestHeaders' | 'responseHeaders' | 'requestBody' | 'responseBody' | TrailerPart;
+
+export type TrailerPart = 'requestTrailers' | 'responseTrailers';
 
 export interface HeaderOption {
   readonly header: { readonly key: string; readonly value: string; readonly rawValue: Buffer } | null;
@@ -37,9 +39,13 @@ export interface ModeOverride {
   readonly responseHeaderMode: number;
   readonly requestBodyMode: number;
   readonly responseBodyMode: number;
+  readonly requestTrailerMode: number;
+  readonly responseTrailerMode: number;
 }
 
-export type ProcessingResponse = { readonly [P in Part]?: { readonly response: CommonResponse | null } } & {
+export type ProcessingResponse = {
+  readonly [P in Exclude<Part, TrailerPart>]?: { readonly response: CommonResponse | null };
+} & { readonly [P in TrailerPart]?: { readonly headerMutation: HeaderMutation | null } } & {
   readonly response?: Part | 'immediateResponse';
   readonly immediateResponse?: ImmediateResponse;
   readonly modeOverride: ModeOverride | null;
@@ -59,6 +65,8 @@ export interface ProcessingRequest {
   readonly responseHeaders?: ProcessingRequest['requestHeaders'];
   readonly requestBody?: { readonly body: Buffer; readonly endOfStream: boolean };
   readonly responseBody?: ProcessingRequest['requestBody'];
+  readonly requestTrailers?: { readonly trailers: { readonly headers: readonly HeaderValue[] } };
+  readonly responseTrailers?: ProcessingRequest['requestTrailers'];
   /** Metadata of the request by namespace. */
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }

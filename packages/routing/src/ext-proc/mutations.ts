@@ -10,6 +10,9 @@ export class RejectedMutation extends Error {
 export const OF_REQUEST: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
 export const OF_RESPONSE: ReadonlySet<string> = new Set([':status']);
 
+/** Maximum size of the header values that a server sets with one message, in bytes. */
+const MAX_VALUES = 61_440;
+
 /** Where the changes of a server are applied. */
 export interface MutationTarget {
   readonly rules: MutationRules;
@@ -21,11 +24,12 @@ export interface MutationTarget {
 
 /**
  * Returns the changes of a mutation, the removals first. Those that the rules reject are left out. Throws {@link RejectedMutation}
- * for one with an invalid name or value, or if the rules say so.
+ * for one with an invalid name or value, for more than 60 KiB of values, or if the rules say so.
  */
 export function changesOf(mutation: HeaderMutation | null | undefined, target: MutationTarget): HeaderChange[] {
   if (!mutation) return [];
   const changes: HeaderChange[] = [];
+  let size = 0;
   for (const written of mutation.removeHeaders) {
     const name = written.toLowerCase();
     // A request without its pseudo-headers, or its host, is none.
@@ -35,12 +39,14 @@ export function changesOf(mutation: HeaderMutation | null | undefined, target: M
   for (const option of mutation.setHeaders) {
     const change = setOf(option);
     if (change && isAllowed(change.name, target)) changes.push(change);
+    if (change) size += change.value.length;
   }
+  if (size > MAX_VALUES) throw new RejectedMutation(`the server set header values of ${size} bytes`);
   return changes;
 }
 
 /** As in Envoy 1.40, only `append` decides whether a value is added, and by default the value is replaced. */
-function setOf({ header, append }: HeaderOption): HeaderChange | undefined {
+function setOf({ header, append }: HeaderOption): Exclude<HeaderChange, { op: 'remove' }> | undefined {
   if (!header) return undefined;
   const name = header.key.toLowerCase();
   const bytes = header.rawValue.length > 0 ? header.rawValue : Buffer.from(header.value);

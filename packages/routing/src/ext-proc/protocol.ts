@@ -1,9 +1,19 @@
 import { grpcService, message, STRUCT_MESSAGES } from '@edge-gateway/core/grpc';
+import type { Part } from './messages.ts';
 
 const HEADER_MUTATION = message({
   setHeaders: ['HeaderValueOption', 1, 'repeated'],
   removeHeaders: ['string', 2, 'repeated'],
 });
+
+const PARTS: Part[] = [
+  'requestHeaders',
+  'responseHeaders',
+  'requestBody',
+  'responseBody',
+  'requestTrailers',
+  'responseTrailers',
+];
 
 /** The part of Envoy's `ext_proc` protocol, version 3, that is used here, with the names and numbers on the wire. */
 const EXT_PROC_V3 = {
@@ -18,15 +28,18 @@ const EXT_PROC_V3 = {
   Metadata: message({ filterMetadata: ['Struct', 1, 'map'] }),
   HttpHeaders: message({ headers: ['HeaderMap', 1], endOfStream: ['bool', 3] }),
   HttpBody: message({ body: ['bytes', 1], endOfStream: ['bool', 2] }),
+  HttpTrailers: message({ trailers: ['HeaderMap', 1] }),
   ProcessingRequest: message(
     {
       requestHeaders: ['HttpHeaders', 2],
       responseHeaders: ['HttpHeaders', 3],
       requestBody: ['HttpBody', 4],
       responseBody: ['HttpBody', 5],
+      requestTrailers: ['HttpTrailers', 6],
+      responseTrailers: ['HttpTrailers', 7],
       metadataContext: ['Metadata', 8],
     },
-    { request: ['requestHeaders', 'responseHeaders', 'requestBody', 'responseBody'] },
+    { request: PARTS },
   ),
   HeaderMutation: HEADER_MUTATION,
   BodyMutation: message({ body: ['bytes', 1], clearBody: ['bool', 2] }, { mutation: ['body', 'clearBody'] }),
@@ -37,6 +50,7 @@ const EXT_PROC_V3 = {
     clearRouteCache: ['bool', 5],
   }),
   PartResponse: message({ response: ['CommonResponse', 1] }),
+  TrailersResponse: message({ headerMutation: ['HeaderMutation', 1] }),
   ImmediateResponse: message({
     status: ['HttpStatus', 1],
     headers: ['HeaderMutation', 2],
@@ -49,6 +63,8 @@ const EXT_PROC_V3 = {
     responseHeaderMode: ['int32', 2],
     requestBodyMode: ['int32', 3],
     responseBodyMode: ['int32', 4],
+    requestTrailerMode: ['int32', 5],
+    responseTrailerMode: ['int32', 6],
   }),
   ProcessingResponse: message(
     {
@@ -56,11 +72,13 @@ const EXT_PROC_V3 = {
       responseHeaders: ['PartResponse', 2],
       requestBody: ['PartResponse', 3],
       responseBody: ['PartResponse', 4],
+      requestTrailers: ['TrailersResponse', 5],
+      responseTrailers: ['TrailersResponse', 6],
       immediateResponse: ['ImmediateResponse', 7],
       modeOverride: ['ProcessingMode', 9],
       overrideMessageTimeout: ['Duration', 10],
     },
-    { response: ['requestHeaders', 'responseHeaders', 'requestBody', 'responseBody', 'immediateResponse'] },
+    { response: [...PARTS, 'immediateResponse'] },
   ),
   ExternalProcessor: {
     methods: {

@@ -5,6 +5,7 @@ import { applyMutation } from './apply-mutation.ts';
 import type { Processor } from './processor.ts';
 import type { CommonResponse, ProcessingRequest, ProcessingResponse } from './messages.ts';
 import { overriddenMode } from './settings.ts';
+import { filterTrailers, mayHaveTrailers, sendsTrailers } from './trailers.ts';
 
 const REPLACED = 1;
 
@@ -13,9 +14,10 @@ export async function processRequest(req: IncomingMessage, processor: Processor)
   if (processor.mode.requestHeaders) await processHead(req, processor);
   if (processor.isDone || !hasBody(req)) return;
   const { requestBody } = processor.mode;
-  if (requestBody === 'STREAMED') filterRequestBody(req, (chunks) => processChunks(chunks, processor));
+  if (requestBody === 'STREAMED') filterRequestBody(req, (chunks) => processChunks(chunks, req, processor));
   else if (requestBody === 'BUFFERED') await processWhole(req, processor);
   else if (requestBody === 'BUFFERED_PARTIAL') await processStart(req, processor);
+  if (processor.mode.requestTrailers && mayHaveTrailers(req)) filterTrailers(req, processor);
 }
 
 async function processHead(req: IncomingMessage, processor: Processor): Promise<void> {
@@ -102,7 +104,9 @@ async function processBuffered(
   { body, isWhole }: { readonly body: Buffer; readonly isWhole: boolean },
   processor: Processor,
 ): Promise<void> {
-  const response = await processor.process('requestBody', { requestBody: { body, endOfStream: isWhole } });
+  const response = await processor.process('requestBody', {
+    requestBody: { body, endOfStream: isWhole && !sendsTrailers(req, processor) },
+  });
   const result = response?.requestBody?.response;
   if (!result) return;
   applyMutation(new RequestMessage(req), result.headerMutation, processor);
@@ -119,15 +123,26 @@ export function bodyOf(response: CommonResponse | null | undefined, body: Buffer
 }
 
 /** Sends each chunk to the server and passes on what it returns. */
-async function* processChunks(chunks: AsyncIterable<Buffer>, processor: Processor): AsyncGenerator<Buffer> {
-  yield* eachChunk(chunks, processor, 'requestBody');
+async function* processChunks(
+  chunks: AsyncIterable<Buffer>,
+  req: IncomingMessage,
+  processor: Processor,
+): AsyncGenerator<Buffer> {
+  yield* eachChunk(chunks, processor, { part: 'requestBody', hasTrailers: () => sendsTrailers(req, processor) });
+}
+
+/** A body that is sent in chunks. */
+interface ChunkedPart {
+  readonly part: 'requestBody' | 'responseBody';
+  /** Called at the end: true if the server receives trailers after the body. */
+  readonly hasTrailers: () => boolean;
 }
 
 /** Sends each chunk, and the end of the body with the last one, to the server, and passes on what it returns. */
 export async function* eachChunk(
   chunks: AsyncIterable<Buffer>,
   processor: Processor,
-  part: 'requestBody' | 'responseBody',
+  { part, hasTrailers }: ChunkedPart,
 ): AsyncGenerator<Buffer> {
   let last: Buffer | undefined;
   const send = async (body: Buffer, endOfStream: boolean): Promise<Buffer> => {
@@ -138,7 +153,8 @@ export async function* eachChunk(
     if (last) yield await send(last, false);
     last = chunk;
   }
-  yield await send(last ?? Buffer.alloc(0), true);
+  const isEnd = !hasTrailers();
+  if (last || isEnd) yield await send(last ?? Buffer.alloc(0), isEnd);
 }
 
 /** Replaces the first bytes of a body. */

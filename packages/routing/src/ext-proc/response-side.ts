@@ -24,7 +24,10 @@ export async function processResponse(
   }
   if (processor.isDone || !head.hasBody) return undefined;
   const { responseBody } = processor.mode;
-  if (responseBody === 'STREAMED') return { stream: (chunks) => eachChunk(chunks, processor, 'responseBody') };
+  if (responseBody === 'STREAMED') {
+    const hasTrailers = (): boolean => processor.mode.responseTrailers && head.hasTrailers === true;
+    return { stream: (chunks) => eachChunk(chunks, processor, { part: 'responseBody', hasTrailers }) };
+  }
   const { maxBodyBytes: maxBytes } = processor.settings;
   if (responseBody === 'BUFFERED') return { maxBytes, transform: (body) => processBody(message, body, processor) };
   if (responseBody === 'NONE') return undefined;

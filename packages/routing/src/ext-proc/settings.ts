@@ -15,6 +15,8 @@ export interface ProcessingMode {
   readonly responseHeaders: boolean;
   readonly requestBody: BodyMode;
   readonly responseBody: BodyMode;
+  readonly requestTrailers: boolean;
+  readonly responseTrailers: boolean;
 }
 
 /** A compiled block. */
@@ -51,6 +53,8 @@ export function compileSettings(options: ExtProc, maxBodyBytes = DEFAULT_BODY_BY
       responseHeaders: processingMode.responseHeaderMode !== 'SKIP',
       requestBody: processingMode.requestBodyMode ?? 'NONE',
       responseBody: processingMode.responseBodyMode ?? 'NONE',
+      requestTrailers: processingMode.requestTrailerMode === 'SEND',
+      responseTrailers: processingMode.responseTrailerMode === 'SEND',
     },
     allowsModeOverride: options.allowModeOverride === true,
     allowsFailures: options.failureModeAllow === true,
@@ -69,13 +73,19 @@ export function compileSettings(options: ExtProc, maxBodyBytes = DEFAULT_BODY_BY
 
 /** Returns the mode that a server requests in its response to the headers; modes it leaves at their default stay. */
 export function overriddenMode(mode: ProcessingMode, override: ModeOverride): ProcessingMode {
-  const header = HEADER_MODES[override.responseHeaderMode] ?? 'DEFAULT';
   return {
     requestHeaders: mode.requestHeaders,
-    responseHeaders: header === 'DEFAULT' ? mode.responseHeaders : header === 'SEND',
+    responseHeaders: isSent(override.responseHeaderMode, mode.responseHeaders),
     requestBody: BODY_MODES[override.requestBodyMode] ?? mode.requestBody,
     responseBody: BODY_MODES[override.responseBodyMode] ?? mode.responseBody,
+    requestTrailers: isSent(override.requestTrailerMode, mode.requestTrailers),
+    responseTrailers: isSent(override.responseTrailerMode, mode.responseTrailers),
   };
+}
+
+function isSent(mode: number, byDefault: boolean): boolean {
+  const name = HEADER_MODES[mode] ?? 'DEFAULT';
+  return name === 'DEFAULT' ? byDefault : name === 'SEND';
 }
 
 function milliseconds(duration: string | undefined): number | undefined {

@@ -86,6 +86,7 @@ export function shareFacts(request: OutgoingRequest): Facts {
   facts.routeName = route.routeName;
   facts.upstream = route.upstream;
   facts.bufferLimitBytes = request.settings.bufferLimitBytes;
+  facts.passesTrailers = request.settings.trailers !== undefined;
   return facts;
 }
 

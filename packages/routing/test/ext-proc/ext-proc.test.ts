@@ -335,6 +335,30 @@ describe('extProc', () => {
     expect(headers['x-a']).equal('b');
   });
 
+  it('keeps the cookies of an immediate response apart', async () => {
+    const cookies = ['a=1; Path=/', 'b=2', 'c=3'];
+    const setHeaders = cookies.map((value) => ({
+      header: { key: 'Set-Cookie', rawValue: Buffer.from(value) },
+      append: { value: true },
+    }));
+    await processing(() => ({ immediateResponse: { status: { code: 401 }, headers: { setHeaders } } }));
+    expect((await gateway.ask('/')).headers['set-cookie']).deep.equal(cookies);
+  });
+
+  it('rejects more than 60 KiB of header values', async () => {
+    const values = (size: number) => mutation({ 'x-a': 'a'.repeat(size - 10_000), 'x-b': 'b'.repeat(10_000) });
+    await processing(({ request }) => ({ [request]: { response: { headerMutation: values(61_440) } } }), {
+      block: { processingMode: { requestHeaderMode: 'SKIP' } },
+    });
+    const large = { agent: false, host: '127.0.0.1', port: gateway.port, maxHeaderSize: 100_000 };
+    const [res] = (await once(httpRequest(large).end(), 'response')) as [IncomingMessage];
+    expect([res.resume().statusCode, res.headers['x-b']?.length]).deep.equal([200, 10_000]);
+    await stop();
+    await processing(({ request }) => ({ [request]: { response: { headerMutation: values(61_441) } } }));
+    expect((await gateway.ask('/')).status).equal(500);
+    expect(gateway.stat('http.http.ext_proc.streams_failed')).equal(1);
+  });
+
   it('leaves a server that responds to the client and does not end the call', async () => {
     let left: Promise<unknown> | undefined;
     await processing((_message, call) => {

@@ -3,11 +3,19 @@ import { ExternalProcessor } from '../../src/ext-proc/protocol.ts';
 
 /** A message as a processing server receives it. */
 export interface Received {
-  readonly request: 'requestHeaders' | 'responseHeaders' | 'requestBody' | 'responseBody';
+  readonly request:
+    | 'requestHeaders'
+    | 'responseHeaders'
+    | 'requestBody'
+    | 'responseBody'
+    | 'requestTrailers'
+    | 'responseTrailers';
   readonly requestHeaders?: { headers: { headers: { key: string; rawValue: Buffer }[] }; endOfStream: boolean };
   readonly responseHeaders?: Received['requestHeaders'];
   readonly requestBody?: { body: Buffer; endOfStream: boolean };
   readonly responseBody?: Received['requestBody'];
+  readonly requestTrailers?: { trailers: { headers: { key: string; rawValue: Buffer }[] } };
+  readonly responseTrailers?: Received['requestTrailers'];
   readonly metadataContext: { filterMetadata: Record<string, unknown> } | null;
 }
 
@@ -56,6 +64,8 @@ export async function startProcessor(
 function describeMessage(message: Received): string {
   const body = message.requestBody ?? message.responseBody;
   if (body) return `${message.request} ${body.body.toString()}${body.endOfStream ? '.' : ''}`;
+  const trailers = (message.requestTrailers ?? message.responseTrailers)?.trailers.headers;
+  if (trailers) return `${message.request} ${trailers.map(({ key, rawValue }) => `${key}=${rawValue.toString()}`)}`;
   const headers = headersOf(message);
   return `${message.request} ${headers[':path'] ?? headers[':status']}`;
 }

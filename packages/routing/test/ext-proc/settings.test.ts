@@ -7,7 +7,14 @@ import { slotOf } from '../../src/ext-proc/slots.ts';
 describe('the settings of external processing', () => {
   it('have the defaults of Envoy', () => {
     expect(compileSettings({})).to.deep.include({
-      mode: { requestHeaders: true, responseHeaders: true, requestBody: 'NONE', responseBody: 'NONE' },
+      mode: {
+        requestHeaders: true,
+        responseHeaders: true,
+        requestBody: 'NONE',
+        responseBody: 'NONE',
+        requestTrailers: false,
+        responseTrailers: false,
+      },
       messageTimeoutMs: 200,
       maxMessageTimeoutMs: 0,
       callTimeoutMs: undefined,
@@ -28,13 +35,24 @@ describe('the settings of external processing', () => {
       responseHeaders: false,
       requestBody: 'BUFFERED',
       responseBody: 'NONE',
+      requestTrailers: true,
+      responseTrailers: true,
     } as const;
-    const override = { requestHeaderMode: 2, responseHeaderMode: 0, requestBodyMode: 1, responseBodyMode: 3 };
+    const override = {
+      requestHeaderMode: 2,
+      responseHeaderMode: 0,
+      requestBodyMode: 1,
+      responseBodyMode: 3,
+      requestTrailerMode: 0,
+      responseTrailerMode: 2,
+    };
     expect(overriddenMode(mode, override)).to.deep.equal({
       requestHeaders: true,
       responseHeaders: false,
       requestBody: 'STREAMED',
       responseBody: 'BUFFERED_PARTIAL',
+      requestTrailers: true,
+      responseTrailers: false,
     });
     expect(overriddenMode(mode, { ...override, responseHeaderMode: 1 }).responseHeaders).to.equal(true);
   });

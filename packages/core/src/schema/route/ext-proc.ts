@@ -52,8 +52,14 @@ const fields = f.block({
     responseHeaderMode: f.choice(HEADER_MODES, 'Response headers.'),
     requestBodyMode: f.choice(BODY_MODES, 'Request body.'),
     responseBodyMode: f.choice(BODY_MODES, 'Response body.'),
-    requestTrailerMode: f.choice(HEADER_MODES, 'Request trailers.', f.notYet),
-    responseTrailerMode: f.choice(HEADER_MODES, 'Response trailers.', f.notYet),
+    requestTrailerMode: f.choice(
+      HEADER_MODES,
+      'Request trailers, if there are any and the listener forwards them. `DEFAULT`: skipped.',
+    ),
+    responseTrailerMode: f.choice(
+      HEADER_MODES,
+      'Response trailers, if there are any and listener and upstream forward them. `DEFAULT`: skipped.',
+    ),
   }),
   messageTimeout: f.duration('Timeout of one response, at most 1h.', { default: '200ms' }),
   maxMessageTimeout: f.duration('Maximum timeout that the server may request.', { default: '0s' }),
