@@ -27,6 +27,7 @@ export {
   type Stage,
 } from './contract/concern.ts';
 export { asMiddleware, type CreateMiddleware, type MiddlewareOptions } from './middleware/as-middleware.ts';
+export type { OptionBlock } from './middleware/check-options.ts';
 export { denialError } from './middleware/denial.ts';
 export { errorResponse, jsonResponse, type ErrorResponse } from './http/error-response.ts';
 export { identityFrom, type Identity } from './contract/identity.ts';

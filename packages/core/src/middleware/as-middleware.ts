@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createContext, type Concern, type Context, type Handler } from '../contract/concern.ts';
 import { coreError } from '../error-codes.ts';
+import { optionsProblem, type OptionBlock } from './check-options.ts';
 import { filterResponse } from './filter-response.ts';
 import { respondToError } from './respond-to-error.ts';
 import { GatewayError } from '../errors.ts';
@@ -18,7 +19,7 @@ export interface MiddlewareOptions {
   readonly onRefusal?: 'respond' | 'next';
 }
 
-/** Creates a middleware from its options. Throws what the concern throws, and `ERR_CORE_MIDDLEWARE` for an unknown `onRefusal`. */
+/** Creates a middleware from its options. Throws what the concern throws, and `ERR_CORE_MIDDLEWARE` for invalid options or an unknown `onRefusal`. */
 export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, context?: Context) => Handler;
 
 /**
@@ -26,17 +27,26 @@ export type CreateMiddleware<Options> = (options: Options & MiddlewareOptions, c
  * headers is applied to `req.headers` and `req.rawHeaders` before `next()` (before `next(error)` only what it removed), a
  * changed path to `req.url`, and response headers by `res.setHeader`. Behind a mount path the concern sees the rest
  * of the path, as in `req.url`. Responses pass the filters of the middlewares in reverse order. For rejected requests it responds or calls `next(error)`: see {@link MiddlewareOptions}.
+ * `block` names the block of resources whose schema the options must match.
  *
  * @example
  * export const rbac = asMiddleware(rbacConcern);
  * app.use(rbac({ policies }));
  */
-export function asMiddleware<Options extends object>(concern: Concern<Options>): CreateMiddleware<Options> {
-  return ({ onRefusal = 'respond', ...options }, context = createContext()) => {
+export function asMiddleware<Options extends object>(
+  concern: Concern<Options>,
+  block?: OptionBlock,
+): CreateMiddleware<Options> {
+  return (given, context = createContext()) => {
+    if (typeof given !== 'object' || given === null)
+      throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: options are missing`);
+    const { onRefusal = 'respond', ...options } = given;
     if (onRefusal !== 'respond' && onRefusal !== 'next') {
       const problem = `invalid onRefusal ${JSON.stringify(onRefusal)}: use respond or next`;
       throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     }
+    const problem = block && optionsProblem(options, block);
+    if (problem) throw coreError('ERR_CORE_MIDDLEWARE', `${concern.name}: ${problem}`);
     // The rest are the concern's own options: no block has a field of this name.
     const handler = concern.compile(options as unknown as Options, context);
     if (!handler) return (_req, _res, next) => next();

@@ -25,7 +25,7 @@ export const compressConcern: Concern<Gzip> = { name: 'gzip', option: 'gzip', st
  * @example
  * app.use(compress({ contentLength: 1000, encodings: ['zstd', 'br', 'gzip'] }));
  */
-export const compress: CreateMiddleware<Gzip> = asMiddleware(compressConcern);
+export const compress: CreateMiddleware<Gzip> = asMiddleware(compressConcern, 'Gzip');
 
 const DEFAULT_MIN_BYTES = 30;
 const DEFAULT_TYPES = [

@@ -35,7 +35,7 @@ export const dlpConcern: Concern<Dlp | DlpListener> = { name: 'dlp', option: 'dl
  * @example
  * app.use(dlp({ actions: [{ actionType: 'ALL_CREDIT_CARDS' }, { actionType: 'SSN' }] }));
  */
-export const dlp: CreateMiddleware<Dlp> = asMiddleware(dlpConcern as Concern<Dlp>);
+export const dlp: CreateMiddleware<Dlp> = asMiddleware(dlpConcern as Concern<Dlp>, 'Dlp');
 
 function compile(options: Dlp | DlpListener, { metrics }: Context): Handler {
   const onFound = countValues(metrics);

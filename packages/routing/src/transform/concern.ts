@@ -146,12 +146,15 @@ export function isFromUpstream({ isLocalReply, details }: FilteredHead): boolean
  *   }),
  * );
  */
-export const transform: CreateMiddleware<TransformationStage> = asMiddleware({
-  name: 'transform',
-  option: 'stagedTransformations',
-  stage: 'regularTransformation',
-  compile(options: TransformationStage, context: Context) {
-    const environment = { env: context.env ?? {}, escape: false, log: context.log.get('http'), logsAll: false };
-    return handlerOf({ stage: compileStage(options, environment), context, appliesTo: EVERY_RESPONSE });
+export const transform: CreateMiddleware<TransformationStage> = asMiddleware(
+  {
+    name: 'transform',
+    option: 'stagedTransformations',
+    stage: 'regularTransformation',
+    compile(options: TransformationStage, context: Context) {
+      const environment = { env: context.env ?? {}, escape: false, log: context.log.get('http'), logsAll: false };
+      return handlerOf({ stage: compileStage(options, environment), context, appliesTo: EVERY_RESPONSE });
+    },
   },
-});
+  'TransformationStage',
+);

@@ -22,7 +22,7 @@ export function maxBytesOf({ disabled, buffer }: BufferPerRoute): number | undef
  * @example
  * app.use(buffer({ buffer: { maxRequestBytes: 1_048_576 } }));
  */
-export const buffer: CreateMiddleware<BufferPerRoute> = asMiddleware(bufferConcern);
+export const buffer: CreateMiddleware<BufferPerRoute> = asMiddleware(bufferConcern, 'BufferPerRoute');
 
 function compile(maxBytes: number | undefined): Handler | undefined {
   if (maxBytes === undefined) return undefined;

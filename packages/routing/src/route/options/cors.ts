@@ -26,7 +26,7 @@ export const corsConcern: Concern<Cors> = { name: 'cors', option: 'cors', stage:
  * @example
  * app.use(cors({ allowOrigin: ['https://shop.example.com'], allowMethods: ['GET', 'POST'], maxAge: '600' }));
  */
-export const cors: CreateMiddleware<Cors> = asMiddleware(corsConcern);
+export const cors: CreateMiddleware<Cors> = asMiddleware(corsConcern, 'Cors');
 
 /** Merged blocks: the same object for the same levels. */
 const merged = { own: new WeakMap<Cors, WeakMap<Cors, Cors>>(), union: new WeakMap<Cors, WeakMap<Cors, Cors>>() };

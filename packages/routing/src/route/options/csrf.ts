@@ -23,7 +23,7 @@ export const csrfConcern: Concern<Csrf> = { name: 'csrf', option: 'csrf', stage:
  * @example
  * app.use(csrf({ filterEnabled: { defaultValue: { numerator: 100 } }, additionalOrigins: [{ suffix: '.example.com' }] }));
  */
-export const csrf: CreateMiddleware<Csrf> = asMiddleware(csrfConcern);
+export const csrf: CreateMiddleware<Csrf> = asMiddleware(csrfConcern, 'Csrf');
 
 const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE', 'PATCH']);
 

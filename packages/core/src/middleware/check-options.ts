@@ -1,0 +1,32 @@
+import type { TSchema } from 'typebox';
+import { formatPath } from '../resource/problem.ts';
+import { Gzip } from '../schema/listener/gateway-options.ts';
+import { Cors } from '../schema/route/cors.ts';
+import { Dlp } from '../schema/route/dlp.ts';
+import { BufferPerRoute, Csrf } from '../schema/route/small-options.ts';
+import { TransformationStage } from '../schema/route/transformations.ts';
+import { DocumentReport } from '../validate/document-report.ts';
+import { normalise } from '../validate/types/content.ts';
+
+/** The blocks of resources that middlewares have as options. */
+const BLOCKS = { BufferPerRoute, Cors, Csrf, Dlp, Gzip, TransformationStage } as const satisfies Record<
+  string,
+  TSchema
+>;
+
+const ORIGIN = { file: 'options', line: 1, column: 1 };
+
+/** The block of resources that a middleware has as its options. */
+export type OptionBlock = keyof typeof BLOCKS;
+
+/** Returns the first problem of the options of a middleware by the schema of their block; `undefined` if there is none. */
+export function optionsProblem(options: object, block: OptionBlock): string | undefined {
+  // Fields that are undefined are absent.
+  const content: unknown = JSON.parse(JSON.stringify(options));
+  const report = new DocumentReport({ unit: '', value: content, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
+  normalise(BLOCKS[block], { written: content, at: [] }, report);
+  const found = report.issues.find(({ severity }) => severity !== 'warning');
+  if (!found) return undefined;
+  const { path, message, hint } = found;
+  return [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
+}

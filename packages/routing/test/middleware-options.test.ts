@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { buffer, compress, cors, csrf, dlp, transform } from '../src/index.ts';
+
+/** Calls a factory as plain JavaScript does, which checks no types. */
+const thrown = (create: unknown, options?: unknown): unknown => {
+  try {
+    (create as (options: unknown) => unknown)(options);
+    return 'nothing';
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    return `${code} ${message}`;
+  }
+};
+
+describe('options of middlewares without type checks', () => {
+  const mistakes: Record<string, [create: unknown, options: unknown, message: RegExp]> = {
+    'an unknown key': [cors, { allowOrigns: ['https://a.example'] }, /cors: .*allowOrigns.*allowOrigin/],
+    'a key of the block inside': [buffer, { maxRequestBytes: 10 }, /bufferPerRoute: .*maxRequestBytes/],
+    'a key of a list': [dlp, { actions: [{ actionType: 'VISAS' }] }, /dlp: actions\[0\].actionType: .*VISAS/],
+    'a value of a list': [compress, { encodings: ['deflate'] }, /gzip: encodings\[0\]: .*deflate/],
+    'a value of another type': [compress, { contentLength: 'x' }, /gzip: contentLength: .*(?:number|integer)/],
+    'a nested key': [csrf, { filterEnabled: { defaultValue: { numerater: 1 } } }, /csrf: .*numerater/],
+    'a key of a transformation': [transform, { requestTransform: [] }, /transform: .*requestTransforms/],
+  };
+  for (const [name, [create, options, message]] of Object.entries(mistakes)) {
+    it(`rejects ${name}`, () => {
+      expect(thrown(create, options))
+        .to.match(/^ERR_CORE_MIDDLEWARE /)
+        .and.match(message);
+    });
+  }
+
+  it('rejects missing options', () => {
+    for (const create of [buffer, compress, cors, csrf, dlp, transform])
+      for (const options of [undefined, null, 'text'])
+        expect(thrown(create, options)).to.match(/^ERR_CORE_MIDDLEWARE .*: options are missing$/);
+  });
+
+  it('accepts undefined fields and onRefusal', () => {
+    expect(thrown(cors, { allowOrigin: ['https://a.example'], maxAge: undefined, onRefusal: 'next' })).to.equal(
+      'nothing',
+    );
+    expect(thrown(buffer, { buffer: { maxRequestBytes: 10 } })).to.equal('nothing');
+  });
+});
