@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   applyHeaderChanges,
   asMiddleware,
@@ -84,13 +85,17 @@ function compile(gzip: Gzip, { metrics }: Context): Handler {
     return { stream: (chunks: AsyncIterable<Buffer>) => compressed(chunks, { create, flushEach, stats }) };
   }
 
+  // Later middlewares of a server of one's own, such as dlp, may remove the header from the request.
+  const received = new WeakMap<IncomingMessage, string | string[]>();
   const handler: Handler = function gzip(req, _res, next) {
+    const accepted = req.headers['accept-encoding'];
+    if (accepted !== undefined) received.set(req, accepted);
     if (removesAcceptEncoding) factsOf(req).requestChanges.push({ op: 'remove', name: 'accept-encoding' });
     next();
   };
   const removesAcceptEncoding = gzip.removeAcceptEncodingHeader === true;
   handler.filterResponse = (req) => {
-    const accepted = req.headers['accept-encoding'];
+    const accepted = received.get(req) ?? req.headers['accept-encoding'];
     return { onHead: (head) => onHead(head, Array.isArray(accepted) ? accepted.join(',') : (accepted ?? '')) };
   };
   return handler;
