@@ -20,6 +20,8 @@ export interface ForwardHead {
    * but no hop-by-hop headers. The forwarder adds `content-length` or `transfer-encoding`.
    */
   readonly headers: readonly string[];
+  /** Headers as the client wrote them, flat, if their names are sent in the same case. Default: names are sent as in `headers`. */
+  readonly writtenNames?: readonly string[] | undefined;
   /** The host, if the caller picked it already (its name is in the `host` header). Default: `upstream.pick(pickContext)`. */
   readonly endpoint?: Host;
   /** What the choice of the host depends on. */

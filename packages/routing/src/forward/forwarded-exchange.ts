@@ -85,10 +85,10 @@ export class ForwardedExchange extends UpstreamExchange {
 
   /** The request as it is to be sent now. */
   protected request(): UpstreamRequest {
-    const { method, path, headers, timeoutMs, body } = this.head;
+    const { method, path, headers, timeoutMs, body, writtenNames } = this.head;
     const sendsTrailers = this.#trailers !== undefined;
     const expectsContinue = this.#expectsContinue;
-    return { method, path, headers, timeoutMs, body: body ?? this.body, sendsTrailers, expectsContinue };
+    return { method, path, headers, timeoutMs, writtenNames, body: body ?? this.body, sendsTrailers, expectsContinue };
   }
 
   onInterim(head: ResponseHead): void {

@@ -20,6 +20,7 @@ import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
+import { writeProperCase } from '../http1/header-case.ts';
 import type { TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
@@ -125,6 +126,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.environment = environment;
     this.startedAt = environment.now();
     this.connection = new ConnectionRecord(req);
+    if (listener.settings.headerCase === 'proper') writeProperCase(res);
   }
 
   get method(): string {
@@ -157,6 +159,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
 
   get settings(): ManagerSettings {
     return this.listener.settings;
+  }
+
+  get writtenNames(): readonly string[] | undefined {
+    return this.settings.headerCase === 'preserve' ? this.req.rawHeaders : undefined;
   }
 
   get passesInterim(): boolean {

@@ -3,7 +3,7 @@ import { explain, failureOf, isDisconnect, overflow, type FailureReason } from '
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import type { LocalEnd } from '../format/local-end.ts';
 import type { RequestBody } from '../http1/request-body.ts';
-import { withProperCase } from '../http1/header-case.ts';
+import { withProperCase, withWrittenCase } from '../http1/header-case.ts';
 import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
@@ -20,6 +20,8 @@ export interface UpstreamRequest extends RequestLine {
   readonly body: Buffer | RequestBody | undefined;
   /** 0 is no limit. */
   readonly timeoutMs: number;
+  /** Headers as the client wrote them, flat, if their names keep their case. */
+  readonly writtenNames?: readonly string[] | undefined;
 }
 
 /**
@@ -194,7 +196,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     if (settings.maxStreamMs > 0) this.#limitLifetime(settings.maxStreamMs);
     try {
       this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
-      if (settings.properCase) this.#head = withProperCase(this.#head);
+      if (request.writtenNames) this.#head = withWrittenCase(this.#head, request.writtenNames);
+      else if (settings.properCase) this.#head = withProperCase(this.#head);
       this.#pool = this.cluster.pool(this.host);
     } catch (error) {
       return this.fail(explain(error as Error, 'connecting'));

@@ -42,7 +42,7 @@ const connection = f.block({
   http1ProtocolOptions: f.group('HTTP/1.1.', f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']), {
     enableTrailers: f.flag('Sends and accepts trailers, if `enableTrailers` of the listener is set too.'),
     properCaseHeaderKeyFormat: f.flag('Writes header names of requests in title case, such as `Content-Type`.'),
-    preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
+    preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names of responses, which is always done.'),
     overrideStreamErrorOnInvalidHttpMessage: f.flag(
       'Has no effect: an invalid response always closes its connection, because the start of the next one is unknown.',
       f.leftOut,

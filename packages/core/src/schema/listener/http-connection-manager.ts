@@ -74,8 +74,10 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   enableTrailers: f.flag(
     'Forwards trailers of requests, and of responses, to and from upstreams whose `http1ProtocolOptions.enableTrailers` is set. Default: they are dropped.',
   ),
-  properCaseHeaderKeyFormat: f.flag('Writes header names in title case, such as `Content-Type`.', f.notYet),
-  preserveCaseHeaderKeyFormat: f.flag('Keeps the case of header names.', f.notYet),
+  properCaseHeaderKeyFormat: f.flag('Writes header names of responses in title case, such as `Content-Type`.'),
+  preserveCaseHeaderKeyFormat: f.flag(
+    'Keeps the case of header names of requests. Names of responses always keep theirs.',
+  ),
   stripAnyHostPort: f.flag('Removes the port from the host before matching.'),
   tracing: f.of(ListenerTracing, 'Sends spans of requests to a collector. Default: none.'),
   upgrades: f.list(Upgrade, 'Protocol upgrades; WebSocket is allowed unless it is listed as disabled.'),

@@ -1,4 +1,5 @@
 import { parseDuration, type Listener } from '@edge-gateway/core';
+import type { HeaderCase } from '../../http1/header-case.ts';
 import type { TrailerRules } from '../../http1/trailers.ts';
 import { DEFAULT_PATH_SETTINGS, type PathSettings } from '../match/canonical-path.ts';
 import { compileStatefulSession } from './stateful-session.ts';
@@ -78,11 +79,18 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     passesInterim: written.proxy100Continue === true,
     /** How trailers are forwarded; `undefined` drops them. */
     trailers: compileTrailers(written),
+    /** How names of headers are written. */
+    headerCase: headerCaseOf(written),
     dynamicStats: options.router?.dynamicStats !== false,
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
     /** Default of WebSocket upgrades for routes. */
     websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
   };
+}
+
+function headerCaseOf({ properCaseHeaderKeyFormat, preserveCaseHeaderKeyFormat }: Manager): HeaderCase {
+  if (properCaseHeaderKeyFormat) return 'proper';
+  return preserveCaseHeaderKeyFormat ? 'preserve' : undefined;
 }
 
 function compileTrailers({ enableTrailers, headersWithUnderscoresAction: action }: Manager): TrailerRules | undefined {
