@@ -47,6 +47,7 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_cluster_upstream_cx_active: 'Open connections to the cluster.',
   envoy_cluster_upstream_cx_connect_fail: 'Connections to the cluster that failed.',
   envoy_cluster_upstream_cx_destroy: 'Connections to the cluster that were closed.',
+  envoy_cluster_upstream_cx_overflow: 'Times that the limit of connections to the cluster was reached.',
   envoy_cluster_upstream_cx_http1_total: 'HTTP/1.1 connections to the cluster.',
   envoy_cluster_upstream_cx_rx_bytes_total: 'Bytes received from the cluster.',
   envoy_cluster_upstream_cx_total: 'Connections to the cluster.',

@@ -1,4 +1,5 @@
 import { DEFAULTS, type Metrics, type SnapshotUpstream } from '@edge-gateway/core';
+import { ConnectionLimit } from './connection-limit.ts';
 import type { ClusterStats } from './stats.ts';
 
 /**
@@ -7,6 +8,7 @@ import type { ClusterStats } from './stats.ts';
  */
 export class CircuitBreakers {
   readonly maxConnections: number;
+  readonly connections: ConnectionLimit;
   readonly maxPending: number;
   readonly maxRequests: number;
   readonly maxRetries: number;
@@ -20,6 +22,7 @@ export class CircuitBreakers {
   ) {
     // One connection is always allowed, as in Envoy: with none, all requests would wait forever.
     this.maxConnections = Math.max(written.maxConnections ?? DEFAULTS.maxConnections, 1);
+    this.connections = new ConnectionLimit(this.maxConnections, stats.cxOverflow);
     this.maxPending = written.maxPendingRequests ?? DEFAULTS.maxPendingRequests;
     this.maxRequests = written.maxRequests ?? DEFAULTS.maxRequests;
     this.maxRetries = written.maxRetries ?? DEFAULTS.maxRetries;

@@ -16,7 +16,7 @@ const DEFAULT_MAX_HEADERS = 100;
 export type ConnectionSettings = Readonly<ReturnType<typeof connectionSettings>>;
 
 /** Reads the bounds from the spec of an upstream. An idle timeout of `0s` disables it. */
-export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections, maxPending }: CircuitBreakers) {
+export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: CircuitBreakers) {
   const connection = spec.connectionConfig;
   const idle = connection?.commonHttpProtocolOptions?.idleTimeout;
   const { perUpstreamPreconnectRatio = 1, predictivePreconnectRatio = 1 } = spec.preconnectPolicy ?? {};
@@ -24,7 +24,6 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxConnections,
     connectTimeoutMs: milliseconds(connection?.connectTimeout, DEFAULT_CONNECT_TIMEOUT_MS),
     keepAlive: compileKeepAlive(connection?.tcpKeepalive),
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
-    maxConnections,
     maxPending,
     /** Longest duration of one attempt; 0 is no limit. */
     maxStreamMs: connection?.commonHttpProtocolOptions?.maxStreamDuration

@@ -109,7 +109,8 @@ export class Cluster implements Upstream {
       const tls = tlsOf(this.#loaded, host.endpoint);
       const { lookup } = this.#names;
       const { settings, stats } = this;
-      pool = new ConnectionPool({ host, settings, stats, tls, tunnel, lookup });
+      const limit = this.breakers.connections;
+      pool = new ConnectionPool({ host, settings, stats, limit, tls, tunnel, lookup });
       if (host.isMember) this.#pools.set(host, pool);
       if (this.#closed || !host.isMember) this.#retire(pool);
     }

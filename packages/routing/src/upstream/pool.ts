@@ -7,6 +7,7 @@ import { Connection, type ConnectionOwner, type ConnectionUser } from './upstrea
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import type { Tunnel } from './connect/tunnel.ts';
+import type { ConnectionLimit, WaitingPool } from './connection-limit.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
@@ -14,6 +15,8 @@ export interface PoolOptions {
   readonly host: Host;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
+  /** Shared by the pools of the cluster. */
+  readonly limit: ConnectionLimit;
   readonly tls: UpstreamTls | undefined;
   /** The HTTP proxy to connect through. */
   readonly tunnel?: Tunnel | undefined;
@@ -21,12 +24,13 @@ export interface PoolOptions {
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
-export class ConnectionPool implements ConnectionOwner {
+export class ConnectionPool implements ConnectionOwner, WaitingPool {
   readonly host: Host;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
   readonly connect: Connector;
   readonly heads = new HeadCache();
+  readonly #limit: ConnectionLimit;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #waiting: ConnectionUser[] = [];
@@ -36,11 +40,12 @@ export class ConnectionPool implements ConnectionOwner {
   #opening = 0;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, tls, tunnel, lookup }: PoolOptions) {
+  constructor({ host, settings, stats, limit, tls, tunnel, lookup }: PoolOptions) {
     checkAddress(host);
     this.host = host;
     this.settings = settings;
     this.stats = stats;
+    this.#limit = limit;
     this.connect = createConnector(host, { ...settings, tls, tunnel, lookup });
   }
 
@@ -57,6 +62,7 @@ export class ConnectionPool implements ConnectionOwner {
       return false;
     }
     this.#waiting.push(user);
+    this.#limit.wait(this);
     this.stats.rqPendingTotal.value++;
     this.stats.rqPendingActive.value++;
     return true;
@@ -120,18 +126,23 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   forget(connection: Connection): void {
-    this.#connections.delete(connection);
+    if (this.#connections.delete(connection)) this.#limit.free();
     const index = this.#idle.indexOf(connection);
     if (index >= 0) this.#idle.splice(index, 1);
   }
 
   fill(): void {
+    this.serveWaiting();
+    this.#limit.wake();
+    if (this.#connections.size === 0) this.#whenEmpty?.();
+  }
+
+  serveWaiting(): void {
     while (this.#waiting.length > 0) {
       const connection = this.#create(this.#waiting[0]!.client);
-      if (!connection) break;
+      if (!connection) return this.#limit.wait(this);
       connection.give(this.#shift()!);
     }
-    if (this.#connections.size === 0) this.#whenEmpty?.();
   }
 
   /** Resolves when the last exchange has ended and its connection is closed. Further exchanges are served until then. */
@@ -145,7 +156,9 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   #create(client: ClientAddresses | undefined): Connection | undefined {
-    if (this.#connections.size >= this.settings.maxConnections && !this.#evict()) return undefined;
+    // The longest idle connection belongs to another client.
+    if (this.#limit.isReached) this.#idle[0]?.destroy();
+    if (!this.#limit.reserve(this.#connections.size === 0)) return undefined;
     const connection = new Connection(this, client);
     this.#connections.add(connection);
     return connection;
@@ -160,17 +173,11 @@ export class ConnectionPool implements ConnectionOwner {
     return index < 0 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
-  /** Closes the longest idle connection, which belongs to another client. Returns false if there is none. */
-  #evict(): boolean {
-    this.#idle[0]?.destroy();
-    return this.#connections.size < this.settings.maxConnections;
-  }
-
   /** Opens connections ahead of requests, so that their number is that of the active requests times the ratio. */
   #preconnect(): void {
     const active = this.#connections.size - this.#idle.length - this.#opening;
-    const wanted = Math.min(Math.ceil(active * this.settings.preconnectRatio), this.settings.maxConnections);
-    while (this.#connections.size < wanted && !this.#closing) {
+    const wanted = Math.ceil(active * this.settings.preconnectRatio);
+    while (this.#connections.size < wanted && !this.#closing && !this.#limit.isReached) {
       const connection = this.#create(undefined);
       if (!connection) return;
       this.#opening++;

@@ -22,6 +22,7 @@ const COUNTERS = {
   cxHttp1Total: 'upstream_cx_http1_total',
   cxConnectFail: 'upstream_cx_connect_fail',
   cxDestroy: 'upstream_cx_destroy',
+  cxOverflow: 'upstream_cx_overflow',
   cxRxBytes: 'upstream_cx_rx_bytes_total',
   cxTxBytes: 'upstream_cx_tx_bytes_total',
 } as const;
