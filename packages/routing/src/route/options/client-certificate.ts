@@ -79,7 +79,7 @@ function namesOf(certificate: X509Certificate, kind: string, prefix: string): st
 /** Quotes a name that would otherwise be read as several elements. */
 function quoted(name: string): string {
   const safe = printable(name);
-  return /[",;]/.test(safe) ? `"${safe.replaceAll('"', '\\"')}"` : safe;
+  return /[",;\\]/.test(safe) ? `"${safe.replaceAll(/["\\]/g, '\\$&')}"` : safe;
 }
 
 /** The subject in the form of RFC 2253: the last name first. Node escapes each name. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
+import { compileCertificateForwarding, forwardedCertificate } from '../../../src/route/options/client-certificate.ts';
 import { served, type Served } from '../../served.ts';
 import { LISTENER } from '../../snapshots.ts';
 
@@ -101,5 +102,21 @@ describe('x-forwarded-client-cert', () => {
 
   it('FORWARD_ONLY: keeps the header of a client with a certificate', async () => {
     expect(await forwarded({ forwardClientCertDetails: 'FORWARD_ONLY' }, 'client', 'Hash=1')).to.equal('Hash=1');
+  });
+});
+
+describe('the names of x-forwarded-client-cert', () => {
+  it('are quoted and escaped if they contain quotes or backslashes', () => {
+    // Node writes such names as JSON.
+    const subjectAltName = `URI:${JSON.stringify('a\\')}, URI:${JSON.stringify('b"c;Hash=1')}, URI:d`;
+    const peer = { fingerprint256: 'AB:CD', subjectAltName } as X509Certificate;
+    const forwarding = compileCertificateForwarding({
+      forwardClientCertDetails: 'SANITIZE_SET',
+      setCurrentClientCertDetails: { uri: true },
+    });
+    const connection = { clientVerified: true, certificates: { peer, own: undefined } };
+    expect(forwardedCertificate(undefined, connection, forwarding)).to.equal(
+      String.raw`Hash=abcd;URI="a\\";URI="b\"c;Hash=1";URI=d`,
+    );
   });
 });
