@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyFilterOf } from '@edge-gateway/core';
+import { bodyFilterOf, GatewayError } from '@edge-gateway/core';
+import { routingError } from '../error-codes.ts';
 
 export { hasBody } from '@edge-gateway/core';
 
@@ -78,7 +79,11 @@ export class RequestBody {
     this.#sink!.onChunk(chunk);
   };
 
-  readonly #error = (error: Error): void => this.#sink!.onBodyError(error);
+  /** Any error of a filter is one of the gateway: the host has no part in it. */
+  readonly #error = (error: Error): void => {
+    const isKnown = error instanceof GatewayError;
+    this.#sink!.onBodyError(isKnown ? error : routingError('ERR_ROUTING_HANDLER', undefined, { cause: error }));
+  };
 
   readonly #end = (): void => {
     if (this.ended || this.#released) return;

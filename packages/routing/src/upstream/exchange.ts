@@ -245,11 +245,13 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
 
   #report(status: number, reason: FailureReason | undefined): void {
     const { cluster, host, attempt, observer } = this;
-    if (this.#status === 0 && reason?.reset !== 'overflow') host.responded(reason?.failure.status ?? status);
+    const isLocal = reason?.isLocal === true;
+    if (this.#status === 0 && !isLocal && reason?.reset !== 'overflow')
+      host.responded(reason?.failure.status ?? status);
     this.#status = status;
     if (!cluster.onAttempt && !observer) return;
     const outcome = { host, attempt, status, reason, elapsedMs: performance.now() - this.#attemptedAt };
-    cluster.onAttempt?.(outcome);
+    if (!isLocal) cluster.onAttempt?.(outcome);
     observer?.(outcome);
   }
 

@@ -33,6 +33,8 @@ export interface FailureReason {
   readonly reset?: ResetReason;
   /** Text of the error of the connection, for the log. */
   readonly cause?: string;
+  /** True if the gateway failed: nothing is reported about the host. */
+  readonly isLocal?: boolean;
 }
 
 /** The progress of an exchange. */
@@ -109,7 +111,8 @@ export function lateDetails(details: string): string {
 
 /** The body of the request could not be sent, because a filter rejected it. */
 function failedFilter({ status, code, message, reply }: GatewayError): FailureReason {
-  return { failure: { status, code, message, reply }, flags: reply?.flags ?? '', details: reply?.details ?? message };
+  const failure = { status, code, message, reply };
+  return { failure, flags: reply?.flags ?? '', details: reply?.details ?? message, isLocal: true };
 }
 
 /** Returns true if the peer ended the connection, which it may do at any time between exchanges. */
