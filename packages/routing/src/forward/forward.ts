@@ -99,6 +99,8 @@ export interface UpgradeTarget {
   readonly endpoint?: Host;
   /** What the choice of the host depends on. */
   readonly pickContext?: PickContext;
+  /** Limits of the stream: 504 before the response, then the end of both connections. */
+  readonly streamLimits?: StreamLimits | undefined;
   /** Writes a response other than 101 to the client. Default: it is relayed unchanged. */
   onResponse?(response: IncomingMessage, host: Host): void;
   /** Called once at the end, with the status sent to the client (101 for a successful upgrade) and details for the log. */

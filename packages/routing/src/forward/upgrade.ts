@@ -14,12 +14,14 @@ import {
   explain,
   failureOf,
   noEndpoint,
+  overflow,
   withResetText,
   type FailureReason,
   type ForwardFailure,
 } from '../upstream/failure.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
+import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
 const HALF_CLOSED_MS = 1000;
@@ -38,6 +40,7 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   socket.on('error', () => {});
   const host = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick(to.pickContext)) : undefined;
   const upgrade = new Upgrade(socket, to, upstream, host);
+  if (host && !upstream.breakers.allowsRequest()) return upgrade.fail(overflow('too many active requests'));
   if (host) return upgrade.send(host, req.headers.upgrade ?? 'websocket', head);
   upgrade.fail(noEndpoint(upstream.unusable ?? 'no endpoint'));
 };
@@ -52,6 +55,8 @@ class Upgrade {
   #reason: { readonly flags: string; readonly details?: string } = { flags: '' };
   #connected = false;
   #local: LocalEnd | undefined;
+  #timer: StreamTimer | undefined;
+  #proxyReq: ClientRequest | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
     this.#socket = socket;
@@ -71,7 +76,8 @@ class Upgrade {
 
   /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
   send(host: Host, protocol: string, head: Buffer): void {
-    const { path, headers } = this.#to;
+    const { path, headers, streamLimits } = this.#to;
+    if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
     try {
       // A write error is not a failure of the upstream.
       requestHead({ method: 'GET', path, headers }, authorityOf(host), undefined);
@@ -110,6 +116,7 @@ class Upgrade {
 
   #watch(proxyReq: ClientRequest): void {
     const socket = this.#socket;
+    this.#proxyReq = proxyReq;
     const giveUp = (): void => {
       proxyReq.destroy();
       socket.destroy();
@@ -140,6 +147,8 @@ class Upgrade {
       settle();
       if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
       this.#responded(status);
+      // A response instead of a tunnel is not limited: its pauses are not observed.
+      this.#timer?.cancel();
       if (this.#to.onResponse) this.#to.onResponse(response, this.#host!);
       else socket.once('finish', () => linger(socket));
     };
@@ -157,6 +166,7 @@ class Upgrade {
     const socket = this.#socket;
     this.#responded(101);
     this.#local = localEndOf(tunnel);
+    if (this.#timer) this.#watchPauses(this.#timer, tunnel);
     socket.once('close', () => tunnel.destroy());
     // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
     socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
@@ -165,17 +175,33 @@ class Upgrade {
     if (socket.destroyed) tunnel.destroy();
   }
 
+  #watchPauses(timer: StreamTimer, tunnel: Socket): void {
+    const progress = (): void => timer.progress();
+    this.#socket.on('data', progress);
+    tunnel.on('data', progress);
+  }
+
   #responded(status: number): void {
     this.#status = status;
     this.#cluster.stats.responded(status);
     this.#host?.responded(status);
   }
 
+  readonly #limited = ({ code, flags, details }: ReachedLimit): void => {
+    if (this.#status === 0) this.fail({ failure: failureOf(code), flags, details });
+    else {
+      this.#reason = { flags, details };
+      this.#socket.destroy();
+    }
+    this.#proxyReq?.destroy();
+  };
+
   readonly #failed = (error: Error): void => this.fail(explain(error, this.#connected ? 'sent' : 'connecting'));
 
   readonly #done = (): void => {
     const { stats } = this.#cluster;
     const status = this.#status;
+    this.#timer?.cancel();
     stats.rqActive.value--;
     if (this.#host) this.#host.active--;
     stats.rqCompleted.value++;

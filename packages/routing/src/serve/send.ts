@@ -92,6 +92,8 @@ function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: Upgrad
 
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
   if (request.settings.session) bindSession(request, upstream);
+  const stream = request.policy?.stream;
+  if (stream) request.streamLimits = streamLimitsOf(stream, request.head.headers);
   request.sending();
   const takeBack = request.releaseSocket(socket as Socket);
   forwardUpgrade(request.req, socket, head, {
@@ -100,6 +102,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     headers: request.head.headers,
     endpoint: request.endpoint,
     pickContext: request.pickContext,
+    streamLimits: request.streamLimits,
     onResponse(response, host) {
       takeBack();
       respondInstead(request, response, host);

@@ -8,6 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, setCloseDelay, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forwardUpgrade } from '../../src/forward/upgrade.ts';
 import type { UpgradeOutcome } from '../../src/forward/forward.ts';
+import type { StreamLimits } from '../../src/route/options/stream-limits.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
@@ -24,8 +25,14 @@ async function upgradeGateway(
   {
     context = createContext(),
     headers = [] as string[],
+    streamLimits = undefined as StreamLimits | undefined,
     pathOf = (req: IncomingMessage): string => `/rewritten${req.url}`,
-  }: { context?: Context; headers?: string[]; pathOf?: (req: IncomingMessage) => string } = {},
+  }: {
+    context?: Context;
+    headers?: string[];
+    streamLimits?: StreamLimits;
+    pathOf?: (req: IncomingMessage) => string;
+  } = {},
 ): Promise<UpgradeGateway> {
   const upstreams = createUpstreams(context);
   upstreams.apply([upstream]);
@@ -40,6 +47,7 @@ async function upgradeGateway(
       upstream: upstreams.get(upstream.name)!,
       path: pathOf(req),
       headers: [...kept, ...headers],
+      streamLimits,
       onDone: (outcome) => void outcomes.push(outcome),
     });
   });
@@ -447,5 +455,62 @@ describe('forwardUpgrade', () => {
     expect((await rawClient(bad.port, HANDSHAKE)).text).to.match(/^HTTP\/1.1 503 /);
     await until(() => bad.outcomes.length === 1);
     expect(bad.outcomes[0]!.details).to.contain('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+  });
+});
+
+describe('limits of upgrades', () => {
+  async function opened(url: string): Promise<WebSocket> {
+    const client = new WebSocket(url);
+    client.on('error', () => {});
+    await once(client, 'open');
+    return client;
+  }
+
+  it('refuse more than maxRequests at a time', async () => {
+    const { port } = await echoServer();
+    const upstream = snapshotOf(port, { spec: { circuitBreakers: { maxRequests: 1 } } });
+    const gateway = await upgradeGateway(upstream);
+    const first = await opened(gateway.url);
+    const second = new WebSocket(gateway.url).on('error', () => {});
+    const [, response] = (await once(second, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).to.equal(503);
+    response.resume();
+    await until(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes[0]).to.include({ status: 503, flags: 'UO' });
+    first.terminate();
+    await until(() => gateway.outcomes.length === 2);
+    (await opened(gateway.url)).terminate();
+  });
+
+  it('end an idle tunnel', async () => {
+    const { port } = await echoServer();
+    const gateway = await upgradeGateway(snapshotOf(port), { streamLimits: { idleMs: 60, durationMs: 0 } });
+    const client = await opened(gateway.url);
+    client.send('once');
+    expect(String((await once(client, 'message'))[0])).to.equal('once');
+    await once(client, 'close');
+    await until(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes[0]).to.include({ status: 101, flags: 'SI', details: 'stream_idle_timeout' });
+  });
+
+  it('end a tunnel that is in use for too long', async () => {
+    const { port } = await echoServer();
+    const gateway = await upgradeGateway(snapshotOf(port), { streamLimits: { idleMs: 5000, durationMs: 100 } });
+    const client = await opened(gateway.url);
+    client.on('message', () => client.send('again')).send('first');
+    await once(client, 'close');
+    await until(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes[0]).to.include({ status: 101, flags: 'DT', details: 'max_duration_timeout' });
+  });
+
+  it('give up a handshake without a response', async () => {
+    const { port } = await rawUpstream(() => {});
+    const gateway = await upgradeGateway(snapshotOf(port), { streamLimits: { idleMs: 60, durationMs: 0 } });
+    const client = new WebSocket(gateway.url).on('error', () => {});
+    const [, response] = (await once(client, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).to.equal(504);
+    response.resume();
+    await until(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes[0]).to.include({ status: 504, flags: 'SI' });
   });
 });
