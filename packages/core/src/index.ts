@@ -47,6 +47,7 @@ export {
   canonicalName,
   grantedHeaderNames,
   isHeaderName,
+  isHeaderValue,
   isIdentityHeader,
 } from './http/reserved-headers.ts';
 export { GatewayError, InvalidResourceError, errorsOf, type ErrorReply, type GatewayErrorOptions } from './errors.ts';

@@ -5,6 +5,20 @@ export function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }
 
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+/**
+ * Returns true if the value of a header can be this text: it has no control characters except tabs.
+ *
+ * @example
+ * isHeaderValue('a\tb'); // true
+ * isHeaderValue('a\r\nx-forged: 1'); // false
+ */
+export function isHeaderValue(text: string): boolean {
+  return !CONTROL.test(text);
+}
+
 /** Headers that frame a message or belong to one connection: the sender of the message sets them (RFC 9110 7.6.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',

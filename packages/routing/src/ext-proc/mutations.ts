@@ -1,4 +1,4 @@
-import type { HeaderChange } from '@edge-gateway/core';
+import { isHeaderValue, type HeaderChange } from '@edge-gateway/core';
 import type { MutationRules } from './mutation-rules.ts';
 import type { HeaderMutation, HeaderOption } from './messages.ts';
 
@@ -51,14 +51,12 @@ function setOf({ header, append }: HeaderOption): Exclude<HeaderChange, { op: 'r
   const name = header.key.toLowerCase();
   const bytes = header.rawValue.length > 0 ? header.rawValue : Buffer.from(header.value);
   const value = bytes.toString('latin1');
-  if (!NAME.test(name) || UNSENDABLE.test(value))
+  if (!NAME.test(name) || !isHeaderValue(value))
     throw new RejectedMutation(`the header ${JSON.stringify(name)} cannot be sent`);
   return { op: append?.value && !name.startsWith(':') ? 'append' : 'set', name, value };
 }
 
 const NAME = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/;
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const UNSENDABLE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 function isAllowed(name: string, target: MutationTarget): boolean {
   const exists = !name.startsWith(':') || target.pseudoHeaders.has(name);

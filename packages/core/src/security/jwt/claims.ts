@@ -1,3 +1,4 @@
+import { isHeaderValue } from '../../http/reserved-headers.ts';
 import type { HeaderChange } from '../../contract/facts.ts';
 import type { ClaimToHeader } from '../../schema/auth/jwt.ts';
 
@@ -49,7 +50,6 @@ export function claimMetadata(claims: Claims, wanted: Readonly<Record<string, st
 function headerValueOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const text = typeof value === 'object' ? Buffer.from(JSON.stringify(value)).toString('base64') : String(value);
-  // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) return undefined;
+  if (!isHeaderValue(text)) return undefined;
   return Buffer.from(text, 'utf8').toString('latin1');
 }

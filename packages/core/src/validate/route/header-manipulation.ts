@@ -1,11 +1,8 @@
-import { isHeaderName } from '../../http/reserved-headers.ts';
-import { FRAMING_HEADERS } from '../../http/reserved-headers.ts';
+import { FRAMING_HEADERS, isHeaderName, isHeaderValue } from '../../http/reserved-headers.ts';
 import type { HeaderManipulation } from '../../schema/route/header-manipulation.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
 import { formatProblem } from '../../syntax/header-format.ts';
 
-// eslint-disable-next-line no-control-regex -- matches control characters on purpose
-const UNSAFE_VALUE = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 const invalid = reporterOf('INVALID_HEADER');
 
 /** Returns why a header must not be added or removed; `undefined` if it may. */
@@ -51,7 +48,7 @@ export function addedValueProblem(
   { key, value = '' }: NonNullable<Added['header']>,
   use: 'request' | 'response',
 ): string | undefined {
-  if (UNSAFE_VALUE.test(value)) return `the value of header '${key}' has control characters`;
+  if (!isHeaderValue(value)) return `the value of header '${key}' has control characters`;
   return formatProblem(value, `${use} header`)?.message;
 }
 
