@@ -596,15 +596,6 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Connections and bodies',
-    gateway: 'A client that ends its side after the request gets its response.',
-    envoy: 'The request is dropped.',
-    reason: 'Ending one side is allowed (RFC 9112 §9.6).',
-    scenarios: {
-      'connection: ends after the request': { requests: ['1', '0'], request: ['GET /a HTTP/1.1', '-'] },
-    },
-  },
-  {
-    topic: 'Connections and bodies',
     gateway: 'An upgrade to an unknown protocol is ignored: the request is forwarded without it.',
     envoy: '403.',
     reason: 'RFC 9110 §7.8: a server may ignore it.',

@@ -92,7 +92,7 @@ export const bodies: readonly Group[] = [
         upstream: [reply('200 OK', [], 'a'), (to) => to.reset(), reply('200 OK', [], 'b')],
       },
       'begins with empty lines': `\r\n${ask('GET /a')}`,
-      'ends after the request': { request: ask('GET /a'), end: true },
+      'ends after the request, without a response': { request: ask('GET /a'), end: true },
     },
   },
   {
