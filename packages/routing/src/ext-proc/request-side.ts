@@ -71,11 +71,11 @@ function metadataOf(
 }
 
 /** Replaces the body, also of a request without one. What the client sends is read and dropped. */
-async function replaceWith(req: IncomingMessage, { bodyMutation }: CommonResponse): Promise<void> {
-  const body = bodyMutation?.mutation === 'body' ? bodyMutation.body! : undefined;
-  if (body === undefined && bodyMutation?.mutation !== 'clearBody') return;
+async function replaceWith(req: IncomingMessage, response: CommonResponse): Promise<void> {
+  const body = bodyOf(response, undefined);
+  if (!body) return;
   if (hasBody(req)) await readWholeBody(req, MAX_DROPPED_BYTES);
-  replaceBody(req, body ?? Buffer.alloc(0));
+  replaceBody(req, body);
 }
 
 /** Longest body that is dropped. */
@@ -116,7 +116,7 @@ async function processBuffered(
 }
 
 /** Returns the body after a mutation; the same one without. */
-export function bodyOf(response: CommonResponse | null | undefined, body: Buffer): Buffer {
+export function bodyOf<B extends Buffer | undefined>(response: CommonResponse | null | undefined, body: B): Buffer | B {
   const mutation = response?.bodyMutation;
   if (mutation?.mutation === 'body') return mutation.body!;
   return mutation?.mutation === 'clearBody' && mutation.clearBody ? Buffer.alloc(0) : body;

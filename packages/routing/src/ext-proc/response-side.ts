@@ -3,7 +3,6 @@ import type { BodyChange, FilteredHead } from '@edge-gateway/core';
 import { RequestMessage, ResponseMessage } from '../transform/message.ts';
 import { applyMutation } from './apply-mutation.ts';
 import type { Processor } from './processor.ts';
-import type { CommonResponse } from './messages.ts';
 import { bodyOf, eachChunk, overrideMode } from './request-side.ts';
 
 const REPLACED = 1;
@@ -54,12 +53,7 @@ async function processHead(
   applyMutation(message, response.headerMutation, processor);
   if (response.status !== REPLACED) return undefined;
   processor.isDone = true;
-  return replacementOf(response);
-}
-
-function replacementOf({ bodyMutation }: CommonResponse): Buffer | undefined {
-  if (bodyMutation?.mutation === 'body') return bodyMutation.body;
-  return bodyMutation?.mutation === 'clearBody' ? Buffer.alloc(0) : undefined;
+  return bodyOf(response, undefined);
 }
 
 async function processBody(
