@@ -29,8 +29,13 @@ async function serving(statuses: readonly number[], { route = {}, host = {}, spe
   const declared = { ...upstreamOf(endpoints), spec };
   router.apply(snapshotOf([hostOf([routeOf({ options: route })], { options: host })], [declared], listener));
   const handler = router.listener(LISTENER);
-  const port = await listen(createServer((req, res) => handler(req, res, () => res.destroy())));
-  whenDone(() => router.close());
+  const server = createServer((req, res) => handler(req, res, () => res.destroy()));
+  const port = await listen(server);
+  whenDone(async () => {
+    server.closeAllConnections();
+    server.close();
+    await router.close();
+  });
   const header = (name: string): (string | undefined)[] =>
     upstream.requests.map((head) => new RegExp(`^${name}: (.*)\r$`, 'im').exec(head)?.[1]);
   const stat = (name: string): number => {

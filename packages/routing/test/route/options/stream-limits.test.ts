@@ -32,6 +32,7 @@ async function serving(answer: RawAnswer, { route = {}, spec = {}, manager = {} 
   whenDone(async () => {
     server.closeAllConnections();
     server.close();
+    await router.close();
     await rm(directory, { recursive: true });
   });
   return {
