@@ -562,7 +562,7 @@ spec: { bindPort: 8080, httpGateway: {} }
       };
       const refused = await ask({ stagedTransformations: undefinedToo, jwtStaged: jwt(), rbac });
       expect(refused.stdout).to.include(
-        "answer 400 (the request cannot be transformed: variable 'nobody' is not defined)",
+        "answer 400 (the request cannot be transformed: headers.jwt.text: variable 'nobody' is not defined)",
       );
     });
 
