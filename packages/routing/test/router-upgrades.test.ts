@@ -127,6 +127,28 @@ describe('upgrades through the router', () => {
       expect(text.match(/^set-cookie: .*$/gim)).to.have.length(2);
     });
 
+    it('end when the response takes longer than the route allows', async () => {
+      const { port } = await start((_req, res) => void res.writeHead(200).write('one'));
+      const text = await handshake({ timeout: '0.1s' }, port, ({ isClosed }) => isClosed);
+      expect(text).to.match(/^HTTP\/1\.1 200 /);
+    });
+
+    it('are aborted if the client disconnects during the response', async () => {
+      let ended: () => void;
+      const aborted = new Promise<void>((resolve) => (ended = resolve));
+      const { port } = await start(
+        (_req, res) =>
+          void res
+            .on('close', () => ended())
+            .writeHead(200)
+            .write('one'),
+      );
+      const socket = connect(await routed({}, port), '127.0.0.1', () => socket.write(HANDSHAKE));
+      await once(socket, 'data');
+      socket.end();
+      await aborted;
+    });
+
     it('end with an aborted connection if the response does', async () => {
       const { port } = await start((_req, res) => {
         res.writeHead(403, { 'content-length': '10' }).write('abc', () => res.destroy());

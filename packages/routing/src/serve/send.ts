@@ -8,6 +8,7 @@ import { forwardUpgrade } from '../forward/upgrade.ts';
 import { checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import { suspendIdleTimeout } from '../listen/connection.ts';
+import { DEFAULT_LIMITS } from '../listen/limits.ts';
 import { streamLimitsOf, type StreamPolicy } from '../route/options/stream-limits.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
@@ -105,6 +106,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     streamLimits: request.streamLimits,
     onResponse(response, host) {
       takeBack();
+      limitResponse(request, response, socket as Socket);
       respondInstead(request, response, host);
     },
     onDone: (outcome) => {
@@ -113,6 +115,22 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     },
   });
   request.release();
+}
+
+/** Ends a response that takes too long, or whose client has left: nothing else reads the connection of the client. */
+function limitResponse(
+  { res, timeoutMs, streamLimits }: RoutedRequest,
+  response: IncomingMessage,
+  socket: Socket,
+): void {
+  const end = (): void => void res.destroy();
+  const timer = timeoutMs > 0 ? setTimeout(end, timeoutMs) : undefined;
+  response.setTimeout(streamLimits?.idleMs || DEFAULT_LIMITS.streamIdleTimeoutMs, end);
+  socket.on('end', end).resume();
+  res.once('close', () => {
+    clearTimeout(timer);
+    socket.off('end', end);
+  });
 }
 
 /** Writes the response of an upstream that does not upgrade, with the changes and filters of the route. */
