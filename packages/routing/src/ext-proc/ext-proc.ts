@@ -17,7 +17,7 @@ import type { ProcessorStream } from './processing-call.ts';
 import { Processor, type ProcessorParts } from './processor.ts';
 import { processRequest } from './request-side.ts';
 import { processResponse } from './response-side.ts';
-import { changeTrailers } from './trailers.ts';
+import { changeTrailers } from './process-trailers.ts';
 import { compileSettings } from './settings.ts';
 import { SLOT_STAGES, slotOf } from './slots.ts';
 import { createProcessorStats } from './processor-stats.ts';

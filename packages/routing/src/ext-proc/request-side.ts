@@ -5,7 +5,7 @@ import { applyMutation } from './apply-mutation.ts';
 import type { Processor } from './processor.ts';
 import type { CommonResponse, ProcessingRequest, ProcessingResponse } from './messages.ts';
 import { overriddenMode } from './settings.ts';
-import { filterTrailers, mayHaveTrailers, sendsTrailers } from './trailers.ts';
+import { filterTrailers, mayHaveTrailers, sendsTrailers } from './process-trailers.ts';
 
 const REPLACED = 1;
 
