@@ -1,0 +1,33 @@
+import type { Limit } from '../rules/limit.ts';
+
+/** A counter to increase. */
+export interface Charge {
+  /** Unique per rule and distinct values; contains no raw value longer than 64 bytes. */
+  readonly key: string;
+  readonly limit: Limit;
+  /** An integer of 0 or more; 0 reads the counter only. */
+  readonly cost: number;
+}
+
+/** The state of one counter after a {@link Charge}. */
+export interface Count {
+  /** True if the charge was over the limit. */
+  readonly isOver: boolean;
+  /** Requests left, 0 or more. */
+  readonly remaining: number;
+  /** Milliseconds until more requests are left: the end of the window, or the next token. */
+  readonly resetMs: number;
+}
+
+/**
+ * Counts. A store is shared by all limits of a process, or by several processes. All charges of one call are counted even if one is over
+ * its limit; a token bucket is not charged when it is over.
+ */
+export interface Store {
+  /**
+   * Increases the counters and returns their states in the same order; a value if they are in memory. Rejects when the counters cannot be
+   * reached within the deadline.
+   */
+  count(charges: readonly Charge[], deadlineMs: number): readonly Count[] | Promise<readonly Count[]>;
+  close(): void;
+}
