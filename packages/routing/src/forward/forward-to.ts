@@ -93,7 +93,7 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
 }
 
 function report({ failure }: ForwardOutcome, next: Next): void {
-  if (failure) next(new GatewayError(failure.message, { code: failure.code, status: failure.status }));
+  if (failure) next(new GatewayError(failure.message, failure));
 }
 
 function rejectBadUpgrade(req: IncomingMessage): void {

@@ -262,7 +262,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.bytesSent = outcome.bytesSent;
     const { failure } = outcome;
     if (!failure) this.finish();
-    else if (failure.status < 500 && failure.status !== 408)
+    else if (failure.reply || (failure.status < 500 && failure.status !== 408))
       this.reply(replyTo(new GatewayError(failure.message, failure), this.head.requestId));
     else this.reply(this.#failureReply(failure));
   }

@@ -12,6 +12,8 @@ export interface ForwardFailure {
   readonly message: string;
   /** The response, if it is not the message. */
   readonly reply?: ErrorReply | undefined;
+  /** Headers of the response. Default: none. */
+  readonly headers?: GatewayError['headers'];
 }
 
 /** Why an attempt was reset, in Envoy's words. */
@@ -110,8 +112,8 @@ export function lateDetails(details: string): string {
 }
 
 /** The body of the request could not be sent, because a filter rejected it. */
-function failedFilter({ status, code, message, reply }: GatewayError): FailureReason {
-  const failure = { status, code, message, reply };
+function failedFilter({ status, code, message, reply, headers }: GatewayError): FailureReason {
+  const failure = { status, code, message, reply, headers };
   return { failure, flags: reply?.flags ?? '', details: reply?.details ?? message, isLocal: true };
 }
 

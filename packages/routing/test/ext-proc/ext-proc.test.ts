@@ -159,6 +159,25 @@ describe('extProc', () => {
     expect(gateway.stat('cluster.up_gw-system.upstream_rq_total')).equal(0);
   });
 
+  for (const code of [403, 408, 503]) {
+    it(`responds with what the server sends while a request body is streamed: ${code}`, async () => {
+      const setHeaders = [
+        ['x-why', 'rules'],
+        ['content-type', 'text/x-own'],
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+      ].map(([key, value]) => ({ header: { key, rawValue: Buffer.from(value!) }, append: { value: true } }));
+      const immediateResponse = { status: { code }, body: Buffer.from('not you'), headers: { setHeaders } };
+      await processing((message) => (message.requestBody ? { immediateResponse } : unchanged(message)), {
+        block: { processingMode: { requestBodyMode: 'STREAMED' } },
+      });
+      const answer = await gateway.ask('/', { method: 'POST', body: 'x' });
+      expect([answer.status, answer.body]).deep.equal([code, 'not you']);
+      expect(answer.headers).include({ 'x-why': 'rules', 'content-type': 'text/x-own' });
+      expect(answer.headers['set-cookie']).deep.equal(['a=1', 'b=2']);
+    });
+  }
+
   it('replaces a response by that of the server', async () => {
     const immediateResponse = { status: { code: 418 }, body: Buffer.from('teapot') };
     await processing((message) => (message.request === 'responseHeaders' ? { immediateResponse } : unchanged(message)));
