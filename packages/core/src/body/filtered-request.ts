@@ -106,7 +106,7 @@ export class FilteredRequestBody {
 
 /**
  * Passes the body of a request through `stream`, for later handlers and the destination; it is sent in chunks. Of several
- * filters, the first added one is applied first. Does nothing without a body. If a filter fails, the response is its error. Throws `ERR_CORE_BODY_CONSUMED` if other
+ * filters, the first added one is applied first. Does nothing without a body and trailers. If a filter fails, the response is its error. Throws `ERR_CORE_BODY_CONSUMED` if other
  * middleware has read the body.
  *
  * @example
@@ -115,7 +115,8 @@ export class FilteredRequestBody {
  * });
  */
 export function filterRequestBody(req: IncomingMessage, stream: BodyStream): void {
-  if (!hasBody(req)) return;
+  // A body may have been replaced by an empty one, and its trailers still be sent.
+  if (!hasBody(req) && req.rawTrailers.length === 0) return;
   if (req.readableEnded) throw coreError('ERR_CORE_BODY_CONSUMED');
   const filtered = req as Filtered;
   filtered[FILTER] = new FilteredRequestBody(req, stream, filtered[FILTER]);

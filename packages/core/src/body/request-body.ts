@@ -82,7 +82,8 @@ export function replaceBody(req: IncomingMessage, body: Buffer): void {
     const { body: parsed } = req as { readonly body?: unknown };
     Object.assign(req, { rawBody: body, body: parsedAs(parsed, body) });
   } else {
-    while (req.readableLength > 0) req.read();
+    // Without a size, reading the last byte would end the stream before a filter is added.
+    if (req.readableLength > 0) req.read(req.readableLength);
     if (body.length > 0) req.unshift(body);
   }
   setFraming(req, body.length);

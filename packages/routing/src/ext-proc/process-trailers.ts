@@ -8,9 +8,10 @@ import type { Processor } from './processor.ts';
 /** Trailers have no pseudo-headers. */
 const NONE: ReadonlySet<string> = new Set();
 
-/** Returns true if the request may have trailers that are forwarded. Only chunks have trailers; a replaced body has a length. */
+/** Returns true if the request may have trailers that are forwarded: those of a replaced body are known already. */
 export function mayHaveTrailers(req: IncomingMessage): boolean {
-  return req.headers['transfer-encoding'] !== undefined && factsOf(req).passesTrailers;
+  const isPossible = req.headers['transfer-encoding'] !== undefined || req.rawTrailers.length > 0;
+  return isPossible && factsOf(req).passesTrailers;
 }
 
 /** Returns true if the received request has trailers that the server processes. */

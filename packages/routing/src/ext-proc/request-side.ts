@@ -12,12 +12,16 @@ const REPLACED = 1;
 /** Processes the head of a request, and its body as far as the mode says. Rejects with the response to the client. */
 export async function processRequest(req: IncomingMessage, processor: Processor): Promise<void> {
   if (processor.mode.requestHeaders) await processHead(req, processor);
-  if (processor.isDone || !hasBody(req)) return;
+  if (processor.isDone) return;
+  if (hasBody(req)) await processBody(req, processor);
+  if (processor.mode.requestTrailers && mayHaveTrailers(req)) filterTrailers(req, processor);
+}
+
+async function processBody(req: IncomingMessage, processor: Processor): Promise<void> {
   const { requestBody } = processor.mode;
   if (requestBody === 'STREAMED') filterRequestBody(req, (chunks) => processChunks(chunks, req, processor));
   else if (requestBody === 'BUFFERED') await processWhole(req, processor);
   else if (requestBody === 'BUFFERED_PARTIAL') await processStart(req, processor);
-  if (processor.mode.requestTrailers && mayHaveTrailers(req)) filterTrailers(req, processor);
 }
 
 async function processHead(req: IncomingMessage, processor: Processor): Promise<void> {

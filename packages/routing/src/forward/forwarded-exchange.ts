@@ -70,7 +70,8 @@ export class ForwardedExchange extends UpstreamExchange {
     const { enableTrailers, maxHeaders } = this.cluster.settings;
     const rules = enableTrailers ? this.head.trailers : undefined;
     if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
-    if (!this.head.body && hasBody(this.#req)) this.body = this.createBody(this.#req);
+    const hasTrailers = this.#trailers !== undefined && this.#req.rawTrailers.length > 0;
+    if (!this.head.body && (hasBody(this.#req) || hasTrailers)) this.body = this.createBody(this.#req);
     if (this.#trailers && this.body) this.body.writeTrailers = this.#trailers.linesOf;
     if (this.head.passesInterim === true && this.body)
       this.#expectsContinue = expectationOf(this.#req)?.defer() === true;

@@ -27,13 +27,14 @@ export class RequestBody {
     this.#onProgress = onProgress;
   }
 
-  /** The declared length; `undefined` if the body is chunked. */
+  /** The declared length; `undefined` if the body is sent in chunks: a replaced body with a length too, if trailers follow it. */
   get length(): number | undefined {
     const { headers } = this.#req;
-    return headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
+    if (headers['transfer-encoding'] !== undefined || this.trailers !== '') return undefined;
+    return Number(headers['content-length'] ?? 0);
   }
 
-  /** The lines of the trailers, once the body has ended. */
+  /** The lines of the trailers that were received. */
   get trailers(): string {
     return this.writeTrailers?.(this.#req.rawTrailers) ?? '';
   }

@@ -92,22 +92,29 @@ describe('trailers and extProc', () => {
     expect(processor.seen.at(-2)).equal('responseBody body');
   });
 
-  it('follow buffered bodies, unless they are replaced', async () => {
-    const bodies = { requestBodyMode: 'BUFFERED' } as const;
-    await processing(unchanged, { processingMode: { ...SEND, ...bodies } });
+  it('follow buffered bodies', async () => {
+    await processing(unchanged, { processingMode: { ...SEND, requestBodyMode: 'BUFFERED' } });
     await exchange();
     expect(received).deep.equal({ 'x-sent': '1' });
     expect(processor.seen).deep.equal(['requestBody ab', 'requestTrailers x-sent=1', 'responseTrailers x-sum=7']);
-    await gateway.close();
-    processor.stop();
-    const replaced = { requestBody: { response: { bodyMutation: { body: Buffer.from('c') } } } };
-    await processing((message) => (message.request === 'requestBody' ? replaced : unchanged(message)), {
-      processingMode: { ...SEND, ...bodies },
-    });
-    await exchange();
-    expect(received).deep.equal({});
-    expect(processor.seen).deep.equal(['requestBody ab', 'responseTrailers x-sum=7']);
   });
+
+  for (const bodyMutation of [{ body: Buffer.from('c') }, { clearBody: true }]) {
+    it(`follow bodies with the mutation ${Object.keys(bodyMutation)}, and are sent to the server`, async () => {
+      const headerMutation = mutation({ 'x-new': '1' }, ['x-sent']);
+      const processingMode = { ...SEND, requestBodyMode: 'BUFFERED' } as const;
+      await processing(
+        (message) => {
+          if (message.request === 'requestBody') return { requestBody: { response: { bodyMutation } } };
+          return message.request === 'requestTrailers' ? { requestTrailers: { headerMutation } } : unchanged(message);
+        },
+        { processingMode },
+      );
+      await exchange();
+      expect(received).deep.equal({ 'x-new': '1' });
+      expect(processor.seen).deep.equal(['requestBody ab', 'requestTrailers x-sent=1', 'responseTrailers x-sum=7']);
+    });
+  }
 
   it('are not sent without trailers, or if they are dropped', async () => {
     await processing(unchanged, { processingMode: { ...SEND, responseBodyMode: 'BUFFERED' } });
