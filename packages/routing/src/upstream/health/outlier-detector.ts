@@ -87,16 +87,17 @@ export class OutlierDetector {
         continue;
       }
       const ejectedMs = Math.min(baseEjectionMs * monitor.backoff, maxEjectionMs);
-      if (now - monitor.ejectedAt >= ejectedMs) this.#restore(host, monitor);
+      if (now - monitor.ejectedAt >= ejectedMs) this.#restore(host, monitor, 'ejection time ended');
     }
     for (const monitor of inService) if (monitor.backoff > 0) monitor.backoff--;
     this.#compareRates(hosts);
   }
 
-  /** Returns a host to service, because an active health check passed. */
+  /** Returns a host to service whose active health check passed, once its checks make it healthy, as Envoy does by default. */
   passedCheck(host: Host): void {
+    if (!host.hasFlag('failedOutlierCheck') || host.hasFlag('failedActiveHc')) return;
     const monitor = this.#monitors.get(host);
-    if (monitor && host.hasFlag('failedOutlierCheck')) this.#restore(host, monitor);
+    if (monitor) this.#restore(host, monitor, 'active health check passed');
   }
 
   /** Returns what is known of a host, created at the first call. */
@@ -173,12 +174,12 @@ export class OutlierDetector {
     host.setFlag('failedOutlierCheck', true);
   }
 
-  #restore(host: Host, monitor: OutlierMonitor): void {
+  #restore(host: Host, monitor: OutlierMonitor, reason: string): void {
     this.#ejected--;
     this.#parts.stats.active.value--;
     monitor.resetFailures();
     host.setFlag('failedOutlierCheck', false);
-    this.#log(host, {}, 'host returned to service');
+    this.#log(host, { reason }, 'host returned to service');
   }
 
   #log(host: Host, fields: object, message: string): void {

@@ -1,4 +1,4 @@
-import { createMetrics, MAX_DELAY_MS, silentLoggers } from '@edge-gateway/core';
+import { createLoggers, createMetrics, MAX_DELAY_MS } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { OutlierDetection } from '../../../src/upstream/health/health-spec.ts';
 import { createOutlierStats } from '../../../src/upstream/health/health-stats.ts';
@@ -12,13 +12,15 @@ function detect(block: OutlierDetection, count = 10) {
   hosts.update(Array.from({ length: count }, (_, i) => ({ address: '127.0.0.1', port: 1000 + i, weight: 1 })));
   const stats = createOutlierStats(createMetrics(), 'a');
   const world = { now: 0, random: 0.5 };
+  const logged: Record<string, unknown>[] = [];
+  const log = createLoggers({ destination: { write: (line: string) => void logged.push(JSON.parse(line)) } });
   const detector = new OutlierDetector(
     { interval: '1s', ...block },
     {
       cluster: 'a',
       hosts,
       stats,
-      log: silentLoggers.get('upstream'),
+      log: log.get('upstream'),
       now: () => world.now,
       random: () => world.random,
     },
@@ -28,6 +30,7 @@ function detect(block: OutlierDetection, count = 10) {
     stats,
     world,
     detector,
+    logged,
     hosts: hosts.all,
     ejected,
     send(i: number, status: number, times = 1) {
@@ -135,6 +138,31 @@ describe('outlier detection', () => {
     sweepAt(11_000);
     send(0, 500);
     sweepAt(21_000);
+    expect(ejected()).to.deep.equal([]);
+  });
+
+  it('logs why a host was ejected, and why it returned', () => {
+    const { send, sweepAt, detector, hosts, logged } = detect({ consecutive5xx: 1, baseEjectionTime: '10s' });
+    send(0, 500);
+    sweepAt(10_000);
+    send(1, 500);
+    detector.passedCheck(hosts[1]!);
+    expect(logged.map(({ host, msg, type, reason }) => [host, msg, type ?? reason])).to.deep.equal([
+      ['127.0.0.1:1000', 'host ejected', 'consecutive5xx'],
+      ['127.0.0.1:1000', 'host returned to service', 'ejection time ended'],
+      ['127.0.0.1:1001', 'host ejected', 'consecutive5xx'],
+      ['127.0.0.1:1001', 'host returned to service', 'active health check passed'],
+    ]);
+  });
+
+  it('does not return a host whose checks have not passed often enough', () => {
+    const { send, ejected, detector, hosts } = detect({ consecutive5xx: 1 });
+    send(0, 500);
+    hosts[0]!.setFlag('failedActiveHc', true);
+    detector.passedCheck(hosts[0]!);
+    expect(ejected()).to.deep.equal([0]);
+    hosts[0]!.setFlag('failedActiveHc', false);
+    detector.passedCheck(hosts[0]!);
     expect(ejected()).to.deep.equal([]);
   });
 
