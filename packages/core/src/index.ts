@@ -125,7 +125,9 @@ export { isHost } from './syntax/host.ts';
 export {
   alternativeNames,
   certificateBlocks,
+  distinguishedName,
   parseCertificates,
+  principalOf,
   type AlternativeName,
 } from './security/certificates.ts';
 export { deriveKey, digest, keyedDigest, randomToken, seal, unseal, unsealWith } from './security/seal.ts';
@@ -208,6 +210,7 @@ export type {
   AuthMethodKind,
   AuthRequest,
   QueryChange,
+  TlsNames,
 } from './contract/auth-method.ts';
 export type { ResourceCheck } from './validate/check.ts';
 export { validateWritten, type Validated } from './validate/validate.ts';

@@ -23,6 +23,8 @@ export interface AuthRequest {
   readonly clientAddress: string;
   /** Ports, local address and protocol, for auth servers that receive them. */
   readonly connection?: ClientConnection;
+  /** Names of the TLS connection; `undefined` without TLS. */
+  tls?(): TlsNames | undefined;
   /** The body, if the settings include it (`requestBody`). */
   readonly body?: Buffer;
   /** True: sends the body to servers as bytes instead of text (`requestBody.packAsBytes`). */
@@ -33,6 +35,16 @@ export interface AuthRequest {
   readonly metadata: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** Aborts at the timeout, or when the client disconnects. */
   readonly signal?: AbortSignal;
+}
+
+/** The names that the ends of a TLS connection presented, each empty if there is none. */
+export interface TlsNames {
+  /** Name that the client asked for (SNI). */
+  readonly serverName: string;
+  /** Of the verified certificate of the client: its first URI, else its first DNS name, else its subject. */
+  readonly client: string;
+  /** The same of the certificate of the server. */
+  readonly server: string;
 }
 
 /** A change of a query parameter. Names are compared decoded. */

@@ -31,3 +31,15 @@ export function alternativeNames(text = ''): AlternativeName[] {
     return { kind: kind!, name: quoted === undefined ? plain! : (JSON.parse(quoted) as string) };
   });
 }
+
+/** Returns a subject or issuer, in the text form of Node, in the form of RFC 2253: the most specific part first. Empty for none. */
+export function distinguishedName(lines = ''): string {
+  return lines.split('\n').toReversed().join(',');
+}
+
+/** Returns the name that identifies the holder of a certificate: its first URI, else its first DNS name, else its subject. */
+export function principalOf({ subject, subjectAltName }: X509Certificate): string {
+  const names = alternativeNames(subjectAltName);
+  const first = (kind: string) => names.find((each) => each.kind === kind)?.name;
+  return first('URI') ?? first('DNS') ?? distinguishedName(subject);
+}

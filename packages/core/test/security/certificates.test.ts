@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { alternativeNames, certificateBlocks, parseCertificates } from '../../src/security/certificates.ts';
+import {
+  alternativeNames,
+  certificateBlocks,
+  distinguishedName,
+  parseCertificates,
+  principalOf,
+} from '../../src/security/certificates.ts';
 
 const PEM = readFileSync(
   new URL('../../../routing/test/upstream/certificates/server.crt', import.meta.url),
@@ -40,5 +46,23 @@ describe('alternativeNames', () => {
     expect(alternativeNames('DNS:"a, DNS:evil", DNS:c').map(({ name }) => name)).to.deep.equal(['a, DNS:evil', 'c']);
     expect(alternativeNames('')).to.deep.equal([]);
     expect(alternativeNames()).to.deep.equal([]);
+  });
+});
+
+describe('distinguishedName', () => {
+  it('returns the most specific part first', () => {
+    expect(distinguishedName('C=US\nO=Pets\nCN=alice')).to.equal('CN=alice,O=Pets,C=US');
+    expect(distinguishedName(undefined)).to.equal('');
+  });
+});
+
+describe('principalOf', () => {
+  const certificate = (subjectAltName: string | undefined) =>
+    ({ subject: 'O=Pets\nCN=alice', subjectAltName }) as Parameters<typeof principalOf>[0];
+
+  it('returns the first URI, else the first DNS name, else the subject', () => {
+    expect(principalOf(certificate('DNS:a.b, URI:spiffe://x/y, URI:spiffe://z'))).to.equal('spiffe://x/y');
+    expect(principalOf(certificate('IP Address:127.0.0.1, DNS:a.b, DNS:c.d'))).to.equal('a.b');
+    expect(principalOf(certificate(undefined))).to.equal('CN=alice,O=Pets');
   });
 });

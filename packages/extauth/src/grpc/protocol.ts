@@ -1,4 +1,4 @@
-import { grpcService, message, STRUCT_MESSAGES } from '@edge-gateway/core/grpc';
+import { grpcService, message, STRUCT_MESSAGES, type ProtoStruct } from '@edge-gateway/core/grpc';
 
 /** The part of Envoy's `ext_authz` protocol, version 3, that is used here, with the names and numbers on the wire. */
 const AUTH_V3 = {
@@ -6,7 +6,8 @@ const AUTH_V3 = {
   BoolValue: message({ value: ['bool', 1] }),
   SocketAddress: message({ address: ['string', 2], portValue: ['uint32', 3] }),
   Address: message({ socketAddress: ['SocketAddress', 1] }),
-  Peer: message({ address: ['Address', 1] }),
+  Peer: message({ address: ['Address', 1], principal: ['string', 4] }),
+  Timestamp: message({ seconds: ['int64', 1], nanos: ['int32', 2] }),
   HttpRequest: message({
     id: ['string', 1],
     method: ['string', 2],
@@ -21,7 +22,7 @@ const AUTH_V3 = {
     body: ['string', 11],
     rawBody: ['bytes', 12],
   }),
-  Request: message({ http: ['HttpRequest', 2] }),
+  Request: message({ time: ['Timestamp', 1], http: ['HttpRequest', 2] }),
   Metadata: message({ filterMetadata: ['Struct', 1, 'map'] }),
   AttributeContext: message({
     source: ['Peer', 1],
@@ -29,7 +30,9 @@ const AUTH_V3 = {
     request: ['Request', 4],
     contextExtensions: ['string', 10, 'map'],
     metadataContext: ['Metadata', 11],
+    tlsSession: ['TlsSession', 12],
   }),
+  TlsSession: message({ sni: ['string', 1] }),
   CheckRequest: message({ attributes: ['AttributeContext', 1] }),
   Status: message({ code: ['int32', 1], message: ['string', 2] }),
   HttpStatus: message({ code: ['int32', 1] }),
@@ -66,6 +69,44 @@ const AUTH_V3 = {
 /** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is used to create a server. */
 export const Authorization = grpcService('envoy.service.auth.v3', 'Authorization', AUTH_V3);
 
+/** One end of the connection of a request. */
+export interface Peer {
+  readonly address: { readonly socketAddress: { readonly address: string; readonly portValue: number } };
+  /** Name in the certificate of this end. */
+  readonly principal?: string;
+}
+
+/** Request to a server. */
+export interface CheckRequest {
+  readonly attributes: {
+    readonly source: Peer;
+    readonly destination: Peer;
+    readonly request: {
+      readonly time: { readonly seconds: number; readonly nanos: number };
+      readonly http: HttpRequest;
+    };
+    readonly contextExtensions: Readonly<Record<string, string>>;
+    readonly metadataContext: { readonly filterMetadata: Readonly<Record<string, ProtoStruct>> };
+    readonly tlsSession?: { readonly sni: string };
+  };
+}
+
+interface HttpRequest {
+  readonly id: string;
+  readonly method: string;
+  /** Several values joined with `,` (cookies with `; `); `:authority`, `:method`, `:path` and `:scheme` are among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** With query. */
+  readonly path: string;
+  readonly host: string;
+  readonly scheme: string;
+  /** Of the body that is sent, in bytes; -1 without one. */
+  readonly size: number;
+  readonly protocol: string;
+  readonly body?: string | undefined;
+  readonly rawBody?: Buffer | undefined;
+}
+
 export interface HeaderOption {
   readonly header: { readonly key: string; readonly value: string; readonly rawValue?: Buffer } | null;
   readonly append?: { readonly value: boolean } | null;
@@ -80,7 +121,7 @@ export interface OkResponse {
   readonly queryParametersToSet: readonly { readonly key: string; readonly value: string }[];
   readonly queryParametersToRemove: readonly string[];
   /** Deprecated; takes precedence over that of the response. */
-  readonly dynamicMetadata?: object | null;
+  readonly dynamicMetadata?: ProtoStruct | null;
 }
 
 /** Response of a server. */
@@ -93,5 +134,5 @@ export interface CheckResponse {
     readonly body: string;
   } | null;
   readonly okResponse?: OkResponse | null;
-  readonly dynamicMetadata?: object | null;
+  readonly dynamicMetadata?: ProtoStruct | null;
 }

@@ -5,7 +5,8 @@ import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import { delayMs } from '../settings.ts';
 import { isServerFailure } from '../chain/failure.ts';
-import { checkRequestOf, decisionOf } from '../grpc/check-messages.ts';
+import { checkRequestOf } from '../grpc/check-request.ts';
+import { decisionOf } from '../grpc/check-response.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls } from '../server/tls.ts';
 
@@ -18,6 +19,10 @@ const BYPASSED = {
   path: 'extauth.vendor.io/passthrough_failure_bypass',
   metric: 'extauth_vendor_io_passthrough_failure_bypass',
 };
+
+/** Namespaces of metadata in which servers receive `config`, and receive and return the state. */
+const CONFIG_KEY = 'vendor.auth.passthrough.config';
+const STATE_KEY = 'vendor.auth.passthrough';
 
 type GrpcSpec = NonNullable<PassThroughAuth['grpc']>;
 
@@ -59,7 +64,11 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
 
     async function ask(request: AuthRequest): Promise<CheckResponse> {
       const deadline = Date.now() + timeoutMs;
-      const question = checkRequestOf(request, config, id);
+      const question = checkRequestOf(request, {
+        contextExtensions: { config_id: id },
+        metadata: metadataOf(request, config),
+        time: context.now(),
+      });
       for (let retry = 0; ; retry++) {
         try {
           const answer = await once(request, question, deadline);
@@ -91,12 +100,32 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
           }
           return { allowed: false, status: 403, unsure: true, reason: 'the auth server does not respond' };
         }
-        return decisionOf(answer, request);
+        return withState(decisionOf(answer, request));
       },
       close: () => client.close(),
     };
   },
 };
+
+function metadataOf({ metadata, state }: AuthRequest, config: unknown): ReadonlyMap<string, object> {
+  return new Map<string, object>([
+    ...metadata,
+    ...(Object.keys(state).length > 0 ? [[STATE_KEY, state] as const] : []),
+    ...(typeof config === 'object' && config !== null ? [[CONFIG_KEY, config] as const] : []),
+  ]);
+}
+
+/** Moves the state out of the metadata of a decision. */
+function withState(decision: AuthDecision): AuthDecision {
+  if (!decision.allowed || !decision.metadata) return decision;
+  const { [STATE_KEY]: state, ...metadata } = decision.metadata;
+  const { metadata: _all, ...others } = decision;
+  return {
+    ...others,
+    ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
 
 /**
  * Codes that reject this request, like a 4xx status over HTTP: the server did not fail. Includes

@@ -6,6 +6,7 @@ import {
   type Facts,
   type HeaderChange,
 } from '@edge-gateway/core';
+import { tlsNamesOf } from './tls-names.ts';
 
 /** Creates the view of a request for methods. */
 export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortSignal): AuthRequest {
@@ -21,6 +22,7 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
     headers: () => (flat ??= headersOf(req, facts)),
     clientAddress: connection.clientAddress,
     connection,
+    tls: () => tlsNamesOf(req.socket),
     ...(facts.body && { body: facts.body.bytes }),
     state: {},
     metadata: facts.metadata,

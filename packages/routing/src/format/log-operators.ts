@@ -1,4 +1,4 @@
-import { alternativeNames, GRPC_STATUSES } from '@edge-gateway/core';
+import { alternativeNames, distinguishedName, GRPC_STATUSES } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { writtenStatus } from './grpc-status.ts';
 import { POINTS } from './points.ts';
@@ -14,8 +14,8 @@ export const LOG_PLAIN: Readonly<Record<string, Operator>> = {
     const certificate = connection.clientCertificate;
     return certificate && encodeURIComponent(certificate.toString());
   },
-  DOWNSTREAM_PEER_ISSUER: ({ connection }) => distinguishedName(connection.clientCertificate?.issuer),
-  DOWNSTREAM_PEER_SUBJECT: ({ connection }) => distinguishedName(connection.clientCertificate?.subject),
+  DOWNSTREAM_PEER_ISSUER: ({ connection }) => text(distinguishedName(connection.clientCertificate?.issuer)),
+  DOWNSTREAM_PEER_SUBJECT: ({ connection }) => text(distinguishedName(connection.clientCertificate?.subject)),
   DOWNSTREAM_PEER_URI_SAN: ({ connection }) => {
     const names = alternativeNames(connection.clientCertificate?.subjectAltName);
     return text(names.flatMap(({ kind, name }) => (kind === 'URI' ? [name] : [])).join(','));
@@ -48,11 +48,6 @@ const camelCase = (name: string): string =>
   name === 'OK'
     ? name
     : name.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-
-/** Returns a subject or issuer in the form of RFC 2253: the most specific part first. */
-export function distinguishedName(lines: string | undefined): string | undefined {
-  return lines === undefined ? undefined : text(lines.split('\n').toReversed().join(','));
-}
 
 const PER_MS: Readonly<Record<string, number>> = { ms: 1, us: 1_000, ns: 1_000_000 };
 

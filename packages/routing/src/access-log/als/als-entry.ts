@@ -1,5 +1,12 @@
-import { alternativeNames, isSecretHeader, isToken, redact, REDACTED_IN_LOG, redactPath } from '@edge-gateway/core';
-import { distinguishedName } from '../../format/log-operators.ts';
+import {
+  alternativeNames,
+  distinguishedName,
+  isSecretHeader,
+  isToken,
+  redact,
+  REDACTED_IN_LOG,
+  redactPath,
+} from '@edge-gateway/core';
 import { POINTS } from '../../format/points.ts';
 import type { RequestRecord } from '../../format/record.ts';
 import { findHeader } from '../../http1/flat-headers.ts';
@@ -127,7 +134,7 @@ function tlsOf({ tlsVersion, serverName, clientCertificate }: RequestRecord['con
     tls_sni_hostname: serverName,
     ...(clientCertificate && {
       peer_certificate_properties: {
-        subject: distinguishedName(clientCertificate.subject) ?? '',
+        subject: distinguishedName(clientCertificate.subject),
         subject_alt_name: names
           .filter(({ kind }) => kind === 'URI' || kind === 'DNS')
           .map(({ kind, name }) => (kind === 'URI' ? { uri: name } : { dns: name })),

@@ -1,63 +1,18 @@
 import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
-import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
+import { fromStruct } from '@edge-gateway/core/grpc';
 import { isFraming } from '../chain/grants.ts';
-import { fromStruct, toStruct, type ProtoStruct } from '@edge-gateway/core/grpc';
+import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
 
-const CONFIG_KEY = 'vendor.auth.passthrough.config';
-const STATE_KEY = 'vendor.auth.passthrough';
 /** `HeaderAppendAction` on the wire. */
 const APPEND = 0;
 const ADD_IF_ABSENT = 1;
 const OVERWRITE = 2;
 const OVERWRITE_IF_EXISTS = 3;
 
-/** The question as the protocol has it. */
-export function checkRequestOf(request: AuthRequest, config: unknown, id: string): object {
-  const { path, method, host, scheme, body, packAsBytes, state, metadata, requestId, connection } = request;
-  const filterMetadata: Record<string, object> = {};
-  for (const [name, value] of metadata) filterMetadata[name] = toStruct(value);
-  if (Object.keys(state).length > 0) filterMetadata[STATE_KEY] = toStruct(state);
-  if (typeof config === 'object' && config !== null) filterMetadata[CONFIG_KEY] = toStruct(config);
-  const http = {
-    id: requestId,
-    method,
-    path,
-    host,
-    scheme,
-    protocol: connection?.protocol ?? 'HTTP/1.1',
-    headers: headersOf(request),
-    size: body?.length ?? -1,
-    ...(packAsBytes ? { rawBody: body } : { body: body?.toString('utf8') }),
-  };
-  const source = peerOf(request.clientAddress, connection?.clientPort);
-  const destination = peerOf(connection?.localAddress, connection?.localPort);
-  const contextExtensions = { config_id: id };
-  return {
-    attributes: { source, destination, request: { http }, contextExtensions, metadataContext: { filterMetadata } },
-  };
-}
-
-function peerOf(address = '', portValue = 0): object {
-  return { address: { socketAddress: { address, portValue } } };
-}
-
-function headersOf(request: AuthRequest): Record<string, string> {
-  // Without a prototype: a client may name a header `constructor`.
-  const headers = Object.create(null) as Record<string, string>;
-  headers[':authority'] = request.host;
-  headers[':method'] = request.method;
-  headers[':path'] = request.path;
-  headers[':scheme'] = request.scheme;
-  const flat = request.headers();
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i]!;
-    const before = headers[name] === undefined ? '' : headers[name] + (name === 'cookie' ? '; ' : ',');
-    headers[name] = before + flat[i + 1]!;
-  }
-  return headers;
-}
-
-/** Converts the response to a decision: status 0 allows, every other one rejects with the server's HTTP response or an empty 403. */
+/**
+ * Converts the response to a decision: status 0 allows, every other one rejects with the server's HTTP response or an empty 403. Its
+ * `metadata` is all dynamic metadata of the response.
+ */
 export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDecision {
   const code = answer.status?.code ?? 0;
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
@@ -67,8 +22,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
     return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
   }
   const { headers = [], headersToRemove = [], responseHeadersToAdd = [], dynamicMetadata } = answer.okResponse ?? {};
-  const metadata = fromStruct(((dynamicMetadata ?? answer.dynamicMetadata) as ProtoStruct | null) ?? {});
-  const { [STATE_KEY]: state, ...others } = metadata;
+  const metadata = fromStruct(dynamicMetadata ?? answer.dynamicMetadata ?? {});
   return {
     allowed: true,
     requestChanges: [
@@ -80,8 +34,7 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDec
     ],
     responseChanges: responseHeadersToAdd.flatMap(responseChangeOf),
     queryChanges: queryChangesOf(answer.okResponse),
-    ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
-    ...(Object.keys(others).length > 0 && { metadata: others }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
 
