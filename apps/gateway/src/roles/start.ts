@@ -1,33 +1,31 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { createLineSink, createLoggers, GatewayError, readableLine } from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
+import { createProgram, type Run } from '../command-line/program.ts';
+import type { RunningRole } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
-import { startAll, type RunningGateway } from './all.ts';
-import { createProgram, type GatewaySettings } from '../settings.ts';
 import { stopOnSignals } from '../shutdown.ts';
 
-async function run(settings: GatewaySettings): Promise<void> {
+const run: Run = async (settings, start) => {
   const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
   const log = createLoggers({ level: settings.logLevel, destination });
   const main = log.get('main');
-  let gateway: RunningGateway | undefined;
+  let role: RunningRole | undefined;
   const quit = stopOnSignals(async () => {
     main.info({}, 'stopping');
-    await gateway?.stop();
+    await role?.stop();
   });
   try {
     requireDirectory(settings.config);
-    gateway = await startAll(settings, log, quit);
-    const { listeners, unserved, problems, adminPort, statsPort } = gateway;
-    const facts = { listeners, problems, adminPort, statsPort, config: settings.config };
-    if (unserved.length === 0) main.info(facts, 'ready');
-    else main.warn({ ...facts, unserved }, 'started, but not ready');
-    process.send?.({ ready: { listeners, unserved, problems, adminPort, statsPort } });
+    role = await start(settings, { log, quit });
+    const { facts, isReady } = role;
+    if (isReady) main.info({ ...facts, config: settings.config }, 'ready');
+    else main.warn({ ...facts, config: settings.config }, 'started, but not ready');
+    process.send?.({ ready: facts });
   } catch (error) {
     fail(error);
   }
-}
-
+};
 /**
  * Returns the destination of the program's log, standard error. On a terminal lines are readable text and written immediately; otherwise
  * they are collected and written off the event loop, at the latest when the process exits. `onDropped` receives the number of lines

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createProgram, type GatewaySettings } from '../src/settings.ts';
+import { createProgram } from '../../src/command-line/program.ts';
+import type { RoleSettings } from '../../src/command-line/role.ts';
 
 describe('the command line of edge-gateway', () => {
   const variable = process.env['GATEWAY_CONFIG'];
@@ -9,16 +10,20 @@ describe('the command line of edge-gateway', () => {
   });
 
   /** What a call prints as its error, or the settings it runs with. */
-  async function call(...argv: string[]): Promise<string | GatewaySettings> {
-    let settings: GatewaySettings | undefined;
+  async function call(...argv: string[]): Promise<string | RoleSettings> {
+    let settings: RoleSettings | undefined;
     let printed = '';
-    const program = createProgram(async (given) => void (settings = given))
-      .exitOverride()
-      .configureOutput({ writeErr: (text) => void (printed += text) });
+    const program = createProgram(async (given) => void (settings = given));
+    for (const command of [program, ...program.commands]) {
+      command.exitOverride().configureOutput({
+        writeErr: (text) => void (printed += text),
+        writeOut: (text) => void (printed += text),
+      });
+    }
     try {
       await program.parseAsync(argv, { from: 'user' });
     } catch (error) {
-      expect(error).to.include({ exitCode: 1 });
+      expect(error).to.have.property('exitCode', argv.includes('--help') ? 0 : 1);
     }
     return settings ?? printed;
   }
@@ -44,11 +49,12 @@ describe('the command line of edge-gateway', () => {
 
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
-    for (const hidden of ['[role]', 'Arguments', '--workers', '--xds', '--kubernetes'])
+    for (const hidden of ['Arguments', '--workers', '--xds', '--kubernetes', 'rate-limit'])
       expect(help).not.to.include(hidden);
     for (const [argv, what] of [
       [['proxy'], 'the role proxy'],
       [['control-plane'], 'the role control-plane'],
+      [['discovery'], 'the role discovery'],
       [['--workers', '2'], '--workers 2'],
       [['--workers', 'auto'], '--workers auto'],
       [['--xds', 'localhost:9977'], '--xds'],
@@ -71,5 +77,40 @@ describe('the command line of edge-gateway', () => {
 
   it('applies its flags', async () => {
     expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
+  });
+
+  it('rejects a role that is reserved for later, with its flags', async () => {
+    expect(await call('rate-limit', '--config', 'resources', '--stats-port', '0')).to.match(
+      /^Error: the role rate-limit is not supported yet: /,
+    );
+  });
+
+  it('rejects unknown roles', async () => {
+    expect(await call('--config', 'resources', 'cache')).to.match(
+      /^Error: unknown argument 'cache': the only role is all/,
+    );
+    expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
+  });
+
+  it('rejects flags before a role, which would be ignored', async () => {
+    expect(await call('--config', 'resources', 'rate-limit', '--config', 'others')).to.equal(
+      'Error: --config is before the role: write edge-gateway rate-limit --config <dir>\n',
+    );
+  });
+
+  it('accepts flags before and after the role all', async () => {
+    expect(await call('--config', 'resources', 'all', '--http-port', '0')).to.include({
+      config: 'resources',
+      httpPort: 0,
+    });
+  });
+
+  it('prints the help of a role with only its flags', async () => {
+    const help = await call('rate-limit', '--help');
+    expect(help).to.include('Usage: edge-gateway rate-limit [options]').and.include('--stats-port');
+    expect(help).not.to.include('--http-port').and.not.include('--proxy-name');
+    expect(await call('rate-limit', '--http-port', '1')).to.equal(
+      "Error: unknown option '--http-port' (did you mean --stats-port?)\n",
+    );
   });
 });

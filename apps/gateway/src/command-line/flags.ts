@@ -1,0 +1,57 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { LOG_LEVELS } from '@edge-gateway/core';
+import type { PortFlag } from './role.ts';
+
+/** Returns a port from its text; 0 is any free one. */
+export function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new InvalidArgumentError('a port must be between 0 and 65535.');
+  return value;
+}
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds must be between 0 and 3600.');
+  return value;
+}
+
+/** Returns names from a text with commas between them. */
+export function names(text: string): readonly string[] {
+  return text.split(',').flatMap((name) => name.trim() || []);
+}
+
+export function redisUrl(text: string): string {
+  if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
+  throw new InvalidArgumentError('it must be redis://host:port or rediss://host:port.');
+}
+
+/** Returns an option with the variable that it wins over: `GATEWAY_` and its name, unless `variable` is set. */
+export function option(flags: string, description: string, variable?: string): Option {
+  const name = /^--([a-z-]+)/.exec(flags)![1]!;
+  return new Option(flags, description).env(variable ?? `GATEWAY_${name.replaceAll('-', '_').toUpperCase()}`);
+}
+
+export const configOption = (): Option => option('--config <dir>', 'directory of the resources');
+
+export const portOption = ({ flag, fallback, what }: PortFlag): Option =>
+  option(`${flag} <port>`, what).default(fallback).argParser(port);
+
+export const adminAddressOption = (): Option =>
+  option('--admin-address <address>', 'where the admin ports listen').default('127.0.0.1');
+
+export const logLevelOption = (): Option =>
+  option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info');
+
+export const drainSecondsOption = (): Option =>
+  option('--drain-seconds <s>', 'time for requests under way after SIGTERM').default(30).argParser(seconds);
+
+/** Returns the flags of a role that is a service: its ports and own flags, and those of every role. */
+export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[] = []): readonly Option[] => [
+  configOption(),
+  ...ports.map(portOption),
+  adminAddressOption(),
+  ...own,
+  logLevelOption(),
+  drainSecondsOption(),
+];

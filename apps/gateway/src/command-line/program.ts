@@ -1,0 +1,98 @@
+import { Command } from 'commander';
+import { VERSION } from '../settings.ts';
+import { allRole } from './all-role.ts';
+import { extAuthRole } from './extauth-role.ts';
+import { rateLimitRole } from './rate-limit-role.ts';
+import type { Role, RoleSettings } from './role.ts';
+
+/** Roles that are reserved for later versions: parts of the gateway in separate processes. */
+const ROLES_NOT_YET: ReadonlySet<string> = new Set(['control-plane', 'proxy', 'discovery']);
+/** The roles besides `all`, which is the default. */
+const SERVICES: readonly AnyRole[] = [extAuthRole, rateLimitRole];
+
+type AnyRole = Pick<Role<never>, 'name' | 'description' | 'ports' | 'options' | 'start'>;
+
+/** Starts a role with its settings. */
+export type Run = (settings: RoleSettings, start: NonNullable<Role['start']>) => Promise<void>;
+
+/**
+ * Returns the command line of `edge-gateway`: a subcommand for each role, `all` if none is given. Each flag has a variable, which it wins over.
+ * `run` gets the settings and the role; commander prints help and errors, and ends the process: with status 2 if the arguments are invalid.
+ */
+export function createProgram(run: Run): Command {
+  const program = new Command('edge-gateway');
+  program
+    .usage('[role] [options]')
+    .configureHelp({ visibleArguments: () => [] })
+    .version(VERSION)
+    .configureOutput({ outputError: (text, write) => write(errorText(text)) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    // Flags after a role belong to it, also those with the name of a flag of `all`.
+    .enablePositionalOptions()
+    .helpCommand(false)
+    .commandsGroup('Roles:')
+    .argument('[role]', 'all', (text) => checkRole(program, text), 'all');
+  addRole(program, allRole, run);
+  for (const role of SERVICES) {
+    const command = program.command(role.name, { hidden: !role.start });
+    addRole(command, role, run);
+    command.hook('preAction', () => rejectEarlierFlags(program, role));
+  }
+  return program;
+}
+
+function addRole(command: Command, { description, ports, options, start }: AnyRole, run: Run): void {
+  command.description(description).action(async () => {
+    const settings = command.opts<RoleSettings>();
+    if (!start) notYet(command, `the role ${command.name()}`);
+    // Checked here, after commander has rejected unknown flags, which a mandatory option would precede.
+    if (settings.config === undefined) command.error("error: required option '--config <dir>' not specified");
+    const clash = portClash(settings, ports);
+    if (clash) command.error(`error: ${clash}`);
+    await run(settings, start as NonNullable<Role['start']>);
+  });
+  for (const each of options((what) => notYet(command, what))) command.addOption(each);
+}
+
+/** A flag before the role would be ignored. */
+function rejectEarlierFlags(program: Command, { name }: AnyRole): void {
+  const earlier = program.options.find((each) => program.getOptionValueSource(each.attributeName()) === 'cli');
+  if (earlier) program.error(`error: ${earlier.long} is before the role: write edge-gateway ${name} ${earlier.flags}`);
+}
+
+/** Returns an error message if two flags set the same port. */
+function portClash(settings: RoleSettings, ports: Role['ports']): string | undefined {
+  const flags = new Map<number, string>();
+  for (const [key, { flag }] of Object.entries(ports)) {
+    const number = settings[key as keyof RoleSettings] as number;
+    const other = flags.get(number);
+    if (other && number !== 0) return `${other} and ${flag} are both ${number}: choose different ports`;
+    flags.set(number, flag);
+  }
+  return undefined;
+}
+
+/** Ends the program with an error about an option that is not supported yet. */
+function notYet(program: Command, what: string): never {
+  return program.error(`error: ${what} is not supported yet: one process runs everything. Leave it out.`);
+}
+
+/** The default role may be given or left out. */
+function checkRole(program: Command, text: string): string {
+  if (ROLES_NOT_YET.has(text)) notYet(program, `the role ${text}`);
+  if (text !== allRole.name) program.error(`error: unknown argument '${text}': ${rolesText()}`);
+  return text;
+}
+
+function rolesText(): string {
+  const supported = [allRole, ...SERVICES].flatMap(({ name, start }) => (start ? [name] : []));
+  return supported.length === 1 ? `the only role is ${supported[0]}` : `the roles are ${supported.join(', ')}`;
+}
+
+/** Returns an error of the command line as one line, with a hint for an unknown option. */
+function errorText(text: string): string {
+  return text
+    .replace(/^error: /, 'Error: ')
+    .replace(/\n\(Did you mean (.+)\?\)/, ' (did you mean $1?)')
+    .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n');
+}

@@ -1,0 +1,50 @@
+import type { Option } from 'commander';
+import type { Loggers, LogLevel } from '@edge-gateway/core';
+
+/** A flag that sets a port, and what listens there. */
+export interface PortFlag {
+  readonly flag: `--${string}`;
+  readonly fallback: number;
+  readonly what: string;
+}
+
+/** The settings that every role has. */
+export interface RoleSettings {
+  /** Directory of the resources. */
+  readonly config: string;
+  readonly statsPort: number;
+  /** Address of the admin ports. Default 127.0.0.1. */
+  readonly adminAddress: string;
+  readonly logLevel: LogLevel;
+  /** Seconds that requests under way have to finish after the first SIGTERM. Default 30. */
+  readonly drainSeconds: number;
+}
+
+/** What a role gets from its process. */
+export interface RoleProcess {
+  readonly log: Loggers;
+  /** Ends the process gracefully. */
+  readonly quit: () => void;
+}
+
+/** A role that runs. */
+export interface RunningRole {
+  /** Ports and problems, for the log line `ready` and for the parent process. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** False if it runs, but something that the resources require is missing; `facts` say what. */
+  readonly isReady: boolean;
+  /** Accepts no new work, lets work under way finish within `drainSeconds`, then closes everything. */
+  stop(): Promise<void>;
+}
+
+/** What one process of `edge-gateway` runs: a subcommand with flags of its own. */
+export interface Role<Settings extends RoleSettings = RoleSettings> {
+  readonly name: string;
+  readonly description: string;
+  /** The flags that set ports, by the name of the setting. */
+  readonly ports: Readonly<Record<string, PortFlag>>;
+  /** Creates all of its flags in the order of the help. `notYet` ends the program for one that is reserved for a later version. */
+  options(notYet: (what: string) => never): readonly Option[];
+  /** Starts it. Rejects with a `GatewayError` if it cannot start. Unset: reserved for a later version. */
+  readonly start?: (settings: Settings, process: RoleProcess) => Promise<RunningRole>;
+}

@@ -1,0 +1,100 @@
+import { createControlAdmin, followTranslations, type Component } from '@edge-gateway/admin';
+import {
+  createContext,
+  createControlPlane,
+  createMetrics,
+  directorySource,
+  type Context,
+  type ControlPlane,
+} from '@edge-gateway/core';
+import type { PortFlag, RoleProcess, RoleSettings, RunningRole } from '../command-line/role.ts';
+import { VERSION } from '../settings.ts';
+import { portError } from './port-error.ts';
+
+/** What a service works with: the resources, followed through every change, and what concerns need. */
+export interface ServiceParts {
+  readonly controlPlane: ControlPlane;
+  readonly context: Context;
+}
+
+/** A service that listens. */
+export interface Service {
+  /** Its ports, for the log line `ready` and for the parent process. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Its state for `/components` of the stats port. */
+  components(): readonly Component[];
+  /** Accepts no new work; resolves when work under way is done, or after the limit. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a service without a data plane: reads the resources, opens the stats port, and passes the complete resources to `open`. Rejects with
+ * `ERR_GATEWAY_PORT` when the stats port is in use, and with the error of `open`.
+ */
+export async function startService(
+  settings: RoleSettings,
+  { log }: RoleProcess,
+  { statsPort: flag, open }: { readonly statsPort: PortFlag; open(parts: ServiceParts): Promise<Service> },
+): Promise<RunningRole> {
+  const metrics = createMetrics();
+  const controlPlane = createControlPlane({
+    source: directorySource(settings.config, { log: log.get('config') }),
+    log,
+    metrics,
+    // Those of listeners, which a service does not have.
+    certificateFiles: false,
+  });
+  const context = createContext({ log, metrics, secrets: controlPlane.secrets });
+  const translations = followTranslations(controlPlane);
+  let service: Service | undefined;
+  const admin = createControlAdmin({
+    state: () => controlPlane.state,
+    loggers: log,
+    metrics,
+    version: VERSION,
+    components: () => [
+      { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
+      ...(service?.components() ?? []),
+    ],
+    translations: translations.records,
+  });
+  const close = async (): Promise<void> => {
+    translations.close();
+    await controlPlane.close();
+    await service?.close();
+    await admin.close();
+  };
+  try {
+    const statsPort = await listenOn(flag, settings, async (port, address) => (await admin.listen(port, address)).port);
+    await controlPlane.start();
+    service = await open({ controlPlane, context });
+    const problems = controlPlane.state?.issues.length ?? 0;
+    return {
+      facts: { ...service.facts, problems, statsPort },
+      isReady: true,
+      async stop() {
+        await service?.drain(settings.drainSeconds * 1000);
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Listens on the stats port and resolves with the port. Rejects with `ERR_GATEWAY_PORT`. */
+async function listenOn(
+  { flag, what }: PortFlag,
+  { statsPort: port, adminAddress: address }: RoleSettings,
+  listen: (port: number, address: string) => Promise<number>,
+): Promise<number> {
+  try {
+    return await listen(port, address);
+  } catch (error) {
+    const { cause } = error as Error;
+    const remedy = `${flag} N (0 picks a free port)`;
+    throw portError({ port, address, what, remedy, addressRemedy: '--admin-address', cause });
+  }
+}
