@@ -47,7 +47,6 @@ const CASES: readonly [what: string, resources: string, kind: string, name: stri
     'opaServerAuth: { package: a }',
     'pluginAuth: { name: a }',
     'oauth: { appUrl: "https://a.example.com" }',
-    'hmacAuth: { secretRefs: { secretRefs: [] } }',
     'portalAuth: { url: "https://a.example.com" }',
   ].map((step): [string, string, string, string] => [
     step,

@@ -6,6 +6,7 @@ export { METHODS } from './methods/all.ts';
 export { accessTokenMethod, createAccessTokenMethod, type AccessTokenParts } from './methods/access-token.ts';
 export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';
+export { hmacMethod } from './methods/hmac.ts';
 export { jwtMethod } from './methods/jwt.ts';
 export { passThroughGrpcMethod } from './methods/pass-through-grpc.ts';
 export {
@@ -17,3 +18,4 @@ export { extauth, type ExtAuthMiddlewareOptions } from './middleware.ts';
 export { accessTokenAuth, type AccessTokenAuthOptions } from './plain/access-token-auth.ts';
 export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './plain/api-key-auth.ts';
 export { basicAuth, type BasicAuthOptions } from './plain/basic-auth.ts';
+export { hmacAuth, type HmacAuthOptions } from './plain/hmac-auth.ts';

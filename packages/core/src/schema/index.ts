@@ -1,7 +1,7 @@
 /** The types of every kind and option block: what `spec` and `options` contain after validation. */
 export type { AccessLog, AccessLogFilter, AccessLoggingService } from './listener/access-log.ts';
 export type { AuthConfigSpec, AuthStep } from './kind/auth-config.ts';
-export type { ApiKeyAuth, BasicAuth } from './auth/auth-methods.ts';
+export type { ApiKeyAuth, BasicAuth, HmacAuth, Ldap, OpaAuth, OpaServerAuth } from './auth/auth-methods.ts';
 export type { CircuitBreakers } from './upstream/circuit-breakers.ts';
 export type { Cors } from './route/cors.ts';
 export type { DestinationSpec, MultiDestination, WeightedDestination } from './route/destination.ts';

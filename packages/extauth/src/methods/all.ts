@@ -2,6 +2,7 @@ import type { AuthMethodKind } from '@edge-gateway/core';
 import { accessTokenMethod } from './access-token.ts';
 import { apiKeyMethod } from './api-key.ts';
 import { basicMethod } from './basic.ts';
+import { hmacMethod } from './hmac.ts';
 import { jwtMethod } from './jwt.ts';
 import { passThroughGrpcMethod } from './pass-through-grpc.ts';
 import { passThroughHttpMethod } from './pass-through-http.ts';
@@ -11,6 +12,7 @@ export const METHODS: readonly AuthMethodKind[] = [
   basicMethod,
   apiKeyMethod,
   jwtMethod,
+  hmacMethod,
   accessTokenMethod,
   passThroughHttpMethod,
   passThroughGrpcMethod,

@@ -80,31 +80,52 @@ const apiKey = f.block(f.oneOf(['k8sSecretApikeyStorage', 'aerospikeApikeyStorag
 export interface ApiKeyAuth extends f.Static<typeof apiKey> {}
 export const ApiKeyAuth = f.named<ApiKeyAuth>('ApiKeyAuth', apiKey);
 
-const hmac = f.block({
-  secretRefs: f.group('Users that may sign.', { secretRefs: f.list(f.ref(), 'Secrets with user name and password.') }),
-  parametersInHeaders: f.empty('The signature is in headers.'),
+const hmac = f.block(f.required('secretRefs'), {
+  secretRefs: f.group('Users that may sign.', {
+    secretRefs: f.list(
+      f.ref(),
+      'Secrets of type `extauth.vendor.io/accountcredentials`: the user name, and the password as the shared secret. At least one.',
+    ),
+  }),
+  parametersInHeaders: f.empty('The signature is in the header `Authorization`. The only mode, and the default.'),
 });
+/** Signed requests. */
+export interface HmacAuth extends f.Static<typeof hmac> {}
+export const HmacAuth = f.named<HmacAuth>('HmacAuth', hmac);
+
 const opaOptions = f.group('Options.', {
   fastInputConversion: f.flag('Passes only scalars, maps and lists of strings.'),
-  returnDecisionReason: f.flag('Deprecated; keeps the reason as metadata.'),
+  returnDecisionReason: f.flag(
+    'Deprecated; keeps `allowed` and the second element of the result as metadata `reason` of the step.',
+  ),
 });
 const opa = f.block(f.required('query'), {
   modules: f.list(f.ref(), 'ConfigMaps with Rego modules.'),
   query: f.text('Query whose result must be true.'),
   options: opaOptions,
 });
+/** Rego rules. */
+export interface OpaAuth extends f.Static<typeof opa> {}
+export const OpaAuth = f.named<OpaAuth>('OpaAuth', opa);
+
 const opaServer = f.block(f.required('package'), {
-  package: f.text('Package of the rule.'),
-  ruleName: f.text('Rule, with slashes between its parts.'),
-  serverAddr: f.text('Address of the server, `host:port`.', { default: 'http://localhost:8181' }),
+  package: f.text('Package of the rule, e.g. `play.network`.'),
+  ruleName: f.text('Rule, with slashes between its parts. Default: the whole package.'),
+  serverAddr: f.text('Address of the server, `host:port` or an `http` or `https` URL.', {
+    default: 'http://localhost:8181',
+  }),
   options: opaOptions,
 });
-const ldap = f.block(f.required('address'), {
-  address: f.text('Address of the server, `host:port` or `ldap://host:port`.'),
+/** An Open Policy Agent server. */
+export interface OpaServerAuth extends f.Static<typeof opaServer> {}
+export const OpaServerAuth = f.named<OpaServerAuth>('OpaServerAuth', opaServer);
+
+const ldap = f.block(f.required('address', 'userDnTemplate'), {
+  address: f.text('Address of the server: `host:port`, `ldap://host:port` or `ldaps://host:port`.'),
   userDnTemplate: f.text('Distinguished name of a user entry, with one `%s` for the user.'),
-  membershipAttributeName: f.text('Attribute with the groups.', { default: 'memberOf' }),
-  allowedGroups: f.texts('Allowed groups; the user must be in one of them.'),
-  searchFilter: f.text('Search filter.', { default: '(uid=*)' }),
+  membershipAttributeName: f.text('Attribute with the groups of a user; case-insensitive.', { default: 'memberOf' }),
+  allowedGroups: f.texts('Distinguished names of the allowed groups; the user must be in one of them.'),
+  searchFilter: f.text('Filter that the entry of the user must match.', { default: '(uid=*)' }),
   disableGroupChecking: f.flag('Skips the group check.'),
   pool: f.group('Connections.', {
     maxSize: f.count('Maximum number of pooled connections.', { default: 5 }),
@@ -112,9 +133,15 @@ const ldap = f.block(f.required('address'), {
   }),
   groupLookupSettings: f.group('How groups are searched.', {
     checkGroupsWithServiceAccount: f.flag('Searches groups with a service account.'),
-    credentialsSecretRef: f.ref('Secret of the service account.'),
+    credentialsSecretRef: f.ref(
+      'Secret of type `extauth.vendor.io/accountcredentials` of the service account; its user name is a distinguished name.',
+    ),
   }),
 });
+/** Users and groups of an LDAP server. */
+export interface Ldap extends f.Static<typeof ldap> {}
+export const Ldap = f.named<Ldap>('Ldap', ldap);
+
 const portal = f.block(f.required('url'), {
   url: f.text('Address of the portal.'),
   apiKeyHeader: f.text('Header with the key.'),
@@ -134,7 +161,7 @@ export const AUTH_METHODS = {
   basicAuth: f.of(BasicAuth, 'User name and password.'),
   oauth2: f.of(Oauth2, 'Login at a provider, or its access tokens.'),
   apiKeyAuth: f.of(ApiKeyAuth, 'A key in a request header.'),
-  hmacAuth: f.of(hmac, 'Signed requests.', f.refused),
+  hmacAuth: f.of(HmacAuth, 'Signed requests.'),
   jwt: f.empty('Succeeds if a token was verified earlier.'),
   opaAuth: f.of(opa, 'Rego rules.', f.refused),
   opaServerAuth: f.of(opaServer, 'An Open Policy Agent server.', f.refused),

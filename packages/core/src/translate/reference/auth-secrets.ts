@@ -16,6 +16,8 @@ const ROLES: Readonly<Record<string, string>> = {
   clientSecretRef: 'extauth.vendor.io/oauth',
   keyRef: 'gw.vendor.io.EncryptionKeySecret',
   sharedSecretRef: 'extauth.vendor.io/accountcredentials',
+  secretRefs: 'extauth.vendor.io/accountcredentials',
+  credentialsSecretRef: 'extauth.vendor.io/accountcredentials',
 };
 
 /** Returns the references of an AuthConfig. */

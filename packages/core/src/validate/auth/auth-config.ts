@@ -6,7 +6,10 @@ import type { AccessTokenValidation, AzureGroups, Oauth2 } from '../../schema/au
 import type { PassThroughAuth } from '../../schema/auth/pass-through-auth.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
 import { each, fields, thrownBy, within, type Check } from '../check.ts';
+import { checkHmac } from './hmac.ts';
+import { checkLdap } from './ldap.ts';
 import { checkLogin, checkRedis, unless, UNTRUSTED_URL } from './login.ts';
+import { checkOpa, checkOpaServer } from './opa.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;
@@ -40,6 +43,10 @@ const checkStep: Check<AuthStep> = (step, at) =>
     apiKeyAuth: checkApiKey,
     oauth2: checkOauth2,
     passThroughAuth: checkPassThrough,
+    hmacAuth: checkHmac,
+    opaAuth: checkOpa,
+    opaServerAuth: checkOpaServer,
+    ldap: checkLdap,
   });
 
 const checkBasic: Check<BasicAuth> = ({ apr, encryption, userList }, at) => {
