@@ -82,6 +82,7 @@ function hostOf(i: number, body: string): VirtualHost {
   return {
     name,
     authConfigs: [],
+    rateLimitConfigs: [],
     graphqlApis: [],
     virtualService: ref,
     domains: [`host-${i}.example.com`],

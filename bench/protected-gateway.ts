@@ -56,6 +56,7 @@ async function serve(key: string): Promise<void> {
             options: {},
             routes: [routeOf('/safe', protection(key)), routeOf('/open', {})],
             authConfigs: [],
+            rateLimitConfigs: [],
             graphqlApis: [],
           },
         ],

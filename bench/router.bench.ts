@@ -59,7 +59,14 @@ const EMPTY_UPSTREAM: SnapshotUpstream = {
 
 function snapshotOf(routes: readonly Route[]): Snapshot {
   const virtualService = { name: 'shop', namespace: 'gw-system' };
-  const host = { name: 'gw-system.shop', virtualService, options: {}, authConfigs: [], graphqlApis: [] };
+  const host = {
+    name: 'gw-system.shop',
+    virtualService,
+    options: {},
+    authConfigs: [],
+    rateLimitConfigs: [],
+    graphqlApis: [],
+  };
   return {
     proxy: 'gateway-proxy',
     version: '',

@@ -63,6 +63,7 @@ export const SNAPSHOT: Snapshot = {
           name: 'gw-system.shop',
           virtualService: { name: 'shop', namespace: 'gw-system' },
           authConfigs: [],
+          rateLimitConfigs: [],
           graphqlApis: [],
           domains: ['shop.example', '*.shop.example'],
           options: { headerManipulation: { responseHeadersToRemove: ['x-internal'] } },

@@ -161,6 +161,7 @@ export {
   type Snapshot,
   type SnapshotAuthConfig,
   type SnapshotGraphQLApi,
+  type SnapshotRateLimitConfig,
   type SnapshotSettings,
   type SnapshotUpstream,
   type TlsConfiguration,

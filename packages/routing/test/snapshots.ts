@@ -42,6 +42,7 @@ export function hostOf(routes: readonly Route[], parts: Partial<VirtualHost> = {
     options: {},
     routes,
     authConfigs: [],
+    rateLimitConfigs: [],
     graphqlApis: [],
     ...parts,
   };

@@ -35,6 +35,8 @@ export interface Handler {
 export const STAGES = [
   'fault',
   'cors',
+  'localRateLimit',
+  'rateLimitEarly',
   'jwtBeforeExtAuth',
   'extAuth',
   'earlyTransformation',

@@ -10,6 +10,7 @@ import type { Matcher } from '../schema/route/matcher.ts';
 import type { RedirectAction } from '../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../schema/route/route-options.ts';
 import type { Sds, SslConfig, SslFiles, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
+import type { RateLimitConfigSpec, RateLimitRules, RateLimitServer } from '../schema/route/rate-limit.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 
 /**
@@ -36,6 +37,10 @@ export interface SnapshotSettings {
   readonly extProc?: ExtProc;
   readonly extProcEarly?: ExtProc;
   readonly extProcLate?: ExtProc;
+  /** Rules for the descriptors of `ratelimit` and its early and regular form. */
+  readonly ratelimit?: RateLimitRules;
+  /** Rate limiting of listeners without settings of their own. */
+  readonly ratelimitServer?: RateLimitServer;
   /** True: virtual hosts without `rbac` deny every request. */
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */
@@ -51,6 +56,12 @@ export const DEFAULT_SNAPSHOT_SETTINGS: SnapshotSettings = Object.freeze({ requi
 export interface SnapshotAuthConfig {
   readonly ref: ResourceRef;
   readonly spec: AuthConfigSpec;
+}
+
+/** A RateLimitConfig; its rules are those of the domain `vendor.io` that start with its name. */
+export interface SnapshotRateLimitConfig {
+  readonly ref: ResourceRef;
+  readonly spec: RateLimitConfigSpec;
 }
 
 /** A GraphQLApi with the APIs that it joins. */
@@ -103,6 +114,8 @@ export interface VirtualHost {
   readonly routes: readonly Route[];
   /** The AuthConfigs that its options, routes and destinations refer to, sorted by namespace and name. */
   readonly authConfigs: readonly SnapshotAuthConfig[];
+  /** The RateLimitConfigs that its options and routes refer to, sorted by namespace and name. */
+  readonly rateLimitConfigs: readonly SnapshotRateLimitConfig[];
   /** The GraphQLApis that its routes serve, sorted by namespace and name. */
   readonly graphqlApis: readonly SnapshotGraphQLApi[];
 }

@@ -75,6 +75,8 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
       ...(spec.extProc && { extProc: spec.extProc }),
       ...(spec.extProcEarly && { extProcEarly: spec.extProcEarly }),
       ...(spec.extProcLate && { extProcLate: spec.extProcLate }),
+      ...(spec.ratelimit && { ratelimit: spec.ratelimit }),
+      ...(spec.ratelimitServer && { ratelimitServer: spec.ratelimitServer }),
       requireRbac: rbac?.requireRbac ?? false,
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
       ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),

@@ -39,9 +39,11 @@ function run({ steps }: Case, order: (documents: readonly string[]) => readonly 
   return translation!;
 }
 
+const LISTS = new Set(['authConfigs', 'graphqlApis', 'rateLimitConfigs']);
+
 /** Leaves out what most cases say nothing of. */
 function unlessDefault(key: string, value: unknown): unknown {
-  if ((key === 'authConfigs' || key === 'graphqlApis') && Array.isArray(value) && value.length === 0) return undefined;
+  if (LISTS.has(key) && Array.isArray(value) && value.length === 0) return undefined;
   return key === 'settings' && isDeepStrictEqual(value, DEFAULT_SNAPSHOT_SETTINGS) ? undefined : value;
 }
 

@@ -8,8 +8,8 @@ type Predicate = NonNullable<FilterStage['predicate']>;
 /** The stages of the chain at whose beginning a server can be called, by stage and predicate of the block. */
 const SLOTS: Readonly<Record<Name, Readonly<Record<Predicate, Stage>>>> = {
   FaultStage: { Before: 'fault', During: 'fault', After: 'cors' },
-  CorsStage: { Before: 'cors', During: 'cors', After: 'jwtBeforeExtAuth' },
-  WafStage: { Before: 'jwtBeforeExtAuth', During: 'jwtBeforeExtAuth', After: 'jwtBeforeExtAuth' },
+  CorsStage: { Before: 'cors', During: 'cors', After: 'localRateLimit' },
+  WafStage: { Before: 'localRateLimit', During: 'localRateLimit', After: 'localRateLimit' },
   AuthNStage: { Before: 'jwtBeforeExtAuth', During: 'extAuth', After: 'earlyTransformation' },
   AuthZStage: { Before: 'jwt', During: 'rbac', After: 'rateLimit' },
   RateLimitStage: { Before: 'rateLimit', During: 'rateLimit', After: 'regularTransformation' },

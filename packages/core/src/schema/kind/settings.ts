@@ -1,7 +1,7 @@
 import { ExtAuthServer, OWN_SERVER } from '../auth/extauth.ts';
 import { ExtProc } from '../route/ext-proc.ts';
 import * as f from '../field.ts';
-import { RateLimitRules, RateLimitServer } from '../route/rate-limit.ts';
+import { RATE_LIMIT_SUPPORT, RateLimitRules, RateLimitServer } from '../route/rate-limit.ts';
 import { ArtifactSources, ConfigSources, SecretOptions, SecretSources } from '../settings/settings-sources.ts';
 import { ConsulDiscovery, ConsulSettings } from '../settings/settings-consul.ts';
 import { GatewaySettings, GwSettings } from '../settings/settings-gateway.ts';
@@ -72,8 +72,8 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
     globalAnnotations: f.map(f.text(), 'Annotations of discovered upstreams.', f.notYet),
   }),
   rbac: f.group('Access control.', { requireRbac: f.flag('Virtual hosts without `rbac` deny everything.') }),
-  ratelimit: f.of(RateLimitRules, 'Rules of the rate limit server.', f.refused),
-  ratelimitServer: f.of(RateLimitServer, 'The rate limit server.', f.refused),
+  ratelimit: f.of(RateLimitRules, 'Rules of the rate limits of routes.', RATE_LIMIT_SUPPORT.global),
+  ratelimitServer: f.of(RateLimitServer, 'How requests are limited, and by which server.', RATE_LIMIT_SUPPORT.global),
   extauth: f.of(ExtAuthServer, 'External auth.'),
   namedExtauth: f.map(ExtAuthServer, 'More auth servers, by name.', { ...f.refused, 'x-instead': OWN_SERVER }),
   cachingServer: f.anything('The response cache.', f.leftOut),

@@ -6,7 +6,7 @@ import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import { GrpcJsonTranscoder } from './grpc-json-transcoder.ts';
 import { HttpConnectionManagerSettings } from './http-connection-manager.ts';
-import { RateLimitServer, TokenBucket } from '../route/rate-limit.ts';
+import { RATE_LIMIT_SUPPORT, RateLimitServer, TokenBucket } from '../route/rate-limit.ts';
 import { Buffer, Csrf } from '../route/small-options.ts';
 import { UpstreamSslConfig } from './ssl-config.ts';
 import { CircuitBreakers } from '../upstream/circuit-breakers.ts';
@@ -178,8 +178,8 @@ const http = f.block({
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),
   dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.'),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
-  networkLocalRatelimit: f.of(TokenBucket, 'Limits new connections.', f.refused),
-  httpLocalRatelimit: f.group('Limits requests in this proxy instance.', f.refused, {
+  networkLocalRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.network),
+  httpLocalRatelimit: f.group('Limits requests in this proxy instance.', RATE_LIMIT_SUPPORT.local, {
     defaultLimit: f.of(TokenBucket, 'Default limit for routes without their own.'),
     localRateLimitPerDownstreamConnection: f.flag('A bucket for each connection.'),
     enableXRatelimitHeaders: f.flag('Adds `x-ratelimit-*` to responses.'),
@@ -195,7 +195,7 @@ const http = f.block({
   }),
   grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'Translates between JSON and gRPC.', f.notYet),
   extauth: f.of(ExtAuthServer, 'External auth settings here, instead of those in the Settings.'),
-  ratelimitServer: f.of(RateLimitServer, 'The rate limit server here, instead of that in the Settings.', f.refused),
+  ratelimitServer: f.of(RateLimitServer, 'As in the Settings, and instead of it here.', RATE_LIMIT_SUPPORT.global),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
   dlp: f.of(DlpListener, 'Masks sensitive values.'),
   caching: f.group('Deprecated; caches responses.', f.leftOut, {
@@ -241,7 +241,7 @@ const tcp = f.block({
     accessLogFlushInterval: f.duration('Interval between log entries of an open connection.'),
   }),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
-  localRatelimit: f.of(TokenBucket, 'Limits new connections.', f.refused),
+  localRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.network),
 });
 /** TCP options of a listener, `tcpGateway.options`. */
 export interface TcpListenerOptions extends f.Static<typeof tcp> {}

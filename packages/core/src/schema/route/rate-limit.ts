@@ -3,9 +3,25 @@ import * as f from '../field.ts';
 const UNITS = ['UNKNOWN', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'] as const;
 const UINT32 = 4294967295;
 
+/** Support of the limits below; a resource that uses an unsupported one is rejected. */
+export const RATE_LIMIT_SUPPORT = {
+  /** Global limits: options of virtual hosts and routes, RateLimitConfigs, rules and server in the Settings and on listeners. */
+  global: f.refused,
+  /** `httpLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts and routes. */
+  local: f.refused,
+  /** `networkLocalRatelimit` of HTTP gateways, and `localRatelimit` of TCP gateways. */
+  network: f.refused,
+} as const;
+
 const limit = f.block({
-  requestsPerUnit: f.uint32('Requests allowed per unit.'),
-  unit: f.enumeration(UNITS, 'The unit of time.'),
+  requestsPerUnit: f.uint32('Requests allowed per unit; 0 rejects every request.'),
+  unit: f.enumeration(UNITS, 'The unit of time. A window starts at a multiple of the unit.'),
+  algorithm: f.choice(['FIXED_WINDOW', 'SLIDING_WINDOW', 'TOKEN_BUCKET'], 'How requests are counted.', f.addition),
+  burst: f.int('Capacity of the token bucket. Default: `requestsPerUnit`.', {
+    minimum: 1,
+    maximum: UINT32,
+    ...f.addition,
+  }),
 });
 /** A number of requests per unit of time. */
 export interface RateLimit extends f.Static<typeof limit> {}
@@ -79,23 +95,55 @@ const action = f.block(f.exclusive, {
 export interface RateLimitAction extends f.Static<typeof action> {}
 export const RateLimitAction = f.named<RateLimitAction>('RateLimitAction', action);
 
-const actions = f.block({
+const cost = f.block(f.exclusive, {
+  header: f.group('The number in a request header; a missing or invalid value counts as 1.', f.required('headerName'), {
+    headerName: f.text('Header name.'),
+    max: f.uint32('Maximum cost of a request; a larger number counts as this.', { default: 1000 }),
+  }),
+  graphqlComplexity: f.empty('The complexity of the GraphQL operation.'),
+});
+/** How much a request counts. */
+export interface RateLimitCost extends f.Static<typeof cost> {}
+export const RateLimitCost = f.named<RateLimitCost>('RateLimitCost', cost);
+
+const entries = {
   actions: f.list(RateLimitAction, 'Ordered tuple of entries.'),
   setActions: f.list(RateLimitAction, 'Unordered set of entries.'),
+} as const;
+const actions = f.block({
+  ...entries,
   limit: f.group('Overrides the quota of the rules.', {
     dynamicMetadata: f.group('Reads the quota from metadata.', {
       metadataKey: f.anything('Key and path of `{requests_per_unit, unit}`.'),
     }),
   }),
   type: f.choice(['REQUEST', 'TOKEN'], 'What is counted.'),
+  cost: f.of(RateLimitCost, 'How much a request counts. Default: 1.', f.addition),
 });
 /** One descriptor that a request is counted under. */
 export interface RateLimitActions extends f.Static<typeof actions> {}
 export const RateLimitActions = f.named<RateLimitActions>('RateLimitActions', actions);
 
+const concurrency = f.block(f.required('maxInFlight'), {
+  ...entries,
+  maxInFlight: f.int('Maximum number of requests with the same entries at a time, until their responses end.', {
+    minimum: 1,
+    maximum: UINT32,
+  }),
+});
+/** Limits the requests in flight with the same entries, counted in this proxy instance. */
+export interface RateLimitConcurrency extends f.Static<typeof concurrency> {}
+export const RateLimitConcurrency = f.named<RateLimitConcurrency>('RateLimitConcurrency', concurrency);
+
 const vhost = {
   rateLimits: f.list(RateLimitActions, 'Descriptors; a request over the limit of any of them is rejected with 429.'),
-  localRatelimit: f.of(TokenBucket, 'Limit counted in this proxy instance.'),
+  localRatelimit: f.of(TokenBucket, 'Limit counted in this proxy instance.', RATE_LIMIT_SUPPORT.local),
+  retryAfter: f.flag('Sends the seconds until more requests are allowed in `retry-after` of 429.', f.addition),
+  concurrency: f.list(
+    RateLimitConcurrency,
+    'Limits of requests in flight, counted in this proxy instance; a request over one of them is rejected with 429.',
+    f.addition,
+  ),
 } as const;
 const vhostFields = f.block(vhost);
 /** Rate limits of a virtual host. */
@@ -120,8 +168,9 @@ const descriptor = f.block(f.required('key'), {
   value: f.text('Value of the entry. Unset: each value has its own counter.'),
   rateLimit: f.of(RateLimit, 'The limit. Unset: not limited here.'),
   descriptors: f.list(f.self('RateLimitDescriptor'), 'Rules for the entries that follow.'),
-  weight: f.count('Of all matching rules only those with the highest weight apply.', { default: 0 }),
+  weight: f.uint32('Of all matching rules only those with the highest weight apply.', { default: 0 }),
   alwaysApply: f.flag('Applies regardless of weights.'),
+  shadow: f.flag('Counts requests without rejecting any.', f.addition),
 });
 /** A rule for an ordered tuple of entries; a tree. */
 export interface RateLimitDescriptor extends f.Static<typeof descriptor> {
@@ -140,6 +189,7 @@ const setDescriptor = f.block({
   ),
   rateLimit: f.of(RateLimit, 'The limit.'),
   alwaysApply: f.flag('Applies even if an earlier rule matched.'),
+  shadow: f.flag('Counts requests without rejecting any.', f.addition),
 });
 /** A rule for a set of entries. */
 export interface RateLimitSetDescriptor extends f.Static<typeof setDescriptor> {}
@@ -154,7 +204,7 @@ export interface RateLimitRules extends f.Static<typeof rules> {}
 export const RateLimitRules = f.named<RateLimitRules>('RateLimitRules', rules);
 
 const server = f.block({
-  ratelimitServerRef: f.ref('Upstream of the server.'),
+  ratelimitServerRef: f.ref('Upstream of the server. Default namespace: gw-system. Unset: the gateway counts.'),
   requestTimeout: f.duration('Timeout of a request to the server.', { default: '100ms' }),
   denyOnFail: f.flag('True returns 500 if the server fails; false allows the request.'),
   enableXRatelimitHeaders: f.flag('Adds `x-ratelimit-*` to responses.'),
@@ -166,7 +216,7 @@ export interface RateLimitServer extends f.Static<typeof server> {}
 export const RateLimitServer = f.named<RateLimitServer>('RateLimitServer', server);
 
 const spec = f.block({
-  raw: f.group('Rules and descriptors combined.', f.refused, {
+  raw: f.group('Rules and descriptors combined.', RATE_LIMIT_SUPPORT.global, {
     descriptors: f.list(RateLimitDescriptor, 'Rules for ordered tuples.'),
     setDescriptors: f.list(RateLimitSetDescriptor, 'Rules for sets.'),
     rateLimits: f.list(RateLimitActions, 'Descriptors under which requests are counted.'),

@@ -6,7 +6,13 @@ import { ExtProcRoute } from './ext-proc.ts';
 import * as f from '../field.ts';
 import { HeaderManipulation } from './header-manipulation.ts';
 import { JwtProviders, JwtRoute, JwtStaged, JwtStagedRoute } from '../auth/jwt.ts';
-import { RateLimitBasic, RateLimitConfigRefs, RateLimitRoute, RateLimitVhost } from './rate-limit.ts';
+import {
+  RATE_LIMIT_SUPPORT,
+  RateLimitBasic,
+  RateLimitConfigRefs,
+  RateLimitRoute,
+  RateLimitVhost,
+} from './rate-limit.ts';
 import { Rbac } from '../auth/rbac.ts';
 import { RegexRewrite } from './regex-rewrite.ts';
 import { Retries } from './retries.ts';
@@ -27,10 +33,14 @@ const everywhere = {
 const policies = {
   retries: f.of(Retries, 'Retries of failed requests. The block of a route replaces that of its virtual host.'),
   cors: f.of(Cors, 'CORS policy. Fields of the route replace those of the virtual host.'),
-  ratelimitBasic: f.of(RateLimitBasic, 'Limits for known and unknown users.', f.refused),
-  rateLimitConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs, at the stage defined in the Settings.', f.refused),
-  rateLimitEarlyConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', f.refused),
-  rateLimitRegularConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', f.refused),
+  ratelimitBasic: f.of(RateLimitBasic, 'Limits for known and unknown users.', RATE_LIMIT_SUPPORT.global),
+  rateLimitConfigs: f.of(
+    RateLimitConfigRefs,
+    'RateLimitConfigs, at the stage defined in the Settings.',
+    RATE_LIMIT_SUPPORT.global,
+  ),
+  rateLimitEarlyConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs before auth.', RATE_LIMIT_SUPPORT.global),
+  rateLimitRegularConfigs: f.of(RateLimitConfigRefs, 'RateLimitConfigs after auth.', RATE_LIMIT_SUPPORT.global),
   rbac: f.of(Rbac, 'Access control by claims.'),
   waf: f.of(Waf, 'Web application firewall.', f.refused),
   dlp: f.of(Dlp, 'Masks sensitive values.'),
@@ -101,9 +111,9 @@ const route = f.block(
       f.anything(),
       'Metadata of the route, by namespace; in formats `%METADATA(ROUTE:namespace:key)%`.',
     ),
-    ratelimit: f.of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', f.refused),
-    ratelimitEarly: f.of(RateLimitRoute, 'Rate limits before auth.', f.refused),
-    ratelimitRegular: f.of(RateLimitRoute, 'Rate limits after auth.', f.refused),
+    ratelimit: f.of(RateLimitRoute, 'Rate limits, at the stage defined in the Settings.', RATE_LIMIT_SUPPORT.global),
+    ratelimitEarly: f.of(RateLimitRoute, 'Rate limits before auth.', RATE_LIMIT_SUPPORT.global),
+    ratelimitRegular: f.of(RateLimitRoute, 'Rate limits after auth.', RATE_LIMIT_SUPPORT.global),
     jwt: f.of(JwtRoute, 'Deprecated; disables `jwt` of the virtual host on this route.'),
     jwtStaged: f.of(JwtStagedRoute, 'Disables JWT verification on this route, by stage.'),
     jwtProvidersStaged: f.of(JwtStaged, 'Providers of the route, by stage; the route must have a name.'),
@@ -133,9 +143,9 @@ const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), 
   corsPolicyMergeSettings: f.group('How `cors` of virtual host and route are merged.', {
     exposeHeaders: f.choice(['DEFAULT', 'UNION'], 'Whether exposed headers of both levels are united.'),
   }),
-  ratelimit: f.of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', f.refused),
-  ratelimitEarly: f.of(RateLimitVhost, 'Rate limits before auth.', f.refused),
-  ratelimitRegular: f.of(RateLimitVhost, 'Rate limits after auth.', f.refused),
+  ratelimit: f.of(RateLimitVhost, 'Rate limits, at the stage defined in the Settings.', RATE_LIMIT_SUPPORT.global),
+  ratelimitEarly: f.of(RateLimitVhost, 'Rate limits before auth.', RATE_LIMIT_SUPPORT.global),
+  ratelimitRegular: f.of(RateLimitVhost, 'Rate limits after auth.', RATE_LIMIT_SUPPORT.global),
   jwt: f.of(JwtProviders, 'Deprecated; the same as `jwtStaged.afterExtAuth`.'),
   jwtStaged: f.of(JwtStaged, 'Tokens that requests must have, by stage.'),
   ...everywhere,

@@ -9,6 +9,7 @@ import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
+import { rateLimitProblems, type RateLimitHolder } from '../virtual-host/rate-limit-refs.ts';
 import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
 import type { TemplateHolder } from '../virtual-host/template-place.ts';
@@ -27,7 +28,7 @@ export interface JudgedRoute {
   readonly action: RouteAction;
   readonly maxDirectBodyBytes: number;
   /** The route as it is written. */
-  readonly holder: TemplateHolder;
+  readonly holder: TemplateHolder & RateLimitHolder;
 }
 
 /** Returns problems of a merged route that its resource alone does not show. */
@@ -42,6 +43,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Sour
       ...authProblems(level.extauth, reader),
       ...transformationProblems(level, route.holder, reader),
     ]),
+    ...rateLimitProblems(options, route.holder, reader),
     ...subsetProblems(action, reader).errors,
     ...restProblems(action),
     ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),

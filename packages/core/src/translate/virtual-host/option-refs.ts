@@ -2,8 +2,18 @@ import type { Derived } from '../derived.ts';
 import { fillRefs, type RefFields } from '../reference/fill-refs.ts';
 
 /** Options with references to resources, and the fields of these references. */
-const BLOCKS = ['extauth', 'headerManipulation', 'jwt', 'jwtStaged', 'jwtProvidersStaged', 'shadowing'] as const;
-const FIELDS: RefFields = { names: new Set(['configRef', 'headerSecretRef', 'upstream', 'upstreamRef']) };
+const BLOCKS = [
+  'extauth',
+  'headerManipulation',
+  'jwt',
+  'jwtStaged',
+  'jwtProvidersStaged',
+  'rateLimitConfigs',
+  'rateLimitEarlyConfigs',
+  'rateLimitRegularConfigs',
+  'shadowing',
+] as const;
+const FIELDS: RefFields = { names: new Set(['configRef', 'headerSecretRef', 'refs', 'upstream', 'upstreamRef']) };
 
 type Options = Readonly<Partial<Record<(typeof BLOCKS)[number], unknown>>>;
 

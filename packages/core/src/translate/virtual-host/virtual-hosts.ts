@@ -14,6 +14,7 @@ import { routeMessage, virtualHostMessage } from '../status/messages.ts';
 import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
+import { rateLimitConfigsOf, rateLimitProblems } from './rate-limit-refs.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { hashWarnings } from '../route/hash-destinations.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
@@ -106,6 +107,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
   const host = { written, kind: 'VirtualHostOption', namespace, at: HOST } as const;
+  for (const fault of rateLimitProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of transformationProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of missingKeyUpstreams(options, reader, HOST)) report.warn(fault);
   const name = dotted(ref);
@@ -117,8 +119,9 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   if (reader.input.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
   const authConfigs = authConfigsOf({ options, routes }, reader, report);
+  const rateLimitConfigs = rateLimitConfigsOf({ options, routes }, reader, report);
   const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
-  const parts = { routes: Object.freeze(routes), authConfigs, graphqlApis };
+  const parts = { routes: Object.freeze(routes), authConfigs, rateLimitConfigs, graphqlApis };
   return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
 }
 

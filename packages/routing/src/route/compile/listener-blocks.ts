@@ -22,7 +22,10 @@ const DISABLE = {
 } as const;
 const UNCHANGED = Object.freeze({});
 
-/** Returns the settings with those of a listener: `extauth` is replaced, external processing field by field. */
+/**
+ * Returns the settings with those of a listener: `extauth` and `ratelimitServer` are replaced, external processing field by
+ * field.
+ */
 export function withListenerBlocks(settings: SnapshotSettings, options: HttpListenerOptions): SnapshotSettings {
   const own: { -readonly [F in (typeof EXT_PROC_FAMILIES)[number]]?: ExtProc | undefined } = {};
   for (const family of EXT_PROC_FAMILIES) {
@@ -30,9 +33,10 @@ export function withListenerBlocks(settings: SnapshotSettings, options: HttpList
     if (options[DISABLE[family]]) own[family] = undefined;
     else if (block) own[family] = { ...settings[family], ...block };
   }
-  const { extauth } = options;
-  if (!extauth && Object.keys(own).length === 0) return settings;
-  return { ...settings, ...(extauth && { extauth }), ...own } as SnapshotSettings;
+  const { extauth, ratelimitServer } = options;
+  if (!extauth && !ratelimitServer && Object.keys(own).length === 0) return settings;
+  const replaced = { ...(extauth && { extauth }), ...(ratelimitServer && { ratelimitServer }) };
+  return { ...settings, ...replaced, ...own } as SnapshotSettings;
 }
 
 /** Returns the concerns that can have an effect: blocks of routes for buffering have none if the listener does not buffer. */
