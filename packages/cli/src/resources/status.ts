@@ -47,20 +47,29 @@ export function statusCell(
 }
 
 /**
- * Returns the STATUS cell of a virtual service: its state, its remarks, and the proxies that have problems; the
- * first line of its own reason if it is rejected, but not by a proxy.
+ * Returns the STATUS cell of a virtual service: its state, its remarks, the first line of its own reason, and the
+ * proxies that have other problems.
  */
 export function virtualServiceStatus(object: StatusObject, replacesInvalidRoutes: boolean): string {
   return statusCell(object, ({ state, messages, reason, subresources }) => {
     const bad = subresources.filter((sub) => sub.state !== 'Accepted');
-    const lines = [state, ...messages];
-    const cause = /\S.*/.exec(reason)?.[0].trimEnd();
-    // The warnings of a proxy may be those of other virtual services.
-    if (state === 'Rejected' && cause && bad.every((sub) => sub.state !== 'Rejected')) lines.push(cause);
-    else if (state === 'Accepted') lines.push(...(replacesInvalidRoutes ? [] : bad.map(blocked)));
-    else if (state !== 'Pending') lines.push(...bad.map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`));
+    const cause = firstProblem(reason);
+    const lines = [state, ...messages, ...(state === 'Accepted' || state === 'Pending' ? [] : [cause])];
+    if (state === 'Accepted') lines.push(...(replacesInvalidRoutes ? [] : bad.map(blocked)));
+    else if (state !== 'Pending') {
+      // A proxy repeats the problems of this virtual service, and its warnings may be those of others.
+      const own = (sub: (typeof bad)[number]) =>
+        cause !== '' && (sub.state !== 'Rejected' || sub.reason.includes(cause));
+      lines.push(...bad.filter((sub) => !own(sub)).map((sub) => `${sub.name} ${sub.state}: ${sub.reason}`));
+    }
     return lines.filter(Boolean).join('\n');
   });
+}
+
+/** Returns the first problem of a reason: errors come first, warnings below the line `warning:`. */
+function firstProblem(reason: string): string {
+  const lines = reason.split('\n').map((line) => line.trim());
+  return lines.find((line) => line !== '' && line !== 'warning:') ?? '';
 }
 
 function blocked(sub: { name: string; state: State }): string {

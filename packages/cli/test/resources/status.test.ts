@@ -66,4 +66,25 @@ describe('status', () => {
     expect(virtualServiceStatus(mixed, false)).to.equal('Rejected\nfirst: unknown key');
     expect(virtualServiceStatus(resource({ statuses: { a: { state: 2 } } }), false)).to.equal('Rejected');
   });
+
+  it('shows the own reason of a virtual service with warnings, not those that its proxy collected', () => {
+    const reason = 'warning: \n  Route Warning: first\n  Route Warning: second';
+    const proxy = { state: 3, reason: 'warning: \n  gw-system.other: Route Warning: of another virtual service' };
+    const object = resource({ statuses: { a: { state: 3, reason, subresourceStatuses: { [PROXY]: proxy } } } });
+    expect(virtualServiceStatus(object, false)).to.equal('Warning\nRoute Warning: first');
+  });
+
+  it('shows the proxy of a virtual service with a reason if another resource has it rejected', () => {
+    const rejected = (state: number, own: string, ofProxy: string) => {
+      const subresourceStatuses = { [PROXY]: { state: 2, reason: ofProxy } };
+      return virtualServiceStatus(resource({ statuses: { a: { state, reason: own, subresourceStatuses } } }), false);
+    };
+    expect(rejected(3, 'warning: \n  mine', 'gw-system.b: theirs')).to.equal(
+      `Warning\nmine\n${PROXY} Rejected: gw-system.b: theirs`,
+    );
+    expect(rejected(2, 'mine', 'gw-system.a: mine')).to.equal('Rejected\nmine');
+    expect(rejected(2, 'mine', 'gw-system.b: theirs')).to.equal(
+      `Rejected\nmine\n${PROXY} Rejected: gw-system.b: theirs`,
+    );
+  });
 });
