@@ -4,6 +4,7 @@ import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../resource/stored.ts';
 import type { AuthConfigTable } from './reference/tables.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
+import type { MissingOptions } from './listener/missing-options.ts';
 import type { LocatedProblem, FoundProblem } from './status/report.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { StatusTable } from './status/statuses.ts';
@@ -20,6 +21,7 @@ export interface Memo {
   readonly served: readonly SnapshotUpstream[];
   /** By proxy and gateway. */
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly missing: MissingOptions;
   readonly snapshots: ReadonlyMap<string, Snapshot>;
   readonly proxies: readonly Resource[];
   readonly statuses: StatusTable;

@@ -5,6 +5,7 @@ import { authConfigTable } from './reference/auth-configs.ts';
 import { changesBetween } from './changes.ts';
 import { Derived } from './derived.ts';
 import { buildListeners } from './listener/build-listeners.ts';
+import { missingOptions } from './listener/missing-options.ts';
 import { usedGateways, type DefaultGateways } from './listener/gateways.ts';
 import type { LocatedProblem } from './status/report.ts';
 import { listsOf } from './lists.ts';
@@ -54,10 +55,11 @@ export function translate({ stored, defaultGateways }: TranslateOptions, memo?: 
   const input: TranslationInput = { stored, derived, settings, upstreams, authConfigs, list };
   const gateways = usedGateways(list('Gateway'), input, defaultGateways);
   const listeners = buildListeners(gateways, { input, memo, changes });
+  const missing = missingOptions(listeners.values(), memo?.missing);
   const served = servedUpstreams(upstreams, memo);
   const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served, derived }, memo?.snapshots);
   const proxies = proxiesOf(snapshots, input, memo);
-  const statuses = statusTable({ input, listeners, proxies, changes }, memo);
+  const statuses = statusTable({ input, listeners, missing, proxies, changes }, memo);
   const parts = {
     stored,
     derived,
@@ -67,6 +69,7 @@ export function translate({ stored, defaultGateways }: TranslateOptions, memo?: 
     authConfigs,
     served,
     listeners,
+    missing,
     snapshots,
     proxies,
     statuses,

@@ -1,5 +1,3 @@
-import { bufferWarnings } from './buffer-limits.ts';
-import { forwardProxyWarnings } from './forward-proxy-routes.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
@@ -134,9 +132,6 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
   const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
   const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const options = gateway.spec.httpGateway?.options ?? {};
-  for (const warning of forwardProxyWarnings(virtualHosts, options, input.derived)) report.warn(warning);
-  for (const warning of bufferWarnings(virtualHosts, options, input.derived)) report.warn(warning);
   return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
 }
 

@@ -38,7 +38,12 @@ export interface Leaf {
   readonly at: FieldPath;
   /** Key of its last good parts. */
   readonly keys: readonly string[];
+  /** The route that delegates to it. */
+  readonly above: DelegatingRoute | undefined;
 }
+
+/** A route that delegates to others. */
+export type DelegatingRoute = Pick<Leaf, 'spec' | 'holder' | 'label' | 'at' | 'above'>;
 
 /** The delegating route above a list of routes. */
 interface Parent {
@@ -47,6 +52,7 @@ interface Parent {
   readonly inherit: Inheritance;
   readonly steps: readonly LogNameStep[];
   readonly tables: readonly ResourceRef[];
+  readonly route: DelegatingRoute;
 }
 
 /** One expansion: its input, the report of every visited table, and a limit of routes. */
@@ -99,14 +105,22 @@ export class Expansion {
     const merged = routeOptions(spec, parent?.options, context);
     const options = withInheritedTransformations(merged, parent ? parent.options : this.#hostOptions);
     const table = kind === 'RouteTable' ? ref : undefined;
+    const above = parent?.route;
     const steps = [...(parent?.steps ?? []), { table, name: spec.name, index }];
-    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at, keys }];
+    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at, keys, above }];
     const problem = delegatingProblem(matchers);
     if (problem) {
       holder.report.error(routeMessage('ProcessingError', problem, label), [...at, 'matchers']);
       return [];
     }
-    const below = { matcher: delegatingMatcher(matchers), options, inherit, steps, tables: parent?.tables ?? [] };
+    const below = {
+      matcher: delegatingMatcher(matchers),
+      options,
+      inherit,
+      steps,
+      tables: parent?.tables ?? [],
+      route: { spec, holder, label, at, above },
+    };
     return this.#delegate({ action: spec.delegateAction, at: [...at, 'delegateAction'], keys }, holder, below);
   }
 

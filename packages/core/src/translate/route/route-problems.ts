@@ -12,7 +12,7 @@ import { dotted } from '../names.ts';
 import { rateLimitProblems, type RateLimitHolder } from '../virtual-host/rate-limit-refs.ts';
 import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
-import type { TemplateHolder } from '../virtual-host/template-place.ts';
+import type { OptionHolder } from '../virtual-host/option-place.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
 import type { SourcedProblem } from '../status/report.ts';
@@ -28,7 +28,7 @@ export interface JudgedRoute {
   readonly action: RouteAction;
   readonly maxDirectBodyBytes: number;
   /** The route as it is written. */
-  readonly holder: TemplateHolder & RateLimitHolder;
+  readonly holder: OptionHolder & RateLimitHolder;
 }
 
 /** Returns problems of a merged route that its resource alone does not show. */

@@ -1,19 +1,29 @@
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
+import type { MissingOptions } from '../listener/missing-options.ts';
 import type { Memo } from '../memo.ts';
 import type { TranslationInput } from '../input.ts';
 
+/** What the current translation made so far. */
+interface Translated {
+  readonly input: TranslationInput;
+  readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly missing: MissingOptions;
+}
+
 /** Returns a superset of the resources whose status may have changed. */
 export function dirtyKeys(
-  input: TranslationInput,
-  listeners: ReadonlyMap<string, ListenerBuild>,
+  { input, listeners, missing }: Translated,
   memo: Memo,
   changes: Changes,
 ): ReadonlySet<ResourceKey> {
   const dirty = new Set(changes.keys);
   for (const [name, build] of listeners) compare(build, memo.listeners.get(name), dirty);
   for (const [name, build] of memo.listeners) if (!listeners.has(name)) compare(build, undefined, dirty);
+  for (const key of new Set([...missing.keys(), ...memo.missing.keys()])) {
+    if (missing.get(key) !== memo.missing.get(key)) dirty.add(key);
+  }
   if (input.upstreams !== memo.upstreams) {
     for (const [key, entry] of input.upstreams) if (memo.upstreams.get(key) !== entry) dirty.add(key);
   }

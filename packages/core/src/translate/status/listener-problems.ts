@@ -1,7 +1,14 @@
 import type { Derived } from '../derived.ts';
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
+import { lacksOption, type MissingOptions } from '../listener/missing-options.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+
+/** The problems of all listeners. */
+interface ListenerProblems {
+  readonly listeners: Iterable<ListenerBuild>;
+  readonly missing: MissingOptions;
+}
 
 /** The problems of one resource from the listeners, and the proxies with it. */
 export interface FoundProblems {
@@ -13,7 +20,7 @@ export interface FoundProblems {
 
 /** Returns problems by gateway, virtual service and route table, in the order of the listeners; only of `wanted`, if given. */
 export function collectProblems(
-  listeners: Iterable<ListenerBuild>,
+  { listeners, missing }: ListenerProblems,
   wanted: ReadonlySet<ResourceKey> | undefined,
 ): ReadonlyMap<ResourceKey, FoundProblems> {
   const found = new Map<ResourceKey, FoundProblems>();
@@ -34,13 +41,14 @@ export function collectProblems(
     }
     for (const { key, problem } of tls?.located ?? []) found.get(key)?.notes.push(problem.message);
   }
+  for (const [key, problems] of missing) found.get(key)?.problems.push(problems);
   return found;
 }
 
 /** Returns all problems of a proxy: of its listeners and of the virtual services on them. */
 export function proxyProblems(
   proxy: string,
-  listeners: Iterable<ListenerBuild>,
+  { listeners, missing }: ListenerProblems,
   derived: Derived,
 ): readonly Problems[] {
   const all: Problems[] = [];
@@ -48,7 +56,11 @@ export function proxyProblems(
     if (listener.proxy !== proxy) continue;
     if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
     for (const [i, problems] of listener.services.entries()) {
-      if (problems !== NO_PROBLEMS) all.push(derived.of(named, problems, listener.builds[i]!.virtualHost.name));
+      const build = listener.builds[i]!;
+      const lack = lacksOption(listener, build) ? missing.get(build.stored.key) : undefined;
+      for (const each of [problems, lack ?? NO_PROBLEMS]) {
+        if (each !== NO_PROBLEMS) all.push(derived.of(named, each, build.virtualHost.name));
+      }
     }
   }
   return all;

@@ -6,7 +6,12 @@ import { issueText } from '../reference/find.ts';
 /** Kinds of problems by part (reference: routing 7.2). */
 interface Kinds {
   Listener: 'BindPortNotUniqueError' | 'SSLConfigError' | 'SSLConfigWarning' | 'ProcessingError';
-  VirtualHost: 'DomainsNotUniqueError' | 'EmptyDomainError' | 'NameNotUniqueError' | 'ProcessingError';
+  VirtualHost:
+    | 'DomainsNotUniqueError'
+    | 'EmptyDomainError'
+    | 'NameNotUniqueError'
+    | 'ProcessingError'
+    | 'ProcessingWarning';
   Route: 'InvalidMatcherError' | 'ProcessingError' | 'InvalidDestinationWarning' | 'ProcessingWarning';
 }
 

@@ -11,6 +11,7 @@ import type { Derived } from '../derived.ts';
 import { dirtyKeys } from './dirty.ts';
 import { isRead } from '../listener/gateways.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
+import type { MissingOptions } from '../listener/missing-options.ts';
 import type { Memo } from '../memo.ts';
 import { subresourceKey } from '../names.ts';
 import { collectProblems, proxyProblems } from './listener-problems.ts';
@@ -24,19 +25,20 @@ import type { TranslationInput } from '../input.ts';
 export interface StatusSources {
   readonly input: TranslationInput;
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
+  readonly missing: MissingOptions;
   readonly proxies: readonly Resource[];
   readonly changes: Changes | undefined;
 }
 
 export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
-  const { input, listeners, proxies, changes } = sources;
+  const { input, listeners, missing, proxies, changes } = sources;
   const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, sources, memo)));
   const reports = new Map(
     proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, input.derived)]),
   );
   const known = memo && changes && isSameInput(input, reports, memo) ? memo : undefined;
-  const dirty = known && dirtyKeys(input, listeners, known, changes!);
-  const found = collectProblems(listeners.values(), dirty);
+  const dirty = known && dirtyKeys({ input, listeners, missing }, known, changes!);
+  const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
   const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
   const statuses = new Map<ResourceKey, ResourceStatus>(known?.statuses.statuses ?? []);
   if (!known) for (const [key, { status }] of proxyEntries) statuses.set(key, status);
@@ -89,9 +91,9 @@ function keyed(report: StatusReport, key: string): Subresource {
   return Object.freeze([key, report] as const);
 }
 
-function proxyEntry({ metadata }: Resource, { listeners, input }: StatusSources, memo: Memo | undefined) {
+function proxyEntry({ metadata }: Resource, { listeners, missing, input }: StatusSources, memo: Memo | undefined) {
   const key = keyOf('Proxy', metadata);
-  const problems = proxyProblems(metadata.name, listeners.values(), input.derived);
+  const problems = proxyProblems(metadata.name, { listeners: listeners.values(), missing }, input.derived);
   const statusInput = { stored: undefined, problems, notes: NONE, subresources: NONE };
   return [key, statusEntry(key, statusInput, memo?.statuses.entries.get(key))] as const;
 }

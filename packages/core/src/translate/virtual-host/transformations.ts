@@ -7,7 +7,7 @@ import { templateProblems } from '../../validate/transformation/template-problem
 import type { Reader } from '../input.ts';
 import type { SourcedProblem } from '../status/report.ts';
 import { faultOf } from '../reference/missing.ts';
-import { templatePlace, type TemplateHolder, type TemplatePlace } from './template-place.ts';
+import { optionPlace, type OptionHolder, type OptionPlace } from './option-place.ts';
 
 /**
  * Applies `inheritTransformation`: appends the early and regular lists of the parent to the own
@@ -40,7 +40,7 @@ function joined(own: TransformationStage | undefined, inherited: TransformationS
 /** Returns problems of templates and of expression sizes in the transformations of one level, with their path in the resource of the holder. */
 export function transformationProblems(
   options: HasTransformations,
-  holder: TemplateHolder,
+  holder: OptionHolder,
   reader: Reader,
 ): readonly SourcedProblem[] {
   const { validateTransformations, regexMaxProgramSize } = reader.input.settings;
@@ -59,7 +59,13 @@ export function transformationProblems(
   });
 }
 
-function placed({ at, isInline, shared }: TemplatePlace, message: string, below: FieldPath): SourcedProblem {
+/** Inherited templates are at the holder. */
+function templatePlace(template: TransformationTemplate, holder: OptionHolder, reader: Reader): OptionPlace {
+  const pathIn = (options: HasTransformations) => templatesOf(options).find((each) => each.template === template)?.path;
+  return optionPlace(pathIn, holder, reader) ?? { at: holder.at };
+}
+
+function placed({ at, isInline, shared }: OptionPlace, message: string, below: FieldPath): SourcedProblem {
   if (!shared) return { ...faultOf(message), path: isInline ? [...at, ...below] : at };
   const { key, path } = shared.source;
   return { ...faultOf(`${shared.name}: ${message}`), path: at, source: { key, path: [...path, ...below] } };

@@ -5,6 +5,7 @@ import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
+import { needsOfHost, needsOfRoute, type GatewayNeed } from './gateway-needs.ts';
 import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
 import { missingKeyUpstreams } from './key-upstreams.ts';
@@ -36,6 +37,8 @@ export interface VirtualServiceBuild {
   /** Reports of every visited route table. */
   readonly tables: ReadonlyMap<ResourceKey, Problems>;
   readonly dependencies: Dependencies;
+  /** Options of the gateway that its routes need. */
+  readonly needs: readonly GatewayNeed[];
   /** The last good parts for later broken references. */
   readonly lastGood: GoodParts;
   readonly maxDirectBodyBytes: number;
@@ -71,7 +74,7 @@ export function buildVirtualService(
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
   const lastGood = new LastGood(goodParts);
   const expansion = new Expansion(new Reader(input), holder, lastGood);
-  const virtualHost = virtualHostOf(resource.spec, expansion, owner);
+  const { virtualHost, needs } = virtualHostOf(resource.spec, expansion, owner);
   const tables = new Map<ResourceKey, Problems>();
   for (const [key, table] of expansion.tables) {
     const problems = table.report.problems();
@@ -85,6 +88,7 @@ export function buildVirtualService(
     problems: holder.report.problems(),
     tables,
     dependencies: expansion.reader.dependencies,
+    needs,
     // A virtual host with errors was never served.
     lastGood: holder.report.hasErrors ? (goodParts ?? NO_GOOD_PARTS) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
@@ -94,7 +98,11 @@ export function buildVirtualService(
 /** Key of the last good options of the virtual host itself. */
 const HOST_KEYS: readonly string[] = Object.freeze(['virtual host']);
 
-function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Owner): VirtualHost {
+function virtualHostOf(
+  spec: VirtualServiceSpec,
+  expansion: Expansion,
+  owner: Owner,
+): Pick<VirtualServiceBuild, 'virtualHost' | 'needs'> {
   const { reader, top, lastGood } = expansion;
   const { report, ref } = top;
   const { namespace } = ref;
@@ -114,7 +122,8 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const leaves = expansion.leaves(written.routes ?? [], options);
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
   const { maxDirectBodyBytes } = owner;
-  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options };
+  const needs = [...needsOfHost(options, host, top, reader)];
+  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options, needs };
   const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
   if (reader.input.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
@@ -122,7 +131,7 @@ function virtualHostOf(spec: VirtualServiceSpec, expansion: Expansion, owner: Ow
   const rateLimitConfigs = rateLimitConfigsOf({ options, routes }, reader, report);
   const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
   const parts = { routes: Object.freeze(routes), authConfigs, rateLimitConfigs, graphqlApis };
-  return Object.freeze({ name, virtualService: ref, domains, options, ...parts });
+  return { virtualHost: Object.freeze({ name, virtualService: ref, domains, options, ...parts }), needs };
 }
 
 const HOST: FieldPath = ['spec', 'virtualHost'];
@@ -137,6 +146,8 @@ interface RouteContext extends RouteActionContext {
   /** Of the virtual host. */
   readonly name: string;
   readonly logOwner: string;
+  /** Collects what the routes need. */
+  readonly needs: GatewayNeed[];
   readonly maxDirectBodyBytes: number;
 }
 
@@ -146,6 +157,7 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   const { settings } = reader.input;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, context);
+  context.needs.push(...needsOfRoute(leaf, action, reader));
   const route = { written: spec, kind: 'RouteOption', namespace: holder.ref.namespace, at: leaf.at } as const;
   const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes, holder: route }, reader);
   for (const fault of problem === undefined ? [] : [problem, ...more]) {
