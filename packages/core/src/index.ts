@@ -187,6 +187,7 @@ export type { DefaultGateways } from './translate/listener/gateways.ts';
 export type {
   CallRetry,
   CallUpstream,
+  FoundUpstream,
   UpstreamAnswer,
   UpstreamCall,
   UpstreamConnection,
@@ -203,6 +204,7 @@ export {
   readTlsMaterial,
   type UpstreamTls,
 } from './upstream/upstream-tls.ts';
+export { authPlaceOf, type AuthPlace, type AuthServers } from './contract/auth-place.ts';
 export type {
   AuthAllowed,
   AuthDecision,

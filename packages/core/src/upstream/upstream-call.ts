@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Endpoint, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { ResourceRef } from '../resource/resource.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -35,6 +36,8 @@ export interface UpstreamAnswer {
   readonly status: number;
   /** By lower-case name; repeated headers joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** All headers as received, flat `[name, value, …]`, for those that cannot be joined. */
+  readonly rawHeaders?: readonly string[];
   readonly body: Buffer;
 }
 
@@ -47,12 +50,21 @@ export interface UpstreamConnection {
   readonly basePath: string;
 }
 
+/** An upstream as it is now. */
+export interface FoundUpstream {
+  readonly snapshot: SnapshotUpstream;
+  /** Returns the next endpoint by the load balancing of the upstream; `undefined` if there is none. */
+  pick(): Endpoint | undefined;
+}
+
 /**
  * Calls an upstream through its connection pools, load balancing and TLS. Rejects with a `GatewayError` with status 503
  * if it cannot be reached, 504 on a timeout, 502 if its response is not HTTP or too large.
  */
 export interface CallUpstream {
   (upstream: ResourceRef, call: UpstreamCall): Promise<UpstreamAnswer>;
+  /** Returns an upstream for clients with connections of their own, such as those of gRPC; `undefined` if it does not exist. */
+  find?(upstream: ResourceRef): FoundUpstream | undefined;
   /** Connects to the next endpoint within the connect timeout of the upstream, e.g. for a WebSocket. Rejects as a call does. */
   connect?(upstream: ResourceRef): Promise<UpstreamConnection>;
 }

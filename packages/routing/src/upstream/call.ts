@@ -1,6 +1,7 @@
 import {
   clusterName,
   type CallUpstream,
+  type FoundUpstream,
   type ResourceRef,
   type UpstreamAnswer,
   type UpstreamCall,
@@ -13,7 +14,7 @@ import { Cluster } from './cluster.ts';
 import type { Host } from './hosts/host.ts';
 import { UpstreamExchange } from './exchange.ts';
 import { retrying } from './retrying.ts';
-import type { Upstreams } from './upstream.ts';
+import type { Upstream, Upstreams } from './upstream.ts';
 
 const RETRYABLE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -44,7 +45,14 @@ export function createUpstreamCaller(upstreams: Upstreams): CallUpstream {
       if (cluster instanceof Cluster && host) new Call({ cluster, host, call, cancellations, resolve, reject }).start();
       else reject(errorOf(noEndpoint('no endpoint'), name));
     });
-  return Object.assign(retrying(upstreams, once), { connect: createUpstreamConnector(upstreams) });
+  return Object.assign(retrying(upstreams, once), {
+    connect: createUpstreamConnector(upstreams),
+    find: (ref: ResourceRef) => foundUpstream(upstreams.get(nameOf(ref))),
+  });
+}
+
+function foundUpstream(cluster: Upstream | undefined): FoundUpstream | undefined {
+  return cluster && { snapshot: cluster.snapshot, pick: () => cluster.pick()?.endpoint };
 }
 
 /**
@@ -147,14 +155,15 @@ class Call extends UpstreamExchange {
     cluster.stats.rqTime.observe(this.elapsedMs);
     cluster.stats.responded(this.#response!.status);
     this.#finish();
-    const { status, headers } = this.#response!;
-    resolve({ status, headers, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks) });
+    resolve({ ...this.#response!, body: this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks) });
   }
 
   protected onResponse(head: ResponseHead): void {
     let response = heads.get(head);
-    if (!response)
-      heads.set(head, (response = { status: head.status, headers: Object.freeze(headersByName(head.headers)) }));
+    if (!response) {
+      const { status, headers: rawHeaders } = head;
+      heads.set(head, (response = { status, headers: Object.freeze(headersByName(rawHeaders)), rawHeaders }));
+    }
     this.#response = response;
   }
 

@@ -39,12 +39,16 @@ describe('a call of an upstream', () => {
 
   it('returns status, headers and body, and sends the endpoint as host', async () => {
     const port = await httpUpstream((req, res) => {
-      res.writeHead(201, { 'X-Many': ['a', 'b'] }).end(JSON.stringify([req.method, req.url, req.headers.host]));
+      res
+        .writeHead(201, { 'X-Many': ['a', 'b'], 'set-cookie': ['c=1; Path=/', 'd=2'] })
+        .end(JSON.stringify([req.method, req.url, req.headers.host]));
     });
     const { call, stat } = callerOf(port);
     const answer = await call(ECHO, CALL);
     expect(answer.status).to.equal(201);
     expect(answer.headers['x-many']).to.equal('a, b');
+    const cookies = answer.rawHeaders!.filter((_, i) => answer.rawHeaders![i - 1]?.toLowerCase() === 'set-cookie');
+    expect(cookies).to.deep.equal(['c=1; Path=/', 'd=2']);
     expect(JSON.parse(String(answer.body))).to.deep.equal(['GET', '/keys', `127.0.0.1:${port}`]);
     expect([stat('upstream_rq_201'), stat('upstream_rq_active'), stat('upstream_rq_completed')]).to.deep.equal([
       1, 0, 1,
@@ -61,6 +65,14 @@ describe('a call of an upstream', () => {
     const headers = ['Host', 'idp.example', 'content-length', '9999', 'transfer-encoding', 'chunked'];
     const answer = await call(ECHO, { ...CALL, method: 'POST', headers, body: 'a=b' });
     expect(String(answer.body)).to.equal('idp.example 3 a=b');
+  });
+
+  it('finds an upstream and its endpoints for other clients', () => {
+    const { call } = callerOf(4321);
+    const found = call.find!(ECHO)!;
+    expect(found.snapshot.name).to.equal('echo_gw-system');
+    expect(found.pick()).to.include({ address: '127.0.0.1', port: 4321 });
+    expect(call.find!({ name: 'other', namespace: 'gw-system' })).to.equal(undefined);
   });
 
   it('keeps the connection for the next one', async () => {
