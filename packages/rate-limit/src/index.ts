@@ -1,4 +1,15 @@
-export type { Descriptor, Entry } from './descriptor/descriptor.ts';
-export type { Decision, Domain, Limiter, RuleOutcome } from './limiter.ts';
-export type { Algorithm, Limit } from './rules/limit.ts';
+export { compileActions, type ActionsOptions, type DescriptorsOf } from './descriptor/compile-actions.ts';
+export { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from './descriptor/descriptor.ts';
+export type { DescribedRequest } from './descriptor/request.ts';
+export { embeddedLimiter, type EmbeddedLimiterOptions } from './embedded-limiter.ts';
+export { ERROR_CODES } from './error-codes.ts';
+export { strictestOutcome, type Decision, type Domain, type Limiter, type RuleOutcome } from './limiter.ts';
+export { compileRules, type RulesOrigin } from './rules/compile-rules.ts';
+export type { Algorithm, Limit, Unit } from './rules/limit.ts';
+export { createMatch, type Match } from './rules/match.ts';
+export type { Hit } from './rules/hit.ts';
+export type { Rule, RuleSet } from './rules/rule.ts';
+export { ruleLines } from './rules/rule-lines.ts';
+export { windowAt, type Window } from './rules/window.ts';
+export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './store/memory.ts';
 export type { Charge, Count, Store } from './store/store.ts';

@@ -26,3 +26,20 @@ export interface Limiter {
   /** Returns the decision; a value if the counters are in memory. Rejects when nobody can decide within `deadlineMs`. */
   check(domain: Domain, descriptors: readonly Descriptor[], deadlineMs: number): Decision | Promise<Decision>;
 }
+
+/**
+ * Returns the outcome that response headers state: one over its limit, then the one with the least requests left, then the one that
+ * resets last. `undefined` if there is none; rules that only count are left out.
+ */
+export function strictestOutcome({ outcomes }: Decision): RuleOutcome | undefined {
+  let strictest: RuleOutcome | undefined;
+  for (const outcome of outcomes) {
+    if (!outcome.isShadow && (!strictest || isStricter(outcome, strictest))) strictest = outcome;
+  }
+  return strictest;
+}
+
+function isStricter(a: RuleOutcome, b: RuleOutcome): boolean {
+  if (a.isOver !== b.isOver) return a.isOver;
+  return a.remaining === b.remaining ? a.resetMs > b.resetMs : a.remaining < b.remaining;
+}

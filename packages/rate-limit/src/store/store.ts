@@ -5,23 +5,27 @@ export interface Charge {
   /** Unique per rule and distinct values; contains no raw value longer than 64 bytes. */
   readonly key: string;
   readonly limit: Limit;
-  /** An integer of 0 or more; 0 reads the counter only. */
+  /** An integer of 0 or more; 0 reads the counter only, and is over only if the counter is. */
   readonly cost: number;
 }
 
 /** The state of one counter after a {@link Charge}. */
 export interface Count {
-  /** True if the charge was over the limit. */
+  /** True if the counter with the charge is greater than the limit. */
   readonly isOver: boolean;
   /** Requests left, 0 or more. */
   readonly remaining: number;
-  /** Milliseconds until more requests are left: the end of the window, or the next token. */
+  /**
+   * Milliseconds until more requests are left: the end of the window; of a bucket, the time of the next token or of those that a rejected
+   * charge needs.
+   */
   readonly resetMs: number;
 }
 
 /**
  * Counts. A store is shared by all limits of a process, or by several processes. All charges of one call are counted even if one is over
- * its limit; a token bucket is not charged when it is over.
+ * its limit. Fixed windows are charged when they are over, sliding windows and token buckets are not. The same key with another unit or
+ * algorithm is another counter.
  */
 export interface Store {
   /**

@@ -1,0 +1,91 @@
+import type { RateLimitAction, RateLimitActions } from '@edge-gateway/core/schema';
+import { rateLimitError } from '../error-codes.ts';
+import { compileAction, type ActionContext, type EntryOf } from './actions.ts';
+import { compileCost, type CostOf } from './cost.ts';
+import { GENERIC_KEY, type Descriptor, type Entry } from './descriptor.ts';
+import { compileLimitOverride, type LimitOverride } from './limit-override.ts';
+import type { MetadataKey } from './metadata-value.ts';
+import type { DescribedRequest } from './request.ts';
+
+/** How actions are compiled. */
+export interface ActionsOptions {
+  /** `<namespace>.<name>` of the RateLimitConfig; becomes the first entry of every descriptor. */
+  readonly resource?: string | undefined;
+  /** Called once for each kind of value that cannot be used; the message contains no value of a request. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** Returns the descriptors of a request. */
+export type DescriptorsOf = (request: DescribedRequest) => Descriptor[];
+
+/**
+ * Compiles the `rateLimits` of an option or a RateLimitConfig. A descriptor whose header, metadata or condition is absent is left out;
+ * in sets, absent headers are skipped. Throws `ERR_RATE_LIMIT_ACTIONS` if an action is invalid or unsupported, and `ERR_CORE_REGEX` for
+ * invalid expressions.
+ *
+ * @example
+ * const descriptorsOf = compileActions([{ actions: [{ requestHeaders: { headerName: 'x-plan', descriptorKey: 'plan' } }] }]);
+ * descriptorsOf(request); // [{ entries: [{ key: 'plan', value: 'gold' }], isSet: false }]
+ */
+export function compileActions(rateLimits: readonly RateLimitActions[], options: ActionsOptions = {}): DescriptorsOf {
+  const compiled = rateLimits.flatMap((each) => compileEntry(each, options));
+  return (request) => {
+    const descriptors: Descriptor[] = [];
+    for (const each of compiled) {
+      const descriptor = describe(each, request);
+      if (descriptor) descriptors.push(descriptor);
+    }
+    return descriptors;
+  };
+}
+
+interface CompiledEntry {
+  readonly isSet: boolean;
+  readonly prefix: readonly Entry[];
+  readonly actions: readonly EntryOf[];
+  readonly limitOf: LimitOverride | undefined;
+  readonly costOf: CostOf | undefined;
+}
+
+function compileEntry(fields: RateLimitActions, { resource, warn }: ActionsOptions): CompiledEntry[] {
+  if (fields.type === 'TOKEN') throw rateLimitError('ERR_RATE_LIMIT_ACTIONS', 'type TOKEN is not supported: use cost');
+  const { actions = [], setActions = [], limit, cost } = fields;
+  const warnOnce = once(warn);
+  const key = limit?.dynamicMetadata?.metadataKey as MetadataKey | undefined;
+  const rest = {
+    prefix: resource === undefined ? [] : [{ key: GENERIC_KEY, value: resource }],
+    limitOf: key && compileLimitOverride(key, warnOnce),
+    costOf: cost && compileCost(cost),
+  };
+  const compileAll = (list: readonly RateLimitAction[], context: ActionContext): CompiledEntry[] =>
+    list.length === 0
+      ? []
+      : [{ ...rest, isSet: context.isSet, actions: list.map((each) => compileAction(each, context)) }];
+  return [
+    ...compileAll(actions, { isSet: false, warn: warnOnce }),
+    ...compileAll(setActions, { isSet: true, warn: warnOnce }),
+  ];
+}
+
+/** Passes each message on once. The messages are few: they contain no value of a request. */
+function once(warn: ((message: string) => void) | undefined): (message: string) => void {
+  const seen = new Set<string>();
+  return (message) => {
+    if (!warn || seen.has(message)) return;
+    seen.add(message);
+    warn(message);
+  };
+}
+
+function describe(
+  { isSet, prefix, actions, limitOf, costOf }: CompiledEntry,
+  request: DescribedRequest,
+): Descriptor | undefined {
+  const entries = [...prefix];
+  for (const entryOf of actions) {
+    const entry = entryOf(request);
+    if (entry === undefined) return undefined;
+    if (entry !== null) entries.push(entry);
+  }
+  return { entries, isSet, limit: limitOf?.(request), cost: costOf?.(request) };
+}

@@ -1,0 +1,51 @@
+import type { Decision, Domain, Limiter, RuleOutcome } from './limiter.ts';
+import type { Hit } from './rules/hit.ts';
+import { createMatch, type Match } from './rules/match.ts';
+import type { RuleSet } from './rules/rule.ts';
+import type { Count, Store } from './store/store.ts';
+
+/** What an embedded limiter consists of. */
+export interface EmbeddedLimiterOptions {
+  /** The rules of each domain; those of `vendor.io` have one set per RateLimitConfig. */
+  readonly ruleSets: Readonly<Partial<Record<Domain, readonly RuleSet[]>>>;
+  /** The counters; not closed by the limiter. */
+  readonly store: Store;
+}
+
+/**
+ * Creates a limiter that matches and counts in this process. Changed rules need a new limiter with the same store, which is cheap.
+ *
+ * @example
+ * const store = createMemoryStore();
+ * const limiter = embeddedLimiter({ ruleSets: { custom: [compileRules(rules, { domain: 'custom' })] }, store });
+ * const { isAllowed } = await limiter.check('custom', descriptorsOf(request), 100);
+ */
+export function embeddedLimiter({ ruleSets, store }: EmbeddedLimiterOptions): Limiter {
+  const matches: Readonly<Record<Domain, Match>> = {
+    custom: createMatch(ruleSets.custom ?? []),
+    basic: createMatch(ruleSets.basic ?? []),
+    'vendor.io': createMatch(ruleSets['vendor.io'] ?? []),
+  };
+  return {
+    check(domain, descriptors, deadlineMs) {
+      const hits = matches[domain](descriptors);
+      if (hits.length === 0) return UNLIMITED;
+      const counts = store.count(hits, deadlineMs);
+      return counts instanceof Promise ? counts.then((each) => decide(hits, each)) : decide(hits, counts);
+    },
+  };
+}
+
+const UNLIMITED: Decision = { isAllowed: true, outcomes: [] };
+
+function decide(hits: readonly Hit[], counts: readonly Count[]): Decision {
+  let isAllowed = true;
+  const outcomes: RuleOutcome[] = [];
+  for (let i = 0; i < hits.length; i++) {
+    const { rule, limit } = hits[i]!;
+    const { isOver, remaining, resetMs } = counts[i]!;
+    if (isOver && !rule.isShadow) isAllowed = false;
+    outcomes.push({ rule: rule.name, limit, isShadow: rule.isShadow, isOver, remaining, resetMs });
+  }
+  return { isAllowed, outcomes };
+}

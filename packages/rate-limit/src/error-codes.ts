@@ -1,0 +1,10 @@
+import { errorsOf } from '@edge-gateway/core';
+
+/** Errors of this package. Codes are never renamed or reused. */
+export const ERROR_CODES = {
+  ERR_RATE_LIMIT_ACTIONS: { status: 500, message: 'An action or a cost is invalid; the message names it.' },
+  ERR_RATE_LIMIT_RULES: { status: 500, message: 'A rule or a limit is invalid; the message names it.' },
+} as const;
+
+/** Creates the error of a code. */
+export const rateLimitError = errorsOf(ERROR_CODES);

@@ -1,0 +1,109 @@
+import type { RateLimit, RateLimitDescriptor, RateLimitRules, RateLimitSetDescriptor } from '@edge-gateway/core/schema';
+import { GENERIC_KEY, SET_MARKER } from '../descriptor/descriptor.ts';
+import { rateLimitError } from '../error-codes.ts';
+import type { Domain } from '../limiter.ts';
+import { keyPart } from './counter-key.ts';
+import { toLimit } from './limit.ts';
+import type { Level, Rule, RuleEntry, RuleSet, SetRule, TreeNode } from './rule.ts';
+
+/** Where rules come from. */
+export interface RulesOrigin {
+  readonly domain: Domain;
+  /** `<namespace>.<name>` of a RateLimitConfig; the rules only match descriptors whose first entry is `generic_key` of this value. */
+  readonly resource?: string | undefined;
+}
+
+/**
+ * Compiles rules. Throws `ERR_RATE_LIMIT_RULES` for an invalid limit, and for two descriptors with the same key and value in one list.
+ *
+ * @example
+ * const rules = { descriptors: [{ key: 'remote_address', rateLimit: { requestsPerUnit: 10, unit: 'SECOND' } }] };
+ * const ruleSet = compileRules(rules, { domain: 'custom' });
+ */
+export function compileRules({ descriptors = [], setDescriptors = [] }: RateLimitRules, origin: RulesOrigin): RuleSet {
+  const { domain, resource } = origin;
+  const rules: Rule[] = [];
+  const prefix = resource === undefined ? [] : [{ key: GENERIC_KEY, value: resource }];
+  const root: Position = {
+    name: nameOf(domain, prefix),
+    id: `${domain}|${resource === undefined ? '' : keyPart(resource)}`,
+    rules,
+  };
+  const tree = compileLevel(descriptors, root);
+  const sets = compileSets(setDescriptors, root);
+  return { resource, tree, sets, rules };
+}
+
+/** Names of what is above a rule, and the rules so far. */
+interface Position {
+  readonly name: string;
+  readonly id: string;
+  readonly rules: Rule[];
+}
+
+function createRule({ name, id }: Position, fields: RateLimitDescriptor | RateLimitSetDescriptor): Rule {
+  const { rateLimit, alwaysApply = false, shadow: isShadow = false } = fields;
+  const isSet = !('key' in fields);
+  const weight = 'weight' in fields ? (fields.weight ?? 0) : 0;
+  return { name, id, limit: rateLimit && limitOf(rateLimit, name), weight, alwaysApply, isSet, isShadow };
+}
+
+function limitOf(rateLimit: RateLimit, name: string): Rule['limit'] {
+  try {
+    return toLimit(rateLimit);
+  } catch (error) {
+    throw rateLimitError('ERR_RATE_LIMIT_RULES', `rule ${name}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function compileLevel(descriptors: readonly RateLimitDescriptor[], above: Position): Level {
+  const level: Level = new Map();
+  for (const descriptor of descriptors) {
+    const { key = '', value } = descriptor;
+    const position = below(above, [{ key, value }]);
+    const rule = createRule(position, descriptor);
+    above.rules.push(rule);
+    const node: TreeNode = { rule, children: compileLevel(descriptor.descriptors ?? [], position) };
+    const branch = level.get(key) ?? { byValue: new Map<string, TreeNode>(), any: undefined };
+    level.set(key, branch);
+    if (value === undefined ? branch.any : branch.byValue.has(value)) {
+      throw rateLimitError('ERR_RATE_LIMIT_RULES', `duplicate rule ${position.name}`);
+    }
+    if (value === undefined) branch.any = node;
+    else branch.byValue.set(value, node);
+  }
+  return level;
+}
+
+function compileSets(descriptors: readonly RateLimitSetDescriptor[], root: Position): SetRule[] {
+  const seen = new Map<string, number>();
+  return descriptors.map((descriptor) => {
+    const entries = (descriptor.simpleDescriptors ?? []).map(({ key = '', value }) => ({ key, value }));
+    const { name, id, rules } = below({ ...root, id: `${root.id}|set` }, [MARKER, ...entries]);
+    const number = (seen.get(id) ?? 0) + 1;
+    seen.set(id, number);
+    // Equal sets with other limits are different rules.
+    const position = { name, id: number === 1 ? id : `${id}|=${number}`, rules };
+    const rule = createRule(position, descriptor);
+    rules.push(rule);
+    return { rule, entries };
+  });
+}
+
+const MARKER: RuleEntry = { key: GENERIC_KEY, value: SET_MARKER };
+
+function below({ name, id, rules }: Position, entries: readonly RuleEntry[]): Position {
+  return { name: nameOf(name, entries), id: entries.reduce(idOf, id), rules };
+}
+
+/**
+ * Ids are unique: values contain no separator, only entries with a value contain an equals sign, and as many values as there are entries
+ * without one follow the id in keys of counters.
+ */
+function idOf(id: string, { key, value }: RuleEntry): string {
+  return value === undefined ? `${id}|${keyPart(key)}` : `${id}|${keyPart(key)}=${keyPart(value)}`;
+}
+
+function nameOf(name: string, entries: readonly RuleEntry[]): string {
+  return entries.reduce((all, { key, value }) => `${all}.${key}${value === undefined ? '' : `_${value}`}`, name);
+}

@@ -1,0 +1,41 @@
+import type { Unit } from '../rules/limit.ts';
+import { UNIT_MS } from '../rules/limit.ts';
+import { Counters, type KeyBudget } from './memory-counters.ts';
+import type { MemoryAlgorithm } from './memory-window.ts';
+
+/**
+ * Counts in token buckets. A key has two numbers: the tokens taken and not yet refilled, times the milliseconds of the unit, so that they
+ * are integers; and the time of this state. Charges over the limit are not counted.
+ */
+export function createTokenBucket(unit: Unit, budget: KeyBudget): MemoryAlgorithm {
+  const counters = new Counters(2, budget);
+  const unitMs = UNIT_MS[unit];
+  let nowMs = 0;
+  /** Time after which every bucket is full. */
+  let lifetimeMs = unitMs;
+  return {
+    advance(time) {
+      nowMs = time;
+      counters.expire(time, lifetimeMs);
+    },
+    charge(hash, { requests, burst }, cost) {
+      const capacity = requests === 0 ? 0 : burst * unitMs;
+      if (requests > 0) lifetimeMs = Math.max(lifetimeMs, Math.ceil(capacity / requests));
+      counters.locate(hash);
+      const { values, at } = counters;
+      // After the clock went back, the bucket refills from then on.
+      const elapsedMs = Math.max(0, nowMs - values[at + 1]!);
+      let taken = Math.max(0, values[at]! - elapsedMs * requests);
+      const isOver = taken + cost * unitMs > capacity;
+      if (!isOver) taken += cost * unitMs;
+      values[at] = taken;
+      values[at + 1] = nowMs;
+      const left = Math.max(0, capacity - taken);
+      const remaining = Math.floor(left / unitMs);
+      if (requests === 0) return { isOver, remaining, resetMs: unitMs };
+      // The tokens of a rejected charge, or one more; never more than the bucket holds.
+      const wanted = Math.min(isOver ? cost * unitMs : (remaining + 1) * unitMs, capacity);
+      return { isOver, remaining, resetMs: Math.max(0, Math.ceil((wanted - left) / requests)) };
+    },
+  };
+}
