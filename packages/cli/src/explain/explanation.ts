@@ -163,6 +163,16 @@ function resultLines({ access, missingToken, outcome }: ShownExplanation): strin
 
 const indent = (line: string): string => `  ${line}`;
 
+/** The host that the request names, and what DNS decides. */
+function namedHostLines({ namedHost, reply }: ExplainedDestination): string[] {
+  if (!namedHost) return [];
+  const { name, port, from, needsDns } = namedHost;
+  const lines = [`  host ${name}, port ${port} (${from})`];
+  if (!needsDns || reply) return lines;
+  const unless = `503 if ${name} cannot be resolved, 403 if none of its addresses is allowed`;
+  return [...lines, `  depends on DNS: ${unless}`];
+}
+
 /** The host that the request determines, and those that are not used. */
 function destinationHostLines({ host, hosts }: ExplainedDestination): string[] {
   const out = hosts.flatMap(({ address, reason }) =>
@@ -178,14 +188,15 @@ function outcomeLines(outcome: Outcome): string[] {
     return [`answer ${outcome.status || 'nothing'} (${outcome.reason})${body}`];
   }
   return outcome.destinations.flatMap((destination) => {
-    const { upstream, share, reply, url, method, timeoutMs, headers } = destination;
+    const { upstream, share, reply, url, method, body, timeoutMs, headers } = destination;
     const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
-    const hosts = destinationHostLines(destination);
+    const hosts = [...namedHostLines(destination), ...destinationHostLines(destination)];
     if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`, ...hosts];
     return [
       part,
       ...hosts,
       `  ${method} ${url}`,
+      ...(body === undefined ? [] : [`  body: ${body}`]),
       `  timeout: ${timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`}`,
       ...headers.map(([name, value]) => `  ${name}: ${value}`),
     ];

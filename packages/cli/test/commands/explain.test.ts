@@ -216,6 +216,73 @@ spec:
     });
   });
 
+  describe('of a destination that the request completes', () => {
+    const DESTINATIONS = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: web }
+spec:
+  virtualHost:
+    routes:
+      - matchers: [{ prefix: /open }]
+        routeAction: { dynamicForwardProxy: { autoHostRewriteHeader: x-target } }
+      - matchers: [{ prefix: /pets }]
+        routeAction:
+          single:
+            upstream: { name: store }
+            destinationSpec: { rest: { functionName: find, parameters: { path: '/pets/{id}' } } }
+---
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: store }
+spec:
+  static:
+    hosts: [{ addr: 127.0.0.1, port: 9000 }]
+    serviceSpec:
+      rest:
+        transformations:
+          find: { headers: { ':method': { text: POST }, ':path': { text: '/v2/{{ id }}' } }, body: { text: '{}' } }
+---
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: open }
+spec: { bindPort: 8080, httpGateway: { options: { dynamicForwardProxy: {} } } }
+`;
+    let directory: string;
+    before(() => {
+      directory = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+      writeFileSync(join(directory, 'all.yaml'), DESTINATIONS);
+    });
+    after(() => rmSync(directory, { recursive: true }));
+    const resultOf = async (path: string, ...argv: string[]) => {
+      const { stdout } = await explain('GET', `http://a.example:8080${path}`, ...argv, '--config', directory);
+      return stdout.slice(stdout.indexOf('\nResult\n'));
+    };
+
+    it('shows the host to look up, and what depends on DNS', async () => {
+      const shown = await resultOf('/open/1', '-H', 'x-target: api.example.com');
+      expect(shown).to.contain(
+        `(100 % of the requests)
+    host api.example.com, port 80 (header x-target)
+    depends on DNS: 503 if api.example.com cannot be resolved, 403 if none of its addresses is allowed
+    GET http://api.example.com:80/open/1
+`,
+      );
+      expect(await resultOf('/open/1', '-H', 'x-target: 10.0.0.1')).to.equal(`
+Result
+  upstream dynamic_forward_proxy (100 % of the requests): answers 403 (10.0.0.1 is not a public address)
+    host 10.0.0.1, port 80 (header x-target)
+`);
+    });
+
+    it('shows the request that the template of a function renders', async () => {
+      expect(await resultOf('/pets/7')).to.contain(
+        `    POST http://127.0.0.1:9000/v2/7
+    body: rendered by the template of the function find
+`,
+      );
+    });
+  });
+
   describe('of a listener that is not served', () => {
     const message = 'Listener Warning: SSLConfigWarning. Reason: SSL secret not found: no secret gw-system.missing';
     const line = `  ✗ listener-::-8454: it is not served: ${message} (VirtualService gw-system/secure)\n`;

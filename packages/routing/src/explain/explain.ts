@@ -92,7 +92,13 @@ function explainDecision(
   const { entry } = request.route;
   if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? reply(404, '', 'no route fits') };
   const options = appliedOptions(listener, host.value.source, entry.route.source);
-  return { virtualHost, routes, options, effects, outcome: rejection ?? outcomeOf(snapshot, request, entry) };
+  return {
+    virtualHost,
+    routes,
+    options,
+    effects,
+    outcome: rejection ?? outcomeOf({ snapshot, listener }, request, entry),
+  };
 }
 
 function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Explanation['virtualHost']> {

@@ -134,13 +134,14 @@ export class ExplainedRequest implements OutgoingRequest {
     this.#met.add(handler);
     let rejected: ExplainedReply | undefined;
     handler(req, new ServerResponse(req), (error) => {
-      if (error !== undefined) rejected = replyTo(error);
+      if (error !== undefined) rejected = replyToError(error);
     });
     return rejected;
   }
 }
 
-function replyTo(error: unknown): ExplainedReply {
+/** Returns the response to a request that a transformation rejects. */
+export function replyToError(error: unknown): ExplainedReply {
   if (!(error instanceof GatewayError)) throw error;
   const reason = error.cause instanceof Error ? error.cause.message : error.message;
   return { status: error.status, body: error.message, reason: `the request cannot be transformed: ${reason}` };

@@ -18,7 +18,12 @@ import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-
 import type { BlockOf } from './effects/effect.ts';
 import { createDomainIndex } from '../route/match/domain.ts';
 import type { RouteTable } from '../route/route-request.ts';
-import { earlyTransformationConcern, regularTransformationConcern } from '../transform/concern.ts';
+import {
+  earlyTransformationConcern,
+  postRoutingTransformationConcern,
+  regularTransformationConcern,
+} from '../transform/concern.ts';
+import { restFunctionConcern } from '../transform/rest-function.ts';
 
 /** Explanations only need to know that there is a responder. */
 const EXPLAINED_ACTIONS: readonly ActionKind[] = [{ action: 'graphql', compile: () => () => {} }];
@@ -49,7 +54,12 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
   });
   const environment = {
     actions: EXPLAINED_ACTIONS,
-    concerns: [staged(earlyTransformationConcern), staged(regularTransformationConcern)] as readonly Concern[],
+    concerns: [
+      staged(earlyTransformationConcern),
+      staged(regularTransformationConcern),
+      postRoutingTransformationConcern,
+      restFunctionConcern,
+    ] as readonly Concern[],
     context,
     settings,
     shared,

@@ -147,6 +147,17 @@ export interface ExplainedDestination {
   readonly hosts: readonly ExplainedHost[];
   /** Set if the request determines the host: by its hash, or by its session. */
   readonly host?: { readonly address: string; readonly reason: string };
+  /** The host that the request names, which the gateway looks up when it sends the request. */
+  readonly namedHost?: {
+    readonly name: string;
+    readonly port: number;
+    /** What names it, e.g. `header x-target`. */
+    readonly from: string;
+    /** True if DNS decides whether the request is sent. */
+    readonly needsDns: boolean;
+  };
+  /** Where the body comes from, if the destination calls a function. */
+  readonly body?: string;
   /** URL at that host, else at the first one that is used. */
   readonly url: string;
   readonly method: string;

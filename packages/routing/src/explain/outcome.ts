@@ -1,4 +1,4 @@
-import type { Snapshot } from '@edge-gateway/core';
+import type { Listener, RestCall, Snapshot } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import {
@@ -10,13 +10,21 @@ import {
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { isHandshake } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
+import { explainLate } from './explained-function.ts';
 import { ExplainedHosts } from './explained-hosts.ts';
+import { explainLookup } from './explained-lookup.ts';
 import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { ExplainedRequest } from './explained-request.ts';
 import type { ExplainedDestination, Outcome } from './explanation.ts';
 
-export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: RouteEntry<MatchedRoute>): Outcome {
+/** What a request is explained with. */
+export interface OutcomeParts {
+  readonly snapshot: Snapshot;
+  readonly listener: Listener;
+}
+
+export function outcomeOf(parts: OutcomeParts, request: ExplainedRequest, entry: RouteEntry<MatchedRoute>): Outcome {
   const action = resolveAction(request.head, entry);
   if (action.type === 'failed') return { type: 'reply', status: 500, body: '', reason: action.reason };
   if (action.type === 'rejected') return { type: 'reply', ...refused(action.code), body: '' };
@@ -29,8 +37,12 @@ export function outcomeOf(snapshot: Snapshot, request: ExplainedRequest, entry: 
   if (action.type === 'reply') {
     return { type: 'reply', status: action.status, body: action.body, reason: reasonOf(entry) };
   }
-  const explain = (destination: CompiledDestination) => explainDestination(snapshot, request, action, destination);
-  return { type: 'forward', destinations: action.destinations.map(explain) };
+  const { action: source } = entry.route.source;
+  const calls = source.type === 'forward' ? source.destinations.map(({ rest }) => rest) : [];
+  const destinations = action.destinations.map((destination, i) =>
+    explainDestination(parts, request, { action, destination, call: calls[i] }),
+  );
+  return { type: 'forward', destinations };
 }
 
 /** Why a route responds itself; for a replacement the cause, e.g. the missing upstream. */
@@ -45,14 +57,20 @@ function refused(code: RoutingErrorCode): { status: number; reason: string } {
   return { status: ERROR_CODES[code].status, reason: code };
 }
 
+interface Target {
+  readonly action: ForwardAction;
+  readonly destination: CompiledDestination;
+  /** The function that the destination calls. */
+  readonly call: RestCall | undefined;
+}
+
 function explainDestination(
-  snapshot: Snapshot,
+  { snapshot, listener }: OutcomeParts,
   request: ExplainedRequest,
-  action: ForwardAction,
-  destination: CompiledDestination,
+  { action, destination, call }: Target,
 ): ExplainedDestination {
   const chosen = chosenUpstream(request, destination);
-  const namesHost = destination.dynamic?.type === 'host';
+  const namesHost = destination.dynamic?.type === 'host' ? destination.dynamic : undefined;
   const upstream = snapshot.upstreams.find(({ name }) => name === chosen);
   const hosts = upstream && new ExplainedHosts(upstream, request.hostStates?.(upstream.name));
   const outgoing = request.copyFor(destination, destination);
@@ -66,7 +84,10 @@ function explainDestination(
   const { pickContext } = outgoing;
   const picked = hosts?.pick(pickContext);
   const host = hosts?.choice(pickContext);
-  const reply = namesHost && !problem ? undefined : replyOf(problem, picked, upstream?.endpoints.length ?? 0);
+  const lookup = namesHost && !problem ? explainLookup(namesHost, head.headers, { snapshot, listener }) : undefined;
+  const unsent = lookup ? lookup.reply : replyOf(problem, picked, upstream?.endpoints.length ?? 0);
+  const late = unsent ? {} : explainLate(outgoing, destination, picked, call);
+  const reply = unsent ?? late.reply;
   const headers: [string, string][] = [];
   for (let i = 0; i < head.headers.length; i += 2) headers.push([head.headers[i]!, head.headers[i + 1]!]);
   return {
@@ -76,7 +97,9 @@ function explainDestination(
     endpoints: upstream?.endpoints ?? [],
     hosts: hosts?.list(pickContext) ?? [],
     ...(host && { host }),
-    url: urlOf(picked, upstream?.tls === true, head.path),
+    ...(lookup?.namedHost && { namedHost: lookup.namedHost }),
+    ...(late.body !== undefined && { body: late.body }),
+    url: lookup ? lookup.origin && lookup.origin + head.path : urlOf(picked, upstream?.tls === true, head.path),
     method: head.method,
     headers,
     timeoutMs: (outgoing.policy ?? action.policy).timeoutMs,

@@ -22,7 +22,7 @@ describe('explain', () => {
       dynamicRoute('/cluster', { type: 'clusterHeader', header: 'x-cluster' }),
       dynamicRoute('/host', { type: 'host', hostRewriteHeader: 'x-host' }),
     ];
-    const snapshot = snapshotOf([hostOf(routes)], [UPSTREAM]);
+    const snapshot = snapshotOf([hostOf(routes)], [UPSTREAM], { httpOptions: { dynamicForwardProxy: {} } });
     const destinationFor = (path: string, headers: Record<string, string>) =>
       destinationsOf(explainRequest(snapshot, { method: 'GET', url: `http://a${path}`, headers }).outcome)[0]!;
     const chosen = destinationFor('/cluster', { 'x-cluster': 'up_gw-system' });

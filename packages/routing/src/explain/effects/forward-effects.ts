@@ -28,7 +28,7 @@ export function functionEffect({ entry }: EffectInput): Effect | undefined {
   const { action } = entry.route.source;
   const calls = action.type === 'forward' ? action.destinations.flatMap(({ rest }) => rest?.functionName ?? []) : [];
   if (calls.length === 0) return undefined;
-  const effect = `the request is rendered by the template of the function ${calls.join(' or ')} (not shown)`;
+  const effect = `the template of the function ${calls.join(' or ')} renders the request`;
   return { option: 'destinationSpec', effect };
 }
 

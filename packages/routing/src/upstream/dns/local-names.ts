@@ -26,6 +26,19 @@ export interface LocalNames {
   candidates(name: string): readonly string[];
 }
 
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
+
+/** Returns true for names that are never asked of a DNS server (RFC 6761 §6.3). */
+function isLocalhost(lower: string): boolean {
+  return lower === 'localhost' || lower.endsWith('.localhost');
+}
+
+/** Returns the addresses of a name that are the same on every machine: those of an address and of `localhost`. */
+export function fixedAddresses(name: string): readonly string[] | undefined {
+  if (isIP(name) !== 0) return [name];
+  return isLocalhost(withoutDot(name.toLowerCase())) ? LOOPBACK : undefined;
+}
+
 /** Creates a reader of local names. Changed files are read again at the next lookup; unreadable ones are empty. */
 export function createLocalNames(files: LocalFiles = LOCAL_FILES): LocalNames {
   const hosts = cachedFile(files.hosts, parseHosts);
@@ -35,8 +48,7 @@ export function createLocalNames(files: LocalFiles = LOCAL_FILES): LocalNames {
       const lower = withoutDot(name.toLowerCase());
       const found = hosts().get(lower);
       if (found) return found;
-      // Never asked of a DNS server (RFC 6761 §6.3).
-      return lower === 'localhost' || lower.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined;
+      return isLocalhost(lower) ? LOOPBACK : undefined;
     },
     candidates(name) {
       if (name.endsWith('.')) return [withoutDot(name)];

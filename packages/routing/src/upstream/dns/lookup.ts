@@ -125,7 +125,8 @@ function listOf(value: unknown): readonly DnsRecord[] {
   return Array.isArray(value) ? (value as DnsRecord[]) : [];
 }
 
-function selected(addresses: readonly string[], family: AddressFamily): Addresses | undefined {
+/** Returns the addresses of a family; `undefined` if there are none. */
+export function selected(addresses: readonly string[], family: AddressFamily): Addresses | undefined {
   const v4 = family === 'v6' ? [] : addresses.filter((address) => isIP(address) === 4);
   const v6 = family === 'v4' ? [] : addresses.filter((address) => isIP(address) === 6);
   return v4.length + v6.length > 0 ? { v4, v6, ttlMs: undefined } : undefined;

@@ -14,6 +14,7 @@ import { hasServers, routable } from '../dns/machine.ts';
 import { createWatchedNames, type WatchedNames, type WatchRules } from '../dns/watched-names.ts';
 import { failureOf, type FailureReason } from '../failure.ts';
 import { addressProblem, type AddressPolicy } from './address-policy.ts';
+import { parseNamedHost } from './named-host.ts';
 
 /** The options of a listener for hosts that requests name. */
 export type ForwardProxyOptions = NonNullable<HttpListenerOptions['dynamicForwardProxy']>;
@@ -25,7 +26,8 @@ const REFRESH_MS = 60_000;
 const HOST_TTL_MS = 300_000;
 const MAX_HOSTS = 1024;
 const MAX_PENDING = 1024;
-const FAMILIES: Readonly<Record<string, AddressFamily>> = { V4_ONLY: 'v4', V6_ONLY: 'v6' };
+/** Which addresses are looked up, by `dnsLookupFamily`. Default: both families. */
+export const FAMILIES: Readonly<Record<string, AddressFamily>> = { V4_ONLY: 'v4', V6_ONLY: 'v6' };
 
 /** The upstream for a host, or why there is none. */
 export type ChosenHost = { readonly cluster: Cluster } | { readonly failure: FailureReason };
@@ -73,11 +75,11 @@ export class ForwardProxy {
 
   /** Passes on the upstream for the authority of a request. A host that is known already is passed on at once. */
   choose(authority: string, callback: Waiting): void {
-    const { hostname, port } = URL.parse(`http://${authority}`) ?? {};
-    if (!hostname) return callback({ failure: badHost(`invalid host '${authority}'`) });
-    const name = hostname.replace(/^\[|\]$/g, '');
-    const key = `${name} ${Number(port || this.#defaultPort)}`;
-    const known = this.#hosts.get(key) ?? this.#add(key, name, Number(port || this.#defaultPort));
+    const named = parseNamedHost(authority, this.#options.sslConfig !== undefined);
+    if (!named) return callback({ failure: badHost(`invalid host '${authority}'`) });
+    const { name, port } = named;
+    const key = `${name} ${port}`;
+    const known = this.#hosts.get(key) ?? this.#add(key, name, port);
     if (!known) return callback({ failure: OVERFLOW });
     known.usedAt = performance.now();
     if (known.found && known.checkedPorts !== ownPorts()) this.#check(known, known.found);
@@ -232,8 +234,8 @@ function unresolved(name: string, reason: string): FailureReason {
   };
 }
 
-/** IPv4 first, except with `AUTO`. */
-function inOrder({ v4, v6 }: Addresses, family: string | undefined): readonly string[] {
+/** Returns addresses in the order of preference: IPv4 first, except with `AUTO`. */
+export function inOrder({ v4, v6 }: Addresses, family: string | undefined): readonly string[] {
   return family === 'AUTO' ? [...v6, ...v4] : [...v4, ...v6];
 }
 

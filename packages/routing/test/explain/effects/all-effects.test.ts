@@ -258,7 +258,7 @@ describe('effects of options in explanations', () => {
     const routes = [routeOf({ action: { type: 'forward', destinations } })];
     const snapshot = snapshotOf([hostOf(routes)], [upstreamOf([endpointOf(9)])]);
     expect(textOf(explained(snapshot, { name: '', effects: [] }))).to.deep.equal([
-      'destinationSpec: the request is rendered by the template of the function findPetById (not shown)',
+      'destinationSpec: the template of the function findPetById renders the request',
     ]);
   });
 
