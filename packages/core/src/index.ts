@@ -39,6 +39,7 @@ export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export type { StateHold } from './contract/states.ts';
+export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, type ClientConnection } from './contract/client-connection.ts';
 export { MAX_DELAY_MS, parseDuration } from './syntax/duration.ts';
 export {
@@ -175,7 +176,7 @@ export {
   type ControlPlane,
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
-export { type ControlPlaneState } from './control/state.ts';
+export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';
 export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
 export { createStore, type Store } from './control/store.ts';
 export { freezeDeep } from './translate/snapshot/content.ts';
@@ -248,7 +249,7 @@ export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security
 export { parseCookies } from './http/cookies.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';
 export { createLoginPaths, type LoginPathField } from './http/login-paths.ts';
-export { hideCookies } from './http/hide-cookies.ts';
+export { hideCookies, visibleCookies } from './http/hide-cookies.ts';
 export { claimOwnPort, ownPorts } from './http/own-ports.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_SNAPSHOT_SETTINGS,
   createLoggers,
   createMetrics,
   keyOf,
@@ -77,6 +78,8 @@ export const STATE: ControlPlaneState = {
       message: 'must be an object',
     },
   ],
+  authConfigs: new Map(),
+  settings: DEFAULT_SNAPSHOT_SETTINGS,
   statuses: new Map([
     [key('VirtualService', 'shop'), { statuses: { 'gw-system': { state: 'Accepted', reportedBy: 'gw' } } }],
     [

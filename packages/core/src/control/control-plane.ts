@@ -4,7 +4,7 @@ import type { Observed } from '../resource/stored.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Resource, ResourceKey } from '../resource/resource.ts';
-import type { Secrets } from '../contract/snapshot.ts';
+import { DEFAULT_SNAPSHOT_SETTINGS, type Secrets } from '../contract/snapshot.ts';
 import { certificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
 import { sdsFiles } from '../source/sds-file.ts';
@@ -197,7 +197,15 @@ function toState(
   const { proxies = [], snapshots = new Map(), statuses = new Map(), problems = [], memo } = translation ?? {};
   const issues = issuesOf(store, problems);
   const unserved: ControlPlaneState['unservedListeners'] = memo ? unservedListeners(memo) : new Map();
-  const served = { translationMs, proxies, snapshots, unservedListeners: unserved, secrets: secretsOf(stored) };
+  const served = {
+    translationMs,
+    proxies,
+    snapshots,
+    unservedListeners: unserved,
+    secrets: secretsOf(stored),
+    authConfigs: memo?.authConfigs ?? new Map(),
+    settings: memo?.settings.served ?? DEFAULT_SNAPSHOT_SETTINGS,
+  };
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }
 

@@ -1,5 +1,5 @@
-import type { Secrets, Snapshot } from '../contract/snapshot.ts';
-import type { Problem } from '../resource/problem.ts';
+import type { Secrets, Snapshot, SnapshotAuthConfig, SnapshotSettings } from '../contract/snapshot.ts';
+import type { FieldProblem, Problem } from '../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import type { UnservedListener } from '../translate/listener/unserved-listeners.ts';
 
@@ -26,4 +26,14 @@ export interface ControlPlaneState {
   /** Required listeners that no snapshot contains, by proxy name. */
   readonly unservedListeners: ReadonlyMap<string, readonly UnservedListener[]>;
   readonly secrets: Secrets;
+  /** All AuthConfigs, also those that no route refers to. Unchanged ones are the same objects as before. */
+  readonly authConfigs: ReadonlyMap<ResourceKey, KnownAuthConfig>;
+  /** The Settings for services. The same object while its content does not change. */
+  readonly settings: SnapshotSettings;
+}
+
+/** An AuthConfig with its references resolved, or the reason why it cannot be used. */
+export interface KnownAuthConfig {
+  readonly config?: SnapshotAuthConfig | undefined;
+  readonly fault?: FieldProblem | undefined;
 }

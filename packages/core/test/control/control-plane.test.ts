@@ -88,6 +88,45 @@ describe('createControlPlane', () => {
     expect(after[1]).to.not.equal(before[1]);
   });
 
+  it('publishes every AuthConfig with its fault, and the Settings, also if nothing refers to them', async () => {
+    const auth = (name: string, secret: string) => ({
+      apiVersion: 'enterprise.gw.vendor.io/v1',
+      kind: 'AuthConfig',
+      metadata: { name },
+      spec: {
+        configs: [
+          {
+            oauth2: {
+              oauth2: {
+                appUrl: 'https://app.example.com',
+                callbackPath: '/callback',
+                authEndpoint: 'https://idp.example.com/auth',
+                tokenEndpoint: 'https://idp.example.com/token',
+                clientId: 'app',
+                ...(secret ? { clientSecretRef: { name: secret } } : { disableClientSecret: true }),
+              },
+            },
+          },
+        ],
+      },
+    });
+    const settings = {
+      apiVersion: 'gw.vendor.io/v1',
+      kind: 'Settings',
+      metadata: { name: 'default', namespace: 'gw-system' },
+      spec: { extauth: { userIdHeader: 'x-user' } },
+    };
+    const source = memorySource({ a: [auth('good', ''), auth('broken', 'missing'), settings] });
+    const plane = createControlPlane({ source, log: lines().log });
+    await plane.start();
+    const { authConfigs, settings: served } = plane.state!;
+    expect(authConfigs.get('AuthConfig/gw-system/good')?.config?.ref.name).to.equal('good');
+    expect(authConfigs.get('AuthConfig/gw-system/broken')?.config).to.equal(undefined);
+    expect(authConfigs.get('AuthConfig/gw-system/broken')?.fault?.message).to.include('missing');
+    expect(served.extauth?.userIdHeader).to.equal('x-user');
+    await plane.close();
+  });
+
   it('serves the last good version of a rejected resource, and reports the newest', async () => {
     const source = memorySource({ a: upstream('a'), s: service('s', 'a') });
     const controlPlane = createControlPlane({ source });

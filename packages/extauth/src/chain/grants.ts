@@ -18,13 +18,20 @@ export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: 
   }
 }
 
-/** Records the grants of a chain. Throws `ERR_EXTAUTH_CONFIG`, and records nothing, if a header cannot be sent. */
+/** Returns the changes of request headers that a chain grants, the one for the user among them. */
+export function requestChangesOf(
+  { requestChanges = [], userId }: AuthAllowed,
+  { userIdHeader }: Pick<AuthSettings, 'userIdHeader'>,
+): readonly HeaderChange[] {
+  if (userId === undefined) return requestChanges;
+  return [...requestChanges, { op: 'set', name: userIdHeader, value: asBytes(userId) }];
+}
+
+/** Records the grants of a chain; they were checked before, see {@link checkSendable}. */
 export function record(granted: AuthAllowed, facts: Facts, settings: AuthSettings): void {
-  const { requestChanges = [], responseChanges = [], queryChanges = [], userId, metadata = {} } = granted;
-  const user: HeaderChange[] =
-    userId === undefined ? [] : [{ op: 'set', name: settings.userIdHeader, value: asBytes(userId) }];
-  checkSendable([...requestChanges, ...responseChanges, ...user]);
-  facts.requestChanges.push(...requestChanges, ...user);
+  const { responseChanges = [], queryChanges = [], metadata = {} } = granted;
+  const requestChanges = requestChangesOf(granted, settings);
+  facts.requestChanges.push(...requestChanges);
   facts.responseChanges.push(...responseChanges);
   facts.path = changeQuery(facts.path, queryChanges);
   if (granted.identity) facts.identity = granted.identity;
@@ -32,7 +39,7 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   if (Object.keys(metadata).length > 0) {
     facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
   }
-  if (settings.clearRouteCache && requestChanges.length + queryChanges.length + user.length > 0) facts.reroute = true;
+  if (settings.clearRouteCache && requestChanges.length + queryChanges.length > 0) facts.reroute = true;
 }
 
 /** A name in UTF-8 as the bytes that a header carries. */

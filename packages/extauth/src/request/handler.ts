@@ -1,17 +1,12 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   factsOf,
-  httpStat,
   restoreBody,
-  withPage,
-  type AuthAllowed,
-  type AuthDenied,
   type AuthMethodKind,
   type AuthRequest,
   type Context,
   type Facts,
   type Handler,
-  type HeaderChange,
   type Next,
   hasBody,
   peekBody,
@@ -20,19 +15,12 @@ import {
 import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { authRequestOf } from './auth-request.ts';
 import { createChain, type ChainDecision } from '../chain/chain.ts';
-import { clientError, clientStatusOf } from '../chain/failure.ts';
-import { checkSendable, record, removeClientCopies } from '../chain/grants.ts';
+import { clientError } from '../chain/failure.ts';
+import { record, removeClientCopies } from '../chain/grants.ts';
 import { grantedHeadersOf, hiddenCookiesOf } from '../chain/method-of.ts';
+import { createSettlement, type Outcome, type Refusal, type Settled } from '../chain/settle.ts';
 import { configError } from '../error-codes.ts';
 import type { AuthSettings } from '../settings.ts';
-
-/** The response to a rejected request. */
-export interface Refusal extends Required<Pick<AuthDenied, 'status' | 'headers' | 'body' | 'reason'>> {
-  /** `ext_authz_denied`, or `ext_authz_error` if there was no decision. */
-  readonly details: string;
-  /** Response flag of access logs: `UAEX`, also if there was no decision. */
-  readonly flags: string;
-}
 
 /** A request that waits for a decision, and its response. */
 export interface Exchange {
@@ -71,42 +59,13 @@ export function createAuthHandler(parts: HandlerParts): Handler {
   const chain = createChain(parts.config, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
   const granted = grantedHeadersOf(parts.specs, methods);
   const hidden = hiddenCookiesOf(parts.specs, methods);
-  const stats = statsOf(context);
-  const log = context.log.get('ext_authz');
+  const settlement = createSettlement({ settings, context, id });
 
   /** Returns true if the request continues; otherwise the response was sent. */
-  function settle(decision: ChainDecision, exchange: Exchange, facts: Facts): boolean {
-    // Only now, because a step may read what the client sent.
-    removeClientCopies(exchange.req, facts, [...granted, ...namesOf(decision)]);
-    if (decision.allowed) {
-      record(decision, facts, settings);
-      stats.ok.value++;
-      return true;
-    }
-    const { requestId } = facts;
-    if (!decision.failed) {
-      checkSendable(changesOf(decision));
-      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
-      stats[unsure ? 'error' : 'denied'].value++;
-      // The redirects of a login are not rejections.
-      log.info(
-        { requestId, config: id, status, reason },
-        status < 400 ? 'response sent by auth chain' : 'request rejected',
-      );
-      const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
-      refuse({ status, headers, body, reason, details, flags: 'UAEX' }, exchange);
-      return false;
-    }
-    stats.error.value++;
-    // Otherwise a client could cause a failure, e.g. by disconnecting, to be allowed.
-    if (settings.failureModeAllow && !decision.failClosed && !hasLeft(exchange)) {
-      stats.failureModeAllowed.value++;
-      return true;
-    }
-    const { statusOnError: status } = settings;
-    const { reason } = decision;
-    refuse({ status, headers: [], body: '', reason, details: 'ext_authz_error', flags: 'UAEX' }, exchange);
-    return false;
+  function apply(outcome: Outcome, exchange: Exchange, facts: Facts): boolean {
+    if (outcome.allowed) record(outcome.granted, facts, settings);
+    else refuse(outcome.refusal, exchange);
+    return outcome.allowed;
   }
 
   async function authorize(exchange: Exchange, facts: Facts): Promise<boolean> {
@@ -114,6 +73,7 @@ export function createAuthHandler(parts: HandlerParts): Handler {
     const gone = new AbortController();
     const onClose = (): void => gone.abort();
     res.once('close', onClose);
+    const settled: Settled = { requestId: facts.requestId, hasLeft: () => hasLeft(exchange) };
     try {
       const bare = authRequestOf(req, facts, gone.signal);
       const limit = Math.max(settings.body?.maxBytes ?? 0, chain.bodyBytes(bare));
@@ -129,12 +89,13 @@ export function createAuthHandler(parts: HandlerParts): Handler {
         ...(body && { body: body.bytes }),
         ...(settings.body?.asBytes && { packAsBytes: true }),
       };
-      return settle(await chain.authorize(request), exchange, facts);
+      const decision = await chain.authorize(request);
+      // Only now, because a step may read what the client sent.
+      removeClientCopies(req, facts, [...granted, ...namesOf(decision)]);
+      return apply(settlement.settle(decision, settled), exchange, facts);
     } catch (error) {
-      const decision = failureOf(error);
-      const level = hasLeft(exchange) ? 'debug' : decision.failed ? 'error' : 'info';
-      log[level]({ requestId: facts.requestId, config: id, err: error }, 'external auth failed');
-      return settle(decision, exchange, facts);
+      removeClientCopies(req, facts, granted);
+      return apply(settlement.fail(error, settled), exchange, facts);
     } finally {
       res.off('close', onClose);
     }
@@ -165,14 +126,6 @@ async function bodyOf(req: IncomingMessage, facts: Facts, limit: number): Promis
   throw restored.isMissing ? configError(`${message}; mount external auth first`) : clientError(message, 400);
 }
 
-/** Failures outside the steps are caused by the client or a defect, because no server was called. */
-function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
-  const status = clientStatusOf(error);
-  if (status === undefined)
-    return { allowed: false, status: 403, reason: 'external auth failed', failed: true, failClosed: true };
-  return { allowed: false, status, body: STATUS_CODES[status] ?? '', reason: (error as Error).message, unsure: true };
-}
-
 function hasLeft({ req, res }: Exchange): boolean {
   return res.destroyed || (req.destroyed && !req.complete);
 }
@@ -180,18 +133,4 @@ function hasLeft({ req, res }: Exchange): boolean {
 /** Returns the request headers that a chain changes; granted headers replace those of the client in every spelling. */
 function namesOf(decision: ChainDecision): string[] {
   return decision.allowed ? (decision.requestChanges ?? []).map(({ name }) => name) : [];
-}
-
-function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
-  return headers.flatMap((name, i) => (i % 2 === 0 ? [{ op: 'append', name, value: headers[i + 1] ?? '' }] : []));
-}
-
-function statsOf({ metrics }: Context) {
-  const counter = (what: string) => metrics.counter(httpStat(`ext_authz.${what}`));
-  return {
-    ok: counter('ok'),
-    denied: counter('denied'),
-    error: counter('error'),
-    failureModeAllowed: counter('failure_mode_allowed'),
-  };
 }

@@ -1,11 +1,12 @@
-import type {
-  Context,
-  Handler,
-  Listener,
-  Responder,
-  Snapshot,
-  SnapshotSettings,
-  VirtualHost,
+import {
+  isStale,
+  type Context,
+  type Handler,
+  type Listener,
+  type Responder,
+  type Snapshot,
+  type SnapshotSettings,
+  type VirtualHost,
 } from '@edge-gateway/core';
 import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileUnroutedMask } from '../dlp/dlp.ts';
@@ -19,7 +20,6 @@ import type { Tracer } from '../tracing/tracer.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
-import { isStale } from '../route/compile/secret-use.ts';
 import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
 
 export type ListenerTable = ReturnType<typeof createListenerTable>;

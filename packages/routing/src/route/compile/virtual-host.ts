@@ -1,4 +1,13 @@
-import type { ActionKind, Context, Handler, Responder, Route, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
+import {
+  noteSecrets,
+  type ActionKind,
+  type Context,
+  type Handler,
+  type Responder,
+  type Route,
+  type SnapshotSettings,
+  type VirtualHost,
+} from '@edge-gateway/core';
 import { compileMatcher, literalPrefix, type CompiledMatcher } from '../match/matcher.ts';
 import { createRouteIndex, type RouteEntry, type RouteIndex } from '../match/route-index.ts';
 import { compileHeaderManipulation, orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
@@ -8,7 +17,6 @@ import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { compileRouteTracing } from '../../tracing/route-tracing.ts';
-import { noteSecrets } from './secret-use.ts';
 
 /** A virtual host ready to serve. */
 export type CompiledHost = ReturnType<typeof compileVirtualHost>;

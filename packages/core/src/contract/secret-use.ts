@@ -1,16 +1,19 @@
-import type { Context, Secrets, SecretValue } from '@edge-gateway/core';
+import type { Context } from './concern.ts';
+import type { Secrets, SecretValue } from './snapshot.ts';
 
 interface Use {
   readonly value: SecretValue | undefined;
   read(secrets: Secrets): SecretValue | undefined;
 }
 
+/** The secrets that a compiled part of a configuration read. */
 export interface SecretUse {
   /** The context to compile with: it records which secrets are read. */
   readonly context: Context;
   readonly used: Map<string, Use>;
 }
 
+/** Returns a context that records which secrets are read from it. */
 export function noteSecrets(context: Context): SecretUse {
   const used: SecretUse['used'] = new Map();
   const note = (id: string, read: Use['read']): SecretValue | undefined => {
@@ -30,6 +33,7 @@ export function noteSecrets(context: Context): SecretUse {
   return { context: { ...context, secrets, state: context.state.bind(context) }, used };
 }
 
+/** Returns true if one of the read secrets changed since. */
 export function isStale({ used }: SecretUse, secrets: Secrets): boolean {
   for (const { read, value } of used.values()) if (read(secrets) !== value) return true;
   return false;

@@ -1,0 +1,109 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  httpStat,
+  withPage,
+  type AuthAllowed,
+  type AuthDenied,
+  type Context,
+  type HeaderChange,
+} from '@edge-gateway/core';
+import type { ChainDecision } from './chain.ts';
+import { clientStatusOf } from './failure.ts';
+import { checkSendable, requestChangesOf } from './grants.ts';
+import type { AuthSettings } from '../settings.ts';
+
+/** The response to a rejected request. */
+export interface Refusal extends Required<Pick<AuthDenied, 'status' | 'headers' | 'body' | 'reason'>> {
+  /** `ext_authz_denied`, or `ext_authz_error` if there was no decision. */
+  readonly details: string;
+  /** Response flag of access logs: `UAEX`, also if there was no decision. */
+  readonly flags: string;
+}
+
+/** What happens to a request: the upstream receives it with the grants, or the client gets the response. */
+export type Outcome =
+  | { readonly allowed: true; readonly granted: AuthAllowed }
+  | { readonly allowed: false; readonly refusal: Refusal };
+
+/** A request whose decision is settled. */
+export interface Settled {
+  readonly requestId: string;
+  /** True if the client disconnected. */
+  hasLeft(): boolean;
+}
+
+interface SettlementParts {
+  readonly settings: AuthSettings;
+  readonly context: Context;
+  /** `<namespace>.<name>` of the AuthConfig. */
+  readonly id: string;
+}
+
+/** Creates the function that turns the decisions of a chain into outcomes, by the settings for failures, and logs and counts them. */
+export function createSettlement({ settings, context, id }: SettlementParts) {
+  const stats = statsOf(context);
+  const log = context.log.get('ext_authz');
+
+  /** Throws `ERR_EXTAUTH_CONFIG` if a header of the decision cannot be sent. */
+  function settle(decision: ChainDecision, { requestId, hasLeft }: Settled): Outcome {
+    if (decision.allowed) {
+      checkSendable([...requestChangesOf(decision, settings), ...(decision.responseChanges ?? [])]);
+      stats.ok.value++;
+      return { allowed: true, granted: decision };
+    }
+    if (!decision.failed) {
+      checkSendable(changesOf(decision));
+      const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
+      stats[unsure ? 'error' : 'denied'].value++;
+      // The redirects of a login are not rejections.
+      log.info(
+        { requestId, config: id, status, reason },
+        status < 400 ? 'response sent by auth chain' : 'request rejected',
+      );
+      const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
+      return { allowed: false, refusal: { status, headers, body, reason, details, flags: 'UAEX' } };
+    }
+    stats.error.value++;
+    // Otherwise a client could cause a failure, e.g. by disconnecting, to be allowed.
+    if (settings.failureModeAllow && !decision.failClosed && !hasLeft()) {
+      stats.failureModeAllowed.value++;
+      return { allowed: true, granted: { allowed: true } };
+    }
+    const { statusOnError: status } = settings;
+    const { reason } = decision;
+    const refusal = { status, headers: [], body: '', reason, details: 'ext_authz_error', flags: 'UAEX' };
+    return { allowed: false, refusal };
+  }
+
+  return {
+    settle,
+    /** Settles an error outside the steps: the client or a defect caused it, because no server was called. */
+    fail(error: unknown, settled: Settled): Outcome {
+      const decision = failureOf(error);
+      const level = settled.hasLeft() ? 'debug' : decision.failed ? 'error' : 'info';
+      log[level]({ requestId: settled.requestId, config: id, err: error }, 'external auth failed');
+      return settle(decision, settled);
+    },
+  };
+}
+
+function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
+  const status = clientStatusOf(error);
+  if (status === undefined)
+    return { allowed: false, status: 403, reason: 'external auth failed', failed: true, failClosed: true };
+  return { allowed: false, status, body: STATUS_CODES[status] ?? '', reason: (error as Error).message, unsure: true };
+}
+
+function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
+  return headers.flatMap((name, i) => (i % 2 === 0 ? [{ op: 'append', name, value: headers[i + 1] ?? '' }] : []));
+}
+
+function statsOf({ metrics }: Context) {
+  const counter = (what: string) => metrics.counter(httpStat(`ext_authz.${what}`));
+  return {
+    ok: counter('ok'),
+    denied: counter('denied'),
+    error: counter('error'),
+    failureModeAllowed: counter('failure_mode_allowed'),
+  };
+}
