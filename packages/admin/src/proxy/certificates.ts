@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import {
   alternativeNames,
   certificateBlocks,
+  sdsSourceOf,
   secretText,
   type ResourceRef,
   type Secrets,
@@ -82,7 +83,7 @@ function certificatesOf(snapshot: Snapshot | undefined, secrets: Secrets): Certi
   ].flatMap((config) => {
     const { sslFiles: files, sds } = config ?? {};
     if (files) return [[files.tlsCert ?? files.rootCa ?? '', secrets.files?.(files)] as const];
-    return sds ? [[sds.targetUri ?? '', secrets.sds?.(sds)] as const] : [];
+    return sds ? [[sdsSourceOf(sds), secrets.sds?.(sds)] as const] : [];
   });
   return [...fromSecrets, ...fromFiles].flatMap(([path, content]) => {
     const [chain, ca] = [parse(content, 'tls.crt'), parse(content, 'ca.crt')];

@@ -4,10 +4,13 @@ import type { Observed } from '../resource/stored.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Resource, ResourceKey } from '../resource/resource.ts';
-import { DEFAULT_SNAPSHOT_SETTINGS, type Secrets } from '../contract/snapshot.ts';
+import { DEFAULT_SNAPSHOT_SETTINGS, type Secrets, type SnapshotUpstream } from '../contract/snapshot.ts';
+import type { Sds } from '../schema/listener/ssl-config.ts';
+import { sdsFileOf } from '../security/sds-target.ts';
 import { certificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
 import { sdsFiles } from '../source/sds-file.ts';
+import { createSdsServers } from '../source/sds-server.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import type { ControlPlaneState } from './state.ts';
@@ -27,8 +30,8 @@ export interface ControlPlaneOptions {
   /** Checks besides those of core, e.g. `graphqlApiCheck` of `@edge-gateway/graphql`. Default: none. */
   readonly checks?: readonly ResourceCheck[];
   /**
-   * Whether files in `sslFiles` and `sds` are read, validated and watched. Default true. False does not read them, for
-   * checks on another machine.
+   * Whether files in `sslFiles` and `sds` are read, validated and watched, and servers in `sds` are called. Default true. False
+   * does neither, for checks on another machine.
    */
   readonly certificateFiles?: boolean;
   /**
@@ -76,19 +79,28 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let state: ControlPlaneState | undefined;
   const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
-  const sds = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
+  const fromFiles = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
+  const secrets: Secrets = {
+    get: (ref) => state?.secrets.get(ref),
+    ...(certificates && { files: certificates.get }),
+    ...(readsCertificates && {
+      sds: (sds: Sds) => (sdsFileOf(sds) === undefined ? fromServers : fromFiles)?.get(sds),
+    }),
+  };
+  const fromServers = readsCertificates ? createSdsServers({ ...watchOptions, secrets, findUpstream }) : undefined;
   const watches = [
-    ...(certificates ? [certificates] : []),
-    ...(sds ? [sds] : []),
+    ...[certificates, fromFiles, fromServers].filter((watch) => watch !== undefined),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
   /** Observations other than those about watched files. */
   const reported = new Map<ResourceKey, Observed>();
-  const secrets: Secrets = {
-    get: (ref) => state?.secrets.get(ref),
-    ...(certificates && { files: certificates.get }),
-    ...(sds && { sds: sds.get }),
-  };
+  function findUpstream(name: string): SnapshotUpstream | undefined {
+    for (const { upstreams } of state?.snapshots.values() ?? []) {
+      const found = upstreams.find((upstream) => upstream.name === name);
+      if (found) return found;
+    }
+    return undefined;
+  }
 
   function observe(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
     return store.observe(

@@ -9,6 +9,8 @@ const REREAD_MS = 1000;
 /** Maximum delay before a server that recovered is noticed, in milliseconds. */
 const MAX_RECONNECT_MS = 1000;
 const FIRST_RECONNECT_MS = 100;
+/** Maximum time for the response to a ping, in milliseconds. */
+const MAX_PING_MS = 20_000;
 /** Default timeout for connecting, including TLS, in milliseconds. */
 const DEFAULT_CONNECT_MS = parseDuration(DEFAULTS.connectTimeout);
 
@@ -28,6 +30,8 @@ export interface GrpcClientOptions {
   readonly authority?: string;
   /** Picks the endpoint of each call. Default: weighted round robin over the declared endpoints. */
   readonly pick?: () => Endpoint | undefined;
+  /** Idle time of a connection after which the server must respond to a ping, in milliseconds. Default: none is sent. */
+  readonly keepaliveMs?: number;
   /** Creates the error of a missing upstream or endpoint. Default: an `Error`. */
   readonly failure?: (reason: string) => Error;
 }
@@ -42,7 +46,7 @@ export interface GrpcClientOptions {
  */
 export function createGrpcClients(
   find: () => SnapshotUpstream | undefined,
-  { secrets, maxBytes, authority, pick, failure = (reason) => new Error(reason) }: GrpcClientOptions,
+  { secrets, maxBytes, authority, pick, keepaliveMs, failure = (reason) => new Error(reason) }: GrpcClientOptions,
 ) {
   let prepared: Prepared | undefined;
   const clients = new Map<string, Client>();
@@ -98,6 +102,10 @@ export function createGrpcClients(
       'grpc.initial_reconnect_backoff_ms': FIRST_RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
       ...(authority && { 'grpc.default_authority': authority }),
+      ...(keepaliveMs && {
+        'grpc.keepalive_time_ms': keepaliveMs,
+        'grpc.keepalive_timeout_ms': Math.min(keepaliveMs, MAX_PING_MS),
+      }),
       ...(serverName && { 'grpc.ssl_target_name_override': serverName }),
     });
     clients.set(place, made);

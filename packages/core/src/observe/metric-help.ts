@@ -168,6 +168,10 @@ const HELP: Readonly<Record<string, string>> = {
   gw_sds_files_unusable: 'Secret discovery files in use whose newest content is invalid.',
   gw_sds_files_update_rejected: 'Changes of secret discovery files that were rejected.',
   gw_sds_files_update_success: 'Changes of secret discovery files that were applied.',
+  gw_sds_servers_unusable:
+    'Certificates of secret discovery servers that are missing, or whose newest content is invalid.',
+  gw_sds_servers_update_rejected: 'Responses of secret discovery servers that were rejected.',
+  gw_sds_servers_update_success: 'Certificates of secret discovery servers that were applied.',
   gw_descriptor_files_unusable: 'Descriptor files in use whose newest content is invalid.',
   gw_descriptor_files_update_rejected: 'Changes of descriptor files that were rejected.',
   gw_descriptor_files_update_success: 'Changes of descriptor files that were applied.',

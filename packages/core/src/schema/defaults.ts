@@ -12,6 +12,12 @@ export const DEFAULTS = {
   maxRequests: 1024,
   /** `circuitBreakers.maxRetries` of an upstream. */
   maxRetries: 3,
+  /** `targetUri` of `sds`. */
+  sdsTargetUri: '127.0.0.1:8234',
+  /** `clusterName` of `sds`: the server at `targetUri`. */
+  sdsClusterName: 'gateway_proxy_sds',
+  /** `fileCredentialSource.header` of the `callCredentials` of `sds`. */
+  sdsTokenHeader: 'authorization',
   /** `bindAddress` of a Gateway. */
   bindAddress: '::',
   /** The only one of `proxyNames` of a Gateway. */

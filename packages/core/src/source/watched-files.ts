@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Observed, ObservedProblem } from '../resource/stored.ts';
+import type { ObservedProblem } from '../resource/stored.ts';
 import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import type { FieldPath } from '../resource/problem.ts';
-import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
-import type { Snapshot } from '../contract/snapshot.ts';
+import type { ResourceKey } from '../resource/resource.ts';
 import { createYielder, stampOf } from './listing.ts';
+import {
+  createContentEntries,
+  stillServing,
+  type ContentEntry,
+  type ContentNames,
+  type WatchedContent,
+} from './named-content.ts';
 
 /** Polling interval in milliseconds. A file must be unchanged between two polls before it is read. */
 const POLL_MS = 500;
@@ -23,133 +28,68 @@ export interface FilesRead<Content> {
   readonly paths?: readonly string[];
 }
 
-/** Files that a resource names. */
-export interface NamedFiles<Files> {
-  readonly files: Files;
-  /** Path of the field that names them. */
-  readonly at: FieldPath;
-}
-
 /** Files that resources name and whose content is a part of the configuration: how they are found, read and validated. */
-export interface ResourceFiles<Files = unknown, Content = unknown> {
+export interface ResourceFiles<Files = unknown, Content = unknown> extends ContentNames<Files, Content> {
   /** Names the files in the log (`certificate files replaced`) and in metrics (`certificate_files.update_success`). */
   readonly name: string;
   readonly logger: LoggerName;
-  /** The kinds that may name such files. */
-  readonly kinds: readonly Kind[];
-  /** Returns the files that a resource names, and where. */
-  filesOf(resource: Resource): readonly NamedFiles<Files>[];
-  /** Returns the same text for the same files. */
-  keyOf(files: Files): string;
   /** Returns the paths to watch. */
   pathsOf(files: Files): readonly string[];
   /** Reads and validates files. Must not throw. */
   read(files: Files): FilesRead<Content>;
-  /** Returns the content as the resource has it, for the translation. Default: it is not part of the resource. */
-  observedOf?(content: Content): Pick<Observed, 'descriptorSet'>;
-  /** Returns true if a snapshot still needs files that no resource names any more. Default: false. */
-  isServed?(files: Files, snapshot: Snapshot): boolean;
 }
 
-/** Reads, validates and watches the files of resources. The last valid content stays in use. */
-export interface WatchedFiles<Files, Content> {
-  /** Returns the last valid content of the files, the same object until it changes; `undefined` before there was any. */
-  get(files: Files): Content | undefined;
-  /** Sets the resource of a key, and reads the files that it names newly. `undefined` for none. Returns true if it may name files. */
-  follow(key: ResourceKey, resource: Resource | undefined): boolean;
-  /** Returns the content and the problems of the files of a resource, and the number of replacements. */
-  observedOf(key: ResourceKey): Observed | undefined;
-  /** Drops files that no resource names, and that these snapshots do not need. */
-  prune(snapshots: Iterable<Snapshot>): void;
-  close(): void;
-}
-
-export interface WatchedFilesOptions {
+export interface WatchedContentOptions {
   /** Called with the resources whose files were replaced, or whose problems changed. */
   onChange(keys: ReadonlySet<ResourceKey>): void;
   readonly log: Loggers;
   readonly metrics: Metrics;
 }
 
-interface Entry<Files, Content> {
-  readonly files: Files;
-  readonly users: Set<ResourceKey>;
+interface Entry<Files, Content> extends ContentEntry<Files, Content> {
   /** Files that the content names. */
   paths: readonly string[];
   stamp: string;
-  content: Content | undefined;
-  problem: ObservedProblem | undefined;
-  /** Number of replacements of the content. */
-  revision: number;
   /** Time of the first and the last change that is not read yet. */
   pending: { readonly since: number; last: number } | undefined;
-}
-
-interface NamedEntry<Files, Content> {
-  readonly entry: Entry<Files, Content>;
-  readonly at: FieldPath;
 }
 
 /** Creates a watch without files. Polling also detects replaced links in any parent folder, as in mounted Secrets. */
 export function createWatchedFiles<Files, Content>(
   kind: ResourceFiles<Files, Content>,
-  { onChange, log, metrics }: WatchedFilesOptions,
-): WatchedFiles<Files, Content> {
-  const entries = new Map<string, Entry<Files, Content>>();
-  const followed = new Map<ResourceKey, readonly NamedEntry<Files, Content>[]>();
+  { onChange, log, metrics }: WatchedContentOptions,
+): WatchedContent<Files, Content> {
   const reader = createReader(kind, log.get(kind.logger), metrics);
+  const content = createContentEntries<Files, Content, Entry<Files, Content>>(kind, reader);
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function create(id: string, files: Files): Entry<Files, Content> {
-    const entry = reader.open(files);
-    entries.set(id, entry);
-    schedule();
-    return entry;
-  }
-
   function schedule(): void {
-    if (timer || closed || entries.size === 0) return;
+    if (timer || closed || content.entries.size === 0) return;
     timer = setTimeout(() => void look().finally(schedule), POLL_MS).unref();
   }
 
   async function look(): Promise<void> {
     const yieldIfDue = createYielder();
     const changed = new Set<ResourceKey>();
-    for (const entry of entries.values()) {
+    for (const entry of content.entries) {
       if (reader.isReplaced(entry, performance.now())) for (const key of entry.users) changed.add(key);
       await yieldIfDue();
     }
     timer = undefined;
-    reader.unusable.value = [...entries.values()].filter(({ problem }) => problem).length;
+    reader.unusable.value = [...content.entries].filter(({ problem }) => problem).length;
     if (changed.size > 0 && !closed) onChange(changed);
   }
 
   return {
-    get: (files) => entries.get(kind.keyOf(files))?.content,
+    get: content.get,
     follow(key, resource) {
-      if (!kind.kinds.some((each) => key.startsWith(`${each}/`))) return false;
-      const before = followed.get(key) ?? [];
-      const named = (resource ? kind.filesOf(resource) : []).map(({ files, at }) => {
-        const id = kind.keyOf(files);
-        const entry = entries.get(id) ?? create(id, files);
-        entry.users.add(key);
-        return { entry, at };
-      });
-      for (const { entry } of before) if (!named.some((other) => other.entry === entry)) entry.users.delete(key);
-      if (named.length > 0) followed.set(key, named);
-      else followed.delete(key);
-      return true;
+      const isFollowed = content.follow(key, resource);
+      schedule();
+      return isFollowed;
     },
-    observedOf(key) {
-      return observedOf(kind, followed.get(key) ?? []);
-    },
-    prune(snapshots) {
-      const served = [...snapshots];
-      for (const [id, { users, files }] of entries) {
-        if (users.size === 0 && !served.some((each) => kind.isServed?.(files, each))) entries.delete(id);
-      }
-    },
+    observedOf: content.observedOf,
+    prune: content.prune,
     close() {
       closed = true;
       clearTimeout(timer);
@@ -157,26 +97,11 @@ export function createWatchedFiles<Files, Content>(
   };
 }
 
-function observedOf<Files, Content>(
-  kind: ResourceFiles<Files, Content>,
-  named: readonly NamedEntry<Files, Content>[],
-): Observed | undefined {
-  const problems = named.flatMap(({ entry: { problem }, at }) =>
-    problem ? [{ ...problem, path: [...at, ...problem.path] }] : [],
-  );
-  const filesRevision = named.reduce((sum, { entry }) => sum + entry.revision, 0);
-  const own = named.flatMap(({ entry: { content } }) =>
-    content === undefined ? [] : (kind.observedOf?.(content) ?? []),
-  );
-  if (own.length === 0 && problems.length === 0 && filesRevision === 0) return undefined;
-  return Object.assign({ problems, notes: [], filesRevision }, ...own) as Observed;
-}
-
 const UNREAD = { paths: [], content: undefined, problem: undefined, revision: 0, pending: undefined };
 
 /** Reads files that changed and are stable, and counts the results. */
 function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: Logger, metrics: Metrics) {
-  const { accepted, rejected, unusable } = createStats(kind.name, metrics);
+  const { accepted, rejected, unusable } = createContentStats(`${kind.name}_files`, metrics);
   const stampsOf = ({ files, paths }: Pick<Entry<Files, Content>, 'files' | 'paths'>): string =>
     [...kind.pathsOf(files), ...paths].map(stampOf).join('|');
 
@@ -248,12 +173,9 @@ function createReader<Files, Content>(kind: ResourceFiles<Files, Content>, log: 
   };
 }
 
-function stillServing(problem: ObservedProblem): ObservedProblem {
-  return { ...problem, severity: 'warning', message: `${problem.message}; the previous content stays in use` };
-}
-
-function createStats(kind: string, metrics: Metrics) {
-  const name = (path: string) => ({ path: `${kind}_files.${path}`, metric: `gw_${kind}_files_${path}` });
+/** Creates the statistics of the content of a kind, e.g. `certificate_files`. */
+export function createContentStats(kind: string, metrics: Metrics) {
+  const name = (path: string) => ({ path: `${kind}.${path}`, metric: `gw_${kind}_${path}` });
   return {
     accepted: metrics.counter(name('update_success')),
     rejected: metrics.counter(name('update_rejected')),

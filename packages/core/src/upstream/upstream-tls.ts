@@ -4,7 +4,7 @@ import type { ResourceRef } from '../resource/resource.ts';
 import { alternativeNames } from '../security/certificates.ts';
 import { parseRoots, type TlsTexts } from '../security/tls-material.ts';
 import { tlsParameters } from '../security/tls-parameters.ts';
-import { sdsFileOf, sdsProblem, SDS_SERVER } from '../security/sds-target.ts';
+import { sdsFileOf, sdsProblem, sdsSourceOf } from '../security/sds-target.ts';
 import type { Sds } from '../schema/listener/ssl-config.ts';
 import {
   secretText,
@@ -78,15 +78,19 @@ export function resolveCertificates(
 }
 
 function resolveSds(sds: Sds, { sds: find }: Secrets): SecretValue | Error {
-  const path = sdsFileOf(sds);
   const problem = sdsProblem(sds);
-  if (path === undefined || problem) return new Error(problem ?? SDS_SERVER);
-  if (!find) return notRead(path);
-  return find(sds) ?? withoutContent(path);
+  if (problem) return new Error(problem);
+  const source = sdsSourceOf(sds);
+  if (!find) return notRead(source);
+  const isFile = sdsFileOf(sds) !== undefined;
+  return (
+    find(sds) ??
+    (isFile ? withoutContent(source) : new Error(`no valid certificate of the secret discovery server ${source} yet`))
+  );
 }
 
 function notRead(paths: string): Error {
-  return new Error(`certificate files are not read here (${paths}): pass the secrets of a control plane`);
+  return new Error(`certificates are not read here (${paths}): pass the secrets of a control plane`);
 }
 
 function withoutContent(paths: string): Error {

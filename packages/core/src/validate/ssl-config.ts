@@ -1,4 +1,4 @@
-import { sdsFileOf, sdsProblem, SDS_SERVER } from '../security/sds-target.ts';
+import { sdsProblem } from '../security/sds-target.ts';
 import type { Sds, SslConfig, SslParameters, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
 import { tlsParameterProblems } from '../security/tls-parameters.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
@@ -20,11 +20,7 @@ export const checkSslConfig: Check<SslConfig> = (config, at) => [
   }),
 ];
 
-const checkSds: Check<Sds> = (sds, at) => {
-  const problem = sdsProblem(sds);
-  if (problem) return invalid(problem, at);
-  return invalid(sdsFileOf(sds) === undefined && SDS_SERVER, [...at, 'targetUri'], WARNING);
-};
+const checkSds: Check<Sds> = (sds, at) => invalid(sdsProblem(sds), at);
 
 const CLIENT_HTTP2 = 'h2 is not offered to clients yet: they use HTTP/1.1';
 const MIXED = 'allow_empty must be the only value';

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { silentLoggers } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { keyOf, type Resource } from '../../src/resource/resource.ts';
-import { createWatchedFiles, type ResourceFiles, type WatchedFiles } from '../../src/source/watched-files.ts';
+import type { WatchedContent } from '../../src/source/named-content.ts';
+import { createWatchedFiles, type ResourceFiles } from '../../src/source/watched-files.ts';
 import { until } from './until.ts';
 
 /** Milliseconds that invalid files must be unchanged before they are reported. */
@@ -15,7 +16,7 @@ describe('watched files', () => {
   let dir: string;
   let path: string;
   let reads: string[];
-  let watched: WatchedFiles<string, string>;
+  let watched: WatchedContent<string, string>;
   const changedAt: number[] = [];
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'watched-files-'));

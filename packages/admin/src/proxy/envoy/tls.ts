@@ -1,4 +1,6 @@
 import {
+  DEFAULTS,
+  sdsFileOf,
   secretText,
   type ResourceRef,
   type Secrets,
@@ -12,6 +14,7 @@ const TLS = 'envoy.extensions.transport_sockets.tls.v3';
 
 type DownstreamConfig = TlsConfiguration['sslConfig'];
 type UpstreamConfig = NonNullable<SnapshotUpstream['spec']['sslConfig']>;
+type Sds = NonNullable<UpstreamConfig['sds']>;
 
 /** Name under which a TLS secret is listed among the secrets: `<namespace>.<name>`. */
 export function secretName({ namespace, name }: ResourceRef): string {
@@ -62,7 +65,7 @@ function common({ secretRef, sslFiles, sds, parameters, alpnProtocols }: Downstr
     },
     tls_certificate_sds_secret_configs: [
       ...(secretRef ? [{ name: secretName(secretRef as ResourceRef) }] : []),
-      ...(sds?.certificatesSecretName ? [sdsConfig(sds.certificatesSecretName, sds.targetUri)] : []),
+      ...(sds?.certificatesSecretName ? [sdsConfig(sds.certificatesSecretName, sds)] : []),
     ],
     tls_certificates: sslFiles?.tlsCert
       ? [{ certificate_chain: { filename: sslFiles.tlsCert }, private_key: { filename: sslFiles.tlsKey } }]
@@ -76,19 +79,29 @@ function validation(config: DownstreamConfig & UpstreamConfig): Message {
     trusted_ca: config.sslFiles?.rootCa ? { filename: config.sslFiles.rootCa } : undefined,
     ...nameMatchers(config),
   });
-  const { secretRef, sds: file } = config;
-  if (!secretRef && !file) return { validation_context: own };
+  const { secretRef, sds: discovered } = config;
+  if (!secretRef && !discovered) return { validation_context: own };
   const sds = secretRef
     ? { name: `${secretName(secretRef as ResourceRef)}.ca` }
-    : sdsConfig(file?.validationContextName, file?.targetUri);
+    : sdsConfig(discovered?.validationContextName, discovered);
   return {
     combined_validation_context: { default_validation_context: own, validation_context_sds_secret_config: sds },
   };
 }
 
-/** A secret of a secret discovery file. */
-function sdsConfig(name: string | undefined, path: string | undefined): Message {
-  return message({ name, sds_config: { path_config_source: { path }, resource_api_version: 'V3' } });
+/** A secret of a secret discovery file or server. */
+function sdsConfig(name: string | undefined, sds: Sds = {}): Message {
+  const path = sdsFileOf(sds);
+  const source =
+    path === undefined
+      ? { api_config_source: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [grpcService(sds)] } }
+      : { path_config_source: { path } };
+  return message({ name, sds_config: { ...source, resource_api_version: 'V3' } });
+}
+
+function grpcService({ targetUri, clusterName, callCredentials }: Sds): Message {
+  if (!callCredentials) return { envoy_grpc: { cluster_name: clusterName || DEFAULTS.sdsClusterName } };
+  return { google_grpc: { target_uri: targetUri || DEFAULTS.sdsTargetUri, stat_prefix: 'sds' } };
 }
 
 /** Without root certificates of its own, a server is checked against those the runtime trusts. */

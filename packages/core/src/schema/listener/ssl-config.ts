@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const VERSIONS = ['TLS_AUTO', 'TLSv1_0', 'TLSv1_1', 'TLSv1_2', 'TLSv1_3'] as const;
@@ -34,17 +35,20 @@ export const SslFiles = f.named<SslFiles>('SslFiles', files);
 
 const callCredentials = f.block({
   fileCredentialSource: f.group('Credentials in a file.', {
-    tokenFileName: f.text('File with the token to send.'),
-    header: f.text('Metadata key of the token.'),
+    tokenFileName: f.text('File with the token to send; it is read for each stream.'),
+    header: f.text('Metadata key of the token.', { default: DEFAULTS.sdsTokenHeader }),
   }),
 });
 const sds = f.block(f.oneOf(['callCredentials', 'clusterName']), {
   targetUri: f.text(
-    'Path of a secret discovery file: `file:///etc/sds.yaml`, `/etc/sds.yaml` or `./sds.yaml`. Any other value is the address of a server, which is not supported yet.',
-    { default: '127.0.0.1:8234' },
+    'Path of a secret discovery file: `file:///etc/sds.yaml`, `/etc/sds.yaml` or `./sds.yaml`. Or a server on this machine: `127.0.0.1:8234`, `unix:/run/sds.sock`.',
+    { default: DEFAULTS.sdsTargetUri },
   ),
-  callCredentials: f.of(callCredentials, 'How the gateway authenticates at the server.', f.notYet),
-  clusterName: f.text('Cluster of the server.', { default: 'gateway_proxy_sds', ...f.notYet }),
+  callCredentials: f.of(callCredentials, 'How the gateway authenticates at the server.'),
+  clusterName: f.text(
+    'Upstream of the server, as `<name>_<namespace>`; its TLS and endpoints are used. The default is the server of `targetUri`.',
+    { default: DEFAULTS.sdsClusterName },
+  ),
   certificatesSecretName: f.text('Name of the Secret with the certificate, its key and its optional OCSP response.'),
   validationContextName: f.text('Name of the Secret with the root certificates that verify the peer.'),
 });
@@ -58,7 +62,10 @@ const source = {
     SslFiles,
     'Certificate from files, validated and watched: new content is used within 5 s; invalid content is reported, and the previous content stays in use.',
   ),
-  sds: f.of(Sds, 'Certificate by secret discovery, from a file that is validated and watched like `sslFiles`.'),
+  sds: f.of(
+    Sds,
+    'Certificate by secret discovery: from a server over gRPC, or from a file that is validated and watched like `sslFiles`.',
+  ),
 } as const;
 const ONE_SOURCE = f.oneOf(['secretRef', 'sslFiles', 'sds']);
 

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import { NEEDS_STAPLE } from '../../security/ocsp.ts';
-import { sdsFileOf, sdsProblem, SDS_SERVER } from '../../security/sds-target.ts';
+import { sdsProblem } from '../../security/sds-target.ts';
 import { contentText } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
 import { statusProblem, type FoundProblem } from '../status/report.ts';
@@ -60,7 +60,6 @@ type Sds = NonNullable<SslConfig['sds']>;
 function sdsSourceProblem(config: SslConfig, sds: Sds): FieldProblem | undefined {
   const problem = sdsProblem(sds);
   if (problem) return textProblem(problem);
-  if (sdsFileOf(sds) === undefined) return { ...textProblem(SDS_SERVER), severity: 'warning' };
   if (!sds.certificatesSecretName) return textProblem('sds needs certificatesSecretName');
   return needsRootCa(config) && !sds.validationContextName
     ? textProblem('verifySubjectAltName needs a root CA')

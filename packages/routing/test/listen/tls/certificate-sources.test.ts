@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerOptions } from 'node:https';
 import { connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
@@ -8,10 +9,17 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, createControlPlane, memorySource } from '@edge-gateway/core';
 import { createListeners, createRouter } from '../../../src/index.ts';
+import {
+  pairSecret,
+  rootsSecret,
+  startDiscovery,
+  type DiscoveryServer,
+  type Sent,
+} from '../../../../core/test/source/discovery-server.ts';
 import { closeAll, get, httpUpstream, listen, until, whenDone } from '../../forward/harness.ts';
 import { certificatePath, certificates } from '../../upstream/certificates.ts';
 
-const { ca, otherCa, server, client } = certificates();
+const { ca, otherCa, server: serverPair, client } = certificates();
 const fingerprint = (pem: string): string => new X509Certificate(pem).fingerprint256;
 const inline = (text: string) => ({ inline_string: text });
 const pairOf = ({ cert, key }: { cert: string; key: string }) => ({
@@ -60,7 +68,14 @@ async function serve(...documents: string[]) {
   });
   await controlPlane.start();
   await applied;
-  return { port, url: `http://127.0.0.1:${port}/`, controlPlane };
+  return {
+    /** 0 until the listener is open. */
+    get port() {
+      return port;
+    },
+    url: `http://127.0.0.1:${port}/`,
+    controlPlane,
+  };
 }
 
 /** Returns the fingerprint of the certificate of a new handshake with a response, or `undefined` if there is none. */
@@ -79,7 +94,7 @@ function handshake(port: number, options: ConnectionOptions = {}): Promise<strin
 }
 
 async function tlsServer(options: ServerOptions = {}): Promise<number> {
-  const origin = createServer({ ...server, ...options }, (_req, res) => void res.end('secure'));
+  const origin = createServer({ ...serverPair, ...options }, (_req, res) => void res.end('secure'));
   origin.on('tlsClientError', () => {});
   whenDone(() => {
     origin.closeAllConnections();
@@ -106,12 +121,12 @@ describe('certificates by secret discovery and from files', () => {
   }
 
   it('replaces a certificate under load, and keeps the last valid one', async () => {
-    put(pairOf(server));
+    put(pairOf(serverPair));
     const port = await httpUpstream((_req, res) => res.end('hello'));
     const sds = { targetUri: `file://${file}`, certificatesSecretName: 'pair' };
     const upstream = resource('Upstream', 'up', { static: { hosts: [{ addr: '127.0.0.1', port }] } });
     const gw = await serve(gatewayOf(true), serviceOf(toUpstream, { sslConfig: { sds } }), upstream);
-    expect(await handshake(gw.port)).to.equal(fingerprint(server.cert));
+    expect(await handshake(gw.port)).to.equal(fingerprint(serverPair.cert));
 
     const seen = new Set<string | undefined>();
     const loading = new AbortController();
@@ -120,36 +135,35 @@ describe('certificates by secret discovery and from files', () => {
     });
     put(pairOf(client));
     await until(() => seen.has(fingerprint(client.cert)));
-    put({ ...pairOf(server), tls_certificate: { certificate_chain: inline(server.cert) } });
+    put({ ...pairOf(serverPair), tls_certificate: { certificate_chain: inline(serverPair.cert) } });
     const status = () =>
       gw.controlPlane.state!.statuses.get('VirtualService/gw-system/service')!.statuses['gw-system']!;
     await until(() => status().state === 'Warning');
     loading.abort();
     await Promise.all(load);
-    expect([...seen]).to.have.members([fingerprint(server.cert), fingerprint(client.cert)]);
+    expect([...seen]).to.have.members([fingerprint(serverPair.cert), fingerprint(client.cert)]);
     expect(await handshake(gw.port)).to.equal(fingerprint(client.cert));
   });
 
   it('verifies clients against a validation context', async () => {
-    put(pairOf(server), rootsOf(ca));
+    put(pairOf(serverPair), rootsOf(ca));
     const port = await httpUpstream((_req, res) => res.end('hello'));
     const sds = { targetUri: file, certificatesSecretName: 'pair', validationContextName: 'roots' };
     const upstream = resource('Upstream', 'up', { static: { hosts: [{ addr: '127.0.0.1', port }] } });
     const gw = await serve(gatewayOf(true), serviceOf(toUpstream, { sslConfig: { sds } }), upstream);
     expect(await handshake(gw.port)).to.equal(undefined);
-    expect(await handshake(gw.port, client)).to.equal(fingerprint(server.cert));
+    expect(await handshake(gw.port, client)).to.equal(fingerprint(serverPair.cert));
   });
 
-  it('does not serve a certificate of a server or without a name', async () => {
-    for (const sds of [{ targetUri: '127.0.0.1:8234', certificatesSecretName: 'pair' }, { targetUri: file }]) {
-      const gw = await serve(gatewayOf(true), serviceOf({ clusterHeader: 'x' }, { sslConfig: { sds } }));
-      expect(gw.port).to.equal(0);
-      const { statuses } = gw.controlPlane.state!;
-      const status = statuses.get('VirtualService/gw-system/service')!.statuses['gw-system']!;
-      expect(status.reason).to.match(
-        /secret discovery over gRPC is not supported yet|sds needs certificatesSecretName/,
-      );
-    }
+  it('does not serve a certificate without a name', async () => {
+    const gw = await serve(
+      gatewayOf(true),
+      serviceOf({ clusterHeader: 'x' }, { sslConfig: { sds: { targetUri: file } } }),
+    );
+    expect(gw.port).to.equal(0);
+    const { statuses } = gw.controlPlane.state!;
+    const status = statuses.get('VirtualService/gw-system/service')!.statuses['gw-system']!;
+    expect(status.reason).to.include('sds needs certificatesSecretName');
   });
 
   it('verifies upstreams and presents a client certificate, even with oneWayTls', async () => {
@@ -169,12 +183,96 @@ describe('certificates by secret discovery and from files', () => {
     expect(await statusWith(rootsOf(ca))).to.equal(503);
   });
 
-  it('never connects to an upstream without the certificates of a discovery server', async () => {
-    const port = await tlsServer();
-    const sds = { certificatesSecretName: 'pair', validationContextName: 'roots' };
-    const spec = { static: { hosts: [{ addr: '127.0.0.1', port }] }, sslConfig: { sds } };
-    const gw = await serve(gatewayOf(false), serviceOf(toUpstream), resource('Upstream', 'up', spec));
-    expect((await get(gw.url)).status).to.equal(503);
+  describe('of a discovery server', () => {
+    let secrets: Record<string, Sent>;
+    let server: DiscoveryServer | undefined;
+    afterEach(() => {
+      server?.stop();
+      server = undefined;
+    });
+    const discover = async (address?: string): Promise<number> => {
+      server = await startDiscovery({ secrets: () => secrets, ...(address && { address }) });
+      return server.port;
+    };
+    const named = (name: string, sniDomains: string[], sslConfig: object): string =>
+      resource('VirtualService', name, {
+        sslConfig: { ...sslConfig, sniDomains },
+        virtualHost: {
+          domains: sniDomains,
+          routes: [{ matchers: [{ prefix: '/' }], directResponseAction: { status: 200 } }],
+        },
+      });
+
+    it('leaves other certificates alone while the server is away, and is used once it starts', async () => {
+      const unused = createTcpServer();
+      const targetUri = `127.0.0.1:${await listen(unused)}`;
+      unused.close();
+      const gw = await serve(
+        gatewayOf(true),
+        named('away', ['away.example.com'], { sds: { targetUri, certificatesSecretName: 'pair' } }),
+        named('there', ['localhost'], {
+          sslFiles: { tlsCert: certificatePath('server.crt'), tlsKey: certificatePath('server.key') },
+        }),
+      );
+      expect(await handshake(gw.port)).to.equal(fingerprint(serverPair.cert));
+      expect(await handshake(gw.port, { servername: 'away.example.com' })).to.equal(undefined);
+      const status = () => gw.controlPlane.state!.statuses.get('VirtualService/gw-system/away')!.statuses['gw-system']!;
+      await until(() => status().reason?.includes('ECONNREFUSED') === true);
+      expect(await handshake(gw.port)).to.equal(fingerprint(serverPair.cert));
+      secrets = { pair: pairSecret(client) };
+      await discover(targetUri);
+      await until(() => status().state === 'Accepted');
+      expect(await handshake(gw.port, { servername: 'away.example.com' })).to.equal(fingerprint(client.cert));
+      expect(await handshake(gw.port)).to.equal(fingerprint(serverPair.cert));
+    });
+
+    it('is replaced without dropping connections', async () => {
+      secrets = { pair: pairSecret(serverPair) };
+      const targetUri = `127.0.0.1:${await discover()}`;
+      const gw = await serve(
+        gatewayOf(true),
+        named('rotated', ['localhost'], { sds: { targetUri, certificatesSecretName: 'pair' } }),
+      );
+      const status = () =>
+        gw.controlPlane.state!.statuses.get('VirtualService/gw-system/rotated')!.statuses['gw-system']!;
+      await until(() => status().state === 'Accepted' && gw.port > 0);
+      const socket = connect({ port: gw.port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false });
+      const ask = async (): Promise<string> => {
+        socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+        const [data] = (await once(socket, 'data')) as [Buffer];
+        return data.toString('latin1', 0, 15);
+      };
+      await once(socket, 'secureConnect');
+      expect(await ask()).to.equal('HTTP/1.1 200 OK');
+      secrets = { pair: pairSecret(client) };
+      server!.push();
+      let seen: string | undefined;
+      while (seen !== fingerprint(client.cert)) seen = await handshake(gw.port);
+      secrets = { pair: pairSecret({ ...client, cert: 'none' }) };
+      server!.push();
+      await until(() => status().state === 'Warning');
+      expect(await handshake(gw.port)).to.equal(fingerprint(client.cert));
+      expect(await ask()).to.equal('HTTP/1.1 200 OK');
+      socket.destroy();
+    });
+
+    it('verifies upstreams, which are never connected without it', async () => {
+      const port = await tlsServer();
+      secrets = {};
+      const targetUri = `127.0.0.1:${await discover()}`;
+      const sslConfig = { sds: { targetUri, validationContextName: 'roots' }, sni: 'localhost' };
+      const spec = { static: { hosts: [{ addr: '127.0.0.1', port }] }, sslConfig };
+      const gw = await serve(gatewayOf(false), serviceOf(toUpstream), resource('Upstream', 'up', spec));
+      const status = () => gw.controlPlane.state!.statuses.get('Upstream/gw-system/up')!.statuses['gw-system']!;
+      expect((await get(gw.url)).status).to.equal(503);
+      secrets = { roots: rootsSecret(otherCa) };
+      server!.push();
+      await until(() => status().state === 'Accepted');
+      expect((await get(gw.url)).status).to.equal(503);
+      secrets = { roots: rootsSecret(ca) };
+      server!.push();
+      while ((await get(gw.url)).body !== 'secure');
+    });
   });
 
   for (const [name, sslConfig] of [
@@ -207,7 +305,7 @@ describe('certificates by secret discovery and from files', () => {
 
     it(`verifies an HTTP proxy with root certificates from ${name}`, async () => {
       const port = await httpUpstream((_req, res) => res.end('hello'));
-      const proxy = createServer(server);
+      const proxy = createServer(serverPair);
       const sockets: Socket[] = [];
       proxy.on('connect', (_req, socket: Socket) => {
         const origin = connectTcp(port, '127.0.0.1');
