@@ -49,6 +49,20 @@ describe('functions of REST services', () => {
     expect(received.url).to.equal('/api/pets/12');
   });
 
+  it('have empty parameters for a missing header, which exist for default()', async () => {
+    const template = {
+      headers: {
+        'x-default': { text: '[{{ default(kind, "any") }}]' },
+        'x-kind': { text: '{% if kind == "" %}any{% else %}{{ kind }}{% endif %}' },
+      },
+    };
+    const port = await calling({ functionName: 'find', template, parameters: { headers: { 'x-type': '{kind}' } } });
+    const missing = await ask(port, { path: '/find' });
+    expect(missing.received.headers).to.include({ 'x-default': '[]', 'x-kind': 'any' });
+    const present = await ask(port, { path: '/find', headers: { 'x-type': 'cat' } });
+    expect(present.received.headers).to.include({ 'x-default': '[cat]', 'x-kind': 'cat' });
+  });
+
   it('match the path without its query, unless the pattern has one', async () => {
     const found = async (pattern: string, path: string) =>
       (await ask(await calling({ ...FIND, parameters: { path: pattern } }), { path })).received.url;

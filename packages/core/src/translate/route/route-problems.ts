@@ -45,7 +45,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Sour
     ]),
     ...rateLimitProblems(options, route.holder, reader),
     ...subsetProblems(action, reader).errors,
-    ...restProblems(action),
+    ...restProblems(action, route.holder, reader),
     ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),
   ];
 }

@@ -18,6 +18,7 @@ import { collectProblems, proxyProblems } from './listener-problems.ts';
 import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
 import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
+import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -105,6 +106,9 @@ function outside(stored: StoredResource, input: TranslationInput): readonly Prob
       return [input.upstreams.get(stored.key)!.problems];
     case 'UpstreamGroup':
       return groupProblems(stored, input);
+    case 'RouteOption':
+    case 'VirtualHostOption':
+      return withoutEmpty(sharedOptionProblems(stored, input));
     case 'AuthConfig':
       return withoutEmpty(input.authConfigs.get(stored.key)!.problems);
     case 'Gateway':

@@ -103,6 +103,7 @@ ${badAt(18)}
       shared('RouteOption'),
     );
     expect(issues).to.deep.equal([
+      `memory:options.yaml:12:28  RouteOption team/shared  spec.options.${FIELD}  ${PROBLEM}`,
       `memory:options.yaml:12:28  VirtualService gw-system/shop  spec.virtualHost.routes[0].optionsConfigRefs.delegateOptions[0]  Route Error: ProcessingError. Reason: RouteOption team.shared: ${PROBLEM}. Route Name: <unnamed-0>`,
     ]);
   });
@@ -115,6 +116,7 @@ ${badAt(18)}
       shared('VirtualHostOption'),
     );
     expect(issues).to.deep.equal([
+      `memory:options.yaml:12:28  VirtualHostOption team/shared  spec.options.${FIELD}  ${PROBLEM}`,
       `memory:options.yaml:12:28  VirtualService gw-system/shop  spec.virtualHost.optionsConfigRefs.delegateOptions[0]  VirtualHost Error: ProcessingError. Reason: VirtualHostOption team.shared: ${PROBLEM}`,
     ]);
   });
