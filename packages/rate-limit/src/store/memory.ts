@@ -43,15 +43,18 @@ export function createMemoryStore({
   now = Date.now,
   onEvict,
 }: MemoryStoreOptions = {}): MemoryStore {
-  const budget = new KeyBudget(maxKeys, onEvict ?? ignore);
   const hash = createKeyHash();
-  const tables: Record<Algorithm, Partial<Record<Unit, Timed>>> = {
-    FIXED_WINDOW: {},
-    SLIDING_WINDOW: {},
-    TOKEN_BUCKET: {},
-  };
-  const all: Timed[] = [];
+  let budget: KeyBudget;
+  let tables: Record<Algorithm, Partial<Record<Unit, Timed>>>;
+  let all: Timed[];
   let sweptAtMs = 0;
+
+  function reset(): void {
+    budget = new KeyBudget(maxKeys, onEvict ?? ignore);
+    tables = { FIXED_WINDOW: {}, SLIDING_WINDOW: {}, TOKEN_BUCKET: {} };
+    all = [];
+  }
+  reset();
 
   function tableOf({ algorithm, unit }: Limit): Timed {
     const known = tables[algorithm][unit];
@@ -83,10 +86,7 @@ export function createMemoryStore({
         return timed.table.charge(hash(key), limit, cost);
       });
     },
-    close() {
-      for (const algorithm of Object.values(tables))
-        for (const unit of Object.keys(algorithm)) delete algorithm[unit as Unit];
-    },
+    close: reset,
   };
 }
 
