@@ -1,3 +1,5 @@
+export { compileBasic, type CompiledBasic } from './descriptor/compile-basic.ts';
+export { compileConcurrency, type SlotsOf } from './descriptor/compile-concurrency.ts';
 export { compileActions, type ActionsOptions, type DescriptorsOf } from './descriptor/compile-actions.ts';
 export { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from './descriptor/descriptor.ts';
 export type { DescribedRequest } from './descriptor/request.ts';
@@ -13,3 +15,4 @@ export { ruleLines } from './rules/rule-lines.ts';
 export { windowAt, type Window } from './rules/window.ts';
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './store/memory.ts';
 export type { Charge, Count, Store } from './store/store.ts';
+export { createInFlight, type InFlight, type Slot } from './store/in-flight.ts';
