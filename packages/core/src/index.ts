@@ -38,6 +38,7 @@ export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades
 export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
+export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, type ClientConnection } from './contract/client-connection.ts';

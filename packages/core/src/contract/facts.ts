@@ -1,3 +1,4 @@
+import type { RequestSpans } from './request-spans.ts';
 import type { IncomingMessage } from 'node:http';
 import { connectionOf, type ClientConnection } from './client-connection.ts';
 import type { Identity } from './identity.ts';
@@ -70,6 +71,8 @@ export class Facts {
   hiddenCookies: CookieTest | undefined = undefined;
   /** Response flags for access logs that a concern adds to those of the response, e.g. `DI` for an injected delay. */
   responseFlags = '';
+  /** Spans for calls of a responder; `undefined` without tracing of the listener. */
+  spans: RequestSpans | undefined = undefined;
   /** Name of the span of the request; `undefined` keeps that of the route. */
   spanName: string | undefined = undefined;
   /** Masks the access log of this request; `undefined` masks only headers whose name marks them as secret. */

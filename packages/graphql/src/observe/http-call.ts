@@ -1,6 +1,5 @@
 import type { ResourceRef, SnapshotUpstream, UpstreamCall } from '@edge-gateway/core';
-import type { Attributes } from '@opentelemetry/api';
-import type { TracedCall } from './span.ts';
+import type { Attributes, TracedCall } from './span.ts';
 
 export interface CallPlace {
   readonly upstream: ResourceRef;
@@ -13,7 +12,7 @@ export function recorded(call: UpstreamCall, trace: TracedCall | undefined, plac
   const { method, path, headers = [] } = call;
   const cut = path.indexOf('?');
   const pathname = cut < 0 ? path : path.slice(0, cut);
-  trace.span.setAttributes({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
+  trace.tag({ 'http.request.method': method, 'url.path': pathname, ...serverOf(place) });
   return { ...call, headers: withTraceHeaders(headers, trace) };
 }
 

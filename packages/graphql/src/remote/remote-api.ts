@@ -118,7 +118,7 @@ function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, cont
   async function forward(request: OperationRequest, { path, headers }: RemoteHead, trace: TracedCall | undefined) {
     const { operation, name } = request.operation.definition;
     const attributes = { 'graphql.operation.type': operation, ...(name && { 'graphql.operation.name': name.value }) };
-    trace?.span.setAttributes(attributes);
+    trace?.tag(attributes);
     const call: UpstreamCall = {
       method: 'POST',
       path,
@@ -130,7 +130,7 @@ function createForward(upstream: ResourceRef, { spanName }: RemoteExecutor, cont
       retry: request.retries && { policy: request.retries, repeatable: operation === 'query' },
     };
     const answer = await callUpstream(upstream, recorded(call, trace, place));
-    trace?.span.setAttribute('http.response.status_code', answer.status);
+    trace?.tag({ 'http.response.status_code': answer.status });
     return readRemoteAnswer(upstream.name, answer);
   }
 

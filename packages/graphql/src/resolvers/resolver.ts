@@ -7,7 +7,7 @@ import {
   type Secrets,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import type { Context } from '@opentelemetry/api';
+import type { CallTrace } from '../observe/span.ts';
 import type { OperationTypeNode } from 'graphql';
 import type { Roots } from '../template/expression.ts';
 import type { Limits } from '../document/limits.ts';
@@ -33,7 +33,7 @@ export interface ResolverRun {
   readonly retries?: RetryPolicy | undefined;
   readonly calls: Calls;
   /** Parent of its calls in traces; `undefined` without tracing. */
-  readonly trace: Context | undefined;
+  readonly trace: CallTrace | undefined;
 }
 
 export type Resolve = (parent: unknown, args: Readonly<Record<string, unknown>>, run: ResolverRun) => unknown;

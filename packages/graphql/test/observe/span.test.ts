@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { createContext, type UpstreamCall } from '@edge-gateway/core';
+import { createContext, factsOf, type Handler, type RequestSpans, type UpstreamCall } from '@edge-gateway/core';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -32,6 +32,7 @@ describe('spans of resolver calls', () => {
   const seen: IncomingMessage[] = [];
   const metadata: unknown[] = [];
   const closing: (() => unknown)[] = [];
+  let handler: Handler;
   let backend: TestServer;
   let front: TestServer;
 
@@ -50,7 +51,7 @@ describe('spans of resolver calls', () => {
     });
     const upstreamRef = { name: 'books' };
     const headers = { ':path': '/books/{$args.id}', traceparent: '{$headers.traceparent}' };
-    const handler = graphqlApi({
+    handler = graphqlApi({
       schemaDefinition: SCHEMA,
       grpcDescriptorRegistry: { protoDescriptorBin: DESCRIPTORS },
       resolutions: {
@@ -119,6 +120,24 @@ describe('spans of resolver calls', () => {
     expect(seen.map(({ headers }) => headers['traceparent'])).to.deep.equal(
       [book!, author!].map((span) => `00-${TRACE}-${span.spanContext().spanId}-01`),
     );
+  });
+
+  it('are not also created by the tracing of the listener', async () => {
+    const begun: string[] = [];
+    const spans: RequestSpans = {
+      begin(name) {
+        begun.push(name);
+        return { carried: [], tag: () => {}, fail: () => {}, end: () => {} };
+      },
+    };
+    const traced = await serveHandler((req, res, next) => {
+      factsOf(req).spans = spans;
+      return handler(req, res, next);
+    });
+    closing.push(traced.close);
+    await ask(traced.url, '{ named { id } }');
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).to.deep.equal(['my books']);
+    expect(begun).to.deep.equal([]);
   });
 
   it('are one for equal requests', async () => {

@@ -13,6 +13,7 @@ export function respond(request: RoutedRequest, exits: RequestExits, action: Res
   if (rejected !== undefined) return request.refuse(rejected);
   request.facts!.path = request.head.path;
   request.trace?.inject(request.head.headers);
+  request.facts!.spans = request.trace;
   if (exits.upgrade) return respondUpgrade(request, exits.upgrade, responder);
   res.once('close', () => request.closed());
   countBody(request);

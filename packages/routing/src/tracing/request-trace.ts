@@ -1,7 +1,9 @@
+import type { CallSpan, RequestSpans } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import { hostOf } from '../http1/authority.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import { removeContext, type ReceivedContext } from './context/propagation.ts';
+import type { SentContext } from './context/trace-context.ts';
 import type { EndpointMetadata } from './custom-tags.ts';
 import { tagRequest, tagResponse, tagUpstream } from './request-tags.ts';
 import { Span } from './span.ts';
@@ -24,7 +26,7 @@ export interface RequestTraceParts {
 }
 
 /** The spans of one request. Without sampling they are not recorded, but their context is passed on. */
-export class RequestTrace {
+export class RequestTrace implements RequestSpans {
   readonly sampled: boolean;
   readonly #parts: RequestTraceParts;
   readonly #span: Span;
@@ -80,9 +82,29 @@ export class RequestTrace {
   inject(headers: string[]): void {
     const { tracer, received, propagate } = this.#parts;
     if (!propagate) return removeContext(headers);
-    const { traceId, spanId, parentId, state, origin } = this.#span;
+    const { spanId, parentId } = this.#span;
     const sent = this.#attemptId === '' ? { spanId, parentId } : { spanId: this.#attemptId, parentId: spanId };
-    tracer.propagation.inject(headers, { ...sent, traceId, sampled: this.sampled, state, origin }, received.format);
+    tracer.propagation.inject(headers, this.#contextOf(sent), received.format);
+  }
+
+  begin(name: string): CallSpan {
+    const { tracer, received, propagate } = this.#parts;
+    const span = this.#child(name, 'client', this.#now());
+    const flat: string[] = [];
+    if (propagate) tracer.propagation.inject(flat, this.#contextOf(span), received.format);
+    let isOpen = true;
+    return {
+      carried: pairsOf(flat),
+      tag: (tag, value) => span.tag(tag, value),
+      fail: () => {
+        if (!span.failed) span.tag('error', 'true');
+        span.failed = true;
+      },
+      end: () => {
+        if (isOpen && this.sampled) this.#end(span);
+        isOpen = false;
+      },
+    };
   }
 
   /** Begins the call of an upstream: adds the context to its headers. */
@@ -140,6 +162,11 @@ export class RequestTrace {
 
   #now(): number {
     return this.#span.startedAt + performance.now() - this.#start;
+  }
+
+  #contextOf({ spanId, parentId }: Pick<Span, 'spanId' | 'parentId'>): SentContext {
+    const { traceId, state, origin } = this.#span;
+    return { spanId, parentId, traceId, sampled: this.sampled, state, origin };
   }
 
   #child(name: string, kind: 'client' | 'internal', startedAt: number, spanId = randomId(8)): Span {
@@ -202,4 +229,8 @@ export class RequestTrace {
     }
     events.push({ name: 'last_downstream_tx_byte_sent', at: this.#now() });
   }
+}
+
+function pairsOf(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name.toLowerCase(), flat[i + 1]!] as [string, string]] : []));
 }

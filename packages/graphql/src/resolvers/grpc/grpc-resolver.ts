@@ -87,7 +87,7 @@ function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): A
     run: ResolverRun,
     trace: TracedCall | undefined,
   ): Promise<unknown> {
-    trace?.span.setAttributes(serverOf({ upstream, find: context.findUpstream }));
+    trace?.tag(serverOf({ upstream, find: context.findUpstream }));
     try {
       const { request, response, types } = await typesOf(timeoutMs());
       const message = encodeJson(request, json, types);
@@ -95,11 +95,11 @@ function createGrpcCaller(grpc: GrpcResolver, name: string, parts: GrpcParts): A
       const retry = { policy: run.retries, repeatable: isQuery(run) };
       const asked = { path, message, metadata: sent, timeoutMs: timeoutMs(), signal: run.calls.signal };
       const bytes = await retryingGrpc(asked, retry, (attempt) => channel.call(attempt));
-      trace?.span.setAttribute('rpc.grpc.status_code', 0);
+      trace?.tag({ 'rpc.grpc.status_code': 0 });
       return decodeJson(response, bytes, types);
     } catch (error) {
       counts.failed.value++;
-      if (error instanceof GrpcFailure) trace?.span.setAttribute('rpc.grpc.status_code', error.status);
+      if (error instanceof GrpcFailure) trace?.tag({ 'rpc.grpc.status_code': error.status });
       if (error instanceof FieldFailure) throw error;
       throw new FieldFailure(`${upstream.name}: ${error instanceof Error ? error.message : String(error)}`);
     }

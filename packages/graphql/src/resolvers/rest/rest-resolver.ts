@@ -66,7 +66,7 @@ export function createRestCaller(rest: RestResolver, name: string, context: Reso
   }
 
   function taken(answer: UpstreamAnswer, trace: TracedCall | undefined): unknown {
-    trace?.span.setAttribute('http.response.status_code', answer.status);
+    trace?.tag({ 'http.response.status_code': answer.status });
     try {
       return jsonOf(answer, upstream);
     } catch (error) {
