@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { GatewaySpec, HttpGateway } from '../schema/kind/gateway.ts';
+import type { GatewaySpec, HttpGateway, TcpGateway } from '../schema/kind/gateway.ts';
 import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
 import { checkAccessLog } from './access-log.ts';
@@ -7,6 +7,8 @@ import { checkExtAuth } from './auth/ext-auth.ts';
 import { checkForwardProxy } from './forward-proxy.ts';
 import { checkStatefulSession } from './stateful-session.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
+import { checkBucket } from './rate-limit/limits.ts';
+import { checkRateLimitServer } from './rate-limit/rate-limit-server.ts';
 import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkListenerDlp } from './route/dlp.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
@@ -25,7 +27,7 @@ export const checkGateway: Check<GatewaySpec> = (spec, at) => {
   return [
     ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
     ...each(connectionLogs, [...at, 'options', 'listenerAccessLoggingService', 'accessLog'], checkAccessLog),
-    ...fields(spec, at, { httpGateway: checkHttpGateway }),
+    ...fields(spec, at, { httpGateway: checkHttpGateway, tcpGateway: checkTcpGateway }),
     ...invalid(!TYPES.some((type) => spec[type]) && 'the gateway has no type', at, { hint: TYPES.join(', ') }),
     ...invalid(spec.bindPort === undefined && 'the gateway has no port', at, { hint: 'bindPort' }),
     ...invalid(isEmpty && 'the hybrid gateway contains no gateway', [...at, 'hybridGateway']),
@@ -45,11 +47,18 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     extauth: checkExtAuth,
     statefulSession: checkStatefulSession,
     dlp: checkListenerDlp,
+    networkLocalRatelimit: checkBucket,
+    httpLocalRatelimit: (block, path) => fields(block, path, { defaultLimit: checkBucket }),
+    ratelimitServer: checkRateLimitServer,
     ...EXT_PROC_CHECKS,
     buffer: ({ maxRequestBytes }, path) => invalid(!maxRequestBytes && 'buffer needs maxRequestBytes', path),
     healthCheck: checkHealthPath,
   }),
 ];
+
+/** Returns problems of a TCP gateway. */
+export const checkTcpGateway: Check<TcpGateway> = ({ options = {} }, at) =>
+  fields(options, [...at, 'options'], { localRatelimit: checkBucket });
 
 const checkHealthPath: Check<{ readonly path?: string }> = ({ path = '' }, at) =>
   invalid(!path.startsWith('/') && `the path '${path}' of a health check must begin with a slash`, [...at, 'path']);

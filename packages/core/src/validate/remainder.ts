@@ -12,8 +12,9 @@ const MAX_ROUNDS = 5;
 
 /**
  * Returns rejected Settings without their invalid fields. The defaults are not always the safe choice: a
- * mistake in one field must not disable the others. An invalid block fails closed: that of `rbac` requires policies, that
- * of `extauth` denies requests whose check fails. Returns `undefined` if invalid parts cannot be removed.
+ * mistake in one field must not disable the others. An invalid block fails closed: that of `rbac` requires policies, those
+ * of `extauth` and `ratelimitServer` deny requests whose check fails. Of the rules of `ratelimit` only the invalid ones are
+ * removed. Returns `undefined` if invalid parts cannot be removed.
  */
 export function remainderOf(
   written: WrittenResource,
@@ -27,7 +28,8 @@ export function remainderOf(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const wrong = found.filter(({ severity }) => severity === 'error').map(({ path }) => path);
     for (const [, block] of wrong) blocks.add(block);
-    const rest = wrong.reduce(without, value);
+    const [rules, others] = [wrong.filter(isRule), wrong.filter((path) => !isRule(path))];
+    const rest = others.reduce(without, withoutRules(value, rules));
     if (isDeepStrictEqual(rest, value)) return undefined;
     const { resource, issues: left } = validateWritten({ ...written, value: rest }, checks);
     if (resource) return close(resource, blocks);
@@ -35,6 +37,25 @@ export function remainderOf(
     found = left;
   }
   return undefined;
+}
+
+/** Lists of rules of rate limits: without an invalid rule the others still limit. */
+const RULES: ReadonlySet<unknown> = new Set(['descriptors', 'setDescriptors', 'set_descriptors']);
+
+function isRule([, block, list, index]: FieldPath): boolean {
+  return block === 'ratelimit' && RULES.has(list) && typeof index === 'number';
+}
+
+/** Returns a copy without the rules of rate limits that contain the paths. */
+function withoutRules(value: unknown, paths: readonly FieldPath[]): unknown {
+  if (paths.length === 0 || !isObject(value) || !isObject(value['spec'])) return value;
+  const { ratelimit } = value['spec'];
+  if (!isObject(ratelimit)) return value;
+  const left = Object.entries(ratelimit).map(([name, rules]) => {
+    const wrong = new Set(paths.flatMap(([, , list, index]) => (list === name ? [index] : [])));
+    return [name, Array.isArray(rules) ? rules.filter((_, i) => !wrong.has(i)) : rules] as const;
+  });
+  return { ...value, spec: { ...value['spec'], ratelimit: Object.fromEntries(left) } };
 }
 
 /** Returns a copy without the field at `path`, or without its nearest existing parent below `spec`. */
@@ -53,10 +74,12 @@ function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
 }
 
 function close(resource: Resource, blocks: ReadonlySet<unknown>): Resource {
-  const { rbac, extauth, ...others } = resource.spec as SettingsSpec;
+  const { rbac, extauth, ratelimitServer, ...others } = resource.spec as SettingsSpec;
+  const server = blocks.has('ratelimitServer') ? { ...ratelimitServer, denyOnFail: true } : ratelimitServer;
   const spec = {
     ...others,
     ...(extauth && { extauth: blocks.has('extauth') ? { ...extauth, failureModeAllow: false } : extauth }),
+    ...(ratelimitServer && { ratelimitServer: server }),
     ...(blocks.has('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
   };
   return Object.freeze({ ...resource, spec });

@@ -1,8 +1,9 @@
 import type { FieldProblem } from '../resource/problem.ts';
 import type { Kind, Resource } from '../resource/resource.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
-import type { GatewaySpec, MatchableHttpGatewaySpec } from '../schema/kind/gateway.ts';
+import type { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from '../schema/kind/gateway.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
+import type { RateLimitConfigSpec } from '../schema/route/rate-limit.ts';
 import type { RouteOptionSpec } from '../schema/kind/route-option.ts';
 import type { RouteTableSpec } from '../schema/kind/route-table.ts';
 import type { SecretSpec } from '../schema/kind/secret.ts';
@@ -14,8 +15,9 @@ import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import { checkAuthConfig } from './auth/auth-config.ts';
 import { checkSecretEntries, checkSigningKey } from './auth/secret.ts';
 import { each, fields, type ResourceCheck } from './check.ts';
-import { checkGateway, checkHttpGateway } from './gateway.ts';
+import { checkGateway, checkHttpGateway, checkTcpGateway } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
+import { checkRateLimitConfig } from './rate-limit/rate-limit-rules.ts';
 import { checkWeighted } from './route/destination.ts';
 import { checkRoute } from './route/route.ts';
 import { checkRouteOptions, checkVirtualHostOptions } from './route/route-options.ts';
@@ -30,6 +32,8 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   Gateway: (spec: GatewaySpec) => checkGateway(spec, SPEC),
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, SPEC),
   MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => fields(spec, SPEC, { httpGateway: checkHttpGateway }),
+  MatchableTcpGateway: (spec: MatchableTcpGatewaySpec) => fields(spec, SPEC, { tcpGateway: checkTcpGateway }),
+  RateLimitConfig: (spec: RateLimitConfigSpec) => checkRateLimitConfig(spec, SPEC),
   RouteOption: (spec: RouteOptionSpec) => fields(spec, SPEC, { options: checkRouteOptions }),
   RouteTable: ({ routes }: RouteTableSpec) => each(routes, ['spec', 'routes'], checkRoute),
   Secret: (spec: SecretSpec, resource) => [...checkSecretEntries(spec), ...checkSigningKey(spec, resource)],

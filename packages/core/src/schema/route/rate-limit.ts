@@ -13,7 +13,7 @@ export const RATE_LIMIT_SUPPORT = {
   network: f.refused,
 } as const;
 
-const limit = f.block({
+const limit = f.block(f.required('requestsPerUnit', 'unit'), {
   requestsPerUnit: f.uint32('Requests allowed per unit; 0 rejects every request.'),
   unit: f.enumeration(UNITS, 'The unit of time. A window starts at a multiple of the unit.'),
   algorithm: f.choice(['FIXED_WINDOW', 'SLIDING_WINDOW', 'TOKEN_BUCKET'], 'How requests are counted.', f.addition),
@@ -35,7 +35,7 @@ const basic = f.block({
 export interface RateLimitBasic extends f.Static<typeof basic> {}
 export const RateLimitBasic = f.named<RateLimitBasic>('RateLimitBasic', basic);
 
-const bucket = f.block({
+const bucket = f.block(f.required('maxTokens'), {
   maxTokens: f.int('Maximum number of tokens; the bucket starts full.', { minimum: 1, maximum: UINT32 }),
   tokensPerFill: f.int('Tokens added per fill.', { minimum: 1, maximum: UINT32, default: 1 }),
   fillInterval: f.duration('Interval between fills, at least 50ms.', { default: '1s' }),
@@ -45,6 +45,7 @@ export interface TokenBucket extends f.Static<typeof bucket> {}
 export const TokenBucket = f.named<TokenBucket>('TokenBucket', bucket);
 
 const headerCondition = f.block(
+  f.required('name'),
   f.oneOf(['exactMatch', 'regexMatch', 'rangeMatch', 'presentMatch', 'prefixMatch', 'suffixMatch']),
   {
     name: f.text('Header name.'),
@@ -60,7 +61,22 @@ const headerCondition = f.block(
     invertMatch: f.flag('Inverts the match.'),
   },
 );
-const action = f.block(f.exclusive, {
+const metadataKey = {
+  key: f.text('Metadata namespace.'),
+  path: f.groups('Path to the value.', f.required('key'), { key: f.text('Key of one step.') }),
+} as const;
+const NO_CEL = { 'x-instead': 'use requestHeaders, headerValueMatch or metadata' } as const;
+const ACTIONS = [
+  'sourceCluster',
+  'destinationCluster',
+  'requestHeaders',
+  'remoteAddress',
+  'genericKey',
+  'headerValueMatch',
+  'metadata',
+  'cel',
+] as const;
+const action = f.block(f.exactlyOne('the action has no type', ...ACTIONS), {
   sourceCluster: f.empty('Entry `source_cluster` with the cluster of this proxy.'),
   destinationCluster: f.empty('Entry `destination_cluster` with the cluster of the route.'),
   requestHeaders: f.group(
@@ -72,21 +88,18 @@ const action = f.block(f.exclusive, {
   genericKey: f.group('Entry `generic_key` with a fixed value.', f.required('descriptorValue'), {
     descriptorValue: f.text('Value of the entry.'),
   }),
-  headerValueMatch: f.group('Entry `header_match` if the headers match.', f.required('descriptorValue'), {
+  headerValueMatch: f.group('Entry `header_match` if the headers match.', f.required('descriptorValue', 'headers'), {
     descriptorValue: f.text('Value of the entry.'),
     expectMatch: f.bool('False adds the entry if the headers do not match.', { default: true }),
     headers: f.list(headerCondition, 'Conditions; all must match.'),
   }),
-  metadata: f.group('Entry from metadata.', f.required('descriptorKey'), {
+  metadata: f.group('Entry from metadata.', f.required('descriptorKey', 'metadataKey'), {
     descriptorKey: f.text('Key of the entry.'),
-    metadataKey: f.group('Location of the value, which must be a string.', {
-      key: f.text('Metadata namespace.'),
-      path: f.groups('Path to the value.', { key: f.text('Key of one step.') }),
-    }),
+    metadataKey: f.group('Location of the value, which must be a string.', f.required('key'), metadataKey),
     defaultValue: f.text('Value if there is none.'),
     source: f.choice(['DYNAMIC', 'ROUTE_ENTRY'], 'Metadata of the request or of the route.'),
   }),
-  cel: f.group('Entry from an expression; only supported by another data plane.', f.notYet, {
+  cel: f.group('Entry from an expression; only supported by another data plane.', f.refused, NO_CEL, {
     expression: f.text('CEL expression.'),
     key: f.text('Key of the entry.'),
   }),
@@ -95,10 +108,14 @@ const action = f.block(f.exclusive, {
 export interface RateLimitAction extends f.Static<typeof action> {}
 export const RateLimitAction = f.named<RateLimitAction>('RateLimitAction', action);
 
-const cost = f.block(f.exclusive, {
+const cost = f.block(f.exactlyOne('the cost has no source', 'header', 'graphqlComplexity'), {
   header: f.group('The number in a request header; a missing or invalid value counts as 1.', f.required('headerName'), {
     headerName: f.text('Header name.'),
-    max: f.uint32('Maximum cost of a request; a larger number counts as this.', { default: 1000 }),
+    max: f.int('Maximum cost of a request; a larger number counts as this.', {
+      minimum: 1,
+      maximum: UINT32,
+      default: 1000,
+    }),
   }),
   graphqlComplexity: f.empty('The complexity of the GraphQL operation.'),
 });
@@ -112,12 +129,12 @@ const entries = {
 } as const;
 const actions = f.block({
   ...entries,
-  limit: f.group('Overrides the quota of the rules.', {
-    dynamicMetadata: f.group('Reads the quota from metadata.', {
-      metadataKey: f.anything('Key and path of `{requests_per_unit, unit}`.'),
+  limit: f.group('Overrides the quota of the rules that match, if the metadata has one.', {
+    dynamicMetadata: f.group('Reads the quota from metadata.', f.required('metadataKey'), {
+      metadataKey: f.group('Location of `{requests_per_unit, unit}`.', f.required('key'), metadataKey),
     }),
   }),
-  type: f.choice(['REQUEST', 'TOKEN'], 'What is counted.'),
+  type: f.choice(['REQUEST', 'TOKEN'], 'What is counted; the tokens of language models are not supported.'),
   cost: f.of(RateLimitCost, 'How much a request counts. Default: 1.', f.addition),
 });
 /** One descriptor that a request is counted under. */
@@ -158,7 +175,9 @@ const routeFields = f.block({
 export interface RateLimitRoute extends f.Static<typeof routeFields> {}
 export const RateLimitRoute = f.named<RateLimitRoute>('RateLimitRoute', routeFields);
 
-const refs = f.block({ refs: f.list(f.ref(), 'The RateLimitConfigs.') });
+const refs = f.block({
+  refs: f.list(f.ref('The RateLimitConfig. Default namespace: that of the resource.'), 'The RateLimitConfigs.'),
+});
 /** Names RateLimitConfigs. */
 export interface RateLimitConfigRefs extends f.Static<typeof refs> {}
 export const RateLimitConfigRefs = f.named<RateLimitConfigRefs>('RateLimitConfigRefs', refs);

@@ -155,6 +155,9 @@ const virtualHost = f.block(f.oneOf(...RATE_LIMIT_PAIRS, ['jwt', 'jwtStaged']), 
 export interface VirtualHostOptions extends f.Static<typeof virtualHost> {}
 export const VirtualHostOptions = f.named<VirtualHostOptions>('VirtualHostOptions', virtualHost);
 
+/** The rate limits of a virtual host or a route. */
+export type RateLimitLevel = Pick<RouteOptions, 'ratelimitBasic' | (typeof RATE_LIMIT_PAIRS)[number][number]>;
+
 const weighted = f.block(everywhere);
 /** Options of one weighted destination. */
 export interface WeightedDestinationOptions extends f.Static<typeof weighted> {}

@@ -10,6 +10,7 @@ import { checkFaults } from './faults.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkLbHash } from './lb-hash.ts';
 import { checkPath } from './path.ts';
+import { checkRateLimitOptions } from '../rate-limit/rate-limit-options.ts';
 import { checkRetries } from './retries.ts';
 import { checkRetryEffect, checkRouteEffects } from './without-effect.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
@@ -27,6 +28,7 @@ export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) 
     ...EXT_PROC_ROUTE_CHECKS,
     retries: checkRetries,
   }),
+  ...checkRateLimitOptions(options, at),
   ...checkRetryEffect(options, at),
   ...checkTransformations(options, at),
 ];
