@@ -5,6 +5,7 @@ import type { HttpListenerOptions } from '../../schema/listener/gateway-options.
 import { DEFAULT_NAMESPACE, keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
 import { faultOf, missingFault } from '../reference/missing.ts';
+import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
 import { dotted } from '../names.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -46,8 +47,11 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
     if (!input.upstreams.has(keyOf('Upstream', upstream)))
       warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
-  return warnings;
+  const server = spec.httpGateway?.options?.ratelimitServer;
+  return [...warnings, ...missingRateLimitServer(server, input, SERVER)];
 }
+
+const SERVER = ['spec', 'httpGateway', 'options', 'ratelimitServer'] as const;
 
 /** Returns the Upstream of a cluster. Names of resources contain no underscore. */
 function refOf(cluster: string): ResourceRef {

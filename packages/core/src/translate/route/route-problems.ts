@@ -9,10 +9,9 @@ import type { RouteAction } from '../../contract/snapshot.ts';
 import { authProblems } from '../virtual-host/auth-refs.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
-import { rateLimitProblems, type RateLimitHolder } from '../virtual-host/rate-limit-refs.ts';
+import { rateLimitProblems, routeLimitProblems, type LimitedRoute } from '../virtual-host/rate-limits.ts';
 import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
-import type { OptionHolder } from '../virtual-host/option-place.ts';
 import { transformationProblems } from '../virtual-host/transformations.ts';
 import type { Reader } from '../input.ts';
 import type { SourcedProblem } from '../status/report.ts';
@@ -22,13 +21,10 @@ const NOT_ON_REDIRECTS = ['shadowing', 'lbHash', 'cors'] as const;
 const HEADER_SECRET_TYPES = new Set(['gw.vendor.io/header', 'Opaque']);
 
 /** A merged route to check. */
-export interface JudgedRoute {
+export interface JudgedRoute extends LimitedRoute {
   readonly matchers: readonly Matcher[];
   readonly options: RouteOptions;
-  readonly action: RouteAction;
   readonly maxDirectBodyBytes: number;
-  /** The route as it is written. */
-  readonly holder: OptionHolder & RateLimitHolder;
 }
 
 /** Returns problems of a merged route that its resource alone does not show. */
@@ -44,6 +40,7 @@ export function routeProblems(route: JudgedRoute, reader: Reader): readonly Sour
       ...transformationProblems(level, route.holder, reader),
     ]),
     ...rateLimitProblems(options, route.holder, reader),
+    ...routeLimitProblems(options, route, reader),
     ...subsetProblems(action, reader).errors,
     ...restProblems(action, route.holder, reader),
     ...regexProblems(regexesOf(matchers, options, action), reader.input.settings.regexMaxProgramSize).map(faultOf),

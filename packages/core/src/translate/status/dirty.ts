@@ -30,7 +30,7 @@ export function dirtyKeys(
   if (input.authConfigs !== memo.authConfigs) {
     for (const [key, entry] of input.authConfigs) if (memo.authConfigs.get(key) !== entry) dirty.add(key);
   }
-  for (const { key } of input.list('UpstreamGroup')) dirty.add(key);
+  for (const kind of ['UpstreamGroup', 'Settings'] as const) for (const { key } of input.list(kind)) dirty.add(key);
   return dirty;
 }
 

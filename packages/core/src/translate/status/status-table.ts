@@ -1,4 +1,5 @@
 import {
+  DEFAULT_NAMESPACE,
   keyOf,
   type Resource,
   type ResourceKey,
@@ -19,6 +20,8 @@ import { NO_PROBLEMS, statusProblem, type Problems } from './report.ts';
 import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
+import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
+import { SETTINGS_NAME } from '../settings.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -111,6 +114,8 @@ function outside(stored: StoredResource, input: TranslationInput): readonly Prob
       return withoutEmpty(sharedOptionProblems(stored, input));
     case 'AuthConfig':
       return withoutEmpty(input.authConfigs.get(stored.key)!.problems);
+    case 'Settings':
+      return settingsProblems(stored, input);
     case 'Gateway':
       return isRead(stored, input.settings) ? NONE : UNREAD_GATEWAY;
     case 'MatchableHttpGateway':
@@ -122,6 +127,15 @@ function outside(stored: StoredResource, input: TranslationInput): readonly Prob
       return NONE;
   }
 }
+
+/** Only the Settings in use have problems with other resources. */
+function settingsProblems({ key }: StoredResource, input: TranslationInput): readonly Problems[] {
+  if (key !== SETTINGS_KEY) return NONE;
+  const found = missingRateLimitServer(input.settings.served.ratelimitServer, input, ['spec', 'ratelimitServer']);
+  return found.length === 0 ? NONE : [found.map((problem) => Object.freeze(statusProblem('warning', problem)))];
+}
+
+const SETTINGS_KEY = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
 
 function withoutEmpty(problems: Problems): readonly Problems[] {
   return problems === NO_PROBLEMS ? NONE : [problems];

@@ -1,14 +1,14 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { ForwardAction } from '../../schema/route/route.ts';
-import type { WeightedDestinationOptions } from '../../schema/route/route-options.ts';
+import type { RateLimitLevel, WeightedDestinationOptions } from '../../schema/route/route-options.ts';
 import type { Reader } from '../input.ts';
 import { dotted } from '../names.ts';
 import type { ProblemSource } from '../status/report.ts';
 import type { OptionSource } from './options.ts';
 
-/** The options that every level may have. */
-type Options = WeightedDestinationOptions;
+/** The options that every level may have, and those of virtual hosts and routes. */
+type Options = WeightedDestinationOptions & RateLimitLevel;
 
 /** The holder of merged options: a virtual host or a route as it is written. */
 export interface OptionHolder {

@@ -15,7 +15,8 @@ import { routeMessage, virtualHostMessage } from '../status/messages.ts';
 import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
-import { rateLimitConfigsOf, rateLimitProblems } from './rate-limit-refs.ts';
+import { rateLimitConfigsOf } from './rate-limit-refs.ts';
+import { rateLimitProblems } from './rate-limits.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { hashWarnings } from '../route/hash-destinations.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
@@ -123,7 +124,16 @@ function virtualHostOf(
   const logOwner = `${owner.logName}_${namespace}_${ref.name}`;
   const { maxDirectBodyBytes } = owner;
   const needs = [...needsOfHost(options, host, top, reader)];
-  const context = { name, logOwner, maxDirectBodyBytes, reader, lastGood, hostOptions: options, needs };
+  const context = {
+    name,
+    logOwner,
+    maxDirectBodyBytes,
+    reader,
+    lastGood,
+    hostOptions: options,
+    needs,
+    limitedNames: new Set<string>(),
+  };
   const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
   if (reader.input.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
@@ -148,18 +158,21 @@ interface RouteContext extends RouteActionContext {
   readonly logOwner: string;
   /** Collects what the routes need. */
   readonly needs: GatewayNeed[];
+  /** Names of routes with `ratelimitBasic`. */
+  readonly limitedNames: Set<string>;
   readonly maxDirectBodyBytes: number;
 }
 
 function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
-  const { name, logOwner, maxDirectBodyBytes, reader } = context;
+  const { name, logOwner, maxDirectBodyBytes, reader, limitedNames } = context;
   const { holder, label, spec, matchers } = leaf;
   const { settings } = reader.input;
   const options = withDefaults(leaf.options, settings.appendXForwardedHost);
   let action = routeAction(leaf, context);
   context.needs.push(...needsOfRoute(leaf, action, reader));
   const route = { written: spec, kind: 'RouteOption', namespace: holder.ref.namespace, at: leaf.at } as const;
-  const [problem, ...more] = routeProblems({ matchers, options, action, maxDirectBodyBytes, holder: route }, reader);
+  const judged = { name: spec.name, matchers, options, action, maxDirectBodyBytes, holder: route, limitedNames };
+  const [problem, ...more] = routeProblems(judged, reader);
   for (const fault of problem === undefined ? [] : [problem, ...more]) {
     const isAuth = authProblems(options.extauth, reader).some(({ message }) => message === fault.message);
     const own = fault.path.length > 0 ? fault.path : leaf.at;
