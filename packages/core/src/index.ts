@@ -123,6 +123,7 @@ export {
   RESPONSE_OPERATORS,
 } from './syntax/header-format.ts';
 export { GRPC_STATUSES } from './syntax/grpc-status.ts';
+export { shareOf, type Fraction } from './syntax/fraction.ts';
 export { isHost } from './syntax/host.ts';
 export {
   alternativeNames,

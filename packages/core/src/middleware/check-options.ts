@@ -1,11 +1,16 @@
 import type { TSchema } from 'typebox';
-import { formatPath } from '../resource/problem.ts';
+import { formatPath, type FieldProblem } from '../resource/problem.ts';
 import { Gzip } from '../schema/listener/gateway-options.ts';
 import { Cors } from '../schema/route/cors.ts';
 import { Dlp } from '../schema/route/dlp.ts';
 import { BufferPerRoute, Csrf } from '../schema/route/small-options.ts';
 import { TransformationStage } from '../schema/route/transformations.ts';
 import { DocumentReport } from '../validate/document-report.ts';
+import type { Check } from '../validate/check.ts';
+import { checkCors } from '../validate/route/cors.ts';
+import { checkCsrf } from '../validate/route/csrf.ts';
+import { checkDlp } from '../validate/route/dlp.ts';
+import { checkStage } from '../validate/transformation/transformations.ts';
 import { normalise } from '../validate/types/content.ts';
 
 /** The blocks of resources that middlewares have as options. */
@@ -14,19 +19,34 @@ const BLOCKS = { BufferPerRoute, Cors, Csrf, Dlp, Gzip, TransformationStage } as
   TSchema
 >;
 
+/** What the schemas of the blocks cannot express; the same checks as for resources. */
+const CHECKS: { readonly [B in OptionBlock]?: Check<never> } = {
+  Cors: checkCors,
+  Csrf: checkCsrf,
+  Dlp: checkDlp,
+  TransformationStage: checkStage,
+};
+
 const ORIGIN = { file: 'options', line: 1, column: 1 };
 
 /** The block of resources that a middleware has as its options. */
 export type OptionBlock = keyof typeof BLOCKS;
 
-/** Returns the first problem of the options of a middleware by the schema of their block; `undefined` if there is none. */
+/**
+ * Returns the first problem of the options of a middleware, by the schema of their block and by the semantic checks of
+ * resources; `undefined` if there is none.
+ */
 export function optionsProblem(options: object, block: OptionBlock): string | undefined {
   // Fields that are undefined are absent.
   const content: unknown = JSON.parse(JSON.stringify(options));
   const report = new DocumentReport({ unit: '', value: content, origin: ORIGIN, locate: () => ORIGIN, issues: [] });
-  normalise(BLOCKS[block], { written: content, at: [] }, report);
-  const found = report.issues.find(({ severity }) => severity !== 'warning');
+  const { spec } = normalise(BLOCKS[block], { written: content, at: [] }, report);
+  const found = report.issues.find(isError) ?? CHECKS[block]?.(spec as never, []).find(isError);
   if (!found) return undefined;
   const { path, message, hint } = found;
   return [path.length > 0 && `${formatPath(path)}: `, message, hint && ` (${hint})`].filter(Boolean).join('');
+}
+
+function isError({ severity }: Pick<FieldProblem, 'severity'>): boolean {
+  return severity !== 'warning';
 }

@@ -64,6 +64,7 @@ export const SEMANTIC_CODES = {
   INVALID_EXT_AUTH: 'External auth settings that cannot work.',
   INVALID_EXT_PROC: 'External processing without a server, or with an invalid timeout.',
   INVALID_FAULT: 'A fault injection that the data plane rejects.',
+  INVALID_FRACTION: 'A share above 100 %.',
   INVALID_GATEWAY: 'A gateway without a type or port, or with conflicting settings.',
   INVALID_GRAPHQL_API: 'A GraphQLApi with missing or inconsistent parts.',
   INVALID_HASH_POLICY: 'A hash policy or stateful session without anything to hash or store, or with an invalid name.',

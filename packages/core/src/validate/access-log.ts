@@ -1,6 +1,7 @@
 import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { AccessLog, AccessLogFilter } from '../schema/listener/access-log.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
+import { checkFraction } from './fraction.ts';
 import { GRPC_STATUSES } from '../syntax/grpc-status.ts';
 import { formatProblem } from '../syntax/header-format.ts';
 import { checkMatcherCondition } from './route/matcher.ts';
@@ -72,6 +73,7 @@ const checkFilter: Check<AccessLogFilter> = (filter, at) =>
     statusCodeFilter: checkComparison,
     durationFilter: checkComparison,
     headerFilter: ({ header }, path) => within(header, [...path, 'header'], checkMatcherCondition),
+    runtimeFilter: (runtime, path) => fields(runtime, path, { percentSampled: checkFraction }),
     andFilter: checkSeveral,
     orFilter: checkSeveral,
   });

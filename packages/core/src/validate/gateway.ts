@@ -10,6 +10,7 @@ import { each, fields, reporterOf, type Check } from './check.ts';
 import { checkBucket } from './rate-limit/limits.ts';
 import { checkRateLimitServer } from './rate-limit/rate-limit-server.ts';
 import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
+import { checkCsrf } from './route/csrf.ts';
 import { checkListenerDlp } from './route/dlp.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
@@ -46,6 +47,7 @@ export const checkHttpGateway: Check<HttpGateway> = ({ virtualServiceExpressions
     dynamicForwardProxy: checkForwardProxy,
     extauth: checkExtAuth,
     statefulSession: checkStatefulSession,
+    csrf: checkCsrf,
     dlp: checkListenerDlp,
     networkLocalRatelimit: checkBucket,
     httpLocalRatelimit: (block, path) => fields(block, path, { defaultLimit: checkBucket }),

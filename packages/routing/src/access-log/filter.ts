@@ -1,4 +1,4 @@
-import type { Listener } from '@edge-gateway/core';
+import { shareOf, type Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import { grpcStatusNumber, grpcStatusOf } from '../format/grpc-status.ts';
 import { pointOf } from '../tracing/sampling.ts';
@@ -10,8 +10,6 @@ type Filter = NonNullable<
 type Comparison = NonNullable<Filter['statusCodeFilter']>['comparison'];
 
 export type LogFilter = (record: RequestRecord) => boolean;
-
-const DENOMINATOR = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 
 /** Compiles a filter; an unsupported one matches everything. `random` returns numbers from 0 up to 1. */
 export function compileFilter(filter: Filter, random: () => number = Math.random): LogFilter {
@@ -33,11 +31,11 @@ export function compileFilter(filter: Filter, random: () => number = Math.random
   if (filter.responseFlagFilter) return compileFlags(filter.responseFlagFilter.flags ?? []);
   if (filter.runtimeFilter) {
     const { percentSampled = {}, useIndependentRandomness = false } = filter.runtimeFilter;
-    const { numerator = 0, denominator = 'HUNDRED' } = percentSampled;
+    const share = shareOf(percentSampled);
     const point = useIndependentRandomness
       ? random
       : (record: RequestRecord) => pointOf(record.head.requestId) ?? random();
-    return (record) => point(record) * DENOMINATOR[denominator] < numerator;
+    return (record) => point(record) < share;
   }
   if (filter.andFilter) {
     const all = (filter.andFilter.filters ?? []).map((each) => compileFilter(each, random));

@@ -30,7 +30,7 @@ export const dlpConcern: Concern<Dlp | DlpListener> = { name: 'dlp', option: 'dl
 
 /**
  * Masks sensitive values in the responses of your own server, by the block that routes have as `dlp`. Throws
- * `ERR_ROUTING_OPTION` for invalid actions.
+ * `ERR_CORE_MIDDLEWARE` for invalid options.
  *
  * @example
  * app.use(dlp({ actions: [{ actionType: 'ALL_CREDIT_CARDS' }, { actionType: 'SSN' }] }));

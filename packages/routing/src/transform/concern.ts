@@ -134,7 +134,8 @@ export function isFromUpstream({ isLocalReply, details }: FilteredHead): boolean
 /**
  * Transforms requests and responses in your own server by `requestTransforms` and `responseTransforms`, in the form they have in a
  * resource. A request that cannot be transformed is rejected with `ERR_ROUTING_TRANSFORMATION`, 400; a response becomes a 400. Bodies
- * of at most 1 MiB are read; `passthrough: {}` reads none. Throws `ERR_ROUTING_OPTION` for invalid options. `clearRouteCache` has no
+ * of at most 1 MiB are read; `passthrough: {}` reads none. Throws `ERR_CORE_MIDDLEWARE` for invalid options and `ERR_ROUTING_OPTION` for a
+ * template that does not parse. `clearRouteCache` has no
  * effect here.
  *
  * @example

@@ -81,7 +81,7 @@ describe('transform in a server of one’s own', () => {
     it(`throws for ${what}`, () => {
       expect(() => transform({ requestTransforms: [{ requestTransformation: { transformationTemplate } }] }))
         .to.throw(GatewayError, /header/)
-        .with.property('code', 'ERR_ROUTING_OPTION');
+        .with.property('code', 'ERR_CORE_MIDDLEWARE');
     });
   }
 });

@@ -1,6 +1,7 @@
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import { each, fields, reporterOf, within, type Check } from '../check.ts';
 import { checkDestinationSpec } from '../rest-function.ts';
+import { checkCsrf } from './csrf.ts';
 import { checkHeaderManipulation } from './header-manipulation.ts';
 import { checkTransformations } from '../transformation/transformations.ts';
 
@@ -25,7 +26,7 @@ export const checkWeighted: Check<readonly WeightedDestination[] | undefined> = 
 const checkOne: Check<WeightedDestination> = ({ destination, options }, at) => [
   ...checkDestination(destination ?? {}, destination ? [...at, 'destination'] : at),
   ...within(options, [...at, 'options'], (own, path) => [
-    ...fields(own, path, { headerManipulation: checkHeaderManipulation }),
+    ...fields(own, path, { headerManipulation: checkHeaderManipulation, csrf: checkCsrf }),
     ...checkTransformations(own, path),
   ]),
 ];

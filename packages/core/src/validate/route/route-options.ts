@@ -4,6 +4,7 @@ import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-
 import type { Shadowing, Upgrade } from '../../schema/route/small-options.ts';
 import { fields, reporterOf, type Check } from '../check.ts';
 import { checkCors } from './cors.ts';
+import { checkCsrf } from './csrf.ts';
 import { checkDlp } from './dlp.ts';
 import { EXT_PROC_ROUTE_CHECKS } from './ext-proc.ts';
 import { checkFaults } from './faults.ts';
@@ -24,6 +25,7 @@ export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) 
   ...fields(options, at, {
     headerManipulation: checkHeaderManipulation,
     cors: checkCors,
+    csrf: checkCsrf,
     dlp: checkDlp,
     ...EXT_PROC_ROUTE_CHECKS,
     retries: checkRetries,

@@ -17,6 +17,17 @@ export const checkTransformations: Check<HasTransformations> = (options, at) => 
   ),
 ];
 
+/** Returns problems of one stage, which is the options of a middleware. */
+export const checkStage: Check<TransformationStage> = (stage, at) => [
+  ...templatesOf({ stagedTransformations: { regular: stage } }).flatMap(({ template, side, path }) =>
+    checkTemplate(template, side, [...at, ...path.slice(ABOVE_STAGE)]),
+  ),
+  ...checkMatchers(stage, at),
+];
+
+/** Length of the path of a stage in its options. */
+const ABOVE_STAGE = 2;
+
 const checkMatchers: Check<TransformationStage> = (stage, at) => [
   ...each(stage.requestTransforms, [...at, 'requestTransforms'], (one, path) =>
     fields(one, path, { matcher: checkConditions }),

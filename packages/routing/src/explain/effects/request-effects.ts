@@ -1,9 +1,8 @@
-import { createMetrics, hasBody, type GatewayError } from '@edge-gateway/core';
+import { createMetrics, hasBody, shareOf, type GatewayError } from '@edge-gateway/core';
 import { bufferConcern, maxBytesOf, TOO_LARGE } from '../../route/options/buffer.ts';
 import { corsConcern } from '../../route/options/cors.ts';
 import { createOriginCheck, CSRF_REJECTED, csrfConcern } from '../../route/options/csrf.ts';
 import { abortOf, faultConcern } from '../../route/options/faults.ts';
-import { shareOf } from '../../route/options/fraction.ts';
 import { replyOf, shareText, type Effect, type EffectInput } from './effect.ts';
 
 export function faultEffect({ blockOf }: EffectInput): Effect | undefined {
@@ -44,8 +43,8 @@ export function corsEffect({ req, facts, blockOf, context }: EffectInput): Effec
 
 export function csrfEffect({ facts, blockOf }: EffectInput): Effect | undefined {
   const block = blockOf(csrfConcern);
-  const enforced = shareOf(block?.filterEnabled);
-  if (!block || (enforced === 0 && shareOf(block.shadowEnabled) === 0)) return undefined;
+  const enforced = shareOf(block?.filterEnabled?.defaultValue);
+  if (!block || (enforced === 0 && shareOf(block.shadowEnabled?.defaultValue) === 0)) return undefined;
   const verdict = createOriginCheck(block)(facts);
   const { option } = csrfConcern;
   if (verdict === 'unchecked') return undefined;

@@ -21,7 +21,7 @@ export const corsConcern: Concern<Cors> = { name: 'cors', option: 'cors', stage:
 
 /**
  * CORS in your own server, by the block that routes have as `cors`. Preflights of allowed origins are responded to with 200; requests of other origins
- * pass without the headers of CORS. Throws `ERR_ROUTING_OPTION` for invalid options.
+ * pass without the headers of CORS. Throws `ERR_CORE_MIDDLEWARE` for invalid options.
  *
  * @example
  * app.use(cors({ allowOrigin: ['https://shop.example.com'], allowMethods: ['GET', 'POST'], maxAge: '600' }));

@@ -2,6 +2,7 @@ import {
   asMiddleware,
   factsOf,
   httpStat,
+  shareOf,
   type Concern,
   type Context,
   type CreateMiddleware,
@@ -11,14 +12,14 @@ import {
 import type { Csrf } from '@edge-gateway/core/schema';
 import { replyError } from '../../error-codes.ts';
 import { compileStringMatcher } from '../match/string-matcher.ts';
-import { isChosen, shareOf } from './fraction.ts';
+import { isChosen } from './fraction.ts';
 
 /** `csrf`: rejects mutating requests of other origins. */
 export const csrfConcern: Concern<Csrf> = { name: 'csrf', option: 'csrf', stage: 'destination', compile };
 
 /**
  * Rejects mutating requests of other origins with 403 in your own server, by the block that routes have as `csrf`. Without `filterEnabled` no request is
- * checked. Throws for invalid expressions.
+ * checked. Throws `ERR_CORE_MIDDLEWARE` for invalid options.
  *
  * @example
  * app.use(csrf({ filterEnabled: { defaultValue: { numerator: 100 } }, additionalOrigins: [{ suffix: '.example.com' }] }));
@@ -28,8 +29,8 @@ export const csrf: CreateMiddleware<Csrf> = asMiddleware(csrfConcern, 'Csrf');
 const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE', 'PATCH']);
 
 function compile(options: Csrf, context: Context): Handler | undefined {
-  const enforced = shareOf(options.filterEnabled);
-  const shadowed = shareOf(options.shadowEnabled);
+  const enforced = shareOf(options.filterEnabled?.defaultValue);
+  const shadowed = shareOf(options.shadowEnabled?.defaultValue);
   if (enforced === 0 && shadowed === 0) return undefined;
   const counter = (name: string) => context.metrics.counter(httpStat(`csrf.${name}`));
   const counters = {
