@@ -26,7 +26,12 @@ export function windowAt(unit: Unit, nowMs: number): Window {
 
 function calendarWindow(unit: Unit, now: Date): Window {
   const year = now.getUTCFullYear();
-  if (unit === 'YEAR') return { startMs: Date.UTC(year, 0), endMs: Date.UTC(year + 1, 0) };
+  if (unit === 'YEAR') return { startMs: firstOf(year, 0), endMs: firstOf(year + 1, 0) };
   const month = now.getUTCMonth();
-  return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
+  return { startMs: firstOf(year, month), endMs: firstOf(year, month + 1) };
+}
+
+/** Unlike `Date.UTC`, for the first century too. */
+function firstOf(year: number, month: number): number {
+  return new Date(0).setUTCFullYear(year, month, 1);
 }

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { createKeyHash } from '../../src/store/memory-hash.ts';
+import { KeyTable } from '../../src/store/memory-table.ts';
+import { seeded } from '../random.ts';
+
+describe('the table of the memory store', () => {
+  for (const width of [1, 2]) {
+    it(`keeps ${width} numbers per key while it grows`, () => {
+      const random = seeded(width);
+      const table = new KeyTable(width);
+      const expected = new Map<string, number[]>();
+      for (let i = 0; i < 20_000; i++) {
+        // Few distinct halves, so that slots and segments collide.
+        const low = random.integer(2000) | 0;
+        const high = (random.integer(20) * 0x0fff_ffff) | 0;
+        if (low === 0 && high === 0) continue;
+        const key = `${low} ${high}`;
+        const known = expected.get(key);
+        expect(table.find(low, high)).to.equal(known !== undefined);
+        if (!known) table.insert(low, high);
+        const numbers = known ?? Array.from({ length: width }, () => 0);
+        expect([...table.values.subarray(table.at, table.at + width)]).to.deep.equal(numbers);
+        numbers[i % width]!++;
+        table.values[table.at + (i % width)]!++;
+        expected.set(key, numbers);
+      }
+      expect(table.size).to.equal(expected.size);
+    });
+  }
+});
+
+describe('the hash of the memory store', () => {
+  it('is different for different keys', () => {
+    const hash = createKeyHash(Buffer.from('01234567'));
+    const seen = new Set<string>();
+    const keys = ['', '\u0000', '\u0000\u0000', 'a', 'a\u0000', '\u{1F600}', 'x'.repeat(100_001)];
+    for (let i = 0; i < 200_000; i++) keys.push(`custom|remote_address|${i}`);
+    for (const key of keys) {
+      const { low, high } = hash(key);
+      seen.add(`${low} ${high}`);
+    }
+    expect(seen.size).to.equal(keys.length);
+  });
+
+  it('spreads over all bits', () => {
+    const hash = createKeyHash(Buffer.from('01234567'));
+    const ones = Array.from({ length: 64 }, () => 0);
+    for (let i = 0; i < 20_000; i++) {
+      const { low, high } = hash(`k${i}`);
+      for (let bit = 0; bit < 32; bit++) {
+        ones[bit]! += (low >>> bit) & 1;
+        ones[32 + bit]! += (high >>> bit) & 1;
+      }
+    }
+    for (const count of ones) expect(count).to.be.within(9500, 10_500);
+  });
+
+  it('depends on its random key', () => {
+    const { low, high } = createKeyHash()('a');
+    const other = createKeyHash()('a');
+    expect([low, high]).not.to.deep.equal([other.low, other.high]);
+  });
+
+  it('is the same for the same key, whichever way the text was made', () => {
+    const hash = createKeyHash();
+    const { low, high } = { ...hash('abcdef|192.0.2.1') };
+    const joined = ['abcdef', '192.0.2.1'].join('|');
+    expect({ ...hash(joined) }).to.deep.equal({ low, high });
+    expect({ ...hash(`xabcdef|192.0.2.1`.slice(1)) }).to.deep.equal({ low, high });
+  });
+});
