@@ -8,7 +8,8 @@ import {
   type ResourceRef,
 } from '@edge-gateway/core';
 import type { HmacAuth } from '@edge-gateway/core/schema';
-import { REQUEST_TARGET, signatureOf, signedText, type Algorithm } from '../signature/signature-header.ts';
+import { signatureOf, type Algorithm } from '../signature/signature-header.ts';
+import { REQUEST_TARGET, signedText } from '../signature/signed-text.ts';
 
 const CHALLENGE = ['www-authenticate', 'hmac'] as const;
 /** Greatest difference between the signed date and the clock, in milliseconds. */

@@ -1,7 +1,6 @@
 import type { AuthRequest } from '@edge-gateway/core';
+import { valuesOf } from './signed-text.ts';
 
-/** Name of the line with method and path in a signature. */
-export const REQUEST_TARGET = '@request-target';
 /** A longer header is rejected unread, in characters. */
 const MAX_LENGTH = 4096;
 /** Most lines of a signature. */
@@ -60,31 +59,6 @@ function parametersOf(written: string): Record<(typeof PARAMETERS)[number], stri
 
 function algorithmOf(name: string): Algorithm | undefined {
   return Object.hasOwn(ALGORITHMS, name) ? ALGORITHMS[name as keyof typeof ALGORITHMS] : undefined;
-}
-
-/**
- * Returns the signed text: a line `name: value` for each header, with `@request-target: get /path?query` for the request target, joined with
- * line feeds. `undefined` if a header is missing or occurs more than once.
- */
-export function signedText(request: AuthRequest, headers: readonly string[]): string | undefined {
-  const lines: string[] = [];
-  for (const name of headers) {
-    const values = name === REQUEST_TARGET ? [targetOf(request)] : valuesOf(request, name);
-    if (values.length !== 1) return undefined;
-    lines.push(`${name}: ${values[0]}`);
-  }
-  return lines.join('\n');
-}
-
-function targetOf({ method, path }: AuthRequest): string {
-  return `${method.toLowerCase()} ${path}`;
-}
-
-function valuesOf(request: AuthRequest, name: string): string[] {
-  const flat = request.headers();
-  const values: string[] = [];
-  for (let i = 0; i < flat.length; i += 2) if (flat[i] === name) values.push(flat[i + 1]!);
-  return values;
 }
 
 /** The bytes of a header value as text. */
