@@ -52,7 +52,7 @@ if (demo.ready) {
 
 /** Prints help or what is wrong with the arguments, and ends, before any program is started. */
 async function checkArguments() {
-  const { createProgram } = await import('../apps/gateway/dist/settings.js');
+  const { createProgram } = await import('../apps/gateway/dist/command-line/program.js');
   await createProgram(async () => {}).parseAsync(gatewayArgs, { from: 'user' });
 }
 
