@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { DEMO_USERS, type DemoClient } from '@edge-gateway/demo';
 import { ROOT } from '../docs/workspace.ts';
 import { installed } from './apt.ts';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 const VERSION = '26.7.3';
@@ -98,13 +98,4 @@ function realmOf({ clientId, clientSecret, redirectUris, postLogoutRedirectUris 
       credentials: [{ type: 'password', value: password }],
     })),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -8,6 +8,7 @@ export { apiKeyMethod } from './methods/api-key.ts';
 export { basicMethod } from './methods/basic.ts';
 export { hmacMethod } from './methods/hmac.ts';
 export { jwtMethod } from './methods/jwt.ts';
+export { ldapMethod } from './methods/ldap.ts';
 export { passThroughGrpcMethod } from './methods/pass-through-grpc.ts';
 export {
   createPassThroughHttpMethod,
@@ -19,3 +20,4 @@ export { accessTokenAuth, type AccessTokenAuthOptions } from './plain/access-tok
 export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './plain/api-key-auth.ts';
 export { basicAuth, type BasicAuthOptions } from './plain/basic-auth.ts';
 export { hmacAuth, type HmacAuthOptions } from './plain/hmac-auth.ts';
+export { ldapAuth, type LdapAuthOptions } from './plain/ldap-auth.ts';

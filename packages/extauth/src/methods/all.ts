@@ -4,6 +4,7 @@ import { apiKeyMethod } from './api-key.ts';
 import { basicMethod } from './basic.ts';
 import { hmacMethod } from './hmac.ts';
 import { jwtMethod } from './jwt.ts';
+import { ldapMethod } from './ldap.ts';
 import { passThroughGrpcMethod } from './pass-through-grpc.ts';
 import { passThroughHttpMethod } from './pass-through-http.ts';
 
@@ -13,6 +14,7 @@ export const METHODS: readonly AuthMethodKind[] = [
   apiKeyMethod,
   jwtMethod,
   hmacMethod,
+  ldapMethod,
   accessTokenMethod,
   passThroughHttpMethod,
   passThroughGrpcMethod,

@@ -1,13 +1,12 @@
-import type { AuthDenied, AuthMethodKind, AuthRequest } from '@edge-gateway/core';
+import type { AuthDenied, AuthMethodKind } from '@edge-gateway/core';
 import type { BasicAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
+import { basicCredentials } from '../request/basic-credentials.ts';
 import { networkOf } from '../request/client-slots.ts';
 import { bcryptCost, costOf, isBcrypt, unmatchable, type HashScheme, type StoredHash } from '../password/hash.ts';
 import type { Rejection } from '../password/threads.ts';
 import { createVerifier } from '../password/verifier.ts';
 
-/** A longer pair of user name and password, in characters, is rejected unhashed. */
-const MAX_LENGTH = 1024;
 /** A check at this cost takes seconds; each increment doubles the time. */
 const MAX_BCRYPT_COST = 16;
 const RETRY_AFTER_SECONDS = '1';
@@ -37,7 +36,7 @@ export const basicMethod: AuthMethodKind<BasicAuth> = {
     return {
       local: true,
       async authorize(request) {
-        const credentials = credentialsOf(request, spec.encryption !== undefined);
+        const credentials = basicCredentials(request, { withProxy: spec.encryption !== undefined });
         if (!credentials) return denied('no user name and password');
         const found = users.get(credentials.name);
         const hashes = found ? [found, ...decoys.filter((decoy) => costOf(decoy) !== costOf(found))] : decoys;
@@ -79,14 +78,4 @@ function later(rejection: Rejection): AuthDenied {
   return rejection === 'tooMany'
     ? { allowed: false, status: 429, headers, unsure: true, reason: 'too many password checks for this client' }
     : { allowed: false, status: 503, headers, unsure: true, reason: 'too many password checks' };
-}
-
-function credentialsOf(request: AuthRequest, withProxy: boolean): { name: string; password: string } | undefined {
-  const header = request.header('authorization') ?? (withProxy ? request.header('proxy-authorization') : undefined);
-  const encoded = header?.match(/^basic +([A-Za-z0-9+/]+={0,2})$/i)?.[1];
-  if (!encoded) return undefined;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  if (colon === -1 || text.length > MAX_LENGTH) return undefined;
-  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -165,7 +165,7 @@ export const AUTH_METHODS = {
   jwt: f.empty('Succeeds if a token was verified earlier.'),
   opaAuth: f.of(opa, 'Rego rules.', f.refused),
   opaServerAuth: f.of(opaServer, 'An Open Policy Agent server.', f.refused),
-  ldap: f.of(ldap, 'Users and groups of an LDAP server.', f.refused),
+  ldap: f.of(Ldap, 'Users and groups of an LDAP server.'),
   passThroughAuth: f.of(PassThroughAuth, 'Your own server decides.'),
   portalAuth: f.of(portal, 'Keys and tokens of a developer portal.', f.refused),
   oauth: f.of(OidcShort, 'Deprecated; login at a provider.', f.refused),

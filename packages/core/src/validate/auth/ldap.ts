@@ -18,7 +18,8 @@ export const checkLdap: Check<Ldap> = (ldap, at) => {
       'must contain %s exactly once, e.g. uid=%s,ou=people,dc=example,dc=com',
     ),
     ...unless(
-      DISTINGUISHED_NAME.test(userDnTemplate) && /=[^,]*%s/.test(userDnTemplate),
+      userDnTemplate.split('%s').length !== 2 ||
+        (DISTINGUISHED_NAME.test(userDnTemplate) && /=[^,]*%s/.test(userDnTemplate)),
       [...at, 'userDnTemplate'],
       'must be a distinguished name with %s in a value, e.g. uid=%s,ou=people,dc=example,dc=com',
     ),

@@ -1,0 +1,169 @@
+import { ResultCodeError, type Client, type Entry } from 'ldapts';
+import {
+  secretText,
+  type AuthDecision,
+  type AuthDenied,
+  type AuthMethodKind,
+  type ResourceRef,
+} from '@edge-gateway/core';
+import type { AuthRequest, Context } from '@edge-gateway/core';
+import type { Ldap } from '@edge-gateway/core/schema';
+import { clientError, UnusableAnswer } from '../chain/failure.ts';
+import { configError } from '../error-codes.ts';
+import { createConnections } from '../ldap/connections.ts';
+import { canonicalName, escapeValue, parseName } from '../ldap/distinguished-name.ts';
+import { basicCredentials, type BasicCredentials } from '../request/basic-credentials.ts';
+import { createClientSlots, networkOf } from '../request/client-slots.ts';
+import { serverTls } from '../server/tls.ts';
+
+const CHALLENGE = ['www-authenticate', 'Basic realm=""'] as const;
+const DEFAULT_POOL = 5;
+const DEFAULT_MEMBERSHIP = 'memberOf';
+const DEFAULT_FILTER = '(uid=*)';
+/** Most checks of one step at the same time, each with a connection of its own. */
+const MAX_CHECKS = 200;
+
+/**
+ * Results of a bind that mean a wrong name or password (RFC 4511 §4.1.9): constraint violation, no such object, invalid name,
+ * inappropriate authentication, invalid credentials, insufficient access, unwilling to perform.
+ */
+const WRONG_CREDENTIALS = new Set([19, 32, 34, 48, 49, 50, 53]);
+/** Results of a search that mean no readable entry: no such attribute, no such object, insufficient access. */
+const NO_ENTRY = new Set([16, 32, 50]);
+
+interface ServiceAccount {
+  readonly name: string;
+  readonly password: string;
+}
+
+/**
+ * User name and password, checked by a bind at an LDAP server, and the groups of the user. The server is asked for each
+ * request, on pooled connections.
+ */
+export const ldapMethod: AuthMethodKind<Ldap> = {
+  type: 'ldap',
+  create(spec, { id, context }) {
+    const [before, after, ...more] = (spec.userDnTemplate ?? '').split('%s');
+    if (after === undefined || more.length > 0) throw configError(`${id}: userDnTemplate must contain %s exactly once`);
+    const url = urlOf(spec, id);
+    const isTls = url.startsWith('ldaps:');
+    const connections = createConnections({
+      url,
+      ...(isTls && { secureContext: serverTls({ config: undefined, id, context }) }),
+      maxIdle: spec.pool?.maxSize || DEFAULT_POOL,
+    });
+    const allowed = allowedGroupsOf(spec, id);
+    const account = serviceAccountOf(spec, id, context);
+    const slots = createClientSlots(MAX_CHECKS);
+
+    async function check(request: AuthRequest, given: BasicCredentials): Promise<AuthDecision> {
+      const name = `${before}${escapeValue(given.name)}${after}`;
+      return connections.use(async (client) => {
+        if (!(await isBound(client, name, given.password))) return denied(401, 'wrong user name or password');
+        if (spec.disableGroupChecking) return { allowed: true, userId: given.name };
+        if (account && !(await isBound(client, account.name, account.password))) {
+          context.log
+            .get('ext_authz')
+            .error({ requestId: request.requestId, config: id }, 'the LDAP server rejects the service account');
+          return { ...denied(500, 'the LDAP server rejects the service account'), unsure: true };
+        }
+        const entry = await entryOf(client, name, spec);
+        if (!entry) return denied(403, 'the entry of the user does not match the search filter, or cannot be read');
+        const groups = groupsOf(entry, spec.membershipAttributeName || DEFAULT_MEMBERSHIP);
+        if (!groups.some((group) => allowed.has(canonicalName(group) ?? ''))) return denied(403, 'no allowed group');
+        return { allowed: true, userId: userIdOf(entry, name) ?? given.name, claims: { groups } };
+      }, request.signal);
+    }
+
+    return {
+      async authorize(request) {
+        const given = basicCredentials(request);
+        // Without a password a bind would be anonymous, and succeed for every user (RFC 4513 §5.1.2).
+        if (!given || given.name === '' || given.password === '') return denied(401, 'no user name and password');
+        const client = networkOf(request.clientAddress);
+        if (!slots.acquire(client)) throw clientError('too many LDAP checks', 429);
+        try {
+          return await check(request, given);
+        } finally {
+          slots.release(client);
+        }
+      },
+      close: () => connections.close(),
+    };
+  },
+};
+
+function urlOf({ address = '' }: Ldap, id: string): string {
+  const url = URL.parse(/^ldaps?:\/\//i.test(address) ? address : `ldap://${address}`);
+  const isPlain =
+    url && url.hostname !== '' && url.username === '' && /^\/?$/.test(url.pathname + url.search + url.hash);
+  if (!isPlain) throw configError(`${id}: invalid address ${JSON.stringify(address)} of the LDAP server`);
+  return `${url.protocol}//${url.host}`;
+}
+
+function allowedGroupsOf({ allowedGroups = [], disableGroupChecking }: Ldap, id: string): ReadonlySet<string> {
+  if (allowedGroups.length === 0 && !disableGroupChecking) throw configError(`${id}: ldap needs allowedGroups`);
+  return new Set(
+    allowedGroups.map((group) => {
+      const name = canonicalName(group);
+      if (name === undefined || name === '[]')
+        throw configError(`${id}: allowedGroups: ${JSON.stringify(group)} is not a distinguished name`);
+      return name;
+    }),
+  );
+}
+
+function serviceAccountOf({ groupLookupSettings }: Ldap, id: string, context: Context): ServiceAccount | undefined {
+  if (!groupLookupSettings?.checkGroupsWithServiceAccount) return undefined;
+  const ref = (groupLookupSettings.credentialsSecretRef ?? {}) as ResourceRef;
+  const secret = context.secrets.get(ref);
+  const name = secretText(secret, 'username');
+  const password = secretText(secret, 'password');
+  if (!name || !password)
+    throw configError(`${id}: secret ${ref.name} is missing, or has no username and password of the service account`);
+  return { name, password };
+}
+
+/** Returns false if the server rejects the credentials. Other results mean that it did not check them. */
+async function isBound(client: Client, name: string, password: string): Promise<boolean> {
+  try {
+    await client.bind(name, password);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ResultCodeError)) throw error;
+    if (WRONG_CREDENTIALS.has(error.code)) return false;
+    throw new UnusableAnswer(`the LDAP server responded to the bind with code ${error.code}`, { cause: error });
+  }
+}
+
+async function entryOf(client: Client, name: string, spec: Ldap): Promise<Entry | undefined> {
+  const attributes = [spec.membershipAttributeName || DEFAULT_MEMBERSHIP];
+  const filter = spec.searchFilter || DEFAULT_FILTER;
+  try {
+    const { searchEntries } = await client.search(name, { scope: 'base', filter, attributes, sizeLimit: 1 });
+    return searchEntries[0];
+  } catch (error) {
+    if (!(error instanceof ResultCodeError)) throw error;
+    if (NO_ENTRY.has(error.code)) return undefined;
+    throw new UnusableAnswer(`the LDAP server responded to the search with code ${error.code}`, { cause: error });
+  }
+}
+
+function groupsOf(entry: Entry, attribute: string): readonly string[] {
+  const wanted = attribute.toLowerCase();
+  return Object.entries(entry)
+    .filter(([name]) => name !== 'dn' && name.toLowerCase() === wanted)
+    .flatMap(([, values]) => [values].flat())
+    .map((value) => value.toString());
+}
+
+/** Returns the user name as the directory writes it: directories ignore case, so that one user can log in under several spellings. */
+function userIdOf(entry: Entry, asked: string): string | undefined {
+  const [[first] = []] = parseName(entry.dn) ?? [];
+  const [[own] = []] = parseName(asked) ?? [];
+  return first?.[0] === own?.[0] ? first?.[1] : undefined;
+}
+
+function denied(status: 401 | 403 | 500, reason: string): AuthDenied {
+  return { allowed: false, status, ...(status === 401 && { headers: CHALLENGE }), reason };
+}
