@@ -1,7 +1,7 @@
 import type { FieldPath, FieldProblem } from '../resource/problem.ts';
 import type { AccessLog, AccessLogFilter } from '../schema/listener/access-log.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
-import { checkFraction } from './fraction.ts';
+import { checkFraction } from './share.ts';
 import { GRPC_STATUSES } from '../syntax/grpc-status.ts';
 import { formatProblem } from '../syntax/header-format.ts';
 import { checkMatcherCondition } from './route/matcher.ts';

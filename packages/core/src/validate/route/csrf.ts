@@ -1,6 +1,6 @@
 import type { Csrf } from '../../schema/route/small-options.ts';
 import { fields, type Check } from '../check.ts';
-import { checkFraction } from '../fraction.ts';
+import { checkFraction } from '../share.ts';
 
 type Enabled = NonNullable<Csrf['filterEnabled']>;
 
