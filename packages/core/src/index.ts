@@ -14,6 +14,7 @@ export {
   type State,
   type StatusReport,
 } from './resource/resource.ts';
+export { kubernetesStatus, type RateLimitConfigStatus } from './resource/kubernetes-status.ts';
 export type { ActionExchange, ActionKind, Responder, WriteHead } from './contract/action.ts';
 export {
   STAGES,

@@ -1,8 +1,10 @@
 import {
   KINDS,
+  kubernetesStatus,
   redact,
   redactAll,
   type ControlPlaneState,
+  type Kind,
   type Resource,
   type ResourceKey,
   type ResourceStatus,
@@ -45,14 +47,14 @@ export function showObject(listed: ListedObject, status?: ResourceStatus): Kuber
   const [, namespace = '', name = ''] = key.split('/');
   const { metadata, status: _, ...rest } = (written ?? {}) as { metadata?: object; status?: unknown };
   const head = { apiVersion: versionOf(listed), kind, metadata: { ...metadata, name, namespace } };
-  return { ...head, ...rest, ...(status && { status }) };
+  return { ...head, ...rest, ...(status && { status: kubernetesStatus(kind as Kind, status) }) };
 }
 
 /** One resource with its status. Values of Secrets are redacted, and credentials written into other resources. */
 export function kubernetesObject(resource: Resource, status?: ResourceStatus): KubernetesObject {
   const { apiVersion, kind, metadata, spec } = resource;
   const head = { apiVersion, kind, metadata: { ...metadata, ...annotationsOf(resource) } };
-  const tail = status ? { status } : {};
+  const tail = status ? { status: kubernetesStatus(kind, status) } : {};
   if (kind === 'Secret') return { ...head, ...secretBody(spec), ...tail };
   if (kind === 'ConfigMap') return { ...head, ...(redact(spec) as object), ...tail };
   return { ...head, spec: redact(spec), ...tail };

@@ -33,3 +33,18 @@ describe('/snapshots/input: a ConfigMap', () => {
     expect(data.url).to.equal('https://<redacted>@db.example/x');
   });
 });
+
+describe('/snapshots/input: a RateLimitConfig', () => {
+  it('has a state and a message, as in Kubernetes', async () => {
+    const config = resource('RateLimitConfig', 'limits', { raw: {} });
+    const key = keyOf('RateLimitConfig', config.metadata);
+    const report = { state: 'Rejected', reason: 'why', reportedBy: 'gw' } as const;
+    const statuses = new Map([[key, { statuses: { 'gw-system': report } }]]);
+    for (const resources of [new Map([[key, config]]), new Map()]) {
+      const admin = await controlAdmin({ state: () => ({ ...STATE, resources, statuses }) });
+      const { text } = await admin.request('/snapshots/input');
+      await admin.close();
+      expect(JSON.parse(text).data[0].status).to.deep.equal({ state: 'REJECTED', message: 'why' });
+    }
+  });
+});

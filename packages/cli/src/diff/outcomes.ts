@@ -90,6 +90,7 @@ function isServed(resource: Problem, snapshots: readonly Snapshot[]): boolean | 
     VirtualService: () => hosts.map(({ virtualService }) => virtualService),
     RouteTable: () => routesOf(snapshots).map(({ source }) => source),
     AuthConfig: () => hosts.flatMap(({ authConfigs }) => authConfigs.map(({ ref }) => ref)),
+    RateLimitConfig: () => hosts.flatMap(({ rateLimitConfigs }) => rateLimitConfigs?.map(({ ref }) => ref) ?? []),
     GraphQLApi: () => hosts.flatMap(({ graphqlApis }) => graphqlApis.map(({ ref }) => ref)),
     Upstream: () => snapshots.flatMap(({ upstreams }) => upstreams.map(({ ref }) => ref)),
   };

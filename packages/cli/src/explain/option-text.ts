@@ -28,6 +28,10 @@ function fieldsText(value: unknown): string {
 const FORMS: ReadonlyMap<string, (value: unknown) => string> = new Map([
   ['extauth', (value) => switchable(value, 'configRef', refText('AuthConfig', dig(value, 'configRef')))],
   ['rbac', (value) => switchable(value, 'policies', list('policy', 'policies', namesOf(value, 'policies')))],
+  ['rateLimitConfigs', configsText],
+  ['rateLimitEarlyConfigs', configsText],
+  ['rateLimitRegularConfigs', configsText],
+  ['ratelimitBasic', basicText],
   ['headerManipulation', headersText],
   ['jwt', jwtText],
   ['stage', stageText],
@@ -43,6 +47,27 @@ function switchable(value: unknown, field: string, shown: string): string {
 function refText(kind: string, ref: unknown): string {
   const [name, namespace] = [text(ref, 'name'), text(ref, 'namespace')];
   return name && `${kind} ${namespace && `${namespace}/`}${name}`;
+}
+
+/** The names of RateLimitConfigs. */
+function configsText(value: unknown): string {
+  const names = items(value, 'refs').map((ref) => refText('', ref).trimStart());
+  return hasMore(value, ['refs']) ? '' : list('RateLimitConfig', 'RateLimitConfigs', names);
+}
+
+const USERS = [
+  ['anonymousLimits', 'for each address without a user'],
+  ['authorizedLimits', 'for each user'],
+] as const;
+
+/** The limits for known and unknown users, if they are plain. */
+function basicText(value: unknown): string {
+  if (USERS.some(([field]) => hasMore(dig(value, field), ['requestsPerUnit', 'unit']))) return '';
+  const limits = USERS.flatMap(([field, whom]) => {
+    const amount = text(value, field, 'requestsPerUnit');
+    return amount ? [`${amount} per ${text(value, field, 'unit')} ${whom}`] : [];
+  });
+  return limits.join(', ');
 }
 
 const namesOf = (value: unknown, field: string): string[] => entries(value, field).map(([name]) => name);

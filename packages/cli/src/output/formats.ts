@@ -57,11 +57,16 @@ function toKube(object: StatusObject): unknown {
     kind: object.kind,
     metadata: { name, namespace, ...(labels && { labels }), ...(annotations ? { annotations } : {}) },
     ...(hasBody(object.kind) ? bodyOf(object) : { spec: object.spec }),
-    ...(object.status ? { status: { statuses: statesByName(dig(object.status, 'statuses')) } } : {}),
+    ...(object.status ? { status: kubeStatus(object.status) } : {}),
   };
 }
 
 const bodyOf = ({ apiVersion: _a, kind: _k, metadata: _m, status: _s, ...body }: StatusObject): object => body;
+
+/** A RateLimitConfig has a state and a message, other kinds a report for each controller. */
+function kubeStatus(status: unknown): unknown {
+  return dig(status, 'state') === undefined ? { statuses: statesByName(dig(status, 'statuses')) } : status;
+}
 
 function statesByName(statuses: unknown): Record<string, unknown> {
   return Object.fromEntries(

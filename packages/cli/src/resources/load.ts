@@ -4,6 +4,7 @@ import {
   directorySource,
   fileSource,
   keyOf,
+  kubernetesStatus,
   loadSource,
   severalSources,
   type ControlPlaneState,
@@ -120,7 +121,11 @@ export function objectsOf({ resources, rejected, statuses, proxies }: ControlPla
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
   const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
   return toStatusObjects(
-    keys.map((key) => ({ ...shapeOf(key, known.get(key), rejected.get(key)), status: statuses.get(key) })),
+    keys.map((key) => {
+      const status = statuses.get(key);
+      const shape = shapeOf(key, known.get(key), rejected.get(key));
+      return { ...shape, ...(status && { status: kubernetesStatus(key.split('/', 1)[0] as Kind, status) }) };
+    }),
   );
 }
 

@@ -19,8 +19,9 @@ export function readState(value: unknown): State {
   return STATES.find((state) => state === value) ?? 'Pending';
 }
 
-/** The reports in the status of a resource, by controller namespace. */
+/** The reports in the status of a resource, by controller namespace; that of a RateLimitConfig has no namespace. */
 export function reportsOf(object: StatusObject): Report[] {
+  if (dig(object.status, 'state') !== undefined) return [singleReport(object.status)];
   return entries(object.status, 'statuses').map(([controller, report]) => ({
     controller,
     state: readState(dig(report, 'state')),
@@ -33,6 +34,20 @@ export function reportsOf(object: StatusObject): Report[] {
       reason: text(sub, 'reason'),
     })),
   }));
+}
+
+/** The report in the status of a RateLimitConfig: state by name or number, and message. */
+function singleReport(status: unknown): Report {
+  const [state, reason] = [dig(status, 'state'), text(status, 'message')];
+  const named = readState(typeof state === 'string' ? `${state.slice(0, 1)}${state.slice(1).toLowerCase()}` : state);
+  return {
+    controller: '',
+    state: named === 'Accepted' && reason.startsWith('warning:') ? 'Warning' : named,
+    reason,
+    reportedBy: '',
+    messages: [],
+    subresources: [],
+  };
 }
 
 /** The STATUS cell of most kinds: the state, or a line per controller when there are several. */

@@ -152,6 +152,21 @@ describe('get of every kind', () => {
     expect(cells).to.deep.equal([' BODY  ', ' one   ', '   two ']);
   });
 
+  it('shows the status of a RateLimitConfig as a state and a message', async () => {
+    const text = `apiVersion: ratelimit.vendor.io/v1alpha1
+kind: RateLimitConfig
+metadata: { name: limits, namespace: gw-system }
+spec: { raw: { descriptors: [{ key: a, rateLimit: { requestsPerUnit: 1, unit: FORTNIGHT } }] } }
+`;
+    expect((await get(text, 'rlc')).stdout).to.contain('| Rejected |');
+    for (const output of ['yaml', 'kube-yaml']) {
+      const { status } = parse((await get(text, 'rlc', '-o', output)).stdout) as { status: Record<string, string> };
+      expect(status['state']).to.equal('REJECTED');
+      expect(status['message']).to.contain('spec.raw.descriptors[0].rateLimit.unit: FORTNIGHT is not allowed');
+      expect(Object.keys(status)).to.have.length(2);
+    }
+  });
+
   it('shows no value of a Secret in any form', async () => {
     for (const output of OUTPUTS) {
       const { code, stdout } = await get(RESOURCES, 'secrets', '-o', output);

@@ -8,6 +8,22 @@ describe('text of an explained option', () => {
     ['extauth', { configRef: { name: 'login' } }, 'AuthConfig login'],
     ['extauth', { disable: true }, 'disabled'],
     ['extauth', { customAuth: { name: 'a' } }, '{"customAuth":{"name":"a"}}'],
+    ['rateLimitConfigs', { refs: [{ name: 'a', namespace: 'team' }] }, 'RateLimitConfig team/a'],
+    ['rateLimitEarlyConfigs', { refs: [{ name: 'a' }, { name: 'b' }] }, 'RateLimitConfigs a, b'],
+    ['rateLimitRegularConfigs', { refs: [] }, '{"refs":[]}'],
+    [
+      'ratelimitBasic',
+      {
+        anonymousLimits: { requestsPerUnit: 1, unit: 'SECOND' },
+        authorizedLimits: { requestsPerUnit: 9, unit: 'DAY' },
+      },
+      '1 per SECOND for each address without a user, 9 per DAY for each user',
+    ],
+    [
+      'ratelimitBasic',
+      { anonymousLimits: { requestsPerUnit: 1, unit: 'DAY', burst: 2 } },
+      '{"anonymousLimits":{"requestsPerUnit":1,"unit":"DAY","burst":2}}',
+    ],
     ['rbac', { policies: { viewer: {}, admin: {} } }, 'policies viewer, admin'],
     ['rbac', { policies: { viewer: {} } }, 'policy viewer'],
     ['rbac', { disable: true }, 'disabled'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readState, statusCell, virtualServiceStatus } from '../../src/resources/status.ts';
+import { readState, reportsOf, statusCell, virtualServiceStatus } from '../../src/resources/status.ts';
 
 const resource = (status?: unknown) => ({
   apiVersion: 'gateway.vendor.io/v1',
@@ -30,6 +30,16 @@ describe('status', () => {
     expect(statusCell(resource({ statuses: { a: { state: 1 }, b: { state: 'Warning' } } }))).to.equal(
       'a: Accepted\nb: Warning',
     );
+  });
+
+  it('reads the state and message of a RateLimitConfig', () => {
+    expect(statusCell(resource({ state: 'ACCEPTED' }))).to.equal('Accepted');
+    expect(statusCell(resource({ state: 2 }))).to.equal('Rejected');
+    expect(statusCell(resource({ state: 'ACCEPTED', message: 'warning: \n  a' }))).to.equal('Warning');
+    expect(statusCell(resource({ state: 'NONSENSE' }))).to.equal('Pending');
+    expect(reportsOf(resource({ state: 'REJECTED', message: 'why' }))).to.deep.equal([
+      { controller: '', state: 'Rejected', reason: 'why', reportedBy: '', messages: [], subresources: [] },
+    ]);
   });
 
   it('shows that an accepted virtual service is blocked by its proxy, unless broken routes are replaced', () => {
