@@ -42,7 +42,7 @@ function decide(hits: readonly Hit[], counts: readonly Count[]): Decision {
   let isAllowed = true;
   const outcomes: RuleOutcome[] = [];
   for (let i = 0; i < hits.length; i++) {
-    const { rule, limit } = hits[i]!;
+    const { group: rule, limit } = hits[i]!;
     const { isOver, remaining, resetMs } = counts[i]!;
     if (isOver && !rule.isShadow) isAllowed = false;
     outcomes.push({ rule: rule.name, limit, isShadow: rule.isShadow, isOver, remaining, resetMs });

@@ -45,7 +45,16 @@ function createRule({ name, id }: Position, fields: RateLimitDescriptor | RateLi
   const { rateLimit, alwaysApply = false, shadow: isShadow = false } = fields;
   const isSet = !('key' in fields);
   const weight = 'weight' in fields ? (fields.weight ?? 0) : 0;
-  return { name, id, limit: rateLimit && limitOf(rateLimit, name), weight, alwaysApply, isSet, isShadow };
+  return {
+    name,
+    id,
+    limit: rateLimit && limitOf(rateLimit, name),
+    weight,
+    alwaysApply,
+    isSet,
+    isShadow,
+    memo: undefined,
+  };
 }
 
 function limitOf(rateLimit: RateLimit, name: string): Rule['limit'] {

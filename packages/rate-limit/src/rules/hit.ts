@@ -6,20 +6,56 @@ import type { Rule } from './rule.ts';
 
 /** A rule that a request hits, and the counter to increase. */
 export interface Hit extends Charge {
-  readonly rule: Rule;
+  readonly group: Rule;
 }
 
-/** Returns a value as the end of a counter's key. */
+/** The values of a counter: none, one entry, or several as the end of a key. */
+export type HitValues = Entry | string | undefined;
+
+/** Returns a value as a part of a counter's key. */
 export function valuePart({ value, isSecret }: Entry): string {
   return `|${isSecret ? digestPart(value) : keyPart(value)}`;
 }
 
+/** Returns the values with those of one more entry. */
+export function withValue(values: HitValues, entry: Entry): HitValues {
+  return values === undefined ? entry : endOfKey(values) + valuePart(entry);
+}
+
 /** Adds the hit of a rule. Returns false if neither the rule nor the descriptor has a limit. */
-export function addHit(hits: Hit[], rule: Rule, values: string, { limit, cost = 1 }: Descriptor): boolean {
+export function addHit(hits: Hit[], rule: Rule, values: HitValues, { limit, cost = 1 }: Descriptor): boolean {
   const applied = limit ? overridden(limit, rule.limit) : rule.limit;
   if (!applied) return false;
-  hits.push({ rule, key: rule.id + values, limit: applied, cost });
+  hits.push(new RuleHit(rule, values, applied, cost));
   return true;
+}
+
+/** Computes its key only for stores that read it. */
+class RuleHit implements Hit {
+  readonly group: Rule;
+  readonly limit: Limit;
+  readonly cost: number;
+  readonly #values: HitValues;
+
+  constructor(group: Rule, values: HitValues, limit: Limit, cost: number) {
+    this.group = group;
+    this.#values = values;
+    this.limit = limit;
+    this.cost = cost;
+  }
+
+  get key(): string {
+    return this.group.id + endOfKey(this.#values);
+  }
+
+  get values(): string {
+    const values = this.#values;
+    return values === undefined ? '' : typeof values === 'string' ? values : values.value;
+  }
+}
+
+function endOfKey(values: HitValues): string {
+  return values === undefined ? '' : typeof values === 'string' ? values : valuePart(values);
 }
 
 function overridden(limit: Limit, own: Limit | undefined): Limit {

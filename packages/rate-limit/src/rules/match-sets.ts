@@ -1,6 +1,5 @@
 import type { Descriptor, Entry } from '../descriptor/descriptor.ts';
-import { keyPart } from './counter-key.ts';
-import { addHit, valuePart, type Hit } from './hit.ts';
+import { addHit, valuePart, withValue, type Hit, type HitValues } from './hit.ts';
 import type { RuleEntry, SetRule } from './rule.ts';
 
 /** Sets with more entries than this are indexed before they are compared. */
@@ -40,12 +39,13 @@ function indexed(entries: readonly Entry[]): Contains {
 }
 
 /** Returns the values of the entries that a rule has no value for. Several values of one key are sorted: sets have no order. */
-function valuesOf(wanted: readonly RuleEntry[], entries: readonly Entry[]): string {
-  let values = '';
-  for (const { key, value } of wanted) {
-    if (value !== undefined) continue;
-    const parts = entries.filter((entry) => entry.key === key).map(valuePart);
-    values += parts.length === 1 ? parts[0]! : `|${keyPart(parts.toSorted().join(''))}`;
-  }
+function valuesOf(wanted: readonly RuleEntry[], entries: readonly Entry[]): HitValues {
+  let values: HitValues;
+  for (const { key, value } of wanted) if (value === undefined) values = withValue(values, valueIn(entries, key));
   return values;
+}
+
+function valueIn(entries: readonly Entry[], key: string): Entry {
+  const found = entries.filter((entry) => entry.key === key);
+  return found.length === 1 ? found[0]! : { key, value: `|${found.map(valuePart).toSorted().join('')}` };
 }

@@ -1,5 +1,5 @@
 import { GENERIC_KEY, type Descriptor } from '../descriptor/descriptor.ts';
-import { addHit, valuePart, type Hit } from './hit.ts';
+import { addHit, withValue, type Hit, type HitValues } from './hit.ts';
 import { matchSets } from './match-sets.ts';
 import type { Level, Rule, RuleSet } from './rule.ts';
 
@@ -39,7 +39,7 @@ function matchTree(tree: Level, descriptor: Descriptor, start: number, hits: Hit
   const { entries } = descriptor;
   let level = tree;
   let rule: Rule | undefined;
-  let values = '';
+  let values: HitValues;
   for (let i = start; i < entries.length; i++) {
     const entry = entries[i]!;
     const branch = level.get(entry.key);
@@ -48,7 +48,7 @@ function matchTree(tree: Level, descriptor: Descriptor, start: number, hits: Hit
     if (!node) {
       node = branch.any;
       if (!node) return;
-      values += valuePart(entry);
+      values = withValue(values, entry);
     }
     ({ rule, children: level } = node);
   }
@@ -57,7 +57,7 @@ function matchTree(tree: Level, descriptor: Descriptor, start: number, hits: Hit
 
 function withHighestWeight(hits: Hit[]): Hit[] {
   let highest = 0;
-  for (const { rule } of hits) if (!rule.isShadow && rule.weight > highest) highest = rule.weight;
+  for (const { group: rule } of hits) if (!rule.isShadow && rule.weight > highest) highest = rule.weight;
   if (highest === 0) return hits;
-  return hits.filter(({ rule }) => rule.isSet || rule.alwaysApply || rule.weight >= highest);
+  return hits.filter(({ group: rule }) => rule.isSet || rule.alwaysApply || rule.weight >= highest);
 }

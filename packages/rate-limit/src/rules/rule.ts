@@ -1,11 +1,10 @@
+import type { CounterGroup } from '../store/store.ts';
 import type { Limit } from './limit.ts';
 
 /** A rule with a limit, or one that only a limit in a descriptor applies to. */
-export interface Rule {
+export interface Rule extends CounterGroup {
   /** As in `/rlconfig`, e.g. `custom.generic_key_orders.remote_address`; two rules may have the same name. */
   readonly name: string;
-  /** Prefix of its counters; unique. */
-  readonly id: string;
   readonly limit: Limit | undefined;
   readonly weight: number;
   readonly alwaysApply: boolean;

@@ -1,4 +1,4 @@
-import type { KeyHash } from './memory-hash.ts';
+import type { Hash } from './memory-hash.ts';
 import { KeyTable } from './memory-table.ts';
 
 /** A table that gets no new keys. */
@@ -84,14 +84,14 @@ export class Counters {
   }
 
   /** Sets `values` and `at` to the numbers of a key: zeros if it is new. */
-  locate({ low, high }: KeyHash): void {
+  locate({ low, high }: Hash): void {
     if (!this.#young.find(low, high)) this.#insert(low, high);
     this.values = this.#young.values;
     this.at = this.#young.at;
   }
 
   /** Returns the first number of a key; 0 if it does not exist. */
-  peek({ low, high }: KeyHash): number {
+  peek({ low, high }: Hash): number {
     if (this.#young.find(low, high)) return this.#young.values[this.#young.at]!;
     const older = this.#older.find((table) => table.find(low, high));
     return older ? older.values[older.at]! : 0;

@@ -1,29 +1,45 @@
 import { randomBytes } from 'node:crypto';
 
-/** A 64-bit hash of a key, in two halves. */
-export interface KeyHash {
+/** The state after some text. */
+export interface HashState {
+  readonly v0: number;
+  readonly v1: number;
+  readonly v2: number;
+  readonly v3: number;
+}
+
+/** A 64-bit hash, in two halves; not zero. */
+export interface Hash {
   low: number;
   high: number;
 }
 
+/** Hashes the keys of counters. */
+export interface KeyHash {
+  /** The state without any text. */
+  readonly start: HashState;
+  /** Returns the state after `text`, for keys that start with it. */
+  after(text: string): HashState;
+  /** Returns the hash of `text` after a state, in an object that the next call changes. */
+  hash(state: HashState, text: string): Hash;
+}
+
 /**
  * Creates a hash function with a random key of its own: HalfSipHash-1-3 (Aumasson, Bernstein), so that clients cannot choose values that
- * share a counter. Of 10 million keys, any two are equal with a probability below 3 in a million. The result is in the returned object,
- * which the next call changes.
+ * share a counter. Of 10 million keys, any two are equal with a probability below 3 in a million.
  */
-export function createKeyHash(seed: Buffer = randomBytes(8)): (key: string) => KeyHash {
+export function createKeyHash(seed: Buffer = randomBytes(8)): KeyHash {
   const key0 = seed.readInt32LE(0);
   const key1 = seed.readInt32LE(4);
-  const result: KeyHash = { low: 0, high: 0 };
-  return (key) => {
-    let v0 = key0;
-    let v1 = key1 ^ 0xee;
-    let v2 = key0 ^ 0x6c796765;
-    let v3 = key1 ^ 0x74656462;
-    const { length } = key;
-    for (let i = 0; i < length; i += 2) {
+  const start = { v0: key0, v1: key1 ^ 0xee, v2: key0 ^ 0x6c796765, v3: key1 ^ 0x74656462 };
+  const result: Hash = { low: 0, high: 0 };
+
+  function hash({ v0, v1, v2, v3 }: HashState, text: string): Hash {
+    const { length } = text;
+    // The last word is the length.
+    for (let i = 0; i <= length; i += 2) {
       // Two UTF-16 units a word.
-      const word = key.charCodeAt(i) | (i + 1 < length ? key.charCodeAt(i + 1) << 16 : 0);
+      const word = i + 1 < length ? text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16) : lastWord(text, i);
       v3 ^= word;
       v0 = (v0 + v1) | 0;
       v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -37,12 +53,9 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): (key: string) => K
       v2 = (v2 << 16) | (v2 >>> 16);
       v0 ^= word;
     }
-    v3 ^= length;
-    for (let round = 0; round < 7; round++) {
-      if (round === 1) {
-        v0 ^= length;
-        v2 ^= 0xee;
-      } else if (round === 4) {
+    v2 ^= 0xee;
+    for (let round = 0; round < 6; round++) {
+      if (round === 3) {
         result.low = v1 ^ v3;
         v1 ^= 0xdd;
       }
@@ -61,5 +74,21 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): (key: string) => K
     // The table marks empty slots with zeros.
     if (result.low === 0 && result.high === 0) result.high = 1;
     return result;
+  }
+
+  return {
+    start,
+    hash,
+    after(text) {
+      const { low: v0, high: v1 } = { ...hash(start, text) };
+      const { low: v2, high: v3 } = hash(start, `${text}\u0000`);
+      return { v0, v1, v2, v3 };
+    },
   };
+}
+
+/** A half word, if one is left, and the length, so that texts of different length differ. */
+function lastWord(text: string, at: number): number {
+  const { length } = text;
+  return (at < length ? text.charCodeAt(at) : 0) | (length << 16);
 }

@@ -1,14 +1,14 @@
 import { windowAt, type Window } from '../rules/window.ts';
 import type { Limit, Unit } from '../rules/limit.ts';
 import { Counters, type KeyBudget } from './memory-counters.ts';
-import type { KeyHash } from './memory-hash.ts';
+import type { Hash } from './memory-hash.ts';
 import type { Count } from './store.ts';
 
 /** Counters of one unit and algorithm. */
 export interface MemoryAlgorithm {
   /** Sets the time of the charges that follow, and forgets counters that have expired. */
   advance(nowMs: number): void;
-  charge(hash: KeyHash, limit: Limit, cost: number): Count;
+  charge(hash: Hash, limit: Limit, cost: number): Count;
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Algorithm, Limit, Unit } from '../rules/limit.ts';
 import { createTokenBucket } from './memory-bucket.ts';
 import { KeyBudget } from './memory-counters.ts';
-import { createKeyHash } from './memory-hash.ts';
+import { createKeyHash, type HashState } from './memory-hash.ts';
 import { createFixedWindow, createSlidingWindow, type MemoryAlgorithm } from './memory-window.ts';
-import type { Count, Store } from './store.ts';
+import type { Charge, Count, CounterGroup, Store } from './store.ts';
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
@@ -19,7 +19,7 @@ export interface MemoryStoreOptions {
 export interface MemoryStore extends Store {
   /** Number of counters; those that have expired since the last check are included. */
   readonly size: number;
-  count: (charges: Parameters<Store['count']>[0], deadlineMs?: number) => readonly Count[];
+  count: (charges: readonly Charge[], deadlineMs?: number) => readonly Count[];
 }
 
 const DEFAULT_MAX_KEYS = 10_000_000;
@@ -43,7 +43,7 @@ export function createMemoryStore({
   now = Date.now,
   onEvict,
 }: MemoryStoreOptions = {}): MemoryStore {
-  const hash = createKeyHash();
+  const keyHash = createKeyHash();
   let budget: KeyBudget;
   let tables: Record<Algorithm, Partial<Record<Unit, Timed>>>;
   let all: Timed[];
@@ -70,6 +70,26 @@ export function createMemoryStore({
     for (const { table } of all) table.advance(nowMs);
   }
 
+  function memoOf(group: CounterGroup, limit: Limit): Memo {
+    const known = group.memo;
+    if (known instanceof Memo && known.tables === tables && known.limit === limit) return known;
+    const memo = new Memo(keyHash.after(group.id), limit, tables, tableOf(limit));
+    group.memo = memo;
+    return memo;
+  }
+
+  function charge(each: Charge, nowMs: number): Count {
+    const { group, values, limit } = each;
+    const memo = group && values !== undefined ? memoOf(group, limit) : undefined;
+    const timed = memo ? memo.timed : tableOf(limit);
+    if (timed.nowMs !== nowMs) {
+      timed.nowMs = nowMs;
+      timed.table.advance(nowMs);
+    }
+    const hash = memo ? keyHash.hash(memo.prefix, values!) : keyHash.hash(keyHash.start, each.key);
+    return timed.table.charge(hash, limit, each.cost);
+  }
+
   return {
     get size() {
       return budget.keys;
@@ -77,17 +97,28 @@ export function createMemoryStore({
     count(charges) {
       const nowMs = now();
       if (Math.abs(nowMs - sweptAtMs) >= SWEEP_MS) sweep(nowMs);
-      return charges.map(({ key, limit, cost }) => {
-        const timed = tableOf(limit);
-        if (timed.nowMs !== nowMs) {
-          timed.nowMs = nowMs;
-          timed.table.advance(nowMs);
-        }
-        return timed.table.charge(hash(key), limit, cost);
-      });
+      const counts: Count[] = [];
+      for (const each of charges) counts.push(charge(each, nowMs));
+      return counts;
     },
     close: reset,
   };
+}
+
+/** What a store has computed for a group of counters and its last limit. */
+class Memo {
+  readonly prefix: HashState;
+  readonly limit: Limit;
+  /** Those of the store that computed it. */
+  readonly tables: object;
+  readonly timed: Timed;
+
+  constructor(prefix: HashState, limit: Limit, tables: object, timed: Timed) {
+    this.prefix = prefix;
+    this.limit = limit;
+    this.tables = tables;
+    this.timed = timed;
+  }
 }
 
 /** A table, and the time it was last set to. */

@@ -1,9 +1,21 @@
 import type { Limit } from '../rules/limit.ts';
 
+/** The counters of one rule. */
+export interface CounterGroup {
+  /** Prefix of their keys; unique per rule. */
+  readonly id: string;
+  /** For a store in memory: what it has computed for the group. */
+  memo?: object | undefined;
+}
+
 /** A counter to increase. */
 export interface Charge {
-  /** Unique per rule and distinct values; contains no raw value longer than 64 bytes. */
+  /** Unique per rule and distinct values; contains no raw value longer than 64 bytes. May be computed when it is read. */
   readonly key: string;
+  /** With `values`, the same as the key for stores in memory, which need not compute it. A counter always has a group or never. */
+  readonly group?: CounterGroup | undefined;
+  /** The distinct values of the counter in its group, as they are in the request. */
+  readonly values?: string | undefined;
   readonly limit: Limit;
   /** An integer of 0 or more; 0 reads the counter only, and is over only if the counter is. */
   readonly cost: number;

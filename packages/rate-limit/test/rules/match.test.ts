@@ -27,7 +27,7 @@ function hitsOf(rules: RateLimitRules, ...request: Descriptor[]): readonly Hit[]
   return createMatch([compileRules(rules, { domain: 'custom' })])(request);
 }
 const names = (rules: RateLimitRules, ...request: Descriptor[]): string[] =>
-  hitsOf(rules, ...request).map((hit) => hit.rule.name);
+  hitsOf(rules, ...request).map((hit) => hit.group.name);
 
 describe('matching of tuples', () => {
   const nested: RateLimitRules = {
@@ -112,7 +112,7 @@ describe('matching of tuples', () => {
       { ...tuple(['b', '1']), limit },
       { ...tuple(['c', '1']), limit },
     );
-    expect(hits.map((hit) => [hit.rule.name, hit.limit])).to.deep.equal([
+    expect(hits.map((hit) => [hit.group.name, hit.limit])).to.deep.equal([
       ['custom.a', limit],
       ['custom.b', { ...limit, algorithm: 'SLIDING_WINDOW' }],
     ]);
@@ -211,7 +211,7 @@ describe('matching of resources', () => {
       tuple(['generic_key', 'x.y'], ['a', '1']),
       tuple(['generic_key', 'h.h'], ['a', '1']),
     ]);
-    expect(hits.map((hit) => hit.rule.name)).to.deep.equal(['vendor.io.generic_key_h.h.a']);
+    expect(hits.map((hit) => hit.group.name)).to.deep.equal(['vendor.io.generic_key_h.h.a']);
   });
 });
 
@@ -314,7 +314,7 @@ describe('matching of random rules', () => {
         ];
         const actual = match(descriptors);
         const expected = naiveMatch(rules, descriptors);
-        const ruleOf = (hit: Hit) => sources[compiled.rules.indexOf(hit.rule)];
+        const ruleOf = (hit: Hit) => sources[compiled.rules.indexOf(hit.group)];
         expect(actual.map(ruleOf)).to.deep.equal(expected.map((hit) => hit.rule));
         expected.forEach((hit, i) => {
           const counter = JSON.stringify([sources.indexOf(hit.rule as RateLimitDescriptor), hit.values]);

@@ -29,9 +29,14 @@ describe('the table of the memory store', () => {
   }
 });
 
+function hashWith(seed?: Buffer) {
+  const { start, hash } = createKeyHash(seed);
+  return (text: string) => hash(start, text);
+}
+
 describe('the hash of the memory store', () => {
   it('is different for different keys', () => {
-    const hash = createKeyHash(Buffer.from('01234567'));
+    const hash = hashWith(Buffer.from('01234567'));
     const seen = new Set<string>();
     const keys = ['', '\u0000', '\u0000\u0000', 'a', 'a\u0000', '\u{1F600}', 'x'.repeat(100_001)];
     for (let i = 0; i < 200_000; i++) keys.push(`custom|remote_address|${i}`);
@@ -43,7 +48,7 @@ describe('the hash of the memory store', () => {
   });
 
   it('spreads over all bits', () => {
-    const hash = createKeyHash(Buffer.from('01234567'));
+    const hash = hashWith(Buffer.from('01234567'));
     const ones = Array.from({ length: 64 }, () => 0);
     for (let i = 0; i < 20_000; i++) {
       const { low, high } = hash(`k${i}`);
@@ -56,13 +61,28 @@ describe('the hash of the memory store', () => {
   });
 
   it('depends on its random key', () => {
-    const { low, high } = createKeyHash()('a');
-    const other = createKeyHash()('a');
+    const { low, high } = hashWith()('a');
+    const other = hashWith()('a');
     expect([low, high]).not.to.deep.equal([other.low, other.high]);
   });
 
+  it('depends on the text before', () => {
+    const { after, hash } = createKeyHash();
+    const texts = [
+      ['', 'ab'],
+      ['a', 'b'],
+      ['ab', ''],
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['b', 'a'],
+    ] as const;
+    const seen = texts.map(([before, text]) => JSON.stringify(hash(after(before), text)));
+    expect(new Set(seen).size).to.equal(texts.length);
+    expect(JSON.stringify(hash(after('ab'), 'c'))).to.equal(seen[4]);
+  });
+
   it('is the same for the same key, whichever way the text was made', () => {
-    const hash = createKeyHash();
+    const hash = hashWith();
     const { low, high } = { ...hash('abcdef|192.0.2.1') };
     const joined = ['abcdef', '192.0.2.1'].join('|');
     expect({ ...hash(joined) }).to.deep.equal({ low, high });
