@@ -8,6 +8,14 @@ is the stricter one: see [Security](security.md). Health checks, which the test 
 [their own list](health-checks.md#differences-from-envoy).
 `;
 
+const HALF_CLOSED = `## Clients that end their side
+
+A client that ends its side of the connection after its request (a half-close, for example \`nc -N\`) receives no response: the gateway closes
+the connection and cancels the request upstream. Envoy does the same, and the test compares it. RFC 9112 §9.5 asks for a prompt close of both
+sides, and the sign of a last request in §9.6 is \`Connection: close\`. The gateway cannot distinguish this client from one that has
+left, for which the upstream would work in vain.
+`;
+
 /** Returns the page for users: a table per topic. */
 export function differencesPage(differences: readonly Difference[]): string {
   const topics = Map.groupBy(differences, ({ topic }) => topic);
@@ -15,7 +23,7 @@ export function differencesPage(differences: readonly Difference[]): string {
     const rows = members.map(({ gateway, envoy, reason }) => [gateway, envoy, reason]);
     return `## ${topic}\n\n${table([['Gateway', 'Envoy', 'Reason'], ...rows])}\n`;
   });
-  return [INTRODUCTION, ...sections].join('\n');
+  return [INTRODUCTION, ...sections, HALF_CLOSED].join('\n');
 }
 
 /** Returns a table with aligned columns, as the formatter writes it. */

@@ -93,6 +93,21 @@ export const bodies: readonly Group[] = [
       },
       'begins with empty lines': `\r\n${ask('GET /a')}`,
       'ends after the request, without a response': { request: ask('GET /a'), end: true },
+      'ends after the request, with a response that comes later': {
+        request: ask('GET /a'),
+        upstream: [(to) => void setTimeout(to.send, 100, reply('200 OK', [], 'late'))],
+        end: true,
+      },
+      'ends after the body, with a response that comes later': {
+        request: post('/a', 'hello'),
+        upstream: [(to) => void setTimeout(to.send, 100, reply('200 OK', [], 'late'))],
+        end: true,
+      },
+      'ends within the response': {
+        request: ask('GET /a'),
+        upstream: [(to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nla'), setTimeout(to.send, 100, 'te'))],
+        end: true,
+      },
     },
   },
   {
