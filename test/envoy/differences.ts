@@ -620,6 +620,43 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'It is a response of the upstream like any other.',
     scenarios: {
       'upgrade: to websocket that the upstream refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+      'upgrade: to websocket that the upstream refuses in chunks': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with 204': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with 204 and a length': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with 304': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with 304 and a body': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with more than its length': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with more than its length, in two parts': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade: to websocket that the upstream refuses with two responses': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+      'upgrade with a timeout: within a response that refuses': {
+        'response x-envoy-upstream-service-time': ['(ms)', '-'],
+      },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway: 'A 304 that refuses an upgrade keeps its `content-length`.',
+    envoy: 'It is removed.',
+    reason: 'RFC 9110 §8.6 allows it; it is the length of the 200.',
+    scenarios: {
+      'upgrade: to websocket that the upstream refuses with 304': { 'response content-length': ['5', '-'] },
+      'upgrade: to websocket that the upstream refuses with 304 and a body': { 'response content-length': ['5', '-'] },
     },
   },
   {
@@ -705,6 +742,9 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'The status is complete without it.',
     scenarios: {
       'upstream: sends 204 with a body': { response: ['204 No Content', '502 Bad Gateway'] },
+      'upgrade: to websocket that the upstream refuses with 204 and a body': {
+        response: ['204 No Content', '502 Bad Gateway'],
+      },
     },
   },
 ];

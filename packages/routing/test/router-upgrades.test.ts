@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { WebSocketServer } from 'ws';
-import { factsOf, type Concern, type Route } from '@edge-gateway/core';
+import { factsOf, type Concern, type Listener, type Route, type SnapshotUpstream } from '@edge-gateway/core';
 import { createRouter, type Router } from '../src/router.ts';
+import { closeAll, rawClient, rawUpstream } from './forward/harness.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll, upstreamOf } from './snapshots.ts';
 
 const HANDSHAKE =
@@ -36,14 +37,20 @@ describe('upgrades through the router', () => {
   afterEach(async () => {
     for (const close of closers.splice(0)) close();
     await router.close();
+    await closeAll();
     await stopAll();
   });
 
   /** Starts a router in front of an upstream; returns its port. */
-  async function routed(options: Route['options'], upstreamPort: number): Promise<number> {
+  async function routed(
+    options: Route['options'],
+    upstreamPort: number,
+    spec: SnapshotUpstream['spec'] = {},
+    listener: Partial<Listener> = {},
+  ): Promise<number> {
     const host = hostOf([routeOf({ options })]);
     router = createRouter({ concerns: [renewing] });
-    router.apply(snapshotOf([host], [upstreamOf([endpointOf(upstreamPort)])]));
+    router.apply(snapshotOf([host], [{ ...upstreamOf([endpointOf(upstreamPort)]), spec }], listener));
     const server = createServer();
     server.on('upgrade', (req, socket, head) => router.listener(LISTENER).upgrade!(req, socket, head));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -106,7 +113,62 @@ describe('upgrades through the router', () => {
     expect(text).to.contain('set-cookie: session=2; HttpOnly\r\n').and.contain('set-cookie: mac=3; HttpOnly\r\n');
   });
 
+  describe('that fail', () => {
+    const refusing = { circuitBreakers: { maxRequests: 0 } };
+
+    /** The response to a handshake of an upstream that receives none. */
+    async function refused(options: Route['options'], listener: Partial<Listener> = {}): Promise<string> {
+      const { text } = await rawClient(await routed(options, 1, refusing, listener), HANDSHAKE);
+      return text;
+    }
+
+    it('name the overload of the upstream', async () => {
+      const text = await refused({});
+      expect(text).to.match(/^HTTP\/1\.1 503 /);
+      expect(text).to.match(/\r\nx-envoy-overloaded: true\r\n/);
+      expect(text).to.match(/reset reason: overflow$/);
+    });
+
+    it('do not name it without x-envoy headers', async () => {
+      const text = await refused({}, { httpOptions: { router: { suppressEnvoyHeaders: true } } });
+      expect(text)
+        .to.match(/^HTTP\/1\.1 503 /)
+        .and.not.contain('x-envoy');
+    });
+
+    it('have the headers of every response of the route', async () => {
+      const text = await refused({
+        headerManipulation: { responseHeadersToAdd: [{ header: { key: 'x-added', value: 'yes' }, append: false }] },
+      });
+      for (const header of ['x-added: yes', 'server: envoy', 'connection: close'])
+        expect(text.toLowerCase()).to.contain(`\r\n${header}\r\n`);
+    });
+
+    it('end after the timeout of the route', async () => {
+      const { port } = await rawUpstream(() => {});
+      const { text } = await rawClient(await routed({ timeout: '0.05s' }, port), HANDSHAKE);
+      expect(text)
+        .to.match(/^HTTP\/1\.1 504 /)
+        .and.match(/\r\n\r\nupstream request timeout$/);
+    });
+  });
+
   describe('that an upstream does not accept', () => {
+    for (const [name, response, expected] of [
+      ['204 and a body', '204 No Content\r\ncontent-length: 5\r\n\r\nhello', ''],
+      ['204 and a length', '204 No Content\r\ncontent-length: 0\r\n\r\n', ''],
+      ['304 and a body', '304 Not Modified\r\ncontent-length: 5\r\n\r\nhello', ''],
+      ['more than its length', '403 Forbidden\r\ncontent-length: 2\r\n\r\nno, never', 'no'],
+    ] as const)
+      it(`are responded to with the response of ${name}`, async () => {
+        const { port } = await rawUpstream((socket) => socket.write(`HTTP/1.1 ${response}`));
+        const { text } = await rawClient(await routed({}, port), HANDSHAKE);
+        const [head = '', body] = text.split('\r\n\r\n');
+        expect(head.split('\r\n', 1)[0]).to.equal(`HTTP/1.1 ${response.split('\r\n', 1)[0]}`);
+        expect(body).to.equal(expected);
+        if (name.startsWith('204')) expect(head).not.to.match(/content-length|transfer-encoding/i);
+      });
+
     const CARD = '4111 1111 1111 1111';
 
     it('are responded to with the changes, filters and headers of the route, each once', async () => {

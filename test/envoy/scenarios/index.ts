@@ -22,6 +22,7 @@ import { retries } from './retries.ts';
 import { shadowing } from './shadowing.ts';
 import { streamLimits } from './stream-limits.ts';
 import { trailers } from './trailers.ts';
+import { upgrades } from './upgrades.ts';
 
 /** The groups of every feature. */
 export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
@@ -48,4 +49,5 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   shadowing,
   streamLimits,
   trailers,
+  upgrades,
 };

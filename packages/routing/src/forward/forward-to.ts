@@ -85,7 +85,7 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
   };
   const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     rejectBadUpgrade(req);
-    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req) });
+    forwardUpgrade(req, socket, head, { upstream, path: pathOf(req, target), headers: headersOf(req), timeoutMs });
   };
   handler.upgrade = onlyProtected(upgrade, context.log.get('websocket'));
   handler.close = () => upstreams.close();

@@ -99,10 +99,17 @@ export interface UpgradeTarget {
   readonly endpoint?: Host;
   /** What the choice of the host depends on. */
   readonly pickContext?: PickContext;
+  /**
+   * Milliseconds until the response to the upgrade, and the end of one other than 101; 0 is no limit. An upgraded connection is not
+   * limited. Default 15,000.
+   */
+  readonly timeoutMs?: number;
   /** Limits of the stream: 504 before the response, then the end of both connections. */
   readonly streamLimits?: StreamLimits | undefined;
   /** Writes a response other than 101 to the client. Default: it is relayed unchanged. */
   onResponse?(response: IncomingMessage, host: Host): void;
+  /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
+  onFailure?(failure: ForwardFailure, outcome: UpgradeOutcome): void;
   /** Called once at the end, with the status sent to the client (101 for a successful upgrade) and details for the log. */
   onDone?(outcome: UpgradeOutcome): void;
 }
@@ -111,6 +118,8 @@ export interface UpgradeOutcome {
   readonly status: number;
   readonly flags: string;
   readonly details?: string;
+  /** Text of the error of the connection, for the log; never sent to the client. */
+  readonly cause?: string | undefined;
   readonly endpoint?: string;
   /** This side of the connection to it. */
   readonly local?: LocalEnd | undefined;

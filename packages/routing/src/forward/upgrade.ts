@@ -9,6 +9,7 @@ import { isHopByHop } from '../http1/hop-by-hop.ts';
 import { requestHead } from '../http1/request-head.ts';
 import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { Cluster } from '../upstream/cluster.ts';
+import type { Deadline, Limited } from '../upstream/deadlines.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import {
   explain,
@@ -20,7 +21,7 @@ import {
   type ForwardFailure,
 } from '../upstream/failure.ts';
 import type { ConnectionPool } from '../upstream/pool.ts';
-import type { ForwardUpgrade, UpgradeTarget } from './forward.ts';
+import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget } from './forward.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
@@ -30,7 +31,7 @@ const SERVER = {};
 
 /**
  * Forwards an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
- * than 101 is relayed and the connection closed; if the upstream refuses, is slow (15 s) or sends no HTTP, the response is 503, 504
+ * than 101 is relayed and the connection closed; if the upstream refuses, is slow (`timeoutMs`) or sends no HTTP, the response is 503, 504
  * or 502; for a request that cannot be sent it is 500. Throws only a `TypeError` for an upstream that is not from `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
@@ -45,17 +46,19 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   upgrade.fail(noEndpoint(upstream.unusable ?? 'no endpoint'));
 };
 
-class Upgrade {
+class Upgrade implements Limited {
   readonly #socket: Socket;
   readonly #to: UpgradeTarget;
   readonly #cluster: Cluster;
   readonly #host: Host | undefined;
   readonly #before: { readonly read: number; readonly written: number };
   #status = 0;
-  #reason: { readonly flags: string; readonly details?: string } = { flags: '' };
+  #reason: Pick<UpgradeOutcome, 'flags' | 'details' | 'cause'> = { flags: '' };
   #connected = false;
   #local: LocalEnd | undefined;
   #timer: StreamTimer | undefined;
+  #deadline: Deadline | undefined;
+  #hasEnded = false;
   #proxyReq: ClientRequest | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
@@ -76,7 +79,8 @@ class Upgrade {
 
   /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
   send(host: Host, protocol: string, head: Buffer): void {
-    const { path, headers, streamLimits } = this.#to;
+    const { path, headers, streamLimits, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
+    if (timeoutMs > 0) this.#deadline = this.#cluster.deadlines.start(this, timeoutMs, performance.now());
     if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
     try {
       // A write error is not a failure of the upstream.
@@ -110,8 +114,21 @@ class Upgrade {
   fail(reason: FailureReason): void {
     if (this.#status !== 0) return;
     this.#responded(reason.failure.status);
-    this.#reason = { flags: reason.flags, details: reason.details };
-    refuse(this.#socket, withResetText(reason, false));
+    const { flags, details, cause } = reason;
+    this.#reason = { flags, details, cause };
+    const failure = withResetText(reason, false);
+    if (!this.#to.onFailure) return refuse(this.#socket, failure);
+    // The host has no part in what follows.
+    this.#end();
+    this.#to.onFailure(failure, this.#outcome());
+  }
+
+  /** The upstream took too long: it has not responded, or its response that refuses the upgrade is not complete. */
+  expire(): void {
+    this.#cluster.stats.rqTimeout.value++;
+    this.#host!.rqTimeout++;
+    const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
+    this.#stop({ failure, flags: 'UT', details: 'response_timeout', cause: 'no complete response to the upgrade' });
   }
 
   #watch(proxyReq: ClientRequest): void {
@@ -121,12 +138,6 @@ class Upgrade {
       proxyReq.destroy();
       socket.destroy();
     };
-    const timer = setTimeout(() => {
-      settle();
-      const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
-      this.fail({ failure, flags: 'UT', details: 'response_timeout', cause: 'no response to the upgrade' });
-      proxyReq.destroy();
-    }, DEFAULT_TIMEOUT_MS);
     // A connection without a reader does not report that its peer disconnected.
     const peek = (): void => {
       socket.read(0);
@@ -134,7 +145,6 @@ class Upgrade {
       if (hasEnded(socket)) giveUp();
     };
     const settle = (): void => {
-      clearTimeout(timer);
       socket.off('readable', peek).off('end', giveUp).off('close', giveUp);
     };
     socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
@@ -147,6 +157,8 @@ class Upgrade {
       settle();
       if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
       this.#responded(status);
+      // Bytes after the response are an error of the request, for which http-proxy-middleware would end the connection of the client.
+      proxyReq.removeAllListeners('error').on('error', () => {});
       // A response instead of a tunnel is not limited: its pauses are not observed.
       this.#timer?.cancel();
       if (this.#to.onResponse) this.#to.onResponse(response, this.#host!);
@@ -158,6 +170,7 @@ class Upgrade {
       process.nextTick(() => proxyReq.removeAllListeners('response').once('response', onResponse));
     proxyReq.once('upgrade', (_response, tunnel: Socket) => {
       settle();
+      this.#deadline?.cancel();
       this.#join(tunnel);
     });
   }
@@ -187,26 +200,42 @@ class Upgrade {
     this.#host?.responded(status);
   }
 
-  readonly #limited = ({ code, flags, details }: ReachedLimit): void => {
-    if (this.#status === 0) this.fail({ failure: failureOf(code), flags, details });
+  readonly #limited = ({ code, flags, details }: ReachedLimit): void =>
+    this.#stop({ failure: failureOf(code), flags, details });
+
+  /** Ends the upgrade for a reason of the gateway: with a response if there is none yet. */
+  #stop(reason: FailureReason): void {
+    if (this.#status === 0) this.fail(reason);
     else {
-      this.#reason = { flags, details };
+      this.#reason = { flags: reason.flags, details: reason.details };
       this.#socket.destroy();
     }
     this.#proxyReq?.destroy();
-  };
+  }
 
   readonly #failed = (error: Error): void => this.fail(explain(error, this.#connected ? 'sent' : 'connecting'));
 
   readonly #done = (): void => {
+    if (this.#hasEnded) return;
+    this.#end();
+    this.#to.onDone?.(this.#outcome());
+  };
+
+  /** Ends the timers and statistics. */
+  #end(): void {
     const { stats } = this.#cluster;
-    const status = this.#status;
+    this.#hasEnded = true;
     this.#timer?.cancel();
+    this.#deadline?.cancel();
     stats.rqActive.value--;
     if (this.#host) this.#host.active--;
     stats.rqCompleted.value++;
-    if (status === 0) stats.rqCancelled.value++;
-    this.#to.onDone?.({
+    if (this.#status === 0) stats.rqCancelled.value++;
+  }
+
+  #outcome(): UpgradeOutcome {
+    const status = this.#status;
+    return {
       ...this.#reason,
       ...(status === 0 && { flags: 'DC' }),
       status,
@@ -214,8 +243,8 @@ class Upgrade {
       local: this.#local,
       bytesSent: this.#socket.bytesWritten - this.#before.written,
       bytesReceived: this.#socket.bytesRead - this.#before.read,
-    });
-  };
+    };
+  }
 }
 
 /** Returns true if the peer has finished sending, also while something that it sent is unread. */

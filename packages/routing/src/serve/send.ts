@@ -103,11 +103,16 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     headers: request.head.headers,
     endpoint: request.endpoint,
     pickContext: request.pickContext,
+    timeoutMs: request.timeoutMs,
     streamLimits: request.streamLimits,
     onResponse(response, host) {
       takeBack();
       limitResponse(request, response, socket as Socket);
       respondInstead(request, response, host);
+    },
+    onFailure(failure, outcome) {
+      takeBack();
+      request.onDone({ ...outcome, failure, attempts: 1, upstreamMs: -1 });
     },
     onDone: (outcome) => {
       request.result.status = outcome.status;
@@ -117,20 +122,12 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
   request.release();
 }
 
-/** Ends a response that takes too long, or whose client has left: nothing else reads the connection of the client. */
-function limitResponse(
-  { res, timeoutMs, streamLimits }: RoutedRequest,
-  response: IncomingMessage,
-  socket: Socket,
-): void {
+/** Ends a response that pauses for too long, or whose client has left: nothing else reads the connection of the client. */
+function limitResponse({ res, streamLimits }: RoutedRequest, response: IncomingMessage, socket: Socket): void {
   const end = (): void => void res.destroy();
-  const timer = timeoutMs > 0 ? setTimeout(end, timeoutMs) : undefined;
   response.setTimeout(streamLimits?.idleMs || DEFAULT_LIMITS.streamIdleTimeoutMs, end);
   socket.on('end', end).resume();
-  res.once('close', () => {
-    clearTimeout(timer);
-    socket.off('end', end);
-  });
+  res.once('close', () => socket.off('end', end));
 }
 
 /** Writes the response of an upstream that does not upgrade, with the changes and filters of the route. */
@@ -140,7 +137,9 @@ function respondInstead(request: RoutedRequest, response: IncomingMessage, host:
   const named = new Set(namedByConnection(response.headers.connection ?? ''));
   const flat = rawHeaders.flatMap((name, i) => {
     const lower = name.toLowerCase();
-    return i % 2 === 1 || isHopByHop(lower) || named.has(lower) ? [] : [lower, rawHeaders[i + 1]!];
+    // RFC 9110 §8.6: a 204 must not have a length.
+    const isDropped = isHopByHop(lower) || named.has(lower) || (status === 204 && lower === 'content-length');
+    return i % 2 === 1 || isDropped ? [] : [lower, rawHeaders[i + 1]!];
   });
   try {
     res.writeHead(status, request.onResponseHead(status, flat, host));

@@ -25,11 +25,13 @@ async function upgradeGateway(
   {
     context = createContext(),
     headers = [] as string[],
+    timeoutMs = undefined as number | undefined,
     streamLimits = undefined as StreamLimits | undefined,
     pathOf = (req: IncomingMessage): string => `/rewritten${req.url}`,
   }: {
     context?: Context;
     headers?: string[];
+    timeoutMs?: number | undefined;
     streamLimits?: StreamLimits;
     pathOf?: (req: IncomingMessage) => string;
   } = {},
@@ -47,6 +49,7 @@ async function upgradeGateway(
       upstream: upstreams.get(upstream.name)!,
       path: pathOf(req),
       headers: [...kept, ...headers],
+      ...(timeoutMs !== undefined && { timeoutMs }),
       streamLimits,
       onDone: (outcome) => void outcomes.push(outcome),
     });
@@ -186,6 +189,29 @@ describe('forwardUpgrade', () => {
     await until(() => gw.outcomes.length === 1);
     expect(gw.outcomes[0]).to.include({ status: 403 });
   });
+
+  for (const [name, rejection, received] of [
+    ['204 and a body', '204 No Content\r\nx-why: no\r\ncontent-length: 5\r\n\r\nhello', ''],
+    ['304 and a body', '304 Not Modified\r\nx-why: no\r\n\r\nhello', ''],
+    ['more than its length', '403 Forbidden\r\nx-why: no\r\ncontent-length: 2\r\n\r\nno, never', 'no'],
+    [
+      'bytes after its last chunk',
+      '403 Forbidden\r\nx-why: no\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\nnever',
+      '2\r\nno\r\n0\r\n\r\n',
+    ],
+  ] as const) {
+    it(`relays a rejection with ${name}, without the bytes that do not belong to it`, async () => {
+      const upstream = await rawUpstream((socket) => socket.write(`HTTP/1.1 ${rejection}`));
+      const gw = await upgradeGateway(snapshotOf(upstream.port));
+      const { text } = await rawClient(gw.port, HANDSHAKE);
+      const [head = '', ...body] = text.split('\r\n\r\n');
+      expect(head.split('\r\n', 1)[0]).to.equal(`HTTP/1.1 ${rejection.split('\r\n', 1)[0]}`);
+      expect(head).to.contain('\r\nx-why: no');
+      expect(body.join('\r\n\r\n')).to.equal(received);
+      await until(() => gw.outcomes.length === 1 && upstream.sockets.size === 0);
+      expect(gw.outcomes[0]).to.include({ status: Number(rejection.slice(0, 3)), flags: '' });
+    });
+  }
 
   it('responds with 503 when the upstream is down', async () => {
     const upstream = createServer();
@@ -480,6 +506,61 @@ describe('limits of upgrades', () => {
     first.terminate();
     await until(() => gateway.outcomes.length === 2);
     (await opened(gateway.url)).terminate();
+  });
+
+  it('give up a handshake after the timeout', async () => {
+    const { port, sockets } = await rawUpstream(() => {});
+    const context = createContext();
+    const gw = await upgradeGateway(snapshotOf(port), { context, timeoutMs: 50 });
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text).to.match(/^HTTP\/1\.1 504 Gateway Timeout\r\n/);
+    expect(text.split('\r\n\r\n')[1]).to.equal('upstream request timeout');
+    await until(() => gw.outcomes.length === 1 && sockets.size === 0);
+    expect(gw.outcomes[0]).to.include({ status: 504, flags: 'UT', details: 'response_timeout' });
+    const { stat } = context.metrics
+      .list()
+      .find(({ name }) => name.path === 'cluster.echo_gw-system.upstream_rq_timeout')!;
+    expect(stat).to.include({ value: 1 });
+  });
+
+  it('break off a rejection that is not complete after the timeout', async () => {
+    const { port, sockets } = await rawUpstream((socket) =>
+      socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 10\r\n\r\nhalf'),
+    );
+    const gw = await upgradeGateway(snapshotOf(port), { timeoutMs: 100 });
+    const { text } = await rawClient(gw.port, HANDSHAKE);
+    expect(text)
+      .to.match(/^HTTP\/1\.1 403 /)
+      .and.match(/half$/);
+    await until(() => gw.outcomes.length === 1 && sockets.size === 0);
+    expect(gw.outcomes[0]).to.include({ status: 403, flags: 'UT', details: 'response_timeout' });
+  });
+
+  it('leave a tunnel open after the timeout', async () => {
+    let handshakes = 0;
+    const { port } = await rawUpstream((socket) => {
+      if (handshakes++ > 0) return;
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.on('data', () => socket.write('still'));
+    });
+    const gw = await upgradeGateway(snapshotOf(port), { timeoutMs: 100 });
+    const client = connect(gw.port, '127.0.0.1');
+    client.write(HANDSHAKE);
+    await once(client, 'data');
+    // Its timeout ends after that of the tunnel would.
+    expect((await rawClient(gw.port, HANDSHAKE)).text).to.match(/^HTTP\/1\.1 504 /);
+    client.write('frame');
+    expect(String((await once(client, 'data'))[0])).to.equal('still');
+    client.destroy();
+  });
+
+  it('are unlimited with a timeout of 0', async () => {
+    const { port } = await echoServer();
+    const gw = await upgradeGateway(snapshotOf(port), { timeoutMs: 0 });
+    const client = await opened(gw.url);
+    client.send('once');
+    expect(String((await once(client, 'message'))[0])).to.equal('once');
+    client.terminate();
   });
 
   it('end an idle tunnel', async () => {
