@@ -20,7 +20,7 @@ import {
   type FailureReason,
   type ForwardFailure,
 } from '../upstream/failure.ts';
-import type { ConnectionPool } from '../upstream/pool.ts';
+import type { ConnectionPool, UnpooledUser } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget } from './forward.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
@@ -58,6 +58,7 @@ class Upgrade implements Limited {
   #local: LocalEnd | undefined;
   #timer: StreamTimer | undefined;
   #deadline: Deadline | undefined;
+  #stopWaiting: (() => void) | undefined;
   #hasEnded = false;
   #proxyReq: ClientRequest | undefined;
 
@@ -95,7 +96,7 @@ class Upgrade implements Limited {
       const proxy = createProxyMiddleware({
         // The agent uses TLS if the upstream does, so the target is always plain.
         target: `http://${authorityOf(host)}`,
-        agent: createAgent(this.#cluster.pool(host), this.#socket),
+        agent: this.#createAgent(this.#cluster.pool(host)),
         ejectPlugins: true,
         plugins: [
           (server) => {
@@ -113,6 +114,7 @@ class Upgrade implements Limited {
   /** Ends the upgrade before the tunnel exists, with a response of the gateway. */
   fail(reason: FailureReason): void {
     if (this.#status !== 0) return;
+    this.#stopWaiting?.();
     this.#responded(reason.failure.status);
     const { flags, details, cause } = reason;
     this.#reason = { flags, details, cause };
@@ -129,6 +131,20 @@ class Upgrade implements Limited {
     this.#host!.rqTimeout++;
     const failure = failureOf('ERR_ROUTING_UPSTREAM_TIMEOUT');
     this.#stop({ failure, flags: 'UT', details: 'response_timeout', cause: 'no complete response to the upgrade' });
+  }
+
+  /** Connections for upgrades: never shared or kept. */
+  #createAgent(pool: ConnectionPool): Agent {
+    const createConnection: Agent['createConnection'] = (_options, callback) => {
+      const user: UnpooledUser = {
+        client: this.#socket,
+        onConnect: (error, socket) => callback?.(error, socket as Socket),
+      };
+      this.#stopWaiting = () => pool.cancel(user);
+      pool.acquireUnpooled(user);
+      return undefined;
+    };
+    return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
   }
 
   #watch(proxyReq: ClientRequest): void {
@@ -225,6 +241,7 @@ class Upgrade implements Limited {
   #end(): void {
     const { stats } = this.#cluster;
     this.#hasEnded = true;
+    this.#stopWaiting?.();
     this.#timer?.cancel();
     this.#deadline?.cancel();
     stats.rqActive.value--;
@@ -250,15 +267,6 @@ class Upgrade implements Limited {
 /** Returns true if the peer has finished sending, also while something that it sent is unread. */
 function hasEnded(socket: Socket): boolean {
   return (socket as Socket & { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
-}
-
-/** Connections for upgrades: never shared or kept. */
-function createAgent(pool: ConnectionPool, client: Socket): Agent {
-  const createConnection: Agent['createConnection'] = (_options, callback) => {
-    pool.connectUnpooled((error, socket) => callback?.(error, socket as Socket), client);
-    return undefined;
-  };
-  return Object.assign(new Agent({ keepAlive: false, maxSockets: Infinity }), { createConnection });
 }
 
 function refuse(socket: Socket, { status, message }: ForwardFailure): void {

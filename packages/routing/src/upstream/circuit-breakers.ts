@@ -55,9 +55,9 @@ export class CircuitBreakers {
   }
 
   #publish(cluster: string, metrics: Metrics, remaining: boolean): void {
-    const { cxActive, rqPendingActive } = this.#stats;
+    const { rqPendingActive } = this.#stats;
     const limits: Readonly<Record<string, readonly [left: string, max: number, used: () => number]>> = {
-      cx_open: ['remaining_cx', this.maxConnections, () => cxActive.value],
+      cx_open: ['remaining_cx', this.maxConnections, () => this.connections.open],
       rq_pending_open: ['remaining_pending', this.maxPending, () => rqPendingActive.value],
       rq_open: ['remaining_rq', this.maxRequests, () => this.#requests],
       rq_retry_open: ['remaining_retries', this.maxRetries, () => this.#retries],

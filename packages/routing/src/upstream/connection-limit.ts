@@ -1,5 +1,10 @@
 import type { Counter } from '@edge-gateway/core';
 
+/** All connections that the cluster allows are open. */
+export class ConnectionOverflowError extends Error {
+  readonly code = 'ERR_ROUTING_UPSTREAM_OVERFLOW';
+}
+
 /** A pool with requests that wait for a connection. */
 export interface WaitingPool {
   /** Opens connections for waiting requests, up to the limit. */
@@ -17,6 +22,11 @@ export class ConnectionLimit {
   constructor(max: number, overflow: Counter) {
     this.#max = max;
     this.#overflow = overflow;
+  }
+
+  /** Number of connections that are open or being opened. */
+  get open(): number {
+    return this.#open;
   }
 
   get isReached(): boolean {

@@ -1,6 +1,7 @@
 import { getSystemErrorMessage } from 'node:util';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
+import { ConnectionOverflowError } from './connection-limit.ts';
 import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
 
 export interface ForwardFailure {
@@ -71,6 +72,7 @@ export function explain(error: Error, phase: Phase): FailureReason {
   if (error instanceof RequestHeadError) {
     return { failure: failureOf('ERR_ROUTING_FORWARD_REQUEST'), flags: '', details: cause, cause };
   }
+  if (error instanceof ConnectionOverflowError) return overflow(error.message);
   if (phase === 'connecting') {
     if (code === 'ETIMEDOUT')
       return { ...resetOf('ERR_ROUTING_UPSTREAM_CONNECT_TIMEOUT', 'UF', 'connection timeout'), cause };

@@ -7,7 +7,7 @@ import { Connection, type ConnectionOwner, type ConnectionUser } from './upstrea
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import type { Tunnel } from './connect/tunnel.ts';
-import type { ConnectionLimit, WaitingPool } from './connection-limit.ts';
+import { ConnectionOverflowError, type ConnectionLimit, type WaitingPool } from './connection-limit.ts';
 import type { ConnectionSettings } from './cluster-settings.ts';
 import type { ClusterStats } from './stats.ts';
 
@@ -23,6 +23,14 @@ export interface PoolOptions {
   readonly lookup: LookupFunction;
 }
 
+/** The user of a connection that is never shared or reused. */
+export interface UnpooledUser {
+  /** Connection of the client, for the PROXY header. */
+  readonly client?: ClientAddresses | undefined;
+  /** Called once, with the connection or the reason of the failure. */
+  onConnect(error: Error | null, socket?: Socket): void;
+}
+
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
 export class ConnectionPool implements ConnectionOwner, WaitingPool {
   readonly host: Host;
@@ -33,7 +41,9 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
   readonly #limit: ConnectionLimit;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #waiting: ConnectionUser[] = [];
+  readonly #waiting: (ConnectionUser | UnpooledUser)[] = [];
+  /** Number of connections that are never shared. */
+  #unpooled = 0;
   #whenEmpty: (() => void) | undefined;
   #closing = false;
   /** Connections that are opened ahead of requests. */
@@ -57,15 +67,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
       if (this.settings.preconnectRatio > 1 && user.client === undefined) this.#preconnect();
       return true;
     }
-    if (this.#waiting.length >= this.settings.maxPending) {
-      this.stats.rqPendingOverflow.value++;
-      return false;
-    }
-    this.#waiting.push(user);
-    this.#limit.wait(this);
-    this.stats.rqPendingTotal.value++;
-    this.stats.rqPendingActive.value++;
-    return true;
+    return this.#wait(user);
   }
 
   /** Assigns a new, unused connection to `user`. Returns false if the limit is reached. */
@@ -75,28 +77,27 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     return connection !== undefined;
   }
 
-  /** Opens a connection that is never shared or reused, and counts it with the others. */
-  connectUnpooled(callback: (error: Error | null, socket?: Socket) => void, client?: ClientAddresses): void {
-    const settle: typeof callback = (error, socket) => {
-      if (!socket) {
-        this.connectFailed();
-        return callback(error);
-      }
-      this.connected();
-      socket.once('close', () => this.disconnected());
-      callback(null, socket);
-    };
-    this.connect(settle, undefined, prefaceOf(this.settings.proxyProtocol, client));
+  /** Opens a connection that is never shared or reused, and counts it with the others. Fails if the limit is reached. */
+  connectUnpooled(onConnect: UnpooledUser['onConnect']): void {
+    if (this.#reserve()) this.#openUnpooled({ onConnect });
+    else onConnect(new ConnectionOverflowError('too many connections'));
+  }
+
+  /** Opens such a connection for a request, which waits like other requests if the limit is reached, see {@link cancel}. */
+  acquireUnpooled(user: UnpooledUser): void {
+    if (this.#reserve()) this.#openUnpooled(user);
+    else if (!this.#wait(user)) user.onConnect(new ConnectionOverflowError('too many requests are waiting'));
   }
 
   /** Removes a user from the queue, or from the connection that is being opened for it. */
-  cancel(user: ConnectionUser): void {
+  cancel(user: ConnectionUser | UnpooledUser): void {
     const index = this.#waiting.indexOf(user);
     if (index >= 0) {
       this.#waiting.splice(index, 1);
       this.stats.rqPendingActive.value--;
       return;
     }
+    if (isUnpooled(user)) return;
     for (const connection of this.#connections) if (connection.isFor(user)) return connection.leave();
   }
 
@@ -121,8 +122,9 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     const user = this.#waiting[0];
     if (!user) return void this.#idle.push(connection);
     // A connection with the PROXY header of another client must not be used; its slot is then free for a new one.
-    if (!connection.serves(user.client)) return connection.destroy();
-    connection.give(this.#shift()!);
+    if (isUnpooled(user) || !connection.serves(user.client)) return connection.destroy();
+    this.#shift();
+    connection.give(user);
   }
 
   forget(connection: Connection): void {
@@ -139,9 +141,11 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
 
   serveWaiting(): void {
     while (this.#waiting.length > 0) {
-      const connection = this.#create(this.#waiting[0]!.client);
-      if (!connection) return this.#limit.wait(this);
-      connection.give(this.#shift()!);
+      if (!this.#reserve()) return this.#limit.wait(this);
+      const user = this.#shift();
+      if (!user) return this.#limit.free();
+      if (isUnpooled(user)) this.#openUnpooled(user);
+      else this.#add(user.client).give(user);
     }
   }
 
@@ -155,10 +159,53 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     });
   }
 
-  #create(client: ClientAddresses | undefined): Connection | undefined {
-    // The longest idle connection belongs to another client.
+  #wait(user: ConnectionUser | UnpooledUser): boolean {
+    if (this.#waiting.length >= this.settings.maxPending) {
+      this.stats.rqPendingOverflow.value++;
+      return false;
+    }
+    this.#waiting.push(user);
+    this.#limit.wait(this);
+    this.stats.rqPendingTotal.value++;
+    this.stats.rqPendingActive.value++;
+    return true;
+  }
+
+  /** Reserves the place of a connection, if necessary that of an idle one. */
+  #reserve(): boolean {
+    // The longest idle connection belongs to another client, or the new one is not shared.
     if (this.#limit.isReached) this.#idle[0]?.destroy();
-    if (!this.#limit.reserve(this.#connections.size === 0)) return undefined;
+    return this.#limit.reserve(this.#connections.size + this.#unpooled === 0);
+  }
+
+  #openUnpooled({ client, onConnect }: UnpooledUser): void {
+    this.#unpooled++;
+    const closed = (): void => {
+      this.#unpooled--;
+      this.#limit.free();
+      this.fill();
+    };
+    const settle: UnpooledUser['onConnect'] = (error, socket) => {
+      if (!socket) {
+        this.connectFailed();
+        onConnect(error);
+        return closed();
+      }
+      this.connected();
+      socket.once('close', () => {
+        this.disconnected();
+        closed();
+      });
+      onConnect(null, socket);
+    };
+    this.connect(settle, undefined, prefaceOf(this.settings.proxyProtocol, client));
+  }
+
+  #create(client: ClientAddresses | undefined): Connection | undefined {
+    return this.#reserve() ? this.#add(client) : undefined;
+  }
+
+  #add(client: ClientAddresses | undefined): Connection {
     const connection = new Connection(this, client);
     this.#connections.add(connection);
     return connection;
@@ -185,12 +232,14 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     }
   }
 
-  #shift(): ConnectionUser | undefined {
+  #shift(): ConnectionUser | UnpooledUser | undefined {
     const user = this.#waiting.shift();
     if (user) this.stats.rqPendingActive.value--;
     return user;
   }
 }
+
+const isUnpooled = (user: ConnectionUser | UnpooledUser): user is UnpooledUser => 'onConnect' in user;
 
 /** Node would reject it only when connecting, and with an unclear message. */
 function checkAddress(host: Host): void {

@@ -1,6 +1,23 @@
 import { expect } from 'chai';
 import { request, type ClientRequest, type ServerResponse } from 'node:http';
-import { closeAll, gateway, httpUpstream, snapshotOf, until, type Gateway } from '../forward/harness.ts';
+import { connect, type Socket } from 'node:net';
+import type { GatewayError } from '@edge-gateway/core';
+import type { UpgradeOutcome } from '../../src/forward/forward.ts';
+import { forwardUpgrade } from '../../src/forward/upgrade.ts';
+import { createUpstreamCaller } from '../../src/upstream/call.ts';
+import {
+  closeAll,
+  gateway,
+  httpUpstream,
+  rawUpstream,
+  snapshotOf,
+  until,
+  whenDone,
+  type Gateway,
+  type RawUpstream,
+} from '../forward/harness.ts';
+
+const ECHO = { name: 'echo', namespace: 'gw-system' };
 
 interface Backend {
   readonly port: number;
@@ -85,5 +102,140 @@ describe('the limit of connections of a cluster', () => {
     for (const res of [full.held[1]!, ...waiting.held]) res.end();
     const statuses = await Promise.all(sent.map(({ status }) => status));
     expect(statuses.toSorted()).to.deep.equal([200, 200, 200, 503]);
+  });
+
+  describe('counts upgrades', () => {
+    const HANDSHAKE = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
+    const ACCEPTED = 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
+    let upstream: RawUpstream;
+    let outcomes: UpgradeOutcome[];
+
+    /** Serves one host that accepts upgrades, and does not respond to other requests. */
+    async function upgrading(circuitBreakers: object, port?: number): Promise<void> {
+      upstream = await rawUpstream((socket, request) => {
+        if (request.includes('websocket')) socket.write(ACCEPTED);
+      });
+      gw = await gateway({ upstream: snapshotOf(port ?? upstream.port, { spec: { circuitBreakers } }) });
+      outcomes = [];
+      gw.server.on('upgrade', (req, socket, head) =>
+        forwardUpgrade(req, socket, head, {
+          upstream: gw.upstreams.get('echo_gw-system')!,
+          path: '/',
+          headers: ['host', 'a'],
+          onDone: (outcome) => void outcomes.push(outcome),
+        }),
+      );
+    }
+
+    /** Sends a handshake; `text` is what was received. */
+    function upgrade(): { readonly socket: Socket; text: string } {
+      const socket = connect(gw.port, '127.0.0.1');
+      const client = { socket, text: '' };
+      socket.on('error', () => {}).on('data', (chunk) => (client.text += chunk.toString('latin1')));
+      socket.write(HANDSHAKE);
+      whenDone(() => socket.destroy());
+      return client;
+    }
+
+    const isUpgraded = ({ text }: { readonly text: string }): boolean => text.startsWith('HTTP/1.1 101 ');
+    const isOpen = (): number => gw.stat('circuit_breakers.default.cx_open');
+
+    it('so that further upgrades wait for the end of one', async () => {
+      await upgrading({ maxConnections: 1, trackRemaining: true });
+      expect([isOpen(), gw.stat('circuit_breakers.default.remaining_cx')]).to.deep.equal([0, 1]);
+      const first = upgrade();
+      await until(() => isUpgraded(first));
+      expect(gw.stat('upstream_cx_active')).to.equal(1);
+      expect([isOpen(), gw.stat('circuit_breakers.default.remaining_cx')]).to.deep.equal([1, 0]);
+      const second = upgrade();
+      await until(() => gw.stat('upstream_rq_pending_active') === 1);
+      expect([upstream.connections, gw.stat('upstream_cx_overflow')]).to.deep.equal([1, 1]);
+      first.socket.destroy();
+      await until(() => isUpgraded(second));
+      expect([upstream.connections, gw.stat('upstream_rq_pending_active')]).to.deep.equal([2, 0]);
+      second.socket.destroy();
+      await until(() => isOpen() === 0 && gw.stat('upstream_cx_active') === 0);
+    });
+
+    it('so that requests wait for the end of one, and the other way round', async () => {
+      await upgrading({ maxConnections: 1 });
+      const first = upgrade();
+      await until(() => isUpgraded(first));
+      const request = send(gw);
+      await until(() => gw.stat('upstream_rq_pending_active') === 1);
+      const second = upgrade();
+      await until(() => gw.stat('upstream_rq_pending_active') === 2);
+      first.socket.destroy();
+      await until(() => upstream.requests.length === 2);
+      expect([upstream.connections, isUpgraded(second)]).to.deep.equal([2, false]);
+      [...upstream.sockets].at(-1)!.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      expect(await request.status).to.equal(200);
+      await until(() => isUpgraded(second));
+      expect(upstream.connections).to.equal(3);
+    });
+
+    it('and closes an idle connection for one', async () => {
+      await upgrading({ maxConnections: 1 });
+      const request = send(gw);
+      await until(() => upstream.requests.length === 1);
+      [...upstream.sockets][0]!.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      expect(await request.status).to.equal(200);
+      const first = upgrade();
+      await until(() => isUpgraded(first) && upstream.sockets.size === 1);
+      expect(gw.stat('upstream_cx_active')).to.equal(1);
+    });
+
+    it('and rejects those that would wait behind too many', async () => {
+      await upgrading({ maxConnections: 1, maxPendingRequests: 1 });
+      const first = upgrade();
+      await until(() => isUpgraded(first));
+      upgrade();
+      await until(() => gw.stat('upstream_rq_pending_active') === 1);
+      const third = upgrade();
+      await until(() => third.text.includes('reset reason: overflow'));
+      expect(third.text).to.match(/^HTTP\/1\.1 503 /);
+      expect(gw.stat('upstream_rq_pending_overflow')).to.equal(1);
+      third.socket.destroy();
+      await until(() => outcomes.length === 1);
+      expect(outcomes[0]).to.include({ status: 503, flags: 'UO' });
+    });
+
+    it('and forgets those whose client leaves while they wait', async () => {
+      await upgrading({ maxConnections: 1 });
+      const first = upgrade();
+      await until(() => isUpgraded(first));
+      const second = upgrade();
+      await until(() => gw.stat('upstream_rq_pending_active') === 1);
+      second.socket.destroy();
+      await until(() => gw.stat('upstream_rq_pending_active') === 0 && outcomes.length === 1);
+      expect(outcomes[0]).to.include({ status: 0, flags: 'DC' });
+      first.socket.destroy();
+      await until(() => isOpen() === 0);
+      expect(upstream.connections).to.equal(1);
+    });
+
+    it('and frees the place of one that could not connect', async () => {
+      await upgrading({ maxConnections: 1 }, 1);
+      for (let i = 0; i < 2; i++) {
+        const client = upgrade();
+        await until(() => client.text.startsWith('HTTP/1.1 503 '));
+        expect(isOpen()).to.equal(0);
+      }
+    });
+
+    it('and single connections of other protocols, which do not wait', async () => {
+      await upgrading({ maxConnections: 1 });
+      const { connect: open } = createUpstreamCaller(gw.upstreams);
+      const { socket } = await open!(ECHO);
+      expect([isOpen(), gw.stat('upstream_cx_active')]).to.deep.equal([1, 1]);
+      const error = await open!(ECHO).then(
+        () => undefined,
+        (reason: GatewayError) => reason,
+      );
+      expect(error).to.include({ status: 503, code: 'ERR_ROUTING_UPSTREAM_OVERFLOW' });
+      socket.destroy();
+      await until(() => isOpen() === 0);
+      (await open!(ECHO)).socket.destroy();
+    });
   });
 });

@@ -2,9 +2,12 @@ import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const fields = f.block({
-  maxConnections: f.uint32('Maximum number of connections to all hosts. Each host may always have one.', {
-    default: DEFAULTS.maxConnections,
-  }),
+  maxConnections: f.uint32(
+    'Maximum number of connections to all hosts, with those of WebSockets. Each host may always have one.',
+    {
+      default: DEFAULTS.maxConnections,
+    },
+  ),
   maxPendingRequests: f.uint32('Maximum number of requests that wait for a connection to a host.', {
     default: DEFAULTS.maxPendingRequests,
   }),
