@@ -1,3 +1,5 @@
+import { addBlocks } from './xx-lanes.ts';
+
 const P1 = 0x9e3779b185ebca87n;
 const P2 = 0xc2b2ae3d27d4eb4fn;
 const P3 = 0x165667b19e3779f9n;
@@ -19,9 +21,7 @@ export function xxHash64(text: string, seed = 0n): bigint {
   let at = 0;
   if (length >= 32) {
     const lanes = [seed + P1 + P2, seed + P2, seed, seed - P1].map(wrap);
-    for (; at + 32 <= length; at += 32) {
-      for (let i = 0; i < 4; i++) lanes[i] = round(lanes[i]!, bytes.readBigUInt64LE(at + i * 8));
-    }
+    at = addBlocks(lanes, bytes);
     const [a, b, c, d] = lanes as [bigint, bigint, bigint, bigint];
     hash = wrap(rotate(a, 1n) + rotate(b, 7n) + rotate(c, 12n) + rotate(d, 18n));
     for (const lane of lanes) hash = wrap((hash ^ round(0n, lane)) * P1 + P4);

@@ -11,15 +11,6 @@ const REQUESTS = 20_000;
 const byHash = (i: number) => ({ hash: xxHash64(`user-${i}`) });
 const using = (loadBalancerConfig: UpstreamSpec['loadBalancerConfig']): UpstreamSpec => ({ loadBalancerConfig });
 
-describe('xxHash64', () => {
-  it('returns the hashes of the reference implementation', () => {
-    expect(xxHash64('').toString(16)).to.equal('ef46db3751d8e999');
-    expect(xxHash64('a').toString(16)).to.equal('d24ec4f1a98c6e5b');
-    expect(xxHash64('abc').toString(16)).to.equal('44bc2cf5ad770999');
-    expect(xxHash64('Nobody inspects the spammish repetition').toString(16)).to.equal('fbcea83c8a378bf1');
-  });
-});
-
 describe('load balancing', () => {
   it('uses hosts in turn by their weights by default', () => {
     const hosts = hostsOf([{ weight: 3 }, { weight: 1 }]);
