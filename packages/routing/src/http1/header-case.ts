@@ -27,8 +27,17 @@ export function withWrittenCase(head: string, written: readonly string[]): strin
   return head.replaceAll(LINE, (_line, name: string) => `\r\n${names.get(name.toLowerCase()) ?? name}:`);
 }
 
-/** Writes the header names of a response in title case, whoever writes its head. */
+/** Returns headers, flat, with their names in title case. */
+export function properCaseNames(flat: readonly string[]): string[] {
+  return flat.map((item, i) => (i % 2 === 0 ? properCase(item) : item));
+}
+
+const prepared = new WeakSet<ServerResponse>();
+
+/** Writes the header names of a response in title case, whoever writes its head. Calling it again has no effect. */
 export function writeProperCase(res: ServerResponse): void {
+  if (prepared.has(res)) return;
+  prepared.add(res);
   const write = res.writeHead.bind(res) as (...written: unknown[]) => ServerResponse;
   res.writeHead = ((...written: unknown[]) => {
     for (const name of res.getHeaderNames()) {

@@ -67,11 +67,13 @@ export function beginRequest(connection: Connection, req: IncomingMessage, res: 
 function endRequest(this: ServerResponse): void {
   const connection = connectionOf(this.req.socket);
   if (!connection) return;
+  // The client must be able to read the response while it is still sending.
+  const close = isReading(connection) ? linger : destroySoon;
   connection.inflight--;
   if (connection.res === this) connection.req = connection.res = undefined;
   connection.idleSince = performance.now();
   connection.idleBytes = connection.socket.bytesRead;
-  if (connection.closing && connection.inflight === 0 && !connection.upgraded) connection.socket.destroySoon();
+  if (connection.closing && connection.inflight === 0 && !connection.upgraded) close(connection.socket);
 }
 
 /** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
@@ -104,5 +106,7 @@ export function closeGracefully(connection: Connection, graceMs: number): void {
 function closeIfIdle(connection: Connection): void {
   if (isIdle(connection)) connection.socket.destroySoon();
 }
+
+const destroySoon = (socket: Socket): void => socket.destroySoon();
 
 const isReading = ({ req }: Connection): boolean => req !== undefined && !req.complete;

@@ -1,6 +1,8 @@
 import type { DropArgument, Socket } from 'node:net';
 import type { Context, Handler, Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
+import type { HeaderCase } from '../http1/header-case.ts';
+import { headerCaseOf } from '../route/options/manager-settings.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createConnectionLog } from './connection-log.ts';
 import { createFront, type Front } from './front.ts';
@@ -36,7 +38,14 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   const { context, handler, budget, memory, onRefused, onConnection } = parts;
   const connectionLog = createConnectionLog(context.now, onConnection);
   let logsConnections = false;
-  const refuse = createRefuse({ context, listener: name, responses: () => stats?.responses, onRefused });
+  let headerCase: HeaderCase;
+  const refuse = createRefuse({
+    context,
+    listener: name,
+    responses: () => stats?.responses,
+    onRefused,
+    headerCase: () => headerCase,
+  });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
   let current: Front | undefined;
@@ -57,9 +66,10 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     version = { httpOptions, table };
     limits = limitsOf(listener, parts.limits);
     logsConnections = isLogged;
+    headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
     const tls = table && createTlsFront(table, limits);
-    const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection });
+    const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection, headerCase });
     const onOpened = isLogged ? connectionLog.opened : undefined;
     current?.retire();
     for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);

@@ -9,6 +9,7 @@ import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts'
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
+import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { Refuse } from './refuse/refuse.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
@@ -22,13 +23,14 @@ export interface ServeParts {
   readonly memory: Pick<MemoryWatch, 'isScarce'>;
   /** Returns why a host must not be served on the connection of a request, in addition to {@link checkHead}. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
+  readonly headerCase?: HeaderCase;
 }
 
 /** Memory is measured again before this time. */
 const RETRY = { headers: ['retry-after', '1'] };
 
 /** Checks requests and passes valid ones to the handler; rejected requests never reach it. */
-export function createServe({ handler, context, refuse, memory, checkConnection }: ServeParts) {
+export function createServe({ handler, context, refuse, memory, checkConnection, headerCase }: ServeParts) {
   const run = createRunHandler(handler, context);
 
   const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
@@ -38,6 +40,7 @@ export function createServe({ handler, context, refuse, memory, checkConnection 
     const connection = connectionOf(req.socket);
     if (!connection || !acceptsRequests(connection)) return;
     beginRequest(connection, req, res);
+    if (headerCase === 'proper') writeProperCase(res);
     const refused = check(req, connection);
     if (refused) return refuse.request(connection, res, refused);
     prepare?.(req, res);

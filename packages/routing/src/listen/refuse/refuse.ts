@@ -7,6 +7,7 @@ import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
+import { properCaseNames, type HeaderCase } from '../../http1/header-case.ts';
 import { noteReplaced } from '../../serve/replaced-response.ts';
 import { refusedRecord, resultOf, type RefusedRequest } from './refused-record.ts';
 
@@ -20,11 +21,13 @@ export interface RefuseParts {
   /** The statistics of the listener; `undefined` before its address is known. */
   readonly responses: () => ResponseStats | undefined;
   readonly onRefused: (record: RequestRecord) => void;
+  /** How the listener writes header names now. */
+  readonly headerCase: () => HeaderCase;
 }
 
 type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
 
-export function createRefuse({ context, listener, responses, onRefused }: RefuseParts) {
+export function createRefuse({ context, listener, responses, onRefused, headerCase }: RefuseParts) {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
@@ -69,7 +72,8 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     const length = Buffer.byteLength(body);
     record(origin, { refused, requestId, status, bytesSent: length });
     const described = ['content-type', contentType, 'content-length', String(length), ...headers];
-    return { headers: [...described, 'x-request-id', requestId, 'connection', 'close'], body };
+    const all = [...described, 'x-request-id', requestId, 'connection', 'close'];
+    return { headers: headerCase() === 'proper' ? properCaseNames(all) : all, body };
   }
 
   function bytesOf(refused: Refusal, origin: Origin): string {
@@ -90,8 +94,10 @@ export function createRefuse({ context, listener, responses, onRefused }: Refuse
     },
     /** Writes to the socket: there is no request, or a handler owns its response and has not begun it. */
     bytes(connection: Connection, refused: Refusal): void {
-      const { socket, res } = connection;
+      const { socket, req, res } = connection;
       connection.refused = connection.closing = true;
+      // What follows the last response belongs to a request that is counted and logged already.
+      if (!req && !socket.writable) return void socket.destroy();
       if (res && connection.handled && !res.headersSent) noteReplaced(res, resultOf(refused));
       const text = bytesOf(refused, originOf(connection));
       if (res?.headersSent || !socket.writable) {

@@ -88,7 +88,8 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
   };
 }
 
-function headerCaseOf({ properCaseHeaderKeyFormat, preserveCaseHeaderKeyFormat }: Manager): HeaderCase {
+/** Returns how a listener writes header names. */
+export function headerCaseOf({ properCaseHeaderKeyFormat, preserveCaseHeaderKeyFormat }: Manager): HeaderCase {
   if (properCaseHeaderKeyFormat) return 'proper';
   return preserveCaseHeaderKeyFormat ? 'preserve' : undefined;
 }

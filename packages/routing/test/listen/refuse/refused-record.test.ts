@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createContext } from '@edge-gateway/core';
 import { createListeners, createRouter } from '../../../src/index.ts';
-import { endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../../snapshots.ts';
-import { exchange } from '../serving.ts';
+import { directOf, endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../../snapshots.ts';
+import { exchange, open } from '../serving.ts';
 import { attackedGateway, type AttackedGateway } from '../../attack/gateway.ts';
 
 const stringFormat =
@@ -102,5 +102,40 @@ describe('access log of requests that the listener rejects', () => {
     await gateway.passes([head('POST /x HTTP/1.1', 'Transfer-Encoding: chunked') + '1\r\na\r\n', 'zz\r\n']);
     await gateway.close();
     expect((await readFile(join(directory, 'log'), 'utf8')).split('\n')).to.have.length(2);
+  });
+
+  describe('has one line for an upload that is responded to before it is read,', () => {
+    const CHUNKED = head('POST /x HTTP/1.1', 'Transfer-Encoding: chunked') + '1\r\na\r\n';
+    const SIZED = head('POST /x HTTP/1.1', 'Content-Length: 9') + 'a';
+
+    const AFTER: Readonly<Record<string, readonly [upload: string, rest: string]>> = {
+      'and whose client then leaves': [SIZED, ''],
+      'and whose next chunk is malformed': [CHUNKED, 'zz\r\n'],
+      'and has a forbidden trailer': [CHUNKED, '0\r\ncontent-length: 1\r\n\r\n'],
+      'and is followed by a bad request': [CHUNKED, '0\r\n\r\nFOO\r\n\r\n'],
+    };
+    for (const [name, [upload, rest]] of Object.entries(AFTER)) {
+      it(name, async () => {
+        await gateway.close();
+        const context = createContext();
+        const router = createRouter({ context, accessLog: 'none' });
+        const fileSink = { path: join(directory, 'uploads'), stringFormat };
+        const options = { accessLoggingService: { accessLog: [{ fileSink }] } };
+        const snapshot = snapshotOf([hostOf([directOf('ok')])], [], { options });
+        router.apply(snapshot);
+        const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+        const [result] = await listeners.apply(snapshot);
+        const { socket, until, closed } = await open(result!.port!);
+        socket.write(upload);
+        await until('\r\n\r\nok');
+        socket.end(rest);
+        await closed;
+        const { stat } = context.metrics.list().find(({ name }) => name.path === 'http.http.downstream_rq_total')!;
+        expect(stat).to.include({ value: 1 });
+        await listeners.close();
+        await router.close();
+        expect(await readFile(join(directory, 'uploads'), 'utf8')).to.equal('200 - direct_response POST /x a -\n');
+      });
+    }
   });
 });
