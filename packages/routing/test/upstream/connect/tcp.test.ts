@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { connect, Socket } from 'node:net';
+import type { Cluster } from '../../../src/upstream/cluster.ts';
 import { compileKeepAlive, tuneSocket } from '../../../src/upstream/connect/keep-alive.ts';
+import type { Host } from '../../../src/upstream/hosts/host.ts';
 import {
   closeAll,
   gateway,
@@ -53,6 +55,19 @@ describe('preconnectPolicy', () => {
     for (let i = 0; i < 5; i++) expect((await get(gw.url)).body).to.equal('ok');
     await until(() => gw.stat('upstream_cx_active') === 2, 'both connections');
     expect(upstream.connections).to.equal(2);
+  });
+
+  it('opens none to a host that was removed', async () => {
+    const upstream = await rawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
+    const snapshot = snapshotOf(upstream.port, { spec: { preconnectPolicy: { perUpstreamPreconnectRatio: 3 } } });
+    let endpoint: Host | undefined;
+    const gw = await gateway({ upstream: snapshot, head: () => ({ endpoint: endpoint! }) });
+    const cluster = gw.upstreams.get(snapshot.name) as Cluster;
+    endpoint = cluster.pick()!;
+    cluster.hosts.remove(endpoint);
+    expect((await get(gw.url)).body).to.equal('ok');
+    // Others would be open before the response, and closed at once.
+    expect(gw.stat('upstream_cx_total')).to.equal(1);
   });
 
   it('does not repeat connections that fail', async () => {

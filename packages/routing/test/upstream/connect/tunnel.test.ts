@@ -5,6 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
+import { compileTunnel } from '../../../src/upstream/connect/tunnel.ts';
 import { closeAll, gateway, get, httpUpstream, listen, snapshotOf, whenDone } from '../../forward/harness.ts';
 import { certificates, secretsOf } from '../certificates.ts';
 
@@ -64,6 +65,20 @@ const through = (proxy: Proxy, spec: SnapshotUpstream['spec'], parts: Partial<Sn
     spec: { httpProxyHostname: 'api.example.com:443', ...spec },
     ...parts,
   });
+
+describe('httpProxyHostname', () => {
+  for (const [name, address, port] of [
+    ['api.example.com', 'api.example.com', 80],
+    ['api.example.com:80', 'api.example.com', 80],
+    ['api.example.com:8443', 'api.example.com', 8443],
+    ['[2001:db8::1]', '2001:db8::1', 80],
+  ] as const)
+    it(`names port ${port} with ${name}`, () => {
+      const tunnel = compileTunnel(snapshotOf(1, { spec: { httpProxyHostname: name } }), undefined);
+      expect(tunnel?.server).to.deep.equal({ address, port, weight: 1 });
+      expect(tunnel?.request).to.equal(`CONNECT ${name} HTTP/1.1\r\nhost: ${name}\r\n\r\n`);
+    });
+});
 
 describe('an upstream behind an HTTP proxy', () => {
   afterEach(closeAll);

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { mock } from 'node:test';
 import {
   claimOwnPort,
   createContext,
@@ -271,6 +273,60 @@ describe('dynamicForwardProxy', () => {
     const started = Date.now();
     while (status === 503 && Date.now() - started < 10_000) ({ status } = await ask(`b.test:${port}`));
     expect([status, dns.asked('b.test')]).to.deep.equal([200, 1]);
+  });
+
+  describe('after hostTtl', () => {
+    let nowMs: number;
+    const TTL_MS = 10_000;
+    beforeEach(() => {
+      nowMs = 100_000;
+      mock.timers.enable({ apis: ['setInterval'] });
+      mock.method(performance, 'now', () => nowMs);
+    });
+    afterEach(() => {
+      mock.timers.reset();
+      mock.restoreAll();
+    });
+
+    function proxyOf(options: ForwardProxyOptions): ForwardProxy {
+      const environment = { deadlines: new Deadlines(), names: createWatchedNames(createLookup()) };
+      const proxy = new ForwardProxy(options, { context: createContext(), environment, namespace: 'a' });
+      whenDone(() => proxy.close());
+      return proxy;
+    }
+
+    /** The cluster of a host. */
+    const clusterOf = (proxy: ForwardProxy, authority: string): Promise<unknown> =>
+      new Promise((resolve) => proxy.choose(authority, (chosen) => resolve('cluster' in chosen && chosen.cluster)));
+
+    it('forgets only hosts that were not used in that time', async () => {
+      const proxy = proxyOf({ allowedAddresses: ['127.0.0.0/8'], dnsCacheConfig: { hostTtl: '10s' } });
+      const used = await clusterOf(proxy, '127.0.0.1:81');
+      const unused = await clusterOf(proxy, '127.0.0.2:81');
+      nowMs += TTL_MS - 1;
+      mock.timers.tick(TTL_MS);
+      expect(await clusterOf(proxy, '127.0.0.1:81')).to.equal(used);
+      nowMs += 2;
+      mock.timers.tick(TTL_MS);
+      expect(await clusterOf(proxy, '127.0.0.1:81')).to.equal(used);
+      expect(await clusterOf(proxy, '127.0.0.2:81')).not.to.equal(unused);
+    });
+
+    it('keeps a host for which requests wait', async () => {
+      const silent = createSocket('udp4').bind(0, '127.0.0.1');
+      await once(silent, 'listening');
+      whenDone(() => silent.close());
+      const caresDns = { resolvers: [{ socketAddress: { address: '127.0.0.1', portValue: silent.address().port } }] };
+      const dnsCacheConfig = { hostTtl: '10s', dnsQueryTimeout: '9000h', caresDns };
+      const proxy = proxyOf({ ...LOOPBACK, dnsCacheConfig });
+      const chosen: ChosenHost[] = [];
+      proxy.choose('a.test:81', (each) => void chosen.push(each));
+      nowMs += 2 * TTL_MS;
+      mock.timers.tick(TTL_MS);
+      expect(chosen).to.deep.equal([]);
+      await proxy.close();
+      expect(chosen).to.have.length(1);
+    });
   });
 
   it('resolves hosts at startup with preresolveHostnames', async () => {

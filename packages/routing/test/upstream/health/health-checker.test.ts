@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -32,6 +32,20 @@ describe('the health checker of an upstream', () => {
     upstream.status = 200;
     await checked.becomes(true);
     expect(checked.stat('health_check.success') - before).to.be.at.least(3);
+  });
+
+  it('writes the locality of the host in events', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'health-events-'));
+    whenDone(() => rmSync(folder, { recursive: true }));
+    const eventLogPath = join(folder, 'events.log');
+    const upstream = await switchedUpstream();
+    upstream.status = 500;
+    const locality = { region: 'eu', zone: 'eu-1', subZone: 'rack-2' };
+    checkedUpstream(upstream.port, { ...CHECK, eventLogPath }, { endpoints: [{ locality }] });
+    const read = (): string => (existsSync(eventLogPath) ? readFileSync(eventLogPath, 'utf8') : '');
+    await until(() => read().includes('\n'), 'an event');
+    const [line = ''] = read().split('\n');
+    expect(JSON.parse(line)).to.deep.include({ locality: { region: 'eu', zone: 'eu-1', sub_zone: 'rack-2' } });
   });
 
   it('writes events as Envoy does', async () => {
