@@ -1,4 +1,4 @@
-import type { Concern } from '@edge-gateway/core';
+import type { AuthMethodKind, Concern } from '@edge-gateway/core';
 import { createAccessTokenMethod, createExtAuth, createPassThroughHttpMethod, METHODS } from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
@@ -8,19 +8,19 @@ function authServerRoots({ HTTPS_PASSTHROUGH_CA_CERT: written }: NodeJS.ProcessE
   return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
 }
 
+/** The methods of external auth. Of two methods of one type the first is taken. */
+export const AUTH_METHODS: readonly AuthMethodKind[] = [
+  createAccessTokenMethod({ groups: azureGroups }),
+  createPassThroughHttpMethod({ moreRoots: authServerRoots(process.env) }),
+  ...METHODS,
+  oidcMethod,
+  oauth2Method,
+] as readonly AuthMethodKind[];
+
 /** The concerns that routes are compiled with, beside what routing itself does. Their stages order them. */
 export const CONCERNS = [
   jwtBeforeExtAuthConcern,
-  // Of two methods of one type the first is taken.
-  createExtAuth({
-    methods: [
-      createAccessTokenMethod({ groups: azureGroups }),
-      createPassThroughHttpMethod({ moreRoots: authServerRoots(process.env) }),
-      ...METHODS,
-      oidcMethod,
-      oauth2Method,
-    ],
-  }),
+  createExtAuth({ methods: AUTH_METHODS }),
   jwtConcern,
   rbacConcern,
 ] as readonly Concern[];

@@ -21,3 +21,8 @@ export { apiKeyAuth, type ApiKeyAuthOptions, type PlainApiKey } from './plain/ap
 export { basicAuth, type BasicAuthOptions } from './plain/basic-auth.ts';
 export { hmacAuth, type HmacAuthOptions } from './plain/hmac-auth.ts';
 export { ldapAuth, type LdapAuthOptions } from './plain/ldap-auth.ts';
+export { createAuthService, type AuthService, type AuthServiceOptions } from './service/auth-service.ts';
+export { listenGrpc } from './service/grpc-server.ts';
+export { listenHttp } from './service/http-server.ts';
+export type { CheckServer, ListenOptions, ServerTls } from './service/listen-options.ts';
+export type { Grant, Verdict } from './service/verdict.ts';

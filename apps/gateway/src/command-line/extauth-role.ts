@@ -1,17 +1,45 @@
 import * as flags from './flags.ts';
-import type { Role, RoleSettings } from './role.ts';
+import type { PortFlag, Role, RoleSettings } from './role.ts';
 
 /** The ports of the auth server. */
 export const EXTAUTH_PORTS = {
+  grpcPort: { flag: '--grpc-port', fallback: 8083, what: 'checks over gRPC (Envoy ext_authz)' },
   statsPort: { flag: '--stats-port', fallback: 9091, what: 'metrics and diagnostics' },
-} as const;
+} as const satisfies Readonly<Record<string, PortFlag>>;
 
-export interface ExtAuthSettings extends RoleSettings {}
+/** The port that is only opened if its flag is set. */
+export const HTTP_CHECKS = { flag: '--http-port', what: 'checks over HTTP/1.1' } as const;
+
+export interface ExtAuthSettings extends RoleSettings {
+  readonly grpcPort: number;
+  /** Port of checks over HTTP/1.1. Default: none. */
+  readonly httpPort?: number;
+  /** Address of the ports of checks. Default 127.0.0.1. */
+  readonly address: string;
+  /** Files with certificate and private key for the ports of checks, as PEM. Default: plain text. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */
+  readonly tlsClientCa?: string;
+}
 
 /** The auth server: decides about requests of Envoy and of other gateways with the AuthConfigs of a directory. */
 export const extAuthRole: Role<ExtAuthSettings> = {
   name: 'extauth',
   description: 'Serves the AuthConfigs in a directory to Envoy and other gateways (ext_authz).',
-  ports: EXTAUTH_PORTS,
-  options: () => flags.serviceOptions(Object.values(EXTAUTH_PORTS)),
+  ports: { ...EXTAUTH_PORTS, httpPort: { ...HTTP_CHECKS, fallback: 0 } },
+  options: () =>
+    flags.serviceOptions(Object.values(EXTAUTH_PORTS), [
+      flags
+        .option(`${HTTP_CHECKS.flag} <port>`, `${HTTP_CHECKS.what}; closed unless set`, 'GATEWAY_EXTAUTH_HTTP_PORT')
+        .argParser(flags.port),
+      flags.option('--address <address>', 'where the ports of checks listen').default('127.0.0.1'),
+      flags.option('--tls-cert <file>', 'certificate of the ports of checks, as PEM; needs --tls-key'),
+      flags.option('--tls-key <file>', 'private key of the certificate, as PEM'),
+      flags.option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
+    ]),
+  async start(settings, process) {
+    const { startExtAuth } = await import('../roles/extauth.ts');
+    return startExtAuth(settings, process);
+  },
 };

@@ -87,7 +87,7 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects unknown roles', async () => {
     expect(await call('--config', 'resources', 'cache')).to.match(
-      /^Error: unknown argument 'cache': the only role is all/,
+      /^Error: unknown argument 'cache': the roles are all, extauth/,
     );
     expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
   });
@@ -112,5 +112,15 @@ describe('the command line of edge-gateway', () => {
     expect(await call('rate-limit', '--http-port', '1')).to.equal(
       "Error: unknown option '--http-port' (did you mean --stats-port?)\n",
     );
+  });
+
+  it('accepts the flags of the role extauth, and opens no HTTP port unless told', async () => {
+    const settings = await call('extauth', '--config', 'resources', '--grpc-port', '0');
+    expect(settings).to.include({ config: 'resources', grpcPort: 0, address: '127.0.0.1', statsPort: 9091 });
+    expect(settings).not.to.have.any.keys('httpPort', 'tlsCert', 'adminPort');
+    expect(await call('extauth', '--config', 'resources', '--http-port', '8083')).to.equal(
+      'Error: --grpc-port and --http-port are both 8083: choose different ports\n',
+    );
+    expect(await call('extauth', '--config', 'resources', '--http-port', 'x')).to.include('between 0 and 65535');
   });
 });

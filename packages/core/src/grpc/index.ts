@@ -1,3 +1,4 @@
 export { createGrpcClients, type GrpcClientOptions, type GrpcClients } from './upstream-clients.ts';
 export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './definitions.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
+export { createHealthService, type HealthService } from './health-service.ts';

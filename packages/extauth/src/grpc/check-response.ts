@@ -1,13 +1,15 @@
 import type { AuthDecision, AuthRequest, HeaderChange, QueryChange } from '@edge-gateway/core';
 import { fromStruct } from '@edge-gateway/core/grpc';
 import { isFraming } from '../chain/grants.ts';
-import type { CheckResponse, HeaderOption, OkResponse } from './protocol.ts';
-
-/** `HeaderAppendAction` on the wire. */
-const APPEND = 0;
-const ADD_IF_ABSENT = 1;
-const OVERWRITE = 2;
-const OVERWRITE_IF_EXISTS = 3;
+import {
+  ADD_IF_ABSENT,
+  APPEND,
+  OVERWRITE,
+  OVERWRITE_IF_EXISTS,
+  type CheckResponse,
+  type HeaderOption,
+  type OkResponse,
+} from './protocol.ts';
 
 /**
  * Converts the response to a decision: status 0 allows, every other one rejects with the server's HTTP response or an empty 403. Its

@@ -21,7 +21,9 @@ const AUTH_V3 = {
     protocol: ['string', 10],
     body: ['string', 11],
     rawBody: ['bytes', 12],
+    headerMap: ['HeaderMap', 13],
   }),
+  HeaderMap: message({ headers: ['HeaderValue', 1, 'repeated'] }),
   Request: message({ time: ['Timestamp', 1], http: ['HttpRequest', 2] }),
   Metadata: message({ filterMetadata: ['Struct', 1, 'map'] }),
   AttributeContext: message({
@@ -69,6 +71,12 @@ const AUTH_V3 = {
 /** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is used to create a server. */
 export const Authorization = grpcService('envoy.service.auth.v3', 'Authorization', AUTH_V3);
 
+/** `HeaderAppendAction` on the wire. */
+export const APPEND = 0;
+export const ADD_IF_ABSENT = 1;
+export const OVERWRITE = 2;
+export const OVERWRITE_IF_EXISTS = 3;
+
 /** One end of the connection of a request. */
 export interface Peer {
   readonly address: { readonly socketAddress: { readonly address: string; readonly portValue: number } };
@@ -105,10 +113,19 @@ interface HttpRequest {
   readonly protocol: string;
   readonly body?: string | undefined;
   readonly rawBody?: Buffer | undefined;
+  /** Instead of `headers`, with each value on its own (`encode_raw_headers`). */
+  readonly headerMap?: { readonly headers: readonly HeaderText[] };
+}
+
+/** A header; `rawValue` is used if `value` is empty. */
+export interface HeaderText {
+  readonly key: string;
+  readonly value: string;
+  readonly rawValue?: Buffer;
 }
 
 export interface HeaderOption {
-  readonly header: { readonly key: string; readonly value: string; readonly rawValue?: Buffer } | null;
+  readonly header: HeaderText | null;
   readonly append?: { readonly value: boolean } | null;
   readonly appendAction?: number;
 }
