@@ -43,7 +43,7 @@ export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, type ClientConnection } from './contract/client-connection.ts';
-export { MAX_DELAY_MS, parseDuration } from './syntax/duration.ts';
+export { MAX_DELAY_MS, delayOf, parseDuration } from './syntax/duration.ts';
 export {
   FORWARDED_HEADERS,
   FRAMING_HEADERS,

@@ -37,6 +37,20 @@ export function parseDuration(text: string): number {
   return Math.round(total * 1e6) / 1e6;
 }
 
+/**
+ * Returns a duration as the delay of a Node timer: whole milliseconds, rounded up, at most {@link MAX_DELAY_MS}. `undefined`
+ * without a duration. Throws `ERR_CORE_DURATION`.
+ *
+ * @example
+ * delayOf('0.5ms'); // 1
+ * delayOf(undefined) ?? 15_000; // 15000
+ */
+export function delayOf(duration: string): number;
+export function delayOf(duration: string | undefined): number | undefined;
+export function delayOf(duration: string | undefined): number | undefined {
+  return duration === undefined ? undefined : Math.min(Math.ceil(parseDuration(duration)), MAX_DELAY_MS);
+}
+
 function refuse(text: string, why: string): GatewayError {
   return new GatewayError(`"${text}" ${why}`, { code: 'ERR_CORE_DURATION' });
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseDuration } from '../../src/syntax/duration.ts';
+import { MAX_DELAY_MS, delayOf, parseDuration } from '../../src/syntax/duration.ts';
 
 describe('parseDuration', () => {
   const good: [text: string, milliseconds: number][] = [
@@ -48,4 +48,23 @@ describe('parseDuration', () => {
         .property('code', 'ERR_CORE_DURATION');
     });
   }
+});
+
+describe('delayOf', () => {
+  it('returns whole milliseconds, rounded up, that a timer can wait', () => {
+    expect(['0s', '100ns', '1.5ms', '2s', '10000h'].map((text) => delayOf(text))).to.deep.equal([
+      0,
+      1,
+      2,
+      2000,
+      MAX_DELAY_MS,
+    ]);
+  });
+
+  it('returns undefined without a duration, and rejects an invalid one', () => {
+    expect(delayOf(undefined)).to.equal(undefined);
+    expect(() => delayOf('soon'))
+      .to.throw()
+      .with.property('code', 'ERR_CORE_DURATION');
+  });
 });

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
+import { delayOf } from '@edge-gateway/core';
 import type { ExtProc } from '@edge-gateway/core/schema';
 import { compileStringMatcher } from '../route/match/string-matcher.ts';
 import { compileMutationRules, type MutationRules } from './mutation-rules.ts';
@@ -59,9 +59,9 @@ export function compileSettings(options: ExtProc, maxBodyBytes = DEFAULT_BODY_BY
     allowsModeOverride: options.allowModeOverride === true,
     allowsFailures: options.failureModeAllow === true,
     keepsRoute: options.disableClearRouteCache === true,
-    messageTimeoutMs: milliseconds(messageTimeout) ?? DEFAULT_MESSAGE_TIMEOUT_MS,
-    maxMessageTimeoutMs: milliseconds(maxMessageTimeout) ?? 0,
-    callTimeoutMs: milliseconds(grpcService.timeout) || undefined,
+    messageTimeoutMs: delayOf(messageTimeout) ?? DEFAULT_MESSAGE_TIMEOUT_MS,
+    maxMessageTimeoutMs: delayOf(maxMessageTimeout) ?? 0,
+    callTimeoutMs: delayOf(grpcService.timeout) || undefined,
     retries: grpcService.retryPolicy?.numRetries ?? 0,
     metadata: (grpcService.initialMetadata ?? []).map(({ key = '', value = '' }) => [key.toLowerCase(), value]),
     isForwarded: (header) => !allowed || allowed.some((matches) => matches(header)),
@@ -86,8 +86,4 @@ export function overriddenMode(mode: ProcessingMode, override: ModeOverride): Pr
 function isSent(mode: number, byDefault: boolean): boolean {
   const name = HEADER_MODES[mode] ?? 'DEFAULT';
   return name === 'DEFAULT' ? byDefault : name === 'SEND';
-}
-
-function milliseconds(duration: string | undefined): number | undefined {
-  return duration === undefined ? undefined : Math.min(parseDuration(duration), MAX_DELAY_MS);
 }

@@ -1,4 +1,4 @@
-import { DEFAULTS, MAX_DELAY_MS, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, MAX_DELAY_MS, delayOf, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { compileKeepAlive } from './connect/keep-alive.ts';
 
@@ -26,9 +26,7 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: C
     idleTimeoutMs: milliseconds(idle, DEFAULT_IDLE_TIMEOUT_MS),
     maxPending,
     /** Longest duration of one attempt; 0 is no limit. */
-    maxStreamMs: connection?.commonHttpProtocolOptions?.maxStreamDuration
-      ? Math.ceil(parseDuration(connection.commonHttpProtocolOptions.maxStreamDuration))
-      : 0,
+    maxStreamMs: delayOf(connection?.commonHttpProtocolOptions?.maxStreamDuration) ?? 0,
     /** 0 is no limit. */
     maxRequestsPerConnection: connection?.maxRequestsPerConnection ?? 0,
     /** Bytes of a response that may wait for its client; 0: what is read at once. */
@@ -47,7 +45,5 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: C
 }
 
 function milliseconds(duration: string | undefined, otherwise: number): number {
-  if (duration === undefined) return otherwise;
-  const value = Math.ceil(parseDuration(duration));
-  return value === 0 ? MAX_DELAY_MS : Math.min(value, MAX_DELAY_MS);
+  return duration === undefined ? otherwise : delayOf(duration) || MAX_DELAY_MS;
 }

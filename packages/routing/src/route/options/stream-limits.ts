@@ -1,4 +1,4 @@
-import { parseDuration, type Route } from '@edge-gateway/core';
+import { delayOf, type Route } from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
 
 /** Limits of the streams of a route besides its timeout. */
@@ -20,9 +20,6 @@ interface GrpcTimeout {
 /** The limits of one stream. */
 export type StreamLimits = Omit<StreamPolicy, 'grpc'>;
 
-const milliseconds = (duration: string | undefined): number =>
-  duration === undefined ? 0 : Math.ceil(parseDuration(duration));
-
 /** Compiles `idleTimeout` and `maxStreamDuration` of a route; `listenerMs` is the duration without one of its own. */
 export function compileStreamLimits(options: Route['options'], listenerMs: number): StreamPolicy | undefined {
   const { idleTimeout, maxStreamDuration } = options;
@@ -30,12 +27,12 @@ export function compileStreamLimits(options: Route['options'], listenerMs: numbe
   const own = maxStreamDuration?.maxStreamDuration;
   const max = maxStreamDuration?.grpcTimeoutHeaderMax;
   return {
-    idleMs: idleTimeout === undefined ? undefined : milliseconds(idleTimeout),
-    durationMs: own === undefined ? listenerMs : milliseconds(own),
+    idleMs: delayOf(idleTimeout),
+    durationMs: delayOf(own) ?? listenerMs,
     grpc:
       max === undefined
         ? undefined
-        : { maxMs: milliseconds(max), offsetMs: milliseconds(maxStreamDuration?.grpcTimeoutHeaderOffset) },
+        : { maxMs: delayOf(max), offsetMs: delayOf(maxStreamDuration?.grpcTimeoutHeaderOffset) ?? 0 },
   };
 }
 

@@ -1,12 +1,5 @@
 import { isIP } from 'node:net';
-import {
-  MAX_DELAY_MS,
-  ownPorts,
-  parseDuration,
-  type Context,
-  type Endpoint,
-  type SnapshotUpstream,
-} from '@edge-gateway/core';
+import { delayOf, ownPorts, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import type { HttpListenerOptions } from '@edge-gateway/core/schema';
 import { Cluster, type ClusterEnvironment } from '../cluster.ts';
 import { createLookup, LOOKUP_TIMEOUT_MS, type Addresses, type AddressFamily } from '../dns/lookup.ts';
@@ -65,7 +58,7 @@ export class ForwardProxy {
     this.#options = options;
     this.#parts = parts;
     const cache = options.dnsCacheConfig ?? {};
-    const timeoutMs = millisecondsOf(cache.dnsQueryTimeout, LOOKUP_TIMEOUT_MS);
+    const timeoutMs = delayOf(cache.dnsQueryTimeout) || LOOKUP_TIMEOUT_MS;
     this.#names = createWatchedNames(createLookup({ servers: serversOf(cache), timeoutMs }));
     this.#rules = rulesOf(cache);
     this.#sweeper = setInterval(() => this.#sweep(), Math.max(this.#ttlMs / 2, 10)).unref();
@@ -106,7 +99,7 @@ export class ForwardProxy {
   }
 
   get #ttlMs(): number {
-    return millisecondsOf(this.#options.dnsCacheConfig?.hostTtl, HOST_TTL_MS);
+    return delayOf(this.#options.dnsCacheConfig?.hostTtl) || HOST_TTL_MS;
   }
 
   #add(key: string, name: string, port: number): DynamicHost | undefined {
@@ -240,12 +233,12 @@ export function inOrder({ v4, v6 }: Addresses, family: string | undefined): read
 }
 
 function rulesOf({ dnsLookupFamily = 'V4_PREFERRED', dnsRefreshRate, dnsFailureRefreshRate }: DnsCache): WatchRules {
-  const baseMs = millisecondsOf(dnsFailureRefreshRate?.baseInterval, 0);
+  const baseMs = delayOf(dnsFailureRefreshRate?.baseInterval) ?? 0;
   return {
     family: FAMILIES[dnsLookupFamily] ?? 'all',
-    rateMs: millisecondsOf(dnsRefreshRate, REFRESH_MS),
+    rateMs: delayOf(dnsRefreshRate) || REFRESH_MS,
     respectTtl: false,
-    ...(baseMs > 0 && { backoff: { baseMs, maxMs: millisecondsOf(dnsFailureRefreshRate?.maxInterval, baseMs * 10) } }),
+    ...(baseMs > 0 && { backoff: { baseMs, maxMs: delayOf(dnsFailureRefreshRate?.maxInterval) || baseMs * 10 } }),
   };
 }
 
@@ -256,9 +249,4 @@ function serversOf({ caresDns }: DnsCache): readonly string[] | undefined {
   return resolvers?.flatMap(({ socketAddress: { address, portValue = 53 } = {} }) =>
     address ? [isIP(address) === 6 ? `[${address}]:${portValue}` : `${address}:${portValue}`] : [],
   );
-}
-
-function millisecondsOf(duration: string | undefined, otherwise: number): number {
-  const value = duration === undefined ? 0 : Math.ceil(parseDuration(duration));
-  return value > 0 ? Math.min(value, MAX_DELAY_MS) : otherwise;
 }

@@ -1,4 +1,4 @@
-import { MAX_DELAY_MS, parseDuration } from '@edge-gateway/core';
+import { MAX_DELAY_MS, delayOf } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
 import type { Transition } from './health-state.ts';
 
@@ -22,16 +22,14 @@ export interface CheckSchedule {
 
 /** Compiles the intervals and jitters of a health check. `random` returns numbers from 0 up to 1. */
 export function compileSchedule(check: HealthCheck, random: () => number = Math.random): CheckSchedule {
-  const ms = (written: string | undefined, otherwise: number): number =>
-    written === undefined ? otherwise : parseDuration(written);
-  const interval = ms(check.interval, parseDuration(NO_TRAFFIC_INTERVAL));
-  const noTraffic = parseDuration(check.noTrafficInterval ?? NO_TRAFFIC_INTERVAL);
-  const unhealthy = ms(check.unhealthyInterval, interval);
-  const unhealthyEdge = ms(check.unhealthyEdgeInterval, unhealthy);
-  const healthyEdge = ms(check.healthyEdgeInterval, interval);
-  const jitter = ms(check.intervalJitter, 0);
+  const interval = delayOf(check.interval ?? NO_TRAFFIC_INTERVAL);
+  const noTraffic = delayOf(check.noTrafficInterval ?? NO_TRAFFIC_INTERVAL);
+  const unhealthy = delayOf(check.unhealthyInterval) ?? interval;
+  const unhealthyEdge = delayOf(check.unhealthyEdgeInterval) ?? unhealthy;
+  const healthyEdge = delayOf(check.healthyEdgeInterval) ?? interval;
+  const jitter = delayOf(check.intervalJitter) ?? 0;
   const share = (check.intervalJitterPercent ?? 0) / 100;
-  const initialJitter = ms(check.initialJitter, 0);
+  const initialJitter = delayOf(check.initialJitter) ?? 0;
 
   function base({ passed, transition, hasTraffic }: ScheduledAfter): number {
     if (!hasTraffic) return noTraffic;
