@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -18,11 +18,13 @@ describe('watched files', () => {
   let reads: string[];
   let watched: WatchedContent<string, string>;
   const changedAt: number[] = [];
+  const reported: string[] = [];
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'watched-files-'));
     path = join(dir, 'file');
     reads = [];
     changedAt.length = 0;
+    reported.length = 0;
   });
   afterEach(() => {
     watched.close();
@@ -45,18 +47,49 @@ describe('watched files', () => {
     },
   };
 
-  it('are reported as invalid a settling time after the last write, not the first', async () => {
-    const metadata = { name: 'a', namespace: 'gw-system' };
+  const metadata = { name: 'a', namespace: 'gw-system' };
+  const KEY = keyOf('Upstream', metadata);
+
+  /** Watches the file with this content. */
+  function watch(content: string): void {
     const origin = { file: 'memory:a', line: 1, column: 1 };
     const resource: Resource = { apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata, spec: {}, origin };
-    const key = keyOf('Upstream', metadata);
     watched = createWatchedFiles(kind, {
-      onChange: () => void changedAt.push(performance.now()),
+      onChange: () => {
+        changedAt.push(performance.now());
+        if (watched.observedOf(KEY)!.problems.length > 0) reported.push(watched.observedOf(KEY)!.problems[0]!.message);
+      },
       log: silentLoggers,
       metrics: createMetrics(),
     });
-    writeFileSync(path, 'valid');
-    watched.follow(key, resource);
+    writeFileSync(path, content);
+    watched.follow(KEY, resource);
+    reads.length = 0;
+  }
+
+  it('may be invalid for a moment: a certificate and its key are replaced one after the other', async () => {
+    watch('valid');
+    writeFileSync(path, 'invalid: half written');
+    await until(() => reads.includes('invalid: half written'), 5000);
+    writeFileSync(path, 'valid again');
+    await until(() => watched.get(path) === 'valid again', 5000);
+    expect(reported).to.deep.equal([]);
+    expect(changedAt).to.have.length(1);
+  });
+
+  it('cause no change when only their modification time changes', async () => {
+    watch('valid');
+    writeFileSync(join(dir, 'copy'), 'valid');
+    renameSync(join(dir, 'copy'), path);
+    await until(() => reads.length > 0, 5000);
+    writeFileSync(path, 'valid again');
+    await until(() => watched.get(path) === 'valid again', 5000);
+    expect(changedAt).to.have.length(1);
+    expect(watched.observedOf(KEY)!.filesRevision).to.equal(1);
+  });
+
+  it('are reported as invalid a settling time after the last write, not the first', async () => {
+    watch('valid');
 
     writeFileSync(path, 'invalid: first');
     const readTwice = (content: string) => reads.filter((each) => each === content).length >= 2;
@@ -68,7 +101,7 @@ describe('watched files', () => {
     expect(changedAt[0]! - rewrittenAt).to.be.at.least(SETTLE_MS);
     expect(reads).to.include('invalid: second');
     expect(watched.get(path)).to.equal('valid');
-    const [problem] = watched.observedOf(key)!.problems;
+    const [problem] = watched.observedOf(KEY)!.problems;
     expect(problem!.path).to.deep.equal(['spec', 'file']);
     expect(problem!.message).to.equal('invalid: second; the previous content stays in use');
   });
