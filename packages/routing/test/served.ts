@@ -1,5 +1,4 @@
 import { request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createContext,
   type Concern,
@@ -38,6 +37,14 @@ export async function ask(port: number, path: string, { method = 'GET', headers,
   });
 }
 
+/** Serves the listener of a router over a real socket. Returns its port. */
+export async function listenOn(router: Router): Promise<number> {
+  const handler = router.listener(LISTENER);
+  const { server, port } = await start((req, res) => handler(req, res, () => res.destroy()));
+  server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
+  return port;
+}
+
 export interface ServedParts {
   /** Options of the route. */
   readonly options?: Route['options'];
@@ -73,10 +80,7 @@ export async function served(parts: ServedParts = {}): Promise<Served> {
   const router = createRouter({ context, concerns: parts.concerns ?? [] });
   const snapshot = snapshotOf(hosts, upstreams, { httpOptions: parts.http ?? {}, ...parts.listener });
   router.apply(parts.settings ? { ...snapshot, settings: parts.settings } : snapshot);
-  const handler = router.listener(LISTENER);
-  const { server } = await start((req, res) => handler(req, res, () => res.destroy()));
-  server.on('upgrade', (req, socket, head) => handler.upgrade!(req, socket, head));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOn(router);
   return {
     port,
     router,

@@ -1,21 +1,11 @@
-import { request } from 'node:http';
 import { expect } from 'chai';
 import type { StagedTransformations, TransformationTemplate } from '@edge-gateway/core/schema';
 import { explainRequest } from '../../src/explain/explain.ts';
 import type { Admission } from '../../src/explain/explanation.ts';
 import { createRouter, type Router } from '../../src/router.ts';
-import {
-  directOf,
-  echo,
-  endpointOf,
-  hostOf,
-  LISTENER,
-  routeOf,
-  snapshotOf,
-  start,
-  stopAll,
-  upstreamOf,
-} from '../snapshots.ts';
+import { directOf, echo, endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
+
+import { ask, listenOn } from '../served.ts';
 
 type Hosts = Parameters<typeof snapshotOf>[0];
 type Headers = Readonly<Record<string, string>>;
@@ -65,21 +55,10 @@ describe('explained transformations', () => {
     const router = createRouter();
     routers.push(router);
     router.apply(snapshotOf(hosts, [upstreamOf([endpointOf((await start(echo)).port)])]));
-    const handler = router.listener(LISTENER);
-    const { port } = await start((req, res) => handler(req, res, () => res.destroy()));
-    return await new Promise((resolve, reject) => {
-      const asked = { port, host: '127.0.0.1', path, headers: { host: 'a', ...headers }, agent: false };
-      const req = request(asked, (res) => {
-        let body = '';
-        res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-        res.on('end', () => {
-          if (!body.startsWith('{') || res.statusCode !== 200) return resolve({ status: res.statusCode! });
-          const { method, url, headers: received } = JSON.parse(body) as Required<Result>;
-          resolve({ method, url, headers: withoutOwn(received) });
-        });
-      });
-      req.on('error', reject).end();
-    });
+    const { status, body } = await ask(await listenOn(router), path, { headers: { host: 'a', ...headers } });
+    if (!body.startsWith('{') || status !== 200) return { status };
+    const { method, url, headers: received } = JSON.parse(body) as Required<Result>;
+    return { method, url, headers: withoutOwn(received) };
   }
 
   function explained(hosts: Hosts, headers: Headers, path: string, admit?: Admission): Result {

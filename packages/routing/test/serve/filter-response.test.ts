@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,18 +17,9 @@ import {
   type Stage,
 } from '@edge-gateway/core';
 import { createRouter, type Router } from '../../src/router.ts';
-import {
-  directOf,
-  echo,
-  endpointOf,
-  hostOf,
-  LISTENER,
-  routeOf,
-  snapshotOf,
-  start,
-  stopAll,
-  upstreamOf,
-} from '../snapshots.ts';
+import { directOf, echo, endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
+
+import { ask as askServer, listenOn, type Answer, type Asked } from '../served.ts';
 
 type Hosts = Parameters<typeof snapshotOf>[0];
 
@@ -80,25 +71,8 @@ const FRAMINGS: Readonly<Record<string, string>> = {
   close: 'HTTP/1.0 200 OK\r\n\r\nabcdefg',
 };
 
-interface Response {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: string;
-}
-
-async function ask(port: number, options: { path?: string; method?: string; body?: string } = {}): Promise<Response> {
-  const req = httpRequest({
-    port,
-    host: '127.0.0.1',
-    path: options.path ?? '/',
-    method: options.method ?? 'GET',
-    agent: false,
-  });
-  req.end(options.body);
-  const [res] = (await once(req, 'response')) as [IncomingMessage];
-  let body = '';
-  for await (const chunk of res.setEncoding('latin1')) body += chunk as string;
-  return { status: res.statusCode!, headers: res.headers, body };
+function ask(port: number, { path = '/', ...asked }: Asked & { readonly path?: string } = {}): Promise<Answer> {
+  return askServer(port, path, asked);
 }
 
 describe('response filters', () => {
@@ -125,8 +99,7 @@ describe('response filters', () => {
     };
     const options = { accessLoggingService: { accessLog: [{ fileSink }] } };
     router.apply(snapshotOf(hosts, [upstreamOf([endpointOf(upstreamPort)])], { options }));
-    const handler = router.listener(LISTENER);
-    return (await start((req, res) => handler(req, res, () => res.destroy()))).port;
+    return await listenOn(router);
   }
 
   const guarded = (parts = {}) => [hostOf([routeOf({ options: { filters: {} } as never, ...parts })])];

@@ -1,20 +1,10 @@
-import { request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { createContext, factsOf, type Concern, type Context } from '@edge-gateway/core';
 import type { StagedTransformations, TransformationTemplate } from '@edge-gateway/core/schema';
 import { createRouter, type Router } from '../../src/router.ts';
-import {
-  directOf,
-  echo,
-  endpointOf,
-  hostOf,
-  LISTENER,
-  routeOf,
-  snapshotOf,
-  start,
-  stopAll,
-  upstreamOf,
-} from '../snapshots.ts';
+import { directOf, echo, endpointOf, hostOf, routeOf, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
+
+import { ask as askServer, listenOn } from '../served.ts';
 
 type Hosts = Parameters<typeof snapshotOf>[0];
 
@@ -41,23 +31,19 @@ async function serve(hosts: Hosts, setting: Setting = {}): Promise<number> {
   routers.push(router);
   const snapshot = snapshotOf(hosts, [upstreamOf([endpointOf((await start(echo)).port)])]);
   router.apply({ ...snapshot, settings: { ...snapshot.settings, ...settings } });
-  const handler = router.listener(LISTENER);
-  return (await start((req, res) => handler(req, res, () => res.destroy()))).port;
+  return await listenOn(router);
 }
 
-async function ask(port: number, path = '/', headers: Record<string, string | string[]> = {}, method = 'GET') {
-  return await new Promise<Received>((resolve, reject) => {
-    const req = httpRequest({ port, host: '127.0.0.1', path, method, headers, agent: false }, (res) => {
-      let body = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-      res.on('end', () => {
-        const sent = res.statusCode === 200 && body.startsWith('{') ? (JSON.parse(body) as Received) : undefined;
-        const { method: got = '', url = '', headers: received = {} } = sent ?? {};
-        resolve({ status: res.statusCode!, body, method: got, url, headers: received });
-      });
-    });
-    req.on('error', reject).end();
-  });
+async function ask(
+  port: number,
+  path = '/',
+  headers: Record<string, string | string[]> = {},
+  method = 'GET',
+): Promise<Received> {
+  const { status, body } = await askServer(port, path, { headers, method });
+  const sent = status === 200 && body.startsWith('{') ? (JSON.parse(body) as Received) : undefined;
+  const { method: got = '', url = '', headers: received = {} } = sent ?? {};
+  return { status, body, method: got, url, headers: received };
 }
 
 /** The options of a level with one template in one stage. */
