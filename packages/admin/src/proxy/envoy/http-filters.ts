@@ -10,6 +10,7 @@ import {
 import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
 import { typed, type Message } from './json.ts';
 import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute } from './jwt.ts';
+import { localLimitOf, rateLimitFilters } from './rate-limits.ts';
 import { rbacFilter, rbacPerRoute } from './rbac.ts';
 import { trafficFilters, trafficOf } from './traffic-filters.ts';
 
@@ -30,15 +31,19 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
     levels.some((level) => stagesOf(level)?.[stage]) ? typed(`${OWN}.Transformation`) : undefined;
   const usesRbac = settings.requireRbac || levels.some((level) => 'rbac' in level && level.rbac);
   const traffic = trafficFilters(levels, listener.httpOptions);
+  const limits = rateLimitFilters(levels, listener.httpOptions, settings);
   const servesGraphql = listener.virtualHosts.some(({ routes }) => routes.some(isGraphql));
   const filters: readonly (readonly [name: string, config: Message | undefined])[] = [
     traffic.fault,
     traffic.cors,
+    limits.local,
+    limits.early,
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth')],
     [EXT_AUTHZ, levels.some(({ extauth }) => extauth) ? extAuthz(settings) : undefined],
     [transformation('early'), transforms('early')],
     [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth')],
     [RBAC, usesRbac ? rbacFilter() : undefined],
+    limits.regular,
     [transformation('regular'), transforms('regular')],
     traffic.csrf,
     [GRAPHQL, servesGraphql ? typed(`${OWN}.GraphQL`) : undefined],
@@ -68,6 +73,7 @@ export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Me
     [JWT_FILTERS.beforeExtAuth]: jwtOfHost(host, 'beforeExtAuth'),
     [JWT_FILTERS.afterExtAuth]: jwtOfHost(host, 'afterExtAuth'),
     [RBAC]: rbac && rbacPerRoute(rbac),
+    ...localLimitOf(options),
     ...trafficOf(options),
     ...transformationsOf(options),
     [EXT_AUTHZ]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
@@ -81,6 +87,7 @@ export function filtersOfRoute(route: Route, host: VirtualHost): Message {
     [JWT_FILTERS.beforeExtAuth]: jwtOfRoute(route, host, 'beforeExtAuth'),
     [JWT_FILTERS.afterExtAuth]: jwtOfRoute(route, host, 'afterExtAuth'),
     [RBAC]: options.rbac && rbacPerRoute(options.rbac),
+    ...localLimitOf(options),
     ...trafficOf(options),
     ...transformationsOf(options),
     [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),

@@ -7,19 +7,30 @@ import {
   type Route,
   type RouteAction,
   type Secrets,
+  type SnapshotSettings,
+  type VirtualHost,
 } from '@edge-gateway/core';
 import { headerMutations } from './headers.ts';
 import { filtersOfDestination } from './http-filters.ts';
+import { rateLimitsOfRoute } from './rate-limits.ts';
 import { mirrorsOf } from './traffic-filters.ts';
 import { message, protoDuration, type Message } from './json.ts';
 
 type Forward = Extract<RouteAction, { type: 'forward' }>;
 type Redirect = Extract<RouteAction, { type: 'redirect' }>['redirect'];
 
+/** What actions are created with. */
+interface ActionContext {
+  readonly secrets: Secrets;
+  readonly settings: SnapshotSettings;
+}
+
 /** What a route does: one of `route`, `redirect`, `direct_response`. */
-export function routeAction(route: Route, secrets: Secrets): Message {
+export function routeAction(route: Route, host: VirtualHost, { secrets, settings }: ActionContext): Message {
   const { action } = route;
-  if (action.type === 'forward') return { route: forward(action, route, secrets) };
+  if (action.type === 'forward') {
+    return { route: { ...forward(action, route, secrets), ...rateLimitsOfRoute(route, host, settings) } };
+  }
   if (action.type === 'redirect') return { redirect: redirect(inEffect('RedirectAction', action.redirect)) };
   if (action.type === 'graphql') return { filter_action: {} };
   const { status, body } = action;

@@ -10,6 +10,7 @@ import { headerMutations } from './headers.ts';
 import { filtersOfHost, filtersOfRoute } from './http-filters.ts';
 import { lazyList, message, typed, type Message } from './json.ts';
 import { routeMatch } from './match.ts';
+import { rateLimitsOfHost } from './rate-limits.ts';
 import { routeAction } from './route-action.ts';
 
 /** Namespace of the metadata with the origin of a route and its problems. */
@@ -42,16 +43,17 @@ function virtualHost(host: VirtualHost, { secrets, settings }: DumpContext): Mes
   return message({
     name,
     domains,
-    routes: routes.flatMap((route) => routesOf(route, host, secrets)),
+    routes: routes.flatMap((route) => routesOf(route, host, { secrets, settings })),
+    rate_limits: rateLimitsOfHost(host, settings),
     ...filtersOfHost(host, settings),
     ...headerMutations(options.headerManipulation, secrets),
   });
 }
 
 /** One for each matcher. */
-function routesOf(route: Route, host: VirtualHost, secrets: Secrets): Message[] {
+function routesOf(route: Route, host: VirtualHost, { secrets, settings }: DumpContext): Message[] {
   const common = message({
-    ...routeAction(route, secrets),
+    ...routeAction(route, host, { secrets, settings }),
     ...filtersOfRoute(route, host),
     metadata: { filter_metadata: { [METADATA]: metadata(route) } },
     ...headerMutations(route.options.headerManipulation, secrets),

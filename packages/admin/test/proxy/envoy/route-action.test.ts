@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Route } from '@edge-gateway/core';
+import type { Route, VirtualHost } from '@edge-gateway/core';
 import { routeAction } from '../../../src/proxy/envoy/route-action.ts';
 
 const shown = (body: string): unknown => {
@@ -12,7 +12,8 @@ const shown = (body: string): unknown => {
     options: {},
     source: { kind: 'VirtualService', name: 'v', namespace: 'gw-system' },
   };
-  return routeAction(route, { get: () => undefined, files: () => undefined });
+  const secrets = { get: () => undefined, files: () => undefined };
+  return routeAction(route, { name: 'gw-system.shop' } as VirtualHost, { secrets, settings: { requireRbac: false } });
 };
 
 describe('a direct response in the dump', () => {
