@@ -1,4 +1,4 @@
-import type { Decision, Domain, Limiter, RuleOutcome } from './limiter.ts';
+import type { Decision, Domain, Limiter } from './limiter.ts';
 import type { Hit } from './rules/hit.ts';
 import { createMatch, type Match } from './rules/match.ts';
 import type { RuleSet } from './rules/rule.ts';
@@ -40,12 +40,11 @@ const UNLIMITED: Decision = { isAllowed: true, outcomes: [] };
 
 function decide(hits: readonly Hit[], counts: readonly Count[]): Decision {
   let isAllowed = true;
-  const outcomes: RuleOutcome[] = [];
   for (let i = 0; i < hits.length; i++) {
-    const { group: rule, limit } = hits[i]!;
-    const { isOver, remaining, resetMs } = counts[i]!;
-    if (isOver && !rule.isShadow) isAllowed = false;
-    outcomes.push({ rule: rule.name, limit, isShadow: rule.isShadow, isOver, remaining, resetMs });
+    const hit = hits[i]!;
+    const count = counts[i]!;
+    hit.settle(count);
+    if (count.isOver && !hit.group.isShadow) isAllowed = false;
   }
-  return { isAllowed, outcomes };
+  return { isAllowed, outcomes: hits };
 }

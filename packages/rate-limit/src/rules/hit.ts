@@ -1,12 +1,15 @@
 import type { Descriptor, Entry } from '../descriptor/descriptor.ts';
-import type { Charge } from '../store/store.ts';
+import type { RuleOutcome } from '../limiter.ts';
+import type { Charge, Count } from '../store/store.ts';
 import { digestPart, keyPart } from './counter-key.ts';
 import type { Limit } from './limit.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule that a request hits, and the counter to increase. */
-export interface Hit extends Charge {
+/** A rule that a request hits, and the counter to increase; then the outcome. */
+export interface Hit extends Charge, RuleOutcome {
   readonly group: Rule;
+  /** Sets the outcome. */
+  settle(count: Count): void;
 }
 
 /** The values of a counter: none, one entry, or several as the end of a key. */
@@ -30,11 +33,14 @@ export function addHit(hits: Hit[], rule: Rule, values: HitValues, { limit, cost
   return true;
 }
 
-/** Computes its key only for stores that read it. */
+/** One object instead of three per hit. It computes its key only for stores that read it. */
 class RuleHit implements Hit {
   readonly group: Rule;
   readonly limit: Limit;
   readonly cost: number;
+  isOver = false;
+  remaining = 0;
+  resetMs = 0;
   readonly #values: HitValues;
 
   constructor(group: Rule, values: HitValues, limit: Limit, cost: number) {
@@ -44,6 +50,14 @@ class RuleHit implements Hit {
     this.cost = cost;
   }
 
+  get rule(): string {
+    return this.group.name;
+  }
+
+  get isShadow(): boolean {
+    return this.group.isShadow;
+  }
+
   get key(): string {
     return this.group.id + endOfKey(this.#values);
   }
@@ -51,6 +65,12 @@ class RuleHit implements Hit {
   get values(): string {
     const values = this.#values;
     return values === undefined ? '' : typeof values === 'string' ? values : values.value;
+  }
+
+  settle({ isOver, remaining, resetMs }: Count): void {
+    this.isOver = isOver;
+    this.remaining = remaining;
+    this.resetMs = resetMs;
   }
 }
 

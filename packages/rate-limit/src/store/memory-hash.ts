@@ -54,11 +54,7 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): KeyHash {
       v0 ^= word;
     }
     v2 ^= 0xee;
-    for (let round = 0; round < 6; round++) {
-      if (round === 3) {
-        result.low = v1 ^ v3;
-        v1 ^= 0xdd;
-      }
+    for (let round = 0; round < 3; round++) {
       v0 = (v0 + v1) | 0;
       v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
       v0 = (v0 << 16) | (v0 >>> 16);
@@ -70,7 +66,9 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): KeyHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
       v2 = (v2 << 16) | (v2 >>> 16);
     }
-    result.high = v1 ^ v3;
+    // The second half is not that of the standard, which needs three more rounds.
+    result.low = v1 ^ v3;
+    result.high = v0 ^ v2;
     // The table marks empty slots with zeros.
     if (result.low === 0 && result.high === 0) result.high = 1;
     return result;
