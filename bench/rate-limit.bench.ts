@@ -1,0 +1,102 @@
+// Rate limits in memory: CPU time per check, beside rate-limiter-flexible. The competitors take turns; the keys are 1,000 client addresses.
+import {
+  compileActions,
+  compileRules,
+  createMemoryStore,
+  embeddedLimiter,
+  type DescribedRequest,
+} from '@edge-gateway/rate-limit';
+import { installBeside, moduleIn } from './installed.ts';
+import { median } from './measure.ts';
+
+const ROUNDS = 15;
+const CHECKS = Number(process.env['AMOUNT'] ?? 200_000);
+const ADDRESSES = Array.from({ length: 1000 }, (_, i) => `198.51.${i >> 8}.${i & 255}`);
+const LIMIT = { requestsPerUnit: 4_294_967_295, unit: 'HOUR' } as const;
+
+installBeside('rate-limiter-flexible', { 'rate-limiter-flexible': '11.4.0' });
+/** The parts of rate-limiter-flexible that are compared with. */
+interface Flexible {
+  consume(key: string): Promise<unknown>;
+}
+const { RateLimiterMemory } = (await moduleIn('rate-limiter-flexible', 'rate-limiter-flexible')) as {
+  RateLimiterMemory: new (options: { points: number; duration: number; keyPrefix: string }) => Flexible;
+};
+const flexible = new RateLimiterMemory({ points: LIMIT.requestsPerUnit, duration: 3600, keyPrefix: 'orders' });
+
+const requestOf = (clientAddress: string): DescribedRequest => ({
+  clientAddress,
+  destinationCluster: undefined,
+  sourceCluster: undefined,
+  userId: undefined,
+  graphqlComplexity: undefined,
+  header: () => undefined,
+  metadata: () => undefined,
+  routeMetadata: () => undefined,
+});
+const REQUESTS = ADDRESSES.map(requestOf);
+
+/** A limiter with one rule per address below a fixed entry, and a rule that other entries would hit. */
+function checker(algorithm: 'FIXED_WINDOW' | 'SLIDING_WINDOW' | 'TOKEN_BUCKET') {
+  const rateLimit = { ...LIMIT, algorithm };
+  const rules = {
+    descriptors: [
+      { key: 'generic_key', value: 'orders', descriptors: [{ key: 'remote_address', rateLimit }] },
+      { key: 'generic_key', value: 'users', rateLimit },
+    ],
+  };
+  const limiter = embeddedLimiter({
+    ruleSets: { custom: [compileRules(rules, { domain: 'custom' })] },
+    store: createMemoryStore(),
+  });
+  const descriptorsOf = compileActions([
+    { actions: [{ genericKey: { descriptorValue: 'orders' } }, { remoteAddress: {} }] },
+  ]);
+  return (i: number) => limiter.check('custom', descriptorsOf(REQUESTS[i % REQUESTS.length]!), 100);
+}
+
+/** One thing to measure: all calls of a round. */
+interface Case {
+  readonly name: string;
+  run(): Promise<void> | void;
+}
+
+const ofChecker = (name: string, check: (i: number) => unknown): Case => ({
+  name,
+  run() {
+    for (let i = 0; i < CHECKS; i++) check(i);
+  },
+});
+const CASES: readonly Case[] = [
+  {
+    name: 'rate-limiter-flexible 11.4.0, memory',
+    async run() {
+      for (let i = 0; i < CHECKS; i++) await flexible.consume(ADDRESSES[i % ADDRESSES.length]!);
+    },
+  },
+  ofChecker('fixed window', checker('FIXED_WINDOW')),
+  ofChecker('sliding window', checker('SLIDING_WINDOW')),
+  ofChecker('token bucket', checker('TOKEN_BUCKET')),
+];
+
+/** Microseconds of CPU time per check. */
+async function microseconds({ run }: Case): Promise<number> {
+  globalThis.gc?.();
+  const before = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / CHECKS;
+}
+
+for (const each of CASES) await each.run();
+const rounds: number[][] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  const times: number[] = [];
+  for (const each of CASES) times.push(await microseconds(each));
+  rounds.push(times);
+}
+for (const [i, { name }] of CASES.entries()) {
+  const time = median(rounds.map((round) => round[i]!));
+  const ratio = median(rounds.map((round) => round[i]! / round[0]!));
+  console.log(`  ${name.padEnd(40)} ${time.toFixed(3).padStart(7)} µs ${ratio.toFixed(2).padStart(6)}`);
+}
