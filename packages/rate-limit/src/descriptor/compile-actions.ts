@@ -29,6 +29,14 @@ export type DescriptorsOf = (request: DescribedRequest) => Descriptor[];
  */
 export function compileActions(rateLimits: readonly RateLimitActions[], options: ActionsOptions = {}): DescriptorsOf {
   const compiled = rateLimits.flatMap((each) => compileEntry(each, options));
+  // Arrays of known length need far less memory than those that grow.
+  const only = compiled.length === 1 ? compiled[0] : undefined;
+  if (only) {
+    return (request) => {
+      const descriptor = describe(only, request);
+      return descriptor ? [descriptor] : [];
+    };
+  }
   return (request) => {
     const descriptors: Descriptor[] = [];
     for (const each of compiled) {
@@ -81,11 +89,14 @@ function describe(
   { isSet, prefix, actions, limitOf, costOf }: CompiledEntry,
   request: DescribedRequest,
 ): Descriptor | undefined {
-  const entries = [...prefix];
-  for (const entryOf of actions) {
-    const entry = entryOf(request);
+  const entries = new Array<Entry>(prefix.length + actions.length);
+  let length = 0;
+  for (let i = 0; i < prefix.length; i++) entries[length++] = prefix[i]!;
+  for (let i = 0; i < actions.length; i++) {
+    const entry = actions[i]!(request);
     if (entry === undefined) return undefined;
-    if (entry !== null) entries.push(entry);
+    if (entry !== null) entries[length++] = entry;
   }
+  if (length < entries.length) entries.length = length;
   return { entries, isSet, limit: limitOf?.(request), cost: costOf?.(request) };
 }

@@ -25,12 +25,10 @@ export function withValue(values: HitValues, entry: Entry): HitValues {
   return values === undefined ? entry : endOfKey(values) + valuePart(entry);
 }
 
-/** Adds the hit of a rule. Returns false if neither the rule nor the descriptor has a limit. */
-export function addHit(hits: Hit[], rule: Rule, values: HitValues, { limit, cost = 1 }: Descriptor): boolean {
+/** Returns the hit of a rule; `undefined` if neither the rule nor the descriptor has a limit. */
+export function hitOf(rule: Rule, values: HitValues, { limit, cost = 1 }: Descriptor): Hit | undefined {
   const applied = limit ? overridden(limit, rule.limit) : rule.limit;
-  if (!applied) return false;
-  hits.push(new RuleHit(rule, values, applied, cost));
-  return true;
+  return applied && new RuleHit(rule, values, applied, cost);
 }
 
 /** One object instead of three per hit. It computes its key only for stores that read it. */

@@ -1,5 +1,5 @@
 import type { Descriptor, Entry } from '../descriptor/descriptor.ts';
-import { addHit, valuePart, withValue, type Hit, type HitValues } from './hit.ts';
+import { hitOf, valuePart, withValue, type Hit, type HitValues } from './hit.ts';
 import type { RuleEntry, SetRule } from './rule.ts';
 
 /** Sets with more entries than this are indexed before they are compared. */
@@ -16,8 +16,10 @@ export function matchSets(sets: readonly SetRule[], descriptor: Descriptor, star
   let isDecided = false;
   for (const { rule, entries: wanted } of sets) {
     if ((isDecided && !rule.alwaysApply) || !wanted.every(contains)) continue;
-    const isHit = addHit(hits, rule, valuesOf(wanted, entries), descriptor);
-    if (isHit && !rule.isShadow) isDecided = true;
+    const hit = hitOf(rule, valuesOf(wanted, entries), descriptor);
+    if (!hit) continue;
+    hits.push(hit);
+    if (!rule.isShadow) isDecided = true;
   }
 }
 

@@ -1,5 +1,5 @@
 import { GENERIC_KEY, type Descriptor } from '../descriptor/descriptor.ts';
-import { addHit, withValue, type Hit, type HitValues } from './hit.ts';
+import { hitOf, withValue, type Hit, type HitValues } from './hit.ts';
 import { matchSets } from './match-sets.ts';
 import type { Level, Rule, RuleSet } from './rule.ts';
 
@@ -19,23 +19,38 @@ export function createMatch(ruleSets: readonly RuleSet[]): Match {
     else byResource.set(ruleSet.resource, ruleSet);
   }
   return (descriptors) => {
-    const hits: Hit[] = [];
-    for (const descriptor of descriptors) {
-      for (const ruleSet of plain) matchOne(ruleSet, descriptor, 0, hits);
-      const first = descriptor.entries[0];
-      const ruleSet = first?.key === GENERIC_KEY ? byResource.get(first.value) : undefined;
-      if (ruleSet) matchOne(ruleSet, descriptor, 1, hits);
+    let hits: Hit[] | undefined;
+    for (let i = 0; i < descriptors.length; i++) {
+      const descriptor = descriptors[i]!;
+      for (let j = 0; j < plain.length; j++) hits = matchOne(plain[j]!, descriptor, 0, hits);
+      const ruleSet = byResource.size > 0 ? ruleSetOf(descriptor) : undefined;
+      if (ruleSet) hits = matchOne(ruleSet, descriptor, 1, hits);
     }
-    return hits.length < 2 ? hits : withHighestWeight(hits);
+    if (!hits) return [];
+    return hits.length === 1 ? hits : withHighestWeight(hits);
   };
+
+  function ruleSetOf({ entries }: Descriptor): RuleSet | undefined {
+    const first = entries[0];
+    return first?.key === GENERIC_KEY ? byResource.get(first.value) : undefined;
+  }
 }
 
-function matchOne(ruleSet: RuleSet, descriptor: Descriptor, start: number, hits: Hit[]): void {
-  if (descriptor.isSet) matchSets(ruleSet.sets, descriptor, start, hits);
-  else matchTree(ruleSet.tree, descriptor, start, hits);
+/** Returns the hits with those of one descriptor; an array with one hit needs far less memory than one that grows. */
+function matchOne(ruleSet: RuleSet, descriptor: Descriptor, start: number, hits: Hit[] | undefined): Hit[] | undefined {
+  if (descriptor.isSet) {
+    const all = hits ?? [];
+    matchSets(ruleSet.sets, descriptor, start, all);
+    return all.length === 0 ? undefined : all;
+  }
+  const hit = matchTree(ruleSet.tree, descriptor, start);
+  if (!hit) return hits;
+  if (!hits) return [hit];
+  hits.push(hit);
+  return hits;
 }
 
-function matchTree(tree: Level, descriptor: Descriptor, start: number, hits: Hit[]): void {
+function matchTree(tree: Level, descriptor: Descriptor, start: number): Hit | undefined {
   const { entries } = descriptor;
   let level = tree;
   let rule: Rule | undefined;
@@ -43,16 +58,17 @@ function matchTree(tree: Level, descriptor: Descriptor, start: number, hits: Hit
   for (let i = start; i < entries.length; i++) {
     const entry = entries[i]!;
     const branch = level.get(entry.key);
-    if (!branch) return;
+    if (!branch) return undefined;
     let node = branch.byValue.size > 0 ? branch.byValue.get(entry.value) : undefined;
     if (!node) {
       node = branch.any;
-      if (!node) return;
+      if (!node) return undefined;
       values = withValue(values, entry);
     }
-    ({ rule, children: level } = node);
+    rule = node.rule;
+    level = node.children;
   }
-  if (rule) addHit(hits, rule, values, descriptor);
+  return rule && hitOf(rule, values, descriptor);
 }
 
 function withHighestWeight(hits: Hit[]): Hit[] {

@@ -97,8 +97,9 @@ export function createMemoryStore({
     count(charges) {
       const nowMs = now();
       if (Math.abs(nowMs - sweptAtMs) >= SWEEP_MS) sweep(nowMs);
-      const counts: Count[] = [];
-      for (const each of charges) counts.push(charge(each, nowMs));
+      if (charges.length === 1) return [charge(charges[0]!, nowMs)];
+      const counts = new Array<Count>(charges.length);
+      for (let i = 0; i < charges.length; i++) counts[i] = charge(charges[i]!, nowMs);
       return counts;
     },
     close: reset,
