@@ -1,5 +1,5 @@
 import type { Hash } from './memory-hash.ts';
-import { KeyTable } from './memory-table.ts';
+import { fullTableKeys, KeyTable } from './memory-table.ts';
 
 /** A table that gets no new keys. */
 interface SealedTable {
@@ -8,8 +8,8 @@ interface SealedTable {
   readonly sealedAtMs: number;
 }
 
-/** The tables are dropped in this many parts when there are too many keys. */
-const GENERATIONS = 4;
+/** At least this many tables are full before one of them is dropped because there are too many keys. */
+const GENERATIONS = 3;
 
 /** Bounds the keys of all counters of a store. */
 export class KeyBudget {
@@ -23,7 +23,7 @@ export class KeyBudget {
 
   constructor(maxKeys: number, onEvict: (keys: number) => void) {
     this.maxKeys = maxKeys;
-    this.generationKeys = Math.ceil(maxKeys / GENERATIONS);
+    this.generationKeys = fullTableKeys(Math.ceil(maxKeys / GENERATIONS));
     this.#onEvict = onEvict;
   }
 

@@ -3,6 +3,20 @@ const SEGMENTS = 64;
 const SEGMENT_SHIFT = 26;
 const MIN_SLOTS = 8;
 
+/**
+ * Returns the largest number of keys up to `maxKeys` at which a table is almost full, so that it wastes little memory; `maxKeys` if that is
+ * small.
+ */
+export function fullTableKeys(maxKeys: number): number {
+  let keys = SEGMENTS * MIN_SLOTS * FULL_LOAD;
+  if (keys > maxKeys) return maxKeys;
+  while (keys * 2 <= maxKeys) keys *= 2;
+  return Math.floor(keys);
+}
+
+/** Below the load at which segments grow, as they do not fill evenly. */
+const FULL_LOAD = 0.72;
+
 /** An open-addressed part of a table. */
 interface Segment {
   /** Two halves of the hash per slot; zeros if the slot is empty. */

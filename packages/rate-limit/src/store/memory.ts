@@ -7,7 +7,7 @@ import type { Charge, Count, CounterGroup, Store } from './store.ts';
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
-  /** Maximum number of counters. Default 10 million, which need at most 402 MB. */
+  /** Maximum number of counters. Default 10 million, which need about 300 MB, in token buckets 450 MB. */
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
@@ -28,7 +28,7 @@ const SWEEP_MS = 1000;
 
 /**
  * Creates counters in this process. They are exact: a window or bucket never allows more than its limit. When there are more than
- * `maxKeys`, those that were not used for the longest time are evicted, a quarter at a time.
+ * `maxKeys`, those that were not used for the longest time are evicted, a third of them at most at a time.
  *
  * A clock that goes back by less than one window keeps the window; any other jump starts new windows, so that a jump allows each limit
  * once more at most. Sliding windows assume that the requests of the previous window came evenly; whatever they did, less than twice the
