@@ -24,5 +24,5 @@ export { ldapAuth, type LdapAuthOptions } from './plain/ldap-auth.ts';
 export { createAuthService, type AuthService, type AuthServiceOptions } from './service/auth-service.ts';
 export { listenGrpc } from './service/grpc-server.ts';
 export { listenHttp } from './service/http-server.ts';
-export type { CheckServer, ListenOptions, ServerTls } from './service/listen-options.ts';
+export type { ListenOptions } from './service/listen-options.ts';
 export type { Grant, Verdict } from './service/verdict.ts';

@@ -1,9 +1,9 @@
-import { createAuthService, listenGrpc, listenHttp, type CheckServer, type ListenOptions } from '@edge-gateway/extauth';
+import { createAuthService, listenGrpc, listenHttp } from '@edge-gateway/extauth';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { EXTAUTH_PORTS, HTTP_CHECKS, type ExtAuthSettings } from '../command-line/extauth-role.ts';
 import { AUTH_METHODS } from '../concerns.ts';
-import { portError } from './port-error.ts';
 import { readServerTls } from './server-tls.ts';
+import { openServicePorts, type ServicePort } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
 
 /**
@@ -11,68 +11,42 @@ import { startService, type Service, type ServiceParts } from './service.ts';
  * `ERR_GATEWAY_TLS` for an unusable certificate.
  */
 export async function startExtAuth(settings: ExtAuthSettings, process: RoleProcess): Promise<RunningRole> {
-  const tls = readServerTls(settings);
-  const options = { address: settings.address, tls, log: process.log.get('ext_authz') };
+  const place = { address: settings.address, tls: readServerTls(settings) };
   return startService(settings, process, {
     statsPort: EXTAUTH_PORTS.statsPort,
-    open: (parts) => open(settings, options, parts),
+    open: (parts) => open(settings, place, parts),
   });
 }
 
 async function open(
-  settings: ExtAuthSettings,
-  options: Omit<ListenOptions, 'port'>,
+  { grpcPort, httpPort }: ExtAuthSettings,
+  place: Parameters<typeof openServicePorts>[1],
   { controlPlane, context }: ServiceParts,
 ): Promise<Service> {
   const service = createAuthService({ context, methods: AUTH_METHODS });
   const unsubscribe = controlPlane.subscribe((state) => service.update(state));
-  const { grpcPort, httpPort } = settings;
-  const servers: CheckServer[] = [];
-  let isDraining = false;
-
+  const log = context.log.get('ext_authz');
   const close = async (): Promise<void> => {
     unsubscribe();
-    for (const server of servers) server.close();
     service.close();
   };
-  try {
-    servers.push(await onPort(EXTAUTH_PORTS.grpcPort, { port: grpcPort, ...options }, (at) => listenGrpc(service, at)));
-    if (httpPort !== undefined)
-      servers.push(await onPort(HTTP_CHECKS, { port: httpPort, ...options }, (at) => listenHttp(service, at)));
-  } catch (error) {
+  const ports: ServicePort[] = [
+    { flag: EXTAUTH_PORTS.grpcPort, port: grpcPort, listen: (at) => listenGrpc(service, { ...at, log }) },
+  ];
+  if (httpPort !== undefined)
+    ports.push({ flag: HTTP_CHECKS, port: httpPort, listen: (at) => listenHttp(service, { ...at, log }) });
+  const opened = await openServicePorts('extauth', place, ports).catch(async (error: unknown) => {
     await close();
     throw error;
-  }
-  const [grpc, http] = servers as [CheckServer, CheckServer?];
+  });
+  const [grpc, http] = opened.servers;
   return {
-    facts: { grpcPort: grpc.port, ...(http && { httpPort: http.port }) },
-    components: () =>
-      servers.map(({ port }) => ({
-        name: `extauth-${settings.address}-${port}`,
-        kind: 'listener',
-        state: isDraining ? 'draining' : 'ready',
-      })),
-    async drain(limitMs) {
-      isDraining = true;
-      let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
-      await Promise.race([Promise.all(servers.map((server) => server.drain())), limit]);
-      clearTimeout(timer);
+    facts: { grpcPort: grpc!.port, ...(http && { httpPort: http.port }) },
+    components: opened.components,
+    drain: opened.drain,
+    async close() {
+      opened.close();
+      await close();
     },
-    close,
   };
-}
-
-/** Opens the port of a flag. Rejects with `ERR_GATEWAY_PORT`. */
-async function onPort(
-  { flag, what }: { readonly flag: string; readonly what: string },
-  at: ListenOptions,
-  listen: (options: ListenOptions) => Promise<CheckServer>,
-): Promise<CheckServer> {
-  try {
-    return await listen(at);
-  } catch (cause) {
-    const remedy = `${flag} N (0 picks a free port)`;
-    throw portError({ port: at.port, address: at.address, what, remedy, addressRemedy: '--address', cause });
-  }
 }

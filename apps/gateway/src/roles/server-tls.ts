@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { readFileSync } from 'node:fs';
-import type { ServerTls } from '@edge-gateway/extauth';
+import type { ServerTls } from '@edge-gateway/core';
 import { gatewayError } from '../error-codes.ts';
 
 /** The flags of the certificate of a service. */

@@ -2,3 +2,4 @@ export { createGrpcClients, type GrpcClientOptions, type GrpcClients } from './u
 export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './definitions.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 export { createHealthService, type HealthService } from './health-service.ts';
+export { listenGrpcServer, type GrpcServerOptions, type GrpcService } from './grpc-server.ts';

@@ -1,12 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { applyHeaderChanges, factsOf, hasBody, peekBody, type HeaderChange } from '@edge-gateway/core';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  applyHeaderChanges,
+  factsOf,
+  hasBody,
+  listenHttpServer,
+  peekBody,
+  type HeaderChange,
+  type ListeningServer,
+} from '@edge-gateway/core';
 import { clientError, clientStatusOf } from '../chain/failure.ts';
 import { isFraming } from '../chain/grants.ts';
 import { authRequestOf } from '../request/auth-request.ts';
 import { rejection, type AuthService } from './auth-service.ts';
-import type { CheckServer, ListenOptions } from './listen-options.ts';
+import type { ListenOptions } from './listen-options.ts';
 import type { Grant, Verdict } from './verdict.ts';
 
 const MAX_HEADER_BYTES = 65_536;
@@ -22,9 +28,8 @@ const TO_REMOVE = 'x-envoy-auth-headers-to-remove';
  * @example
  * const server = await listenHttp(service, { port: 8084, address: '127.0.0.1', log });
  */
-export async function listenHttp(service: AuthService, options: ListenOptions): Promise<CheckServer> {
-  const { tls, log } = options;
-  const limits = { maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 30_000, headersTimeout: 10_000 };
+export function listenHttp(service: AuthService, options: ListenOptions): Promise<ListeningServer> {
+  const { log } = options;
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
     void verdictOf(service, req, res)
       .catch((error: unknown) => {
@@ -34,30 +39,7 @@ export async function listenHttp(service: AuthService, options: ListenOptions): 
       })
       .then((verdict) => respond(res, verdict));
   };
-  const server = tls
-    ? createTlsServer(
-        {
-          ...limits,
-          cert: tls.certificate,
-          key: tls.key,
-          ...(tls.clientCa !== undefined && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
-        },
-        onRequest,
-      )
-    : createServer(limits, onRequest);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.address, resolve);
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
-    async drain() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      await closed;
-    },
-    close: () => server.closeAllConnections(),
-  };
+  return listenHttpServer(onRequest, { ...options, maxHeaderSize: MAX_HEADER_BYTES });
 }
 
 async function verdictOf(service: AuthService, req: IncomingMessage, res: ServerResponse): Promise<Verdict> {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Client, credentials, Metadata, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { silentLoggers } from '@edge-gateway/core';
+import { silentLoggers, type ListeningServer, type ServerTls } from '@edge-gateway/core';
 import { Authorization, type CheckResponse } from '../../src/grpc/protocol.ts';
-import { listenGrpc, type AuthService, type CheckServer, type ServerTls } from '../../src/index.ts';
+import { listenGrpc, type AuthService } from '../../src/index.ts';
 import { KEYS, serve, told, TOLD } from './service-harness.ts';
 
 const file = (name: string): string =>
@@ -16,7 +16,7 @@ describe('checks over gRPC', () => {
     for (const each of open.splice(0)) each.close();
   });
 
-  async function listen(service: AuthService, tls?: ServerTls): Promise<CheckServer> {
+  async function listen(service: AuthService, tls?: ServerTls): Promise<ListeningServer> {
     const server = await listenGrpc(service, {
       address: '127.0.0.1',
       port: 0,
@@ -28,7 +28,7 @@ describe('checks over gRPC', () => {
   }
 
   function clientOf(
-    { port }: CheckServer,
+    { port }: ListeningServer,
     secure: ChannelCredentials = credentials.createInsecure(),
     options = {},
   ): Client {

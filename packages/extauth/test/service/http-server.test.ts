@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { silentLoggers, type AuthDecision, type AuthRequest } from '@edge-gateway/core';
-import { listenHttp, type AuthService, type CheckServer } from '../../src/index.ts';
+import { silentLoggers, type AuthDecision, type AuthRequest, type ListeningServer } from '@edge-gateway/core';
+import { listenHttp, type AuthService } from '../../src/index.ts';
 import { KEYS, serve, told, TOLD } from './service-harness.ts';
 
 interface Response {
@@ -12,19 +12,19 @@ interface Response {
 }
 
 describe('checks over HTTP', () => {
-  const open: CheckServer[] = [];
+  const open: ListeningServer[] = [];
   afterEach(() => {
     for (const each of open.splice(0)) each.close();
   });
 
-  async function listen(service: AuthService): Promise<CheckServer> {
+  async function listen(service: AuthService): Promise<ListeningServer> {
     const server = await listenHttp(service, { address: '127.0.0.1', port: 0, log: silentLoggers.get('ext_authz') });
     open.push(server);
     return server;
   }
 
   function ask(
-    { port }: CheckServer,
+    { port }: ListeningServer,
     path: string,
     { body = '', ...options }: { method?: string; headers?: object; body?: string } = {},
   ) {

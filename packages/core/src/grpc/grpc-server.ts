@@ -1,0 +1,76 @@
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { ListeningServer, ServerAddress, ServerTls } from '../http/listening-server.ts';
+import { createHealthService } from './health-service.ts';
+
+const MAX_STREAMS = 1000;
+
+/** One service of a server. */
+export interface GrpcService {
+  /** With its package, e.g. `envoy.service.auth.v3.Authorization`. */
+  readonly name: string;
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
+
+/** Options of {@link listenGrpcServer}. */
+export interface GrpcServerOptions extends ServerAddress {
+  /** Largest message of a client, before and after decompression. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Serves a service and `grpc.health.v1.Health`. Rejects with the error of the socket if it cannot listen.
+ *
+ * @example
+ * const service = { name: 'shop.v1.Orders', definition: Orders.service, implementation: { Get: getOrder } };
+ * const server = await listenGrpcServer(service, { address: '127.0.0.1', port: 9000, maxBytes: 65_536 });
+ */
+export async function listenGrpcServer(service: GrpcService, options: GrpcServerOptions): Promise<ListeningServer> {
+  const { address, port, tls, maxBytes } = options;
+  const health = createHealthService(['', service.name]);
+  const server = new Server({
+    'grpc.max_receive_message_length': maxBytes,
+    'grpc.max_concurrent_streams': MAX_STREAMS,
+  });
+  server.addService(service.definition, service.implementation);
+  server.addService(health.definition, health.implementation);
+  const bound = await bind(server, tls ? secure(tls) : ServerCredentials.createInsecure(), {
+    address: address.includes(':') ? `[${address}]` : address,
+    port,
+  });
+  return {
+    port: bound,
+    drain() {
+      health.setServing(false);
+      return new Promise((resolve) => server.tryShutdown(() => resolve()));
+    },
+    close: () => server.forceShutdown(),
+  };
+}
+
+function secure({ certificate, key, clientCa }: ServerTls): ServerCredentials {
+  const pair = { cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) };
+  return ServerCredentials.createSsl(
+    clientCa === undefined ? null : Buffer.from(clientCa),
+    [pair],
+    clientCa !== undefined,
+  );
+}
+
+function bind(
+  server: Server,
+  credentials: ServerCredentials,
+  { address, port }: { readonly address: string; readonly port: number },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${address}:${port}`, credentials, (error, bound) =>
+      error ? reject(withCode(error)) : resolve(bound),
+    );
+  });
+}
+
+/** Sets the code of the socket's error, which gRPC only mentions in its message. */
+function withCode(error: Error): Error {
+  const [code] = /\bE[A-Z]{4,}\b/.exec(error.message) ?? [];
+  return code === undefined ? error : Object.assign(error, { code });
+}
