@@ -13,10 +13,15 @@ const START_MS = 20_000;
 
 /** Serves the groups with an Envoy process. Throws what it prints if it rejects its configuration. */
 export async function startEnvoy(groups: readonly PlacedGroup[]): Promise<DataPlane> {
+  return await runEnvoy(bootstrapOf(groups), listenersOf(groups).size);
+}
+
+/** Starts an Envoy with a number of listeners. `admin` is `host:port` of its admin server. Throws what it prints if it rejects its configuration. */
+export async function runEnvoy(bootstrap: object, listeners: number): Promise<DataPlane & { readonly admin: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'envoy-'));
   const config = join(directory, 'envoy.json');
   const adminFile = join(directory, 'admin');
-  writeFileSync(config, JSON.stringify(bootstrapOf(groups)));
+  writeFileSync(config, JSON.stringify({ admin: { address: socketAddress(0) }, ...bootstrap }));
   const args = ['-c', config, '--admin-address-path', adminFile, '--disable-hot-restart'];
   const child = spawn(await installedEnvoy(), [...args, '--concurrency', '1', '--log-level', 'error'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -32,10 +37,9 @@ export async function startEnvoy(groups: readonly PlacedGroup[]): Promise<DataPl
   };
   const giveUp = Date.now() + START_MS;
   for (;;) {
-    const ports = existsSync(adminFile)
-      ? await portsOf(readFileSync(adminFile, 'utf8'), listenersOf(groups).size)
-      : undefined;
-    if (ports) return { port: (listener) => ports.get(listener)!, close };
+    const admin = existsSync(adminFile) ? readFileSync(adminFile, 'utf8') : '';
+    const ports = admin === '' ? undefined : await portsOf(admin, listeners);
+    if (ports) return { port: (listener) => ports.get(listener)!, close, admin };
     if (child.exitCode !== null || Date.now() > giveUp) {
       await close();
       throw new Error(`Envoy does not serve:\n${errors}`);
@@ -59,11 +63,11 @@ interface ListenerStatus {
   readonly local_address: { readonly socket_address: { readonly port_value: number } };
 }
 
-const socketAddress = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+/** An address of 127.0.0.1. */
+export const socketAddress = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 
 function bootstrapOf(groups: readonly PlacedGroup[]): object {
   return {
-    admin: { address: socketAddress(0) },
     static_resources: {
       listeners: [...listenersOf(groups)].map(([name, members]) => listenerOf(name, members)),
       clusters: groups.flatMap(clustersOf),

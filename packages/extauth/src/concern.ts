@@ -1,9 +1,23 @@
-import { factsOf, type AuthMethodKind, type Concern, type Context, type Handler, type Scope } from '@edge-gateway/core';
-import type { AuthConfigSpec, ExtAuthExtension } from '@edge-gateway/core/schema';
+import {
+  authPlaceOf,
+  clusterName,
+  factsOf,
+  type AuthMethodKind,
+  type Concern,
+  type Context,
+  type Handler,
+  type Scope,
+} from '@edge-gateway/core';
+import type { ExtAuthExtension } from '@edge-gateway/core/schema';
 import { removeClientCopies } from './chain/grants.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from './chain/method-of.ts';
+import { createChain } from './chain/chain.ts';
+import { hiddenOf } from './chain/method-of.ts';
 import { configError, extauthError } from './error-codes.ts';
-import { createAuthHandler, type Refuse } from './request/handler.ts';
+import { contextExtensionsOf } from './remote/context-extensions.ts';
+import { serverHeadersOf } from './remote/server-headers.ts';
+import { createServerCheck, type ServerPlace } from './remote/server-check.ts';
+import { SharedClients } from './remote/shared-clients.ts';
+import { createAuthHandler, type Hidden, type Refuse } from './request/handler.ts';
 import { settingsOf } from './settings.ts';
 
 export interface ExtAuthOptions {
@@ -15,13 +29,15 @@ export interface ExtAuthOptions {
 const UNSET: ExtAuthExtension = Object.freeze({});
 
 /**
- * Creates the concern for `options.extauth`: the most specific level with a block applies, and `disable` turns it off. A block
- * whose AuthConfig is missing cannot be compiled, so that its routes return 500.
+ * Creates the concern for `options.extauth`: the most specific level with a block applies, and `disable` turns it off. AuthConfigs are evaluated
+ * in the gateway, or by the server that the settings name; see `authPlaceOf`. A block whose AuthConfig or auth server is missing cannot be compiled,
+ * so that its routes return 500.
  *
  * @example
  * const concerns = [createExtAuth({ methods: [...METHODS, oidcMethod] }), jwtConcern, rbacConcern];
  */
 export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExtension> {
+  const clients = new SharedClients();
   return {
     name: 'extAuth',
     option: 'extauth',
@@ -31,40 +47,64 @@ export function createExtAuth({ methods }: ExtAuthOptions): Concern<ExtAuthExten
       UNSET,
     compile(block, context, scope) {
       if (block === UNSET || block.disable) return compileCleaning(methods, scope);
-      return compileAuth(block, methods, context, scope);
+      const place = authPlaceOf(block, scope?.settings ?? {});
+      const parts = { context, scope, hidden: hiddenIn(scope, methods) };
+      if (place.type === 'server') return compileServer(block, place, { ...parts, clients });
+      if (place.type === 'embedded') return compileChain(block, { ...parts, methods });
+      throw configError(place.type === 'missing' ? place.reason : 'external auth is off');
     },
   };
 }
 
-function compileAuth(
+interface CompileParts {
+  readonly context: Context;
+  readonly scope: Scope | undefined;
+  readonly hidden: Hidden;
+}
+
+function compileChain(
   { configRef }: ExtAuthExtension,
-  methods: readonly AuthMethodKind[],
-  context: Context,
-  scope: Scope | undefined,
+  { context, scope, hidden, methods }: CompileParts & { readonly methods: readonly AuthMethodKind[] },
 ): Handler {
   const { name = '', namespace = '' } = configRef ?? {};
   const id = `${namespace}.${name}`;
   const config = scope?.virtualHost.authConfigs.find(({ ref }) => ref.name === name && ref.namespace === namespace);
   if (!config) throw configError(`there is no AuthConfig ${id}`);
   const settings = settingsOf(scope?.settings.extauth);
-  const specs = specsOf(scope);
-  return createAuthHandler({ config: config.spec, specs, methods, settings, context, id, refuse: refuseByGateway });
+  const check = createChain(config.spec, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
+  return createAuthHandler({ check, hidden, settings, context, id, refuse: refuseByGateway });
 }
 
-/** Every AuthConfig of the virtual host: its upstreams trust what any of them grants, and browsers send the cookies of a login, on every route. */
-function specsOf(scope: Scope | undefined): readonly AuthConfigSpec[] {
-  return (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec);
+function compileServer(
+  block: ExtAuthExtension,
+  place: ServerPlace,
+  { context, scope, hidden, clients }: CompileParts & { readonly clients: SharedClients },
+): Handler {
+  const settings = settingsOf(place.server);
+  const extensionsOf = contextExtensionsOf(block, scope);
+  const check = createServerCheck({ place, settings, context, clients, extensionsOf });
+  const id = clusterName(place.upstream);
+  return createAuthHandler({ check, hidden, settings, context, id, appends: true, refuse: refuseByGateway });
+}
+
+/** What any AuthConfig or auth server of the virtual host grants, which its upstreams trust, and the cookies of its logins, on every route. */
+function hiddenIn(scope: Scope | undefined, methods: readonly AuthMethodKind[]): Hidden {
+  const { headers, cookies } = hiddenOf(
+    (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec),
+    methods,
+  );
+  return { headers: [...new Set([...headers, ...serverHeadersOf(scope)])], cookies };
 }
 
 /** Removes granted headers of clients on routes without external auth, because upstreams trust them. */
 function compileCleaning(methods: readonly AuthMethodKind[], scope: Scope | undefined): Handler | undefined {
-  const written = scope?.settings.extauth;
-  if (!written && !scope?.virtualHost.authConfigs.length) return undefined;
-  const names = [settingsOf(written).userIdHeader, ...grantedHeadersOf(specsOf(scope), methods)];
-  const hidden = hiddenCookiesOf(specsOf(scope), methods);
+  const { extauth: written, namedExtauth } = scope?.settings ?? {};
+  if (!written && !namedExtauth && !scope?.virtualHost.authConfigs.length) return undefined;
+  const hidden = hiddenIn(scope, methods);
+  const names = [settingsOf(written).userIdHeader, ...hidden.headers];
   return function extAuth(req, _res, next) {
     const facts = factsOf(req);
-    facts.hiddenCookies = hidden;
+    facts.hiddenCookies = hidden.cookies;
     removeClientCopies(req, facts, names);
     next();
   };

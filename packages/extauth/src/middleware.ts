@@ -8,6 +8,8 @@ import {
   type Handler,
 } from '@edge-gateway/core';
 import type { AuthConfigSpec, ExtAuthServer } from '@edge-gateway/core/schema';
+import { createChain } from './chain/chain.ts';
+import { hiddenOf } from './chain/method-of.ts';
 import { createAuthHandler, type Refuse } from './request/handler.ts';
 import { METHODS } from './methods/all.ts';
 import { settingsOf } from './settings.ts';
@@ -29,8 +31,10 @@ const concern: Concern<ExtAuthMiddlewareOptions> = {
   option: 'extauth',
   stage: 'extAuth',
   compile({ config, settings: written, methods = [], name: id = 'config' }, context): Handler {
-    const parts = { config, specs: [config], methods: [...methods, ...METHODS], settings: settingsOf(written) };
-    return createAuthHandler({ ...parts, context, id, refuse: refuseHere });
+    const settings = settingsOf(written);
+    const kinds = [...methods, ...METHODS];
+    const check = createChain(config, { kinds, context, id, timeoutMs: settings.timeoutMs });
+    return createAuthHandler({ check, hidden: hiddenOf([config], kinds), settings, context, id, refuse: refuseHere });
   },
 };
 

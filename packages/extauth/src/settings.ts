@@ -22,6 +22,8 @@ export function settingsOf(written: ExtAuthServer = {}) {
     /** Lower case. */
     userIdHeader: (written.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
     clearRouteCache: written.clearRouteCache ?? false,
+    /** Empty: none. */
+    statPrefix: written.statPrefix ?? '',
     /** Unset: the body is not read. */
     body: requestBody && {
       maxBytes: requestBody.maxRequestBytes || DEFAULTS.authBodyBytes,

@@ -1,12 +1,14 @@
 import {
+  authPlaceOf,
   createLoginPaths,
+  type AuthPlace,
   type Context,
   type LoginPathField,
   type Snapshot,
   type SnapshotAuthConfig,
   type VirtualHost,
 } from '@edge-gateway/core';
-import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
+import type { ExtAuthExtension, RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema';
 import { explainAccess, type AccessRules, type ExplainedAccess } from '@edge-gateway/rbac';
 import {
   explainRequest,
@@ -25,12 +27,25 @@ export interface AccessExplanation extends ExplainedAccess {
 }
 
 interface ExplainedExtAuth {
-  readonly authConfig: string;
-  /** Missing if the snapshot lacks the AuthConfig: the route responds with 500. */
+  /** Missing for `customAuth`. */
+  readonly authConfig?: string;
+  /** The auth server that decides; missing if the gateway itself does. */
+  readonly server?: ExplainedAuthServer;
+  /** Why the route responds with 500. */
+  readonly fault?: string;
+  /** The steps that the gateway runs. */
   readonly steps?: readonly string[];
   readonly booleanExpr?: string;
   /** The field of the login that names the path of the request, to which the login itself responds. */
   readonly loginPath?: LoginPathField;
+}
+
+interface ExplainedAuthServer {
+  /** `namespace/name`. */
+  readonly upstream: string;
+  readonly protocol: 'gRPC' | 'HTTP';
+  /** Entry of `namedExtauth`; missing for the server of the listener or the Settings. */
+  readonly name?: string;
 }
 
 /** An explained request with the access checks of its route. */
@@ -77,7 +92,7 @@ export function explainWithAccess(
         reroute: again,
       },
     );
-    const extauth = extAuthOf(place.virtualHost, place.route.options);
+    const extauth = extAuthOf(place);
     if (loginPath && extauth) {
       const jwt = access.jwt.filter(({ stage }) => stage === 'before external auth');
       const { removedHeaders } = access;
@@ -113,9 +128,13 @@ function loginPathOf({ virtualHost, route }: RoutePlace, path: string): LoginPat
 /** A transformation fails with 400 or not at all. */
 const rejection = (reply: ExplainedReply | undefined) => reply && ({ ...reply, status: 400 } as const);
 
-function configRefOf(host: VirtualHost, route: RouteOptions) {
+function blockOf(host: VirtualHost, route: RouteOptions): ExtAuthExtension | undefined {
   const { extauth } = host.options as VirtualHostOptions;
-  const { configRef, disable } = route.extauth ?? extauth ?? {};
+  return route.extauth ?? extauth;
+}
+
+function configRefOf(host: VirtualHost, route: RouteOptions) {
+  const { configRef, disable } = blockOf(host, route) ?? {};
   return disable ? undefined : configRef;
 }
 
@@ -124,15 +143,23 @@ function configOf(host: VirtualHost, route: RouteOptions): SnapshotAuthConfig | 
   return host.authConfigs?.find(({ ref }) => ref.name === name && ref.namespace === namespace);
 }
 
-function extAuthOf(host: VirtualHost, route: RouteOptions): ExplainedExtAuth | undefined {
-  const configRef = configRefOf(host, route);
-  if (!configRef) return undefined;
-  const { name = '', namespace = '' } = configRef;
+function extAuthOf({ virtualHost, route, settings }: RoutePlace): ExplainedExtAuth | undefined {
+  const block = blockOf(virtualHost, route.options);
+  const place = block && authPlaceOf(block, settings ?? {});
+  if (!place || place.type === 'off') return undefined;
+  const { name = '', namespace = '' } = block?.configRef ?? {};
   const authConfig = `${namespace}/${name}`;
-  const found = configOf(host, route);
-  if (!found) return { authConfig };
+  if (place.type === 'missing') return { fault: place.reason };
+  if (place.type === 'server') return { ...(block?.configRef && { authConfig }), server: serverOf(place) };
+  const found = configOf(virtualHost, route.options);
+  if (!found) return { authConfig, fault: `AuthConfig ${authConfig} does not exist` };
   const { booleanExpr } = found.spec;
   return { authConfig, steps: stepsOf(found), ...(booleanExpr && { booleanExpr }) };
+}
+
+function serverOf({ name, upstream, server }: Extract<AuthPlace, { type: 'server' }>): ExplainedAuthServer {
+  const protocol = server.httpService ? 'HTTP' : 'gRPC';
+  return { upstream: `${upstream.namespace}/${upstream.name}`, protocol, ...(name !== '' && { name }) };
 }
 
 function stepsOf({ spec }: SnapshotAuthConfig): string[] {
@@ -161,8 +188,14 @@ export function accessLines(access: AccessExplanation, colors: Colors): string[]
   return [...lines, `${mark(false)} RBAC: access denied (403): ${closest}${rbac.reason}`];
 }
 
-function extAuthLine({ authConfig, steps, booleanExpr }: ExplainedExtAuth): string {
-  if (!steps) return `external auth: AuthConfig ${authConfig} does not exist, so the response is 500`;
+function extAuthLine({ authConfig, server, fault, steps = [], booleanExpr }: ExplainedExtAuth): string {
+  if (fault !== undefined) return `external auth: ${fault}, so the response is 500`;
+  if (server) {
+    const { upstream, protocol, name } = server;
+    const what = `${name === undefined ? '' : `${name}, `}upstream ${upstream} over ${protocol}`;
+    const config = authConfig === undefined ? '' : `, for AuthConfig ${authConfig}`;
+    return `external auth decides (not called by this command): auth server ${what}${config}`;
+  }
   const rule = booleanExpr ?? 'all of them, in order';
   return `external auth decides (not called by this command): AuthConfig ${authConfig}, ${rule}: ${steps.join(', ')}`;
 }

@@ -106,9 +106,8 @@ function rejectedLine({ kind, namespace, name, serves, keeps, lacksRoutes, reaso
 /** External auth is not called here, so the result after it is only valid if it allows the request. */
 function resultTitle(access: AccessExplanation | undefined): string {
   const isDecidedBefore = access?.jwt.some(({ stage, passes }) => stage === 'before external auth' && !passes);
-  return access?.extauth?.steps && !access.extauth.loginPath && !isDecidedBefore
-    ? 'Result, if external auth allows the request'
-    : 'Result';
+  const { steps, server, loginPath } = access?.extauth ?? {};
+  return (steps ?? server) && !loginPath && !isDecidedBefore ? 'Result, if external auth allows the request' : 'Result';
 }
 
 const mark = (good: boolean, text: string, colors: Colors): string =>

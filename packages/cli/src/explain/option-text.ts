@@ -26,7 +26,7 @@ function fieldsText(value: unknown): string {
 
 /** Each returns the short form of a value; empty if there is none. */
 const FORMS: ReadonlyMap<string, (value: unknown) => string> = new Map([
-  ['extauth', (value) => switchable(value, 'configRef', refText('AuthConfig', dig(value, 'configRef')))],
+  ['extauth', extauthText],
   ['rbac', (value) => switchable(value, 'policies', list('policy', 'policies', namesOf(value, 'policies')))],
   ['rateLimitConfigs', configsText],
   ['rateLimitEarlyConfigs', configsText],
@@ -37,6 +37,15 @@ const FORMS: ReadonlyMap<string, (value: unknown) => string> = new Map([
   ['stage', stageText],
   ['transformations', (value) => transformationText(value)],
 ]);
+
+/** The AuthConfig, or the name of the auth server; context extensions may be long. */
+function extauthText(value: unknown): string {
+  const custom = dig(value, 'customAuth');
+  if (custom === undefined || dig(value, 'disable') === true)
+    return switchable(value, 'configRef', refText('AuthConfig', dig(value, 'configRef')));
+  const name = text(custom, 'name');
+  return name ? `auth server ${name}` : 'the auth server of the settings';
+}
 
 /** The text of a field, or `disabled`; empty for a value with other fields. */
 function switchable(value: unknown, field: string, shown: string): string {

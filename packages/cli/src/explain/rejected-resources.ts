@@ -82,7 +82,7 @@ function reasonOf({ path, message, hint }: Problem): string {
 
 function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {
   const upstreams = outcome.type === 'forward' ? outcome.destinations.map(({ upstream }) => upstream) : [];
-  const [namespace = '', name = ''] = access?.extauth?.authConfig.split('/') ?? [];
+  const [namespace = '', name = ''] = access?.extauth?.authConfig?.split('/') ?? [];
   return [
     ...(virtualHost ? [idOf('VirtualService', virtualHost.virtualService)] : []),
     ...routes.flatMap(({ matched, source }) => (matched ? [idOf(source.kind, source)] : [])),

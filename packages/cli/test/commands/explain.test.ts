@@ -661,6 +661,52 @@ spec: { bindPort: 8080, httpGateway: {} }
       }
     });
 
+    for (const [title, extauth, line] of [
+      ['of the settings', { customAuth: {} }, 'auth server upstream gw-system/auth over gRPC'],
+      ['with a name', { customAuth: { name: 'web' } }, 'auth server web, upstream inner/web over HTTP'],
+      [
+        'for an AuthConfig',
+        { configRef: { name: 'login', namespace: 'gw-system' } },
+        'auth server upstream gw-system/auth over gRPC, for AuthConfig gw-system/login',
+      ],
+    ] as const) {
+      it(`names an auth server ${title}`, async () => {
+        const { stdout } = await askWith({ extauth });
+        expect(stdout).to.contain(`external auth decides (not called by this command): ${line}\n`);
+        expect(stdout).to.contain('Result, if external auth allows the request\n');
+      });
+    }
+
+    it('says that an auth server is missing', async () => {
+      const { stdout } = await askWith({ extauth: { customAuth: { name: 'other' } } });
+      expect(stdout).to.contain(
+        "external auth: namedExtauth of the Settings has no auth server 'other', so the response is 500",
+      );
+      expect(stdout).to.contain('\nResult\n');
+    });
+
+    /** Explains a request with auth servers in the Settings. */
+    async function askWith(options: object) {
+      const { snapshots } = await loadDirectory(cwd);
+      const plain = snapshots.get('gateway-proxy')!;
+      const listeners = plain.listeners.map((listener) => ({
+        ...listener,
+        virtualHosts: listener.virtualHosts.map((host) => ({ ...host, options })),
+      }));
+      const settings = {
+        ...plain.settings,
+        extauth: { extauthzServerRef: { name: 'auth' } },
+        namedExtauth: { web: { extauthzServerRef: { name: 'web', namespace: 'inner' }, httpService: {} } },
+      };
+      const data = { 'gw-system~gateway-proxy': { ...plain, listeners, settings } };
+      const server = await answer({ '/snapshots/xds': { data } });
+      try {
+        return await explain('GET', 'http://shop.example/cart/1', '--server', server.url);
+      } finally {
+        await server.close();
+      }
+    }
+
     it('marks a result that depends on external auth', async () => {
       const extauth = { configRef: { name: 'login', namespace: 'gw-system' } };
       const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };

@@ -8,6 +8,8 @@ import type { PageContent } from '../page/pages.ts';
 /** The view of a request for auth methods. They never receive the request itself, so that any server can call them. */
 export interface AuthRequest {
   readonly requestId: string;
+  /** Name of the matched route; empty for one without a name. */
+  readonly routeName?: string;
   /** Upper case. */
   readonly method: string;
   readonly scheme: 'http' | 'https';
@@ -25,8 +27,12 @@ export interface AuthRequest {
   readonly connection?: ClientConnection;
   /** Names of the TLS connection; `undefined` without TLS. */
   tls?(): TlsNames | undefined;
+  /** `Content-Length` of the request; missing without one. */
+  readonly contentLength?: string;
   /** The body, if the settings include it (`requestBody`). */
   readonly body?: Buffer;
+  /** True if more of the body follows (`requestBody.allowPartialMessage`). */
+  readonly isPartialBody?: true;
   /** True: sends the body to servers as bytes instead of text (`requestBody.packAsBytes`). */
   readonly packAsBytes?: true;
   /** State of earlier methods, passed along the chain (reference: security 1.1). */
@@ -89,6 +95,8 @@ export interface AuthDenied {
   readonly redirect?: boolean;
   /** True if the check failed: a negated step (`!`) then does not pass. */
   readonly unsure?: true;
+  /** Stored under `envoy.filters.http.ext_authz`, for access logs. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
   /** For the log, never for the client. */
   readonly reason: string;
   /** Error code for a user's own error handler. Default: that of the package. */

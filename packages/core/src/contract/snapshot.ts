@@ -33,6 +33,8 @@ export interface Snapshot {
 export interface SnapshotSettings {
   /** External auth of listeners without settings of their own. */
   readonly extauth?: ExtAuthServer;
+  /** More auth servers, by the name in `customAuth`. */
+  readonly namedExtauth?: Readonly<Record<string, ExtAuthServer>>;
   /** External processing of listeners, which may override its fields. */
   readonly extProc?: ExtProc;
   readonly extProcEarly?: ExtProc;

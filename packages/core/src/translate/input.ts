@@ -1,3 +1,4 @@
+import type { AuthServers } from '../contract/auth-place.ts';
 import type { FieldProblem } from '../resource/problem.ts';
 import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
@@ -30,10 +31,13 @@ export interface Dependencies {
 /** Reads the input and records what it read. */
 export class Reader {
   readonly input: TranslationInput;
+  /** The auth servers of the listener, if the build is for one. */
+  readonly authServers: AuthServers;
   readonly dependencies: Dependencies = { keys: new Set(), names: new Set(), everyTable: false };
 
-  constructor(input: TranslationInput) {
+  constructor(input: TranslationInput, authServers: AuthServers = {}) {
     this.input = input;
+    this.authServers = authServers;
   }
 
   find<Spec>(kind: Kind, ref: ResourceRef): Found<Spec> {

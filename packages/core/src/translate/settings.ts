@@ -72,6 +72,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
     upstreamDefaults: upstreamDefaults(spec),
     served: Object.freeze({
       ...(extauth && { extauth }),
+      ...(spec.namedExtauth && { namedExtauth: spec.namedExtauth }),
       ...(spec.extProc && { extProc: spec.extProc }),
       ...(spec.extProcEarly && { extProcEarly: spec.extProcEarly }),
       ...(spec.extProcLate && { extProcLate: spec.extProcLate }),

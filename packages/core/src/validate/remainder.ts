@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import type { Resource } from '../resource/resource.ts';
+import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { isObject } from './resource-identity.ts';
@@ -13,8 +14,9 @@ const MAX_ROUNDS = 5;
 /**
  * Returns rejected Settings without their invalid fields. The defaults are not always the safe choice: a
  * mistake in one field must not disable the others. An invalid block fails closed: that of `rbac` requires policies, those
- * of `extauth` and `ratelimitServer` deny requests whose check fails. Of the rules of `ratelimit` only the invalid ones are
- * removed. Returns `undefined` if invalid parts cannot be removed.
+ * of `extauth` and `ratelimitServer` deny requests whose check fails. External auth has no server if the mistake is in how it is called, and an
+ * invalid entry of `namedExtauth` is removed. Of the rules of `ratelimit` only the invalid ones are removed. Returns `undefined` if invalid
+ * parts cannot be removed.
  */
 export function remainderOf(
   written: WrittenResource,
@@ -24,15 +26,15 @@ export function remainderOf(
   if (!isObject(written.value)) return undefined;
   let value: unknown = written.value;
   let found = issues;
-  const blocks = new Set<unknown>();
+  const mistakes: FieldPath[] = [];
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const wrong = found.filter(({ severity }) => severity === 'error').map(({ path }) => path);
-    for (const [, block] of wrong) blocks.add(block);
+    mistakes.push(...wrong);
     const [rules, others] = [wrong.filter(isRule), wrong.filter((path) => !isRule(path))];
     const rest = others.reduce(without, withoutRules(value, rules));
     if (isDeepStrictEqual(rest, value)) return undefined;
     const { resource, issues: left } = validateWritten({ ...written, value: rest }, checks);
-    if (resource) return close(resource, blocks);
+    if (resource) return close(resource, mistakes);
     value = rest;
     found = left;
   }
@@ -73,14 +75,39 @@ function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
   return step === 'spec' ? undefined : others;
 }
 
-function close(resource: Resource, blocks: ReadonlySet<unknown>): Resource {
-  const { rbac, extauth, ratelimitServer, ...others } = resource.spec as SettingsSpec;
-  const server = blocks.has('ratelimitServer') ? { ...ratelimitServer, denyOnFail: true } : ratelimitServer;
+function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
+  const { rbac, extauth, namedExtauth, ratelimitServer, ...others } = resource.spec as SettingsSpec;
+  const fieldsOf = (block: string): string[] =>
+    mistakes.flatMap(([, name, field]) => (camelCase(name) === block ? [camelCase(field)] : []));
+  const isWrong = (block: string): boolean => fieldsOf(block).length > 0;
+  const wrongNames = new Set(
+    mistakes.flatMap(([, block, name]) => (camelCase(block) === 'namedExtauth' ? [name] : [])),
+  );
+  const named = Object.entries(namedExtauth ?? {}).filter(([name]) => !wrongNames.has(name));
+  const server = isWrong('ratelimitServer') ? { ...ratelimitServer, denyOnFail: true } : ratelimitServer;
   const spec = {
     ...others,
-    ...(extauth && { extauth: blocks.has('extauth') ? { ...extauth, failureModeAllow: false } : extauth }),
+    ...(extauth && { extauth: closeServer(extauth, fieldsOf('extauth')) }),
+    ...(namedExtauth && { namedExtauth: Object.fromEntries(named) }),
     ...(ratelimitServer && { ratelimitServer: server }),
-    ...(blocks.has('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
+    ...(isWrong('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
   };
   return Object.freeze({ ...resource, spec });
+}
+
+/** Fields that decide which question is put to whom: another question may be allowed. */
+const CALL_FIELDS: ReadonlySet<string> = new Set(['extauthzServerRef', 'httpService', 'grpcService', 'requestBody']);
+
+function closeServer(server: ExtAuthServer, wrong: readonly string[]): ExtAuthServer {
+  if (wrong.length === 0) return server;
+  const closed = { ...server, failureModeAllow: false };
+  // A mistake without a field is one of the block as a whole.
+  if (!wrong.some((field) => field === '' || CALL_FIELDS.has(field))) return closed;
+  const { extauthzServerRef: _ref, httpService: _http, grpcService: _grpc, ...others } = closed;
+  return others;
+}
+
+/** Returns the name of a field, which may be written in snake case; empty for none. */
+function camelCase(step: string | number | undefined): string {
+  return String(step ?? '').replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

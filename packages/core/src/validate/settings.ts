@@ -1,5 +1,5 @@
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { checkExtAuth } from './auth/ext-auth.ts';
+import { checkExtAuth, checkNamedExtAuth } from './auth/ext-auth.ts';
 import { fields, within, type Check } from './check.ts';
 import { checkRules } from './rate-limit/rate-limit-rules.ts';
 import { checkRateLimitServer } from './rate-limit/rate-limit-server.ts';
@@ -10,6 +10,7 @@ import { checkSslParameters } from './ssl-config.ts';
 export const checkSettings: Check<SettingsSpec> = (spec, at) => [
   ...fields(spec, at, {
     extauth: checkExtAuth,
+    namedExtauth: checkNamedExtAuth,
     ratelimit: checkRules,
     ratelimitServer: checkRateLimitServer,
     ...EXT_PROC_CHECKS,

@@ -36,10 +36,14 @@ export function record(granted: AuthAllowed, facts: Facts, settings: AuthSetting
   facts.path = changeQuery(facts.path, queryChanges);
   if (granted.identity) facts.identity = granted.identity;
   if (granted.logoutPath !== undefined) facts.logoutPath = granted.logoutPath;
-  if (Object.keys(metadata).length > 0) {
-    facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
-  }
+  recordMetadata(metadata, facts);
   if (settings.clearRouteCache && requestChanges.length + queryChanges.length > 0) facts.reroute = true;
+}
+
+/** Adds to the dynamic metadata of external auth. */
+export function recordMetadata(metadata: Readonly<Record<string, unknown>>, facts: Facts): void {
+  if (Object.keys(metadata).length === 0) return;
+  facts.metadata.set(AUTH_METADATA, { ...facts.metadata.get(AUTH_METADATA), ...metadata });
 }
 
 /** A name in UTF-8 as the bytes that a header carries. */

@@ -39,13 +39,18 @@ export function methodOf(
   return kind.create(block.spec, { id: parts.id, context: parts.context });
 }
 
+/** What only the steps of these auth configs may set and read. */
+export function hiddenOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]) {
+  return { headers: grantedHeadersOf(specs, kinds), cookies: hiddenCookiesOf(specs, kinds) };
+}
+
 /** The request headers, in lower case, that only the steps of these auth configs may fill, each once. */
-export function grantedHeadersOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): string[] {
+function grantedHeadersOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): string[] {
   return [...new Set(ofEachStep(specs, kinds, (kind, spec) => kind.grantedHeaders?.(spec) ?? []))];
 }
 
 /** Returns the test for cookies that only the steps of these auth configs read. */
-export function hiddenCookiesOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): CookieTest {
+function hiddenCookiesOf(specs: readonly AuthConfigSpec[], kinds: readonly AuthMethodKind[]): CookieTest {
   const tests = ofEachStep(specs, kinds, (kind, spec) => kind.hiddenCookies?.(spec) ?? []);
   return (name) => tests.some((test) => test(name));
 }

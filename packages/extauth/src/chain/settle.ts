@@ -1,12 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import {
-  httpStat,
-  withPage,
-  type AuthAllowed,
-  type AuthDenied,
-  type Context,
-  type HeaderChange,
-} from '@edge-gateway/core';
+import { withPage, type AuthAllowed, type AuthDenied, type Context, type HeaderChange } from '@edge-gateway/core';
+import { createAuthStats } from './auth-stats.ts';
 import type { ChainDecision } from './chain.ts';
 import { clientStatusOf } from './failure.ts';
 import { checkSendable, requestChangesOf } from './grants.ts';
@@ -28,6 +22,8 @@ export type Outcome =
 /** A request whose decision is settled. */
 export interface Settled {
   readonly requestId: string;
+  /** Cluster of the route. Default: none. */
+  readonly upstream?: string;
   /** True if the client disconnected. */
   hasLeft(): boolean;
 }
@@ -41,20 +37,20 @@ interface SettlementParts {
 
 /** Creates the function that turns the decisions of a chain into outcomes, by the settings for failures, and logs and counts them. */
 export function createSettlement({ settings, context, id }: SettlementParts) {
-  const stats = statsOf(context);
+  const stats = createAuthStats(context.metrics, settings.statPrefix);
   const log = context.log.get('ext_authz');
 
   /** Throws `ERR_EXTAUTH_CONFIG` if a header of the decision cannot be sent. */
-  function settle(decision: ChainDecision, { requestId, hasLeft }: Settled): Outcome {
+  function settle(decision: ChainDecision, { requestId, upstream = '', hasLeft }: Settled): Outcome {
     if (decision.allowed) {
       checkSendable([...requestChangesOf(decision, settings), ...(decision.responseChanges ?? [])]);
-      stats.ok.value++;
+      stats.count('ok', upstream);
       return { allowed: true, granted: decision };
     }
     if (!decision.failed) {
       checkSendable(changesOf(decision));
       const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
-      stats[unsure ? 'error' : 'denied'].value++;
+      stats.count(unsure ? 'error' : 'denied', upstream);
       // The redirects of a login are not rejections.
       log.info(
         { requestId, config: id, status, reason },
@@ -63,10 +59,10 @@ export function createSettlement({ settings, context, id }: SettlementParts) {
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
       return { allowed: false, refusal: { status, headers, body, reason, details, flags: 'UAEX' } };
     }
-    stats.error.value++;
+    stats.count('error', upstream);
     // Otherwise a client could cause a failure, e.g. by disconnecting, to be allowed.
     if (settings.failureModeAllow && !decision.failClosed && !hasLeft()) {
-      stats.failureModeAllowed.value++;
+      stats.count('failure_mode_allowed', upstream);
       return { allowed: true, granted: { allowed: true } };
     }
     const { statusOnError: status } = settings;
@@ -96,14 +92,4 @@ function failureOf(error: unknown): Exclude<ChainDecision, AuthAllowed> {
 
 function changesOf({ headers = [] }: AuthDenied): HeaderChange[] {
   return headers.flatMap((name, i) => (i % 2 === 0 ? [{ op: 'append', name, value: headers[i + 1] ?? '' }] : []));
-}
-
-function statsOf({ metrics }: Context) {
-  const counter = (what: string) => metrics.counter(httpStat(`ext_authz.${what}`));
-  return {
-    ok: counter('ok'),
-    denied: counter('denied'),
-    error: counter('error'),
-    failureModeAllowed: counter('failure_mode_allowed'),
-  };
 }

@@ -15,32 +15,51 @@ import {
  * Converts the response to a decision: status 0 allows, every other one rejects with the server's HTTP response or an empty 403. Its
  * `metadata` is all dynamic metadata of the response.
  */
-export function decisionOf(answer: CheckResponse, request: AuthRequest): AuthDecision {
+export function decisionOf(answer: CheckResponse, request: AuthRequest, readHeaders = changesByAction): AuthDecision {
   const code = answer.status?.code ?? 0;
+  const metadata = fromStruct(answer.okResponse?.dynamicMetadata ?? answer.dynamicMetadata ?? {});
+  const told = Object.keys(metadata).length > 0 && { metadata };
   if (code !== 0 || answer.httpResponse === 'deniedResponse') {
     const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
     const flat = headers.flatMap(({ header }) => headerOf(header) ?? []);
     const reason = `the auth server denied the request with code ${code}`;
-    return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason };
+    return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason, ...told };
   }
-  const { headers = [], headersToRemove = [], responseHeadersToAdd = [], dynamicMetadata } = answer.okResponse ?? {};
-  const metadata = fromStruct(dynamicMetadata ?? answer.dynamicMetadata ?? {});
+  const { responseHeadersToAdd = [] } = answer.okResponse ?? {};
   return {
     allowed: true,
-    requestChanges: [
-      ...headersToRemove
-        .map((name) => name.toLowerCase())
-        .filter((name) => !isFraming(name))
-        .map((name): HeaderChange => ({ op: 'remove', name })),
-      ...headers.flatMap((option) => changeOf(option, request)),
-    ],
+    requestChanges: answer.okResponse ? readHeaders(answer.okResponse, request) : [],
     responseChanges: responseHeadersToAdd.flatMap(responseChangeOf),
     queryChanges: queryChangesOf(answer.okResponse),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...told,
   };
 }
 
-/** A header that is both set and removed is removed, as in Envoy's filter. */
+/** Reads the changes of request headers by append actions; what is set is not removed. */
+export function changesByAction({ headers, headersToRemove }: OkResponse, request: AuthRequest): HeaderChange[] {
+  return [...removalsOf(headersToRemove), ...headers.flatMap((option) => changeOf(option, request))];
+}
+
+/**
+ * Reads the changes of request headers as the filter of Envoy 1.40: it ignores append actions, `append` only adds to a header that exists,
+ * and a header that is both set and removed is removed.
+ */
+export function changesByAppend({ headers, headersToRemove }: OkResponse, request: AuthRequest): HeaderChange[] {
+  const changes = headers.flatMap(({ header, append }): Exclude<HeaderChange, { op: 'remove' }>[] => {
+    const [name, value] = headerOf(header) ?? [];
+    return name === undefined || value === undefined ? [] : [{ op: append?.value ? 'append' : 'set', name, value }];
+  });
+  const sets = changes.filter(({ op }) => op === 'set');
+  const exists = (name: string) => request.header(name) !== undefined || sets.some((each) => each.name === name);
+  const appends = changes.filter(({ op, name }) => op === 'append' && exists(name));
+  return [...sets, ...appends, ...removalsOf(headersToRemove)];
+}
+
+function removalsOf(names: readonly string[]): HeaderChange[] {
+  const lower = names.map((name) => name.toLowerCase());
+  return lower.filter((name) => !isFraming(name)).map((name) => ({ op: 'remove', name }));
+}
+
 function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
   const { queryParametersToSet = [], queryParametersToRemove = [] } = answer ?? {};
   return [

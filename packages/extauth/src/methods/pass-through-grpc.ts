@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectivityState, credentials, status, type Client, type ServiceError } from '@grpc/grpc-js';
+import { connectivityState, credentials, type Client, type ServiceError } from '@grpc/grpc-js';
 import { DEFAULTS, parseDuration, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
@@ -7,6 +7,7 @@ import { delayMs } from '../settings.ts';
 import { isServerFailure } from '../chain/failure.ts';
 import { checkRequestOf } from '../grpc/check-request.ts';
 import { decisionOf } from '../grpc/check-response.ts';
+import { isRefusal } from '../grpc/refusals.ts';
 import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls } from '../server/tls.ts';
 
@@ -117,33 +118,14 @@ function metadataOf({ metadata, state }: AuthRequest, config: unknown): Readonly
 
 /** Moves the state out of the metadata of a decision. */
 function withState(decision: AuthDecision): AuthDecision {
-  if (!decision.allowed || !decision.metadata) return decision;
-  const { [STATE_KEY]: state, ...metadata } = decision.metadata;
-  const { metadata: _all, ...others } = decision;
+  const { metadata: all = {}, ...others } = decision;
+  if (!others.allowed) return others;
+  const { [STATE_KEY]: state, ...metadata } = all;
   return {
     ...others,
     ...(typeof state === 'object' && state !== null && { state: state as Readonly<Record<string, unknown>> }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
-}
-
-/**
- * Codes that reject this request, like a 4xx status over HTTP: the server did not fail. Includes
- * the code for a message that is too large.
- */
-const REFUSALS: ReadonlySet<number> = new Set([
-  status.INVALID_ARGUMENT,
-  status.NOT_FOUND,
-  status.ALREADY_EXISTS,
-  status.PERMISSION_DENIED,
-  status.RESOURCE_EXHAUSTED,
-  status.FAILED_PRECONDITION,
-  status.OUT_OF_RANGE,
-  status.UNAUTHENTICATED,
-]);
-
-function isRefusal(error: unknown): boolean {
-  return REFUSALS.has((error as ServiceError).code);
 }
 
 /** Returns the milliseconds before the next attempt; `undefined` if there is none. */

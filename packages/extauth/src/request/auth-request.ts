@@ -14,6 +14,7 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
   let flat: readonly string[] | undefined;
   return {
     requestId: facts.requestId,
+    routeName: facts.routeName,
     method: facts.method.toUpperCase(),
     scheme: connection.scheme,
     host: facts.header('host') ?? '',
@@ -23,6 +24,7 @@ export function authRequestOf(req: IncomingMessage, facts: Facts, signal: AbortS
     clientAddress: connection.clientAddress,
     connection,
     tls: () => tlsNamesOf(req.socket),
+    ...(req.headers['content-length'] !== undefined && { contentLength: req.headers['content-length'] }),
     ...(facts.body && { body: facts.body.bytes }),
     state: {},
     metadata: facts.metadata,

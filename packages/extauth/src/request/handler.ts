@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   factsOf,
   restoreBody,
-  type AuthMethodKind,
   type AuthRequest,
   type Context,
+  type CookieTest,
   type Facts,
   type Handler,
   type Next,
@@ -12,12 +12,10 @@ import {
   peekBody,
   type ReadBody,
 } from '@edge-gateway/core';
-import type { AuthConfigSpec } from '@edge-gateway/core/schema';
 import { authRequestOf } from './auth-request.ts';
-import { createChain, type ChainDecision } from '../chain/chain.ts';
+import type { Chain, ChainDecision } from '../chain/chain.ts';
 import { clientError } from '../chain/failure.ts';
-import { record, removeClientCopies } from '../chain/grants.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from '../chain/method-of.ts';
+import { record, recordMetadata, removeClientCopies } from '../chain/grants.ts';
 import { createSettlement, type Outcome, type Refusal, type Settled } from '../chain/settle.ts';
 import { configError } from '../error-codes.ts';
 import type { AuthSettings } from '../settings.ts';
@@ -32,15 +30,24 @@ export interface Exchange {
 /** Sends a rejection to the client; differs between the gateway and a user's own server. */
 export type Refuse = (refusal: Refusal, exchange: Exchange) => void;
 
+/** What clients must not send, and upstreams not receive. */
+export interface Hidden {
+  /** Request headers, in lower case, that only external auth may set. */
+  readonly headers: readonly string[];
+  /** Matches cookies that only external auth reads. */
+  readonly cookies: CookieTest;
+}
+
 export interface HandlerParts {
-  readonly config: AuthConfigSpec;
-  /** The auth configs whose granted headers and cookies are hidden from clients and upstreams, this one among them. */
-  readonly specs: readonly AuthConfigSpec[];
-  readonly methods: readonly AuthMethodKind[];
+  /** What decides: the chain of an AuthConfig, or an auth server. */
+  readonly check: Chain;
+  readonly hidden: Hidden;
   readonly settings: AuthSettings;
   readonly context: Context;
-  /** `<namespace>.<name>` of the AuthConfig. */
+  /** `<namespace>.<name>` of the AuthConfig, or the name of the auth server. */
   readonly id: string;
+  /** True if the check may append to headers of the client; otherwise it replaces them. */
+  readonly appends?: boolean;
   readonly refuse: Refuse;
 }
 
@@ -53,12 +60,9 @@ const TOO_LARGE: Refusal = {
   flags: '',
 };
 
-/** Creates the handler that runs a chain for requests of `node:http`. */
+/** Creates the handler that asks a check for requests of `node:http`. */
 export function createAuthHandler(parts: HandlerParts): Handler {
-  const { methods, settings, context, id, refuse } = parts;
-  const chain = createChain(parts.config, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
-  const granted = grantedHeadersOf(parts.specs, methods);
-  const hidden = hiddenCookiesOf(parts.specs, methods);
+  const { check, hidden, settings, context, id, appends = false, refuse } = parts;
   const settlement = createSettlement({ settings, context, id });
 
   /** Returns true if the request continues; otherwise the response was sent. */
@@ -73,13 +77,13 @@ export function createAuthHandler(parts: HandlerParts): Handler {
     const gone = new AbortController();
     const onClose = (): void => gone.abort();
     res.once('close', onClose);
-    const settled: Settled = { requestId: facts.requestId, hasLeft: () => hasLeft(exchange) };
+    const settled: Settled = { requestId: facts.requestId, upstream: facts.upstream, hasLeft: () => hasLeft(exchange) };
     try {
       const bare = authRequestOf(req, facts, gone.signal);
-      const limit = Math.max(settings.body?.maxBytes ?? 0, chain.bodyBytes(bare));
+      const limit = Math.max(settings.body?.maxBytes ?? 0, check.bodyBytes(bare));
       const read = limit > 0 && !facts.body && hasBody(req) ? await bodyOf(req, facts, limit) : undefined;
       if (read && !read.whole && !settings.body?.partial) {
-        removeClientCopies(req, facts, granted);
+        removeClientCopies(req, facts, hidden.headers);
         refuse(TOO_LARGE, exchange);
         return false;
       }
@@ -87,14 +91,16 @@ export function createAuthHandler(parts: HandlerParts): Handler {
       const request: AuthRequest = {
         ...bare,
         ...(body && { body: body.bytes }),
+        ...(body && !body.whole && { isPartialBody: true as const }),
         ...(settings.body?.asBytes && { packAsBytes: true }),
       };
-      const decision = await chain.authorize(request);
+      const decision = await check.authorize(request);
       // Only now, because a step may read what the client sent.
-      removeClientCopies(req, facts, [...granted, ...namesOf(decision)]);
+      removeClientCopies(req, facts, [...hidden.headers, ...namesOf(decision, appends)]);
+      if (!decision.allowed && decision.metadata) recordMetadata(decision.metadata, facts);
       return apply(settlement.settle(decision, settled), exchange, facts);
     } catch (error) {
-      removeClientCopies(req, facts, granted);
+      removeClientCopies(req, facts, hidden.headers);
       return apply(settlement.fail(error, settled), exchange, facts);
     } finally {
       res.off('close', onClose);
@@ -103,14 +109,14 @@ export function createAuthHandler(parts: HandlerParts): Handler {
 
   const handler: Handler = function extAuth(req, res, next) {
     const facts = factsOf(req);
-    facts.hiddenCookies = hidden;
+    facts.hiddenCookies = hidden.cookies;
     removeClientCopies(req, facts, [settings.userIdHeader]);
     // Outside the error handling above: errors of later handlers are their own.
     void authorize({ req, res, next }, facts).then((isAllowed) => {
       if (isAllowed) next();
     });
   };
-  handler.close = () => chain.close();
+  handler.close = () => check.close();
   return handler;
 }
 
@@ -130,7 +136,8 @@ function hasLeft({ req, res }: Exchange): boolean {
   return res.destroyed || (req.destroyed && !req.complete);
 }
 
-/** Returns the request headers that a chain changes; granted headers replace those of the client in every spelling. */
-function namesOf(decision: ChainDecision): string[] {
-  return decision.allowed ? (decision.requestChanges ?? []).map(({ name }) => name) : [];
+/** Returns the request headers that a check replaces: granted headers replace those of the client in every spelling. */
+function namesOf(decision: ChainDecision, appends: boolean): string[] {
+  const changes = (decision.allowed && decision.requestChanges) || [];
+  return changes.filter(({ op }) => !appends || op !== 'append').map(({ name }) => name);
 }

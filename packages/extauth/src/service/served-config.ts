@@ -10,7 +10,7 @@ import {
 } from '@edge-gateway/core';
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { createChain } from '../chain/chain.ts';
-import { grantedHeadersOf, hiddenCookiesOf } from '../chain/method-of.ts';
+import { hiddenOf } from '../chain/method-of.ts';
 import { createSettlement, type Outcome } from '../chain/settle.ts';
 import { settingsOf } from '../settings.ts';
 import { grantOf, type Verdict } from './verdict.ts';
@@ -44,11 +44,8 @@ export function compileConfig(
     timeoutMs: settings.timeoutMs,
   });
   const settlement = createSettlement({ settings, context, id });
-  const parts = {
-    settings,
-    owned: grantedHeadersOf([source.spec], methods),
-    hidden: hiddenCookiesOf([source.spec], methods),
-  };
+  const { headers: owned, cookies: hidden } = hiddenOf([source.spec], methods);
+  const parts = { settings, owned, hidden };
   let active = 0;
   let isRetired = false;
 

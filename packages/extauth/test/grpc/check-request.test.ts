@@ -46,7 +46,33 @@ describe('checkRequestOf', () => {
       { sni: 'pets.example.com' },
     ]);
     const plain = checkRequestOf({ ...REQUEST, tls: () => undefined }, DETAILS).attributes;
-    expect(plain.source.principal).to.equal('');
+    expect(plain.source).not.to.have.property('principal');
     expect(plain).not.to.have.property('tlsSession');
   });
+
+  it('sends the length of the request, and whether the body is only its beginning', () => {
+    const body = Buffer.from('abc');
+    const forged = () => ['x-envoy-auth-partial-body', 'false', 'content-length', '1', 'host', 'other'];
+    const request = { ...REQUEST, headers: forged, contentLength: '12' };
+    const partial = checkRequestOf({ ...request, body, isPartialBody: true }, DETAILS).attributes.request.http;
+    expect(partial).to.include({ body: 'abc', size: 12 });
+    expect(partial.headers).to.include({ 'content-length': '12', 'x-envoy-auth-partial-body': 'true' });
+    expect(partial.headers).not.to.have.property('host');
+    const none = checkRequestOf(request, DETAILS).attributes.request.http;
+    expect([none.size, none.body, none.headers['x-envoy-auth-partial-body']]).to.deep.equal([0, undefined, undefined]);
+  });
+
+  for (const [title, bytes, text] of [
+    ['a byte that no character begins with', [0x61, 0xff, 0x62], 'a!b'],
+    ['a character that is cut off at the end', [0x61, 0xe2, 0x82], 'a!!'],
+    ['a surrogate', [0xed, 0xa0, 0x80], '!!!'],
+    ['an overlong form', [0xc0, 0xaf], '!!'],
+    ['a valid character after an invalid one', [0xe2, 0xc3, 0xa9], '!é'],
+    ['a character of four bytes', [0xf0, 0x9f, 0x98, 0x80], '😀'],
+  ] as const) {
+    it(`sends a body as text with ${title}`, () => {
+      const { http } = checkRequestOf({ ...REQUEST, body: Buffer.from(bytes) }, DETAILS).attributes.request;
+      expect(http.body).to.equal(text);
+    });
+  }
 });

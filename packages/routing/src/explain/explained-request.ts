@@ -95,7 +95,7 @@ export class ExplainedRequest implements OutgoingRequest {
     this.route.entry = entry;
     this.routes = host ? judgeRoutes(host.value.source.routes, this.head) : [];
     if (!host || !entry || entry.route.action.type === 'failed') return undefined;
-    return { virtualHost: host.value.source, route: entry.route.source };
+    return { virtualHost: host.value.source, route: entry.route.source, settings: this.#table.shared };
   }
 
   /** Collects the effects of options, up to one that ends the request. */

@@ -1,4 +1,4 @@
-import type { Endpoint, Facts, HostState, ResourceRef, Route, VirtualHost } from '@edge-gateway/core';
+import type { Endpoint, Facts, HostState, ResourceRef, Route, SnapshotSettings, VirtualHost } from '@edge-gateway/core';
 
 /** A request to explain. */
 export interface RequestToExplain {
@@ -25,6 +25,8 @@ export type Admission = (reached: ReachedRoute) => ExplainedReply | undefined;
 export interface RoutePlace {
   readonly virtualHost: VirtualHost;
   readonly route: Route;
+  /** The settings with those of the listener. */
+  readonly settings: SnapshotSettings;
 }
 
 /** A request whose route is found. */

@@ -40,6 +40,7 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
     limits.early,
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth')],
     [EXT_AUTHZ, levels.some(({ extauth }) => extauth) ? extAuthz(settings) : undefined],
+    ...namedFilters(levels, settings),
     [transformation('early'), transforms('early')],
     [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth')],
     [RBAC, usesRbac ? rbacFilter() : undefined],
@@ -52,12 +53,29 @@ export function httpFilters(listener: Listener, settings: SnapshotSettings): Mes
   return filters.flatMap(([name, typed_config]) => (typed_config ? [{ name, typed_config }] : []));
 }
 
+/** The filters of the auth servers that a level names; only the one of the nearest level runs. */
+function namedFilters(
+  levels: readonly Level[],
+  { namedExtauth = {} }: SnapshotSettings,
+): (readonly [name: string, config: Message])[] {
+  const used = new Set(levels.flatMap(({ extauth }) => extauth?.customAuth?.name || []));
+  return Object.entries(namedExtauth)
+    .filter(([name]) => used.has(name))
+    .map(([name, extauth]) => [`${EXT_AUTHZ}.${name}`, extAuthz({ extauth })]);
+}
+
 function levelsOf({ options, routes }: VirtualHost): Level[] {
   return [options, ...routes.flatMap((route) => [route.options, ...destinationsOf(route).map((each) => each.options)])];
 }
 
 function destinationsOf({ action }: Route): readonly Destination[] {
   return action.type === 'forward' ? action.destinations : [];
+}
+
+/** Returns the filter of the auth server that a level names. */
+function filterOf({ extauth }: Level): string {
+  const { name = '' } = extauth?.customAuth ?? {};
+  return name === '' ? EXT_AUTHZ : `${EXT_AUTHZ}.${name}`;
 }
 
 function isGraphql({ action }: Route): boolean {
@@ -76,7 +94,7 @@ export function filtersOfHost(host: VirtualHost, settings: SnapshotSettings): Me
     ...localLimitOf(options),
     ...trafficOf(options),
     ...transformationsOf(options),
-    [EXT_AUTHZ]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
+    [filterOf(options)]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
   });
 }
 
@@ -90,7 +108,7 @@ export function filtersOfRoute(route: Route, host: VirtualHost): Message {
     ...localLimitOf(options),
     ...trafficOf(options),
     ...transformationsOf(options),
-    [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
+    [filterOf(options)]: options.extauth && extAuthzPerRoute(options.extauth),
     [GRAPHQL]:
       action.type === 'graphql'
         ? typed(`${OWN}.GraphQLRoute`, { api: `${action.api.namespace}.${action.api.name}` })
@@ -103,7 +121,7 @@ export function filtersOfDestination({ options }: Destination): Message {
   return perFilter({
     ...trafficOf(options),
     ...transformationsOf(options),
-    [EXT_AUTHZ]: options.extauth && extAuthzPerRoute(options.extauth),
+    [filterOf(options)]: options.extauth && extAuthzPerRoute(options.extauth),
   });
 }
 

@@ -1,29 +1,22 @@
 import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
-/** Fields that call a custom auth server directly. */
-export const OWN_SERVER = 'refer to an AuthConfig with passThroughAuth by configRef';
-
 const extension = f.block(f.exclusive, {
   configRef: f.ref('AuthConfig that requests must satisfy.'),
   disable: f.flag('True disables external auth at this level and below.'),
-  customAuth: f.group(
-    'Calls your own auth server.',
-    { ...f.refused, 'x-instead': OWN_SERVER },
-    {
-      contextExtensions: f.map(f.text(), 'Values to send to the server.'),
-      name: f.text('Entry in Settings `namedExtauth`. Default: the server in Settings `extauth`.'),
-    },
-  ),
+  customAuth: f.group('Calls your own auth server; `{}` is enough.', {
+    contextExtensions: f.map(f.text(), 'Values to send to a server over gRPC.'),
+    name: f.text('Entry in Settings `namedExtauth`. Default: the server in `extauth` of the listener or the Settings.'),
+  }),
 });
 /** External auth of a virtual host, route or weighted destination; the most specific level applies. */
 export interface ExtAuthExtension extends f.Static<typeof extension> {}
 export const ExtAuthExtension = f.named<ExtAuthExtension>('ExtAuthExtension', extension);
 
 const httpService = f.block({
-  pathPrefix: f.text('Prefix for the path of the request.'),
+  pathPrefix: f.text('Prefix for the path of the request; a slash at its end is removed.'),
   request: f.group('The call.', {
-    allowedHeaders: f.texts('Request headers to send to the server.'),
+    allowedHeaders: f.texts('Request headers to send to the server, besides `host` and `authorization`.'),
     allowedHeadersRegex: f.texts('RE2 expressions for request headers to send.'),
     headersToAdd: f.map(f.text(), 'Headers added to the call.'),
   }),
@@ -36,13 +29,17 @@ const httpService = f.block({
   }),
 });
 const server = f.block(f.oneOf(['httpService', 'grpcService']), {
-  extauthzServerRef: f.ref('Upstream of the server. Without effect: the chain runs in the gateway.', f.notYet),
-  httpService: f.of(httpService, 'Calls over HTTP. Unset: gRPC.', f.notYet),
-  grpcService: f.group('Calls over gRPC.', f.notYet, { authority: f.text('`:authority` of the calls.') }),
+  extauthzServerRef: f.ref(
+    'Upstream of the server. Default namespace: gw-system. Unset: AuthConfigs are evaluated in the gateway itself.',
+  ),
+  httpService: f.of(httpService, 'Calls over HTTP. Unset: gRPC.'),
+  grpcService: f.group('Calls over gRPC.', {
+    authority: f.text('`:authority` of the calls. Default: the address of the endpoint.'),
+  }),
   userIdHeader: f.text('Header with the user for the upstream; always removed from client requests.', {
     default: DEFAULTS.userIdHeader,
   }),
-  requestTimeout: f.duration('Timeout of a step that calls another server; must not be 0.', {
+  requestTimeout: f.duration('Timeout of a call of the server, or of a step that calls another one; must not be 0.', {
     default: DEFAULTS.authTimeout,
   }),
   failureModeAllow: f.flag(
@@ -59,8 +56,8 @@ const server = f.block(f.oneOf(['httpService', 'grpcService']), {
     maximum: 599,
     default: DEFAULTS.authStatusOnError,
   }),
-  transportApiVersion: f.choice(['V3'], 'Version of the protocol.', f.notYet),
-  statPrefix: f.text('Prefix of the statistics.', f.notYet),
+  transportApiVersion: f.choice(['V3'], 'Version of the protocol.'),
+  statPrefix: f.text('Additional prefix of the statistics.'),
 });
 /** The external auth server. */
 export interface ExtAuthServer extends f.Static<typeof server> {}

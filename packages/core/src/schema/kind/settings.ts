@@ -1,4 +1,4 @@
-import { ExtAuthServer, OWN_SERVER } from '../auth/extauth.ts';
+import { ExtAuthServer } from '../auth/extauth.ts';
 import { ExtProc } from '../route/ext-proc.ts';
 import * as f from '../field.ts';
 import { RATE_LIMIT_SUPPORT, RateLimitRules, RateLimitServer } from '../route/rate-limit.ts';
@@ -75,7 +75,7 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   ratelimit: f.of(RateLimitRules, 'Rules of the rate limits of routes.', RATE_LIMIT_SUPPORT.global),
   ratelimitServer: f.of(RateLimitServer, 'How requests are limited, and by which server.', RATE_LIMIT_SUPPORT.global),
   extauth: f.of(ExtAuthServer, 'External auth.'),
-  namedExtauth: f.map(ExtAuthServer, 'More auth servers, by name.', { ...f.refused, 'x-instead': OWN_SERVER }),
+  namedExtauth: f.map(ExtAuthServer, 'More auth servers, by the name in `customAuth`.'),
   cachingServer: f.anything('The response cache.', f.leftOut),
   extProc: f.of(ExtProc, 'External processing.'),
   extProcEarly: f.of(ExtProc, 'Early external processing.'),

@@ -47,6 +47,11 @@ export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: Trans
     if (!input.upstreams.has(keyOf('Upstream', upstream)))
       warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
+  const { extauthzServerRef: auth } = spec.httpGateway?.options?.extauth ?? {};
+  if (auth?.name) {
+    const upstream = { name: auth.name, namespace: auth.namespace || DEFAULT_NAMESPACE };
+    warnUnless(upstream, `the auth server *v1.Upstream { ${dotted(upstream)} } not found`);
+  }
   const server = spec.httpGateway?.options?.ratelimitServer;
   return [...warnings, ...missingRateLimitServer(server, input, SERVER)];
 }

@@ -73,7 +73,8 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   const selected = selectVirtualServices(selector, input);
   const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
-  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes }, context);
+  const { extauth } = spec.httpGateway?.options ?? {};
+  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth }, context);
   const conflicts = conflictsOf(builds, context.before);
   report.repeat(conflicts.all);
   const services = problemsOf(builds, conflicts, context.before);
@@ -92,11 +93,15 @@ function buildAll(selected: readonly StoredResource[], owner: Owner, context: Li
   return selected.map((stored) => {
     while (at < old.length && old[at]!.stored !== stored && old[at]!.stored.key < stored.key) at++;
     const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
-    const same = before?.stored === stored && before.maxDirectBodyBytes === owner.maxDirectBodyBytes;
-    if (same && !context.outdated(before)) return before;
+    const isSame = before?.stored === stored && isSameOwner(before, owner);
+    if (isSame && !context.outdated(before)) return before;
     const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
     return buildVirtualService(stored, context.input, owner, { build: before, lastGood });
   });
+}
+
+function isSameOwner(before: VirtualServiceBuild, owner: Owner): boolean {
+  return before.maxDirectBodyBytes === owner.maxDirectBodyBytes && before.extauth === owner.extauth;
 }
 
 function problemsOf(

@@ -1,7 +1,9 @@
+import { authPlaceOf, type AuthPlace } from '../../contract/auth-place.ts';
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
 import type { Route, SnapshotAuthConfig } from '../../contract/snapshot.ts';
 import type { Report } from '../status/report.ts';
+import { faultOf } from '../reference/missing.ts';
 import type { Reader } from '../input.ts';
 
 /** Options that may refer to an AuthConfig. */
@@ -9,11 +11,18 @@ export interface HasExtAuth {
   readonly extauth?: ExtAuthExtension;
 }
 
-/** Returns why the AuthConfig of a block cannot be used; empty if it can, or if there is none. */
+/** Returns why the AuthConfig or the auth server of a block cannot be used; empty if it can, or if there is none. */
 export function authProblems(block: ExtAuthExtension | undefined, reader: Reader): readonly FieldProblem[] {
-  if (!block?.configRef) return [];
-  const { fault } = reader.authConfig(block.configRef);
-  return fault ? [fault] : [];
+  if (!block?.configRef && !block?.customAuth) return [];
+  const { fault } = block.configRef ? reader.authConfig(block.configRef) : {};
+  return [...(fault ? [fault] : []), ...serverProblems(authPlaceOf(block, reader.authServers), reader)];
+}
+
+function serverProblems(place: AuthPlace, reader: Reader): readonly FieldProblem[] {
+  if (place.type === 'missing') return [faultOf(place.reason)];
+  if (place.type !== 'server') return [];
+  const { fault } = reader.upstream(place.upstream);
+  return fault ? [{ ...fault, message: `the upstream of the auth server cannot be used: ${fault.message}` }] : [];
 }
 
 const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);

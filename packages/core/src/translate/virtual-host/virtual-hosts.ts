@@ -1,5 +1,6 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
+import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
@@ -43,6 +44,8 @@ export interface VirtualServiceBuild {
   /** The last good parts for later broken references. */
   readonly lastGood: GoodParts;
   readonly maxDirectBodyBytes: number;
+  /** Of the listener. */
+  readonly extauth: ExtAuthServer | undefined;
 }
 
 /** The input of a virtual host from its gateway. */
@@ -51,6 +54,8 @@ export interface Owner {
   readonly logName: string;
   /** Maximum body size of a direct response. */
   readonly maxDirectBodyBytes: number;
+  /** External auth of the listener, instead of that of the Settings. */
+  readonly extauth: ExtAuthServer | undefined;
 }
 
 /** The previous translation's state of a virtual service. */
@@ -74,7 +79,9 @@ export function buildVirtualService(
   const { name, namespace } = resource.metadata;
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
   const lastGood = new LastGood(goodParts);
-  const expansion = new Expansion(new Reader(input), holder, lastGood);
+  const { namedExtauth, extauth } = input.settings.served;
+  const reader = new Reader(input, { extauth: owner.extauth ?? extauth, namedExtauth });
+  const expansion = new Expansion(reader, holder, lastGood);
   const { virtualHost, needs } = virtualHostOf(resource.spec, expansion, owner);
   const tables = new Map<ResourceKey, Problems>();
   for (const [key, table] of expansion.tables) {
@@ -93,6 +100,7 @@ export function buildVirtualService(
     // A virtual host with errors was never served.
     lastGood: holder.report.hasErrors ? (goodParts ?? NO_GOOD_PARTS) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
+    extauth: owner.extauth,
   });
 }
 
@@ -146,9 +154,9 @@ function virtualHostOf(
 
 const HOST: FieldPath = ['spec', 'virtualHost'];
 
-/** Returns the path of a reference to an AuthConfig: in the block itself, or in shared options. */
+/** Returns the path of a reference to an AuthConfig or an auth server: in the block itself, or in shared options. */
 function authField({ options, optionsConfigRefs }: OptionSource<HasExtAuth>, at: FieldPath): FieldPath {
-  if (options?.extauth) return [...at, 'options', 'extauth', 'configRef'];
+  if (options?.extauth) return [...at, 'options', 'extauth', options.extauth.customAuth ? 'customAuth' : 'configRef'];
   return optionsConfigRefs ? [...at, 'optionsConfigRefs'] : at;
 }
 
