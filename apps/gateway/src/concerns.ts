@@ -1,6 +1,7 @@
 import type { AuthMethodKind, Concern } from '@edge-gateway/core';
 import { createAccessTokenMethod, createExtAuth, createPassThroughHttpMethod, METHODS } from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
+import { createRateLimit } from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 
 /** Root certificates for auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64-encoded PEM. */
@@ -23,4 +24,5 @@ export const CONCERNS = [
   createExtAuth({ methods: AUTH_METHODS }),
   jwtConcern,
   rbacConcern,
+  ...createRateLimit(),
 ] as readonly Concern[];

@@ -3,6 +3,11 @@ import { errorsOf } from '@edge-gateway/core';
 /** Errors of this package. Codes are never renamed or reused. */
 export const ERROR_CODES = {
   ERR_RATE_LIMIT_ACTIONS: { status: 500, message: 'An action or a cost is invalid; the message names it.' },
+  ERR_RATE_LIMIT_EXCEEDED: { status: 429, message: 'The request is over a rate limit.' },
+  ERR_RATE_LIMIT_FAILED: {
+    status: 500,
+    message: 'The counters or the rate limit service failed, and denyOnFail is set.',
+  },
   ERR_RATE_LIMIT_RULES: { status: 500, message: 'A rule or a limit is invalid; the message names it.' },
 } as const;
 

@@ -1,3 +1,6 @@
+export type { LimitBlock } from './concern/limit-block.ts';
+export type { LimiterOptions } from './concern/limiter-source.ts';
+export { createRateLimit } from './concern/rate-limit.ts';
 export { compileBasic, type CompiledBasic } from './descriptor/compile-basic.ts';
 export { compileConcurrency, type SlotsOf } from './descriptor/compile-concurrency.ts';
 export { compileActions, type ActionsOptions, type DescriptorsOf } from './descriptor/compile-actions.ts';

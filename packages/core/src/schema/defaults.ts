@@ -38,6 +38,8 @@ export const DEFAULTS = {
   authStatusOnError: 403,
   /** `extauth.requestBody.maxRequestBytes` of the Settings. */
   authBodyBytes: 4096,
+  /** `requestTimeout` of `ratelimitServer`. */
+  rateLimitTimeout: '100ms',
   /** `extauth.userIdHeader` of the Settings. */
   userIdHeader: 'x-user-id',
 } as const;

@@ -66,7 +66,12 @@ export type { Rbac, RbacPolicy } from './auth/rbac.ts';
 export type { RegexRewrite } from './route/regex-rewrite.ts';
 export type { Retries } from './route/retries.ts';
 export type { RouteOptionSpec } from './kind/route-option.ts';
-export type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from './route/route-options.ts';
+export type {
+  RateLimitLevel,
+  RouteOptions,
+  VirtualHostOptions,
+  WeightedDestinationOptions,
+} from './route/route-options.ts';
 export type { RouteTableSpec } from './kind/route-table.ts';
 export type {
   DelegateAction,

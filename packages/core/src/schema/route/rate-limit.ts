@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
 const UNITS = ['UNKNOWN', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'] as const;
@@ -6,7 +7,7 @@ const UINT32 = 4294967295;
 /** Support of the limits below; a resource that uses an unsupported one is rejected. */
 export const RATE_LIMIT_SUPPORT = {
   /** Global limits: options of virtual hosts and routes, RateLimitConfigs, rules and server in the Settings and on listeners. */
-  global: f.refused,
+  global: {},
   /** `httpLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts and routes. */
   local: f.refused,
   /** `networkLocalRatelimit` of HTTP gateways, and `localRatelimit` of TCP gateways. */
@@ -224,7 +225,7 @@ export const RateLimitRules = f.named<RateLimitRules>('RateLimitRules', rules);
 
 const server = f.block({
   ratelimitServerRef: f.ref('Upstream of the server. Default namespace: gw-system. Unset: the gateway counts.'),
-  requestTimeout: f.duration('Timeout of a request to the server.', { default: '100ms' }),
+  requestTimeout: f.duration('Timeout of a request to the server.', { default: DEFAULTS.rateLimitTimeout }),
   denyOnFail: f.flag('True returns 500 if the server fails; false allows the request.'),
   enableXRatelimitHeaders: f.flag('Adds `x-ratelimit-*` to responses.'),
   rateLimitBeforeAuth: f.flag('Limits before the login, when users are not known yet.'),

@@ -1,0 +1,130 @@
+import type { Context, Scope } from '@edge-gateway/core';
+import { compileActions } from '../descriptor/compile-actions.ts';
+import { compileBasic } from '../descriptor/compile-basic.ts';
+import { compileConcurrency, type SlotsOf } from '../descriptor/compile-concurrency.ts';
+import type { Descriptor } from '../descriptor/descriptor.ts';
+import type { DescribedRequest } from '../descriptor/request.ts';
+import { rateLimitError } from '../error-codes.ts';
+import type { Domain, Limiter } from '../limiter.ts';
+import { compileRules } from '../rules/compile-rules.ts';
+import { familiesAt, type Family, type LimitStage } from './families.ts';
+import type { LimitBlock } from './limit-block.ts';
+import { settingsRules, type LimiterOf } from './limiter-source.ts';
+
+/** One question to a limiter: all descriptors of a domain. */
+export interface LimitCheck {
+  readonly domain: Domain;
+  readonly limiter: Limiter;
+  descriptorsOf(request: DescribedRequest): readonly Descriptor[];
+}
+
+/** The limits of a route at one stage. */
+export interface StageLimits {
+  readonly checks: readonly LimitCheck[];
+  readonly slots: readonly SlotsOf[];
+  readonly retryAfter: boolean;
+}
+
+/** Where limits are compiled. */
+export interface LimitPlace {
+  readonly stage: LimitStage;
+  readonly scope: Scope | undefined;
+  readonly context: Context;
+  readonly limiterOf: LimiterOf;
+}
+
+/** Compiles the limits of a stage. Throws `ERR_RATE_LIMIT_RULES` and `ERR_RATE_LIMIT_ACTIONS`. */
+export function compileLimits(block: LimitBlock, place: LimitPlace): StageLimits {
+  const { stage, scope } = place;
+  const unstaged = scope?.settings.ratelimitServer?.rateLimitBeforeAuth ? 'rateLimitEarly' : 'rateLimit';
+  const families = familiesAt(block, stage, unstaged);
+  const checks = [
+    ...(stage === unstaged ? basicChecks(block, place) : []),
+    ...configChecks(block, families, place),
+    ...customChecks(families, place),
+  ];
+  return {
+    checks,
+    slots: families.flatMap(({ concurrency }) =>
+      concurrency.map(({ level, option, limits }) =>
+        compileConcurrency(limits, `${scopeName(block, scope, level)}.${option}`, warnOf(place)),
+      ),
+    ),
+    retryAfter: families.some(({ retryAfter }) => retryAfter),
+  };
+}
+
+function basicChecks(block: LimitBlock, place: LimitPlace): LimitCheck[] {
+  const level = block.route.ratelimitBasic ? 'route' : 'host';
+  const basic = block[level].ratelimitBasic;
+  if (!basic) return [];
+  const { rule, descriptorOf } = compileBasic(basic, scopeName(block, place.scope, level));
+  const ruleSet = compileRules({ descriptors: [rule] }, { domain: 'basic' });
+  return [
+    {
+      domain: 'basic',
+      limiter: place.limiterOf('basic', [ruleSet]),
+      descriptorsOf(request) {
+        const descriptor = descriptorOf(request);
+        return descriptor ? [descriptor] : [];
+      },
+    },
+  ];
+}
+
+function configChecks(block: LimitBlock, families: readonly Family[], place: LimitPlace): LimitCheck[] {
+  const refs = new Set(families.flatMap(({ refs: each }) => each.map(({ namespace, name }) => `${namespace}.${name}`)));
+  if (refs.size === 0) return [];
+  const known = new Map(
+    place.scope?.virtualHost.rateLimitConfigs.map(({ ref, spec }) => [`${ref.namespace}.${ref.name}`, spec]),
+  );
+  const compiled = [...refs].flatMap((resource) => {
+    const raw = known.get(resource)?.raw;
+    if (!raw && !known.has(resource)) return missingConfig(resource, block, place);
+    const ruleSet = compileRules(raw ?? {}, { domain: 'vendor.io', resource });
+    return [{ ruleSet, descriptorsOf: compileActions(raw?.rateLimits ?? [], { resource, ...warnOf(place) }) }];
+  });
+  const limiter = place.limiterOf(
+    'vendor.io',
+    compiled.map(({ ruleSet }) => ruleSet),
+  );
+  return [
+    {
+      domain: 'vendor.io',
+      limiter,
+      descriptorsOf: (request) => compiled.flatMap(({ descriptorsOf }) => descriptorsOf(request)),
+    },
+  ];
+}
+
+/** A route whose reference is broken returns its replacement; nothing else is served without its limits. */
+function missingConfig(resource: string, { routeOptions }: LimitBlock, { scope }: LimitPlace): never[] {
+  const routes = scope?.virtualHost.routes.filter(({ options }) => options === routeOptions) ?? [];
+  if (routes.length > 0 && routes.every(({ action }) => action.type === 'replacement')) return [];
+  throw rateLimitError('ERR_RATE_LIMIT_RULES', `there is no RateLimitConfig ${resource}`);
+}
+
+function customChecks(families: readonly Family[], place: LimitPlace): LimitCheck[] {
+  const rateLimits = families.flatMap(({ rateLimits: each }) => each);
+  if (rateLimits.length === 0) return [];
+  const limiter = place.limiterOf('custom', settingsRules(place.scope?.settings.ratelimit));
+  return [{ domain: 'custom', limiter, descriptorsOf: compileActions(rateLimits, warnOf(place)) }];
+}
+
+function warnOf({ context, scope }: LimitPlace) {
+  const log = context.log.get('filter');
+  return { warn: (message: string) => log.warn({ virtualHost: scope?.virtualHost.name }, message) };
+}
+
+/** Returns the name of the virtual host, or of the routes with these options; part of their counters. */
+function scopeName({ routeOptions }: LimitBlock, scope: Scope | undefined, level: 'host' | 'route'): string {
+  const host = scope?.virtualHost.name ?? '';
+  if (level === 'host' || !scope) return host;
+  const names = scope.virtualHost.routes.filter(({ options }) => options === routeOptions).map(({ name }) => name);
+  return names.map((name) => `${host}.${ownName(name, host)}`).join(',');
+}
+
+/** Returns the name in the resource, or the position of a route without one. */
+function ownName(name: string, host: string): string {
+  return name.startsWith(`${host}-route-`) ? name.slice(host.length + '-route-'.length).replace(/^\d+-/, '') : name;
+}

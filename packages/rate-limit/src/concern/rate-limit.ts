@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  DEFAULTS,
+  factsOf,
+  parseDuration,
+  type Concern,
+  type Context,
+  type Facts,
+  type Handler,
+  type Next,
+  type Scope,
+} from '@edge-gateway/core';
+import type { Decision } from '../limiter.ts';
+import { rateLimitError } from '../error-codes.ts';
+import { createInFlight } from '../store/in-flight.ts';
+import type { LimitStage } from './families.ts';
+import { releaseAtEnd } from './in-flight-limit.ts';
+import { pickLimits, type LimitBlock } from './limit-block.ts';
+import { compileLimits } from './limit-checks.ts';
+import { limitHeaders, secondsOf } from './limit-headers.ts';
+import { LimitedRequest } from './limited-request.ts';
+import { limiterSource, type LimiterOptions } from './limiter-source.ts';
+import { createDecisionStats } from './rule-stats.ts';
+
+/**
+ * Creates the concerns for the rate limits of virtual hosts and routes, before and after authentication. A block that cannot be
+ * compiled makes its routes return 500.
+ *
+ * @example
+ * const router = createRouter({ concerns: [jwtConcern, ...createRateLimit()] });
+ */
+export function createRateLimit(options: LimiterOptions = {}): readonly Concern<LimitBlock>[] {
+  return (['rateLimitEarly', 'rateLimit'] as const).map((stage) => ({
+    name: stage,
+    option: stage,
+    stage,
+    pick: pickLimits,
+    compile: (block, context, scope) => compileRateLimit(block, { stage, context, scope, options }),
+  }));
+}
+
+/** What a handler is compiled from, besides its block. */
+interface Compilation {
+  readonly stage: LimitStage;
+  readonly context: Context;
+  readonly scope: Scope | undefined;
+  readonly options: LimiterOptions;
+}
+
+function compileRateLimit(block: LimitBlock, { stage, context, scope, options }: Compilation): Handler | undefined {
+  const limiterOf = limiterSource(options, context, scope);
+  const { checks, slots, retryAfter } = compileLimits(block, { stage, scope, context, limiterOf });
+  if (checks.length === 0 && slots.length === 0) return undefined;
+  const { denyOnFail = false, enableXRatelimitHeaders = false, requestTimeout } = scope?.settings.ratelimitServer ?? {};
+  const deadlineMs = parseDuration(requestTimeout ?? DEFAULTS.rateLimitTimeout);
+  const inFlight = context.state('rateLimit.inFlight', createInFlight);
+  const stats = context.state('rateLimit.stats', () => createDecisionStats(context.metrics));
+  const place = {
+    userIdHeader: (scope?.settings.extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
+    routeMetadata: block.routeOptions.envoyMetadata,
+  };
+
+  /** Records a decision. Returns false if it rejects the request, which then has ended. */
+  function apply(decision: Decision, facts: Facts, next: Next): boolean {
+    stats.count(decision);
+    if (enableXRatelimitHeaders) facts.responseChanges.push(...limitHeaders(decision));
+    recordOver(decision, facts);
+    if (decision.isAllowed) return true;
+    next(limited(retryAfter ? decision : undefined));
+    return false;
+  }
+
+  function fail(error: unknown, next: Next): void {
+    stats.failed((error as { code?: string }).code ?? 'ERR_RATE_LIMIT_STORE');
+    if (denyOnFail) next(failed(error));
+  }
+
+  function acquire(request: LimitedRequest, res: ServerResponse, req: IncomingMessage): boolean {
+    if (slots.length === 0) return true;
+    const release = inFlight.acquire(slots.flatMap((slotsOf) => slotsOf(request)));
+    if (release) releaseAtEnd(res, req.socket, release);
+    return release !== undefined;
+  }
+
+  const handler: Handler = function rateLimit(req, res, next) {
+    const facts = factsOf(req);
+    const request = new LimitedRequest(req, facts, place);
+    if (!acquire(request, res, req)) return next(limited(undefined));
+
+    /** Asks the limiters from `i` on; stays synchronous while they answer with values. */
+    function check(from: number): void {
+      for (let i = from; i < checks.length; i++) {
+        const { domain, limiter, descriptorsOf } = checks[i]!;
+        const descriptors = descriptorsOf(request);
+        if (descriptors.length === 0) continue;
+        let decision: Decision | Promise<Decision>;
+        try {
+          decision = limiter.check(domain, descriptors, deadlineMs);
+        } catch (error) {
+          fail(error, next);
+          if (denyOnFail) return;
+          continue;
+        }
+        if (decision instanceof Promise) {
+          decision.then(
+            (each) => {
+              if (apply(each, facts, next)) check(i + 1);
+            },
+            (error: unknown) => {
+              fail(error, next);
+              if (!denyOnFail) check(i + 1);
+            },
+          );
+          return;
+        }
+        if (!apply(decision, facts, next)) return;
+      }
+      next();
+    }
+    check(0);
+  };
+  Object.defineProperty(handler, 'name', { value: stage });
+  return handler;
+}
+
+/** Namespace of the dynamic metadata about rules that are over their limit. */
+const METADATA = 'envoy.filters.http.ratelimit';
+
+/** Tells access logs which rules are over their limit. */
+function recordOver({ outcomes }: Decision, { metadata }: Facts): void {
+  for (const { isOver, isShadow, rule } of outcomes) {
+    if (!isOver) continue;
+    const field = isShadow ? 'shadow_over_limit' : 'over_limit';
+    const known = metadata.get(METADATA);
+    metadata.set(METADATA, { ...known, [field]: known?.[field] === undefined ? rule : `${known[field]},${rule}` });
+  }
+}
+
+/** The response to a request over its limit, with the time of a decision if clients may know it. */
+function limited(decision: Decision | undefined) {
+  const over = decision?.outcomes.filter(({ isOver, isShadow }) => isOver && !isShadow) ?? [];
+  const retryAfter = over.length > 0 && { 'retry-after': String(Math.max(1, ...over.map(resetSeconds))) };
+  return rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
+    headers: { 'x-envoy-ratelimited': 'true', ...retryAfter },
+    reply: { body: '', details: 'request_rate_limited', flags: 'RL' },
+  });
+}
+
+function resetSeconds({ resetMs }: { readonly resetMs: number }): number {
+  return secondsOf(resetMs);
+}
+
+function failed(cause: unknown) {
+  return rateLimitError('ERR_RATE_LIMIT_FAILED', undefined, {
+    cause,
+    reply: { body: '', details: 'rate_limiter_error', flags: 'RLSE' },
+  });
+}
