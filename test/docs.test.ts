@@ -3,10 +3,22 @@ import { join, relative } from 'node:path';
 import { expect } from 'chai';
 import { applyDiff, fits, readPage, type Block } from './docs/page.ts';
 import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
+import { skipWithout } from './parts/apt.ts';
+import { skipWithoutOpa } from './parts/opa.ts';
 
 const PAGES = globSync(['README.md', 'packages/*/README.md', 'apps/*/README.md', 'docs/*.md'], {
   cwd: ROOT,
 }).toSorted();
+
+/** Programs that a page needs on the machine. */
+const PROGRAMS: Readonly<Record<string, (test: Mocha.Context) => Promise<unknown>>> = {
+  'docs/ldap.md': async (test) => {
+    await skipWithout(test, 'ldapadd', 'ldap-utils');
+    process.env.PATH = `${process.env.PATH}:/usr/sbin`;
+    await skipWithout(test, 'slapd');
+  },
+  'docs/opa.md': skipWithoutOpa,
+};
 
 function failure(block: Block, done: Outcome): string | undefined {
   const wanted = Number(block.directives.get('exit') ?? 0);
@@ -44,6 +56,7 @@ describe('the documentation', () => {
     if (!blocks.some((block) => ['sh', 'ts', 'js', 'diff'].includes(block.language))) continue;
 
     it(`${page} works as printed`, async function () {
+      await PROGRAMS[page]?.(this);
       this.timeout(900_000);
       const workspace = new Workspace();
       try {

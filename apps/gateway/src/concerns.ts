@@ -1,5 +1,12 @@
 import type { AuthMethodKind, Concern } from '@edge-gateway/core';
-import { createAccessTokenMethod, createExtAuth, createPassThroughHttpMethod, METHODS } from '@edge-gateway/extauth';
+import {
+  createAccessTokenMethod,
+  createExtAuth,
+  createOpaMethod,
+  createPassThroughHttpMethod,
+  createPolicyCompiler,
+  METHODS,
+} from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
 import { createRateLimit } from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
@@ -9,10 +16,14 @@ function authServerRoots({ HTTPS_PASSTHROUGH_CA_CERT: written }: NodeJS.ProcessE
   return written ? Buffer.from(written, 'base64').toString('utf8') : undefined;
 }
 
+/** Compiles the Rego modules of AuthConfigs, for requests and for the status. */
+export const POLICIES = createPolicyCompiler();
+
 /** The methods of external auth. Of two methods of one type the first is taken. */
 export const AUTH_METHODS: readonly AuthMethodKind[] = [
   createAccessTokenMethod({ groups: azureGroups }),
   createPassThroughHttpMethod({ moreRoots: authServerRoots(process.env) }),
+  createOpaMethod({ compiler: POLICIES, keepsLast: true }),
   ...METHODS,
   oidcMethod,
   oauth2Method,

@@ -43,7 +43,6 @@ const CASES: readonly [what: string, resources: string, kind: string, name: stri
   ['customAuth on a destination', host('', '', 'extauth: { customAuth: {} }'), 'VirtualService', 'shop'],
   ...[
     'apiKeyAuth: { aerospikeApikeyStorage: { hostname: keys.example.com } }',
-    'opaServerAuth: { package: a }',
     'pluginAuth: { name: a }',
     'oauth: { appUrl: "https://a.example.com" }',
     'portalAuth: { url: "https://a.example.com" }',

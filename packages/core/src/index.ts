@@ -164,6 +164,7 @@ export {
   type Secrets,
   type SecretValue,
   type Snapshot,
+  type PolicySource,
   type SnapshotAuthConfig,
   type SnapshotGraphQLApi,
   type SnapshotRateLimitConfig,

@@ -9,6 +9,8 @@ export { basicMethod } from './methods/basic.ts';
 export { hmacMethod } from './methods/hmac.ts';
 export { jwtMethod } from './methods/jwt.ts';
 export { ldapMethod } from './methods/ldap.ts';
+export { opaServerMethod } from './methods/opa-server.ts';
+export { createOpaMethod, opaMethod, type OpaParts } from './methods/opa.ts';
 export { passThroughGrpcMethod } from './methods/pass-through-grpc.ts';
 export {
   createPassThroughHttpMethod,
@@ -26,3 +28,7 @@ export { listenGrpc } from './service/grpc-server.ts';
 export { listenHttp } from './service/http-server.ts';
 export type { ListenOptions } from './service/listen-options.ts';
 export type { Grant, Verdict } from './service/verdict.ts';
+export { opaAuth, type OpaAuthOptions } from './plain/opa-auth.ts';
+export type { CompiledPolicy, PolicyText } from './opa/compile.ts';
+export { createPolicyCompiler, type PolicyCompiler, type PolicyCompilerOptions } from './opa/compiler.ts';
+export { createPolicyWatch, type PolicyWatch, type PolicyWatchOptions } from './opa/policy-watch.ts';

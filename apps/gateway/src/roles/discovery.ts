@@ -1,5 +1,7 @@
 import { clusterName, type ControlPlane, type Loggers, type MemorySource, type Metrics } from '@edge-gateway/core';
 import { createDiscovery, createSchemaWatch } from '@edge-gateway/graphql';
+import { createPolicyWatch } from '@edge-gateway/extauth';
+import { POLICIES } from '../concerns.ts';
 import type { DataPlane } from './data-plane.ts';
 
 interface DiscoveryParts {
@@ -12,8 +14,8 @@ interface DiscoveryParts {
 }
 
 /**
- * Makes GraphQLApis of the upstreams that Settings and labels name, and compares written ones with their servers, until it
- * is closed.
+ * Makes GraphQLApis of the upstreams that Settings and labels name, compares written ones with their servers, and checks the policies of
+ * AuthConfigs, until it is closed.
  */
 export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {
   const { observe } = controlPlane;
@@ -25,15 +27,18 @@ export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }
     secrets: controlPlane.secrets,
   });
   const watch = createSchemaWatch({ ...parts, metrics });
+  const policies = createPolicyWatch({ compiler: POLICIES, observe });
   const unsubscribe = controlPlane.subscribe((state) => {
     discovery.update(state.resources);
     watch.update(state);
+    void policies.update(state);
   });
   return {
     close() {
       unsubscribe();
       discovery.close();
       watch.close();
+      policies.close();
     },
   };
 }

@@ -66,6 +66,16 @@ export interface SnapshotRateLimitConfig {
   readonly spec: RateLimitConfigSpec;
 }
 
+/** A value of a ConfigMap with a policy of `opaAuth`. The translation adds them to its steps, as `sources`. */
+export interface PolicySource {
+  /** `<namespace>.<name>.<key>`. */
+  readonly name: string;
+  /** A Rego module. */
+  readonly text?: string;
+  /** A compiled bundle as base64. */
+  readonly binary?: string;
+}
+
 /** A GraphQLApi with the APIs that it joins. */
 export interface SnapshotGraphQLApi {
   readonly ref: ResourceRef;

@@ -5,6 +5,8 @@ import { basicMethod } from './basic.ts';
 import { hmacMethod } from './hmac.ts';
 import { jwtMethod } from './jwt.ts';
 import { ldapMethod } from './ldap.ts';
+import { opaServerMethod } from './opa-server.ts';
+import { opaMethod } from './opa.ts';
 import { passThroughGrpcMethod } from './pass-through-grpc.ts';
 import { passThroughHttpMethod } from './pass-through-http.ts';
 
@@ -15,6 +17,8 @@ export const METHODS: readonly AuthMethodKind[] = [
   jwtMethod,
   hmacMethod,
   ldapMethod,
+  opaMethod,
+  opaServerMethod,
   accessTokenMethod,
   passThroughHttpMethod,
   passThroughGrpcMethod,

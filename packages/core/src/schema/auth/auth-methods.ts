@@ -100,7 +100,7 @@ const opaOptions = f.group('Options.', {
   ),
 });
 const opa = f.block(f.required('query'), {
-  modules: f.list(f.ref(), 'ConfigMaps with Rego modules.'),
+  modules: f.list(f.ref(), 'ConfigMaps whose values are Rego modules, or a compiled bundle in `binaryData`.'),
   query: f.text('Query whose result must be true.'),
   options: opaOptions,
 });
@@ -163,8 +163,8 @@ export const AUTH_METHODS = {
   apiKeyAuth: f.of(ApiKeyAuth, 'A key in a request header.'),
   hmacAuth: f.of(HmacAuth, 'Signed requests.'),
   jwt: f.empty('Succeeds if a token was verified earlier.'),
-  opaAuth: f.of(opa, 'Rego rules.', f.refused),
-  opaServerAuth: f.of(opaServer, 'An Open Policy Agent server.', f.refused),
+  opaAuth: f.of(OpaAuth, 'Rego rules.'),
+  opaServerAuth: f.of(OpaServerAuth, 'An Open Policy Agent server.'),
   ldap: f.of(Ldap, 'Users and groups of an LDAP server.'),
   passThroughAuth: f.of(PassThroughAuth, 'Your own server decides.'),
   portalAuth: f.of(portal, 'Keys and tokens of a developer portal.', f.refused),

@@ -12,6 +12,7 @@ import { authSecretProblem, isApiKey, SECRET_FIELDS } from './auth-secrets.ts';
 import { contentOf, contentText } from '../snapshot/content.ts';
 import { eachRef, fillRefs } from './fill-refs.ts';
 import { faultOf } from './missing.ts';
+import { withModules } from './policy-modules.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './tables.ts';
 import { dotted } from '../names.ts';
 import { Report } from '../status/report.ts';
@@ -24,13 +25,16 @@ export interface AuthConfigSources extends Resources {
   readonly secrets: readonly StoredResource[];
 }
 
+/** The kinds that AuthConfigs are made of. */
+const USED_KINDS = ['AuthConfig', 'Secret', 'ConfigMap'] as const;
+
 /** Returns the entries of all AuthConfigs, those of `memo` if nothing changed. */
 export function authConfigTable(
   input: Pick<TranslationInput, 'stored' | 'derived' | 'list'>,
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): AuthConfigTable {
-  if (memo && changes && !changes.kinds.has('AuthConfig') && !changes.kinds.has('Secret')) return memo.authConfigs;
+  if (memo && changes && !USED_KINDS.some((kind) => changes.kinds.has(kind))) return memo.authConfigs;
   const sources = { ...input, secrets: input.list('Secret') };
   return new Map(
     input.list('AuthConfig').map((one) => [one.key, authConfigEntry(one, sources, memo?.authConfigs.get(one.key))]),
@@ -92,7 +96,12 @@ function resolve(
       const place = places.get(`${field} ${namespace}/${secret}`) ?? [];
       if (fault) report.error({ ...fault, message: `${name}: ${fault.message}` }, ['spec', 'configs', i, ...place]);
     });
-    return step;
+    return withModules(step, {
+      resources: sources,
+      namespace: metadata.namespace,
+      report: (fault, path) =>
+        report.error({ ...fault, message: `${name}: ${fault.message}` }, ['spec', 'configs', i, ...path]),
+    });
   });
   return Object.freeze({ ...spec, configs: Object.freeze(configs) });
 }
