@@ -485,6 +485,8 @@ describe('forwardUpgrade', () => {
 });
 
 describe('limits of upgrades', () => {
+  afterEach(closeAll);
+
   async function opened(url: string): Promise<WebSocket> {
     const client = new WebSocket(url);
     client.on('error', () => {});
