@@ -8,7 +8,7 @@ import {
   METHODS,
 } from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
-import { createRateLimit } from '@edge-gateway/rate-limit';
+import { createRateLimit, createRemoteLimiter } from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 
 /** Root certificates for auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64-encoded PEM. */
@@ -35,5 +35,5 @@ export const CONCERNS = [
   createExtAuth({ methods: AUTH_METHODS }),
   jwtConcern,
   rbacConcern,
-  ...createRateLimit(),
+  ...createRateLimit({ createRemoteLimiter }),
 ] as readonly Concern[];

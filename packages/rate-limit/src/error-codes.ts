@@ -8,7 +8,15 @@ export const ERROR_CODES = {
     status: 500,
     message: 'The counters or the rate limit service failed, and denyOnFail is set.',
   },
+  ERR_RATE_LIMIT_REQUEST: {
+    status: 400,
+    message: 'A request to the rate limit service is invalid; the message names the field.',
+  },
   ERR_RATE_LIMIT_RULES: { status: 500, message: 'A rule or a limit is invalid; the message names it.' },
+  ERR_RATE_LIMIT_SERVICE: {
+    status: 503,
+    message: 'The rate limit service did not decide; the message names the reason.',
+  },
 } as const;
 
 /** Creates the error of a code. */

@@ -10,6 +10,16 @@ export { embeddedLimiter, type EmbeddedLimiterOptions } from './embedded-limiter
 export { ERROR_CODES } from './error-codes.ts';
 export { strictestOutcome, type Decision, type Domain, type Limiter, type RuleOutcome } from './limiter.ts';
 export { compileRules, type RulesOrigin } from './rules/compile-rules.ts';
+export { createRemoteLimiter, type RemoteServer } from './remote/remote-limiter.ts';
+export { listenRateLimitGrpc, type RateLimitListenOptions } from './service/grpc-server.ts';
+export { listenRateLimitHttp } from './service/http-server.ts';
+export {
+  createRateLimitService,
+  type RateLimitService,
+  type RateLimitServiceOptions,
+} from './service/rate-limit-service.ts';
+export type { RulesState } from './service/served-rules.ts';
+export type { WireRequest, WireResponse } from './protocol/messages.ts';
 export type { Algorithm, Limit, Unit } from './rules/limit.ts';
 export { createMatch, type Match } from './rules/match.ts';
 export type { Hit } from './rules/hit.ts';

@@ -12,6 +12,8 @@ export interface RuleOutcome extends Count {
   readonly limit: Limit;
   /** True if the rule only counts. */
   readonly isShadow: boolean;
+  /** The descriptor that matched; unset if a service decided. */
+  readonly descriptor?: Descriptor | undefined;
 }
 
 /** What the limits say about one request. */

@@ -33,10 +33,7 @@ export const extAuthRole: Role<ExtAuthSettings> = {
       flags
         .option(`${HTTP_CHECKS.flag} <port>`, `${HTTP_CHECKS.what}; closed unless set`, 'GATEWAY_EXTAUTH_HTTP_PORT')
         .argParser(flags.port),
-      flags.option('--address <address>', 'where the ports of checks listen').default('127.0.0.1'),
-      flags.option('--tls-cert <file>', 'certificate of the ports of checks, as PEM; needs --tls-key'),
-      flags.option('--tls-key <file>', 'private key of the certificate, as PEM'),
-      flags.option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
+      ...flags.requestPortOptions(),
     ]),
   async start(settings, process) {
     const { startExtAuth } = await import('../roles/extauth.ts');

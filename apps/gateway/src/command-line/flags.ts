@@ -55,3 +55,11 @@ export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[
   logLevelOption(),
   drainSecondsOption(),
 ];
+
+/** Returns the flags for the address and the certificate of the ports that a service is asked on. */
+export const requestPortOptions = (): readonly Option[] => [
+  option('--address <address>', 'where the ports of checks listen').default('127.0.0.1'),
+  option('--tls-cert <file>', 'certificate of the ports of checks, as PEM; needs --tls-key'),
+  option('--tls-key <file>', 'private key of the certificate, as PEM'),
+  option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
+];

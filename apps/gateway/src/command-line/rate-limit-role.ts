@@ -1,17 +1,33 @@
 import * as flags from './flags.ts';
-import type { Role, RoleSettings } from './role.ts';
+import type { PortFlag, Role, RoleSettings } from './role.ts';
 
 /** The ports of the rate limit server. */
 export const RATE_LIMIT_PORTS = {
+  grpcPort: { flag: '--grpc-port', fallback: 18_081, what: 'requests over gRPC (Envoy ratelimit)' },
+  httpPort: { flag: '--http-port', fallback: 18_080, what: 'requests in JSON, and health checks' },
   statsPort: { flag: '--stats-port', fallback: 9091, what: 'metrics and diagnostics' },
-} as const;
+} as const satisfies Readonly<Record<string, PortFlag>>;
 
-export interface RateLimitSettings extends RoleSettings {}
+export interface RateLimitSettings extends RoleSettings {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /** Address of the ports of requests. Default 127.0.0.1. */
+  readonly address: string;
+  /** Files with certificate and private key for the ports of requests, as PEM. Default: plain text. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */
+  readonly tlsClientCa?: string;
+}
 
 /** The rate limit server: counts requests of Envoy and of other gateways by the rules of a directory. */
 export const rateLimitRole: Role<RateLimitSettings> = {
   name: 'rate-limit',
   description: 'Serves the rate limits in a directory to Envoy and other gateways (ratelimit).',
   ports: RATE_LIMIT_PORTS,
-  options: () => flags.serviceOptions(Object.values(RATE_LIMIT_PORTS)),
+  options: () => flags.serviceOptions(Object.values(RATE_LIMIT_PORTS), flags.requestPortOptions()),
+  async start(settings, process) {
+    const { startRateLimit } = await import('../roles/rate-limit.ts');
+    return startRateLimit(settings, process);
+  },
 };

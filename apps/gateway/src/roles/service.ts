@@ -1,4 +1,4 @@
-import { createControlAdmin, followTranslations, type Component } from '@edge-gateway/admin';
+import { createControlAdmin, followTranslations, type Component, type StatsPage } from '@edge-gateway/admin';
 import {
   createContext,
   createControlPlane,
@@ -28,6 +28,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** What one service is. */
+export interface ServiceKind {
+  readonly statsPort: PortFlag;
+  /** Its pages on the stats port. Default: none. */
+  readonly pages?: readonly StatsPage[];
+  open(parts: ServiceParts): Promise<Service>;
+}
+
 /**
  * Runs a service without a data plane: reads the resources, opens the stats port, and passes the complete resources to `open`. Rejects with
  * `ERR_GATEWAY_PORT` when the stats port is in use, and with the error of `open`.
@@ -35,7 +43,7 @@ export interface Service {
 export async function startService(
   settings: RoleSettings,
   { log }: RoleProcess,
-  { statsPort: flag, open }: { readonly statsPort: PortFlag; open(parts: ServiceParts): Promise<Service> },
+  { statsPort: flag, pages = [], open }: ServiceKind,
 ): Promise<RunningRole> {
   const metrics = createMetrics();
   const controlPlane = createControlPlane({
@@ -58,6 +66,7 @@ export async function startService(
       ...(service?.components() ?? []),
     ],
     translations: translations.records,
+    pages,
   });
   const close = async (): Promise<void> => {
     translations.close();

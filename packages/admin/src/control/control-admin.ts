@@ -27,6 +27,11 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
     ...snapshotEndpoints(options.state),
     ...pprofEndpoints(),
     zpages(options.translations),
+    ...(options.pages ?? []).map(({ path, help, text }): Endpoint => ({
+      paths: [path],
+      help,
+      respond: () => ({ type: 'text', body: text() }),
+    })),
   ];
   const app = createAdminApp({
     endpoints: [...endpoints, indexPage(endpoints)],

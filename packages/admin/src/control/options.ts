@@ -25,6 +25,15 @@ export interface TranslationRecord {
   readonly problems: number;
 }
 
+/** A page of text that a service adds. */
+export interface StatsPage {
+  /** E.g. `/rlconfig`. */
+  readonly path: string;
+  /** For the list of pages. */
+  readonly help: string;
+  text(): string;
+}
+
 /** Options of the control-plane admin. */
 export interface ControlAdminOptions {
   /** The newest state; `undefined` before the first. */
@@ -35,6 +44,8 @@ export interface ControlAdminOptions {
   components(): readonly Component[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
+  /** Further pages. Default: none. */
+  readonly pages?: readonly StatsPage[];
   /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];
 }

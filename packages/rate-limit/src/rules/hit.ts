@@ -26,26 +26,31 @@ export function withValue(values: HitValues, entry: Entry): HitValues {
 }
 
 /** Returns the hit of a rule; `undefined` if neither the rule nor the descriptor has a limit. */
-export function hitOf(rule: Rule, values: HitValues, { limit, cost = 1 }: Descriptor): Hit | undefined {
+export function hitOf(rule: Rule, values: HitValues, descriptor: Descriptor): Hit | undefined {
+  const { limit } = descriptor;
   const applied = limit ? overridden(limit, rule.limit) : rule.limit;
-  return applied && new RuleHit(rule, values, applied, cost);
+  return applied && new RuleHit(rule, values, applied, descriptor);
 }
 
 /** One object instead of three per hit. It computes its key only for stores that read it. */
 class RuleHit implements Hit {
   readonly group: Rule;
   readonly limit: Limit;
-  readonly cost: number;
+  readonly descriptor: Descriptor;
   isOver = false;
   remaining = 0;
   resetMs = 0;
   readonly #values: HitValues;
 
-  constructor(group: Rule, values: HitValues, limit: Limit, cost: number) {
+  constructor(group: Rule, values: HitValues, limit: Limit, descriptor: Descriptor) {
     this.group = group;
     this.#values = values;
     this.limit = limit;
-    this.cost = cost;
+    this.descriptor = descriptor;
+  }
+
+  get cost(): number {
+    return this.descriptor.cost ?? 1;
   }
 
   get rule(): string {

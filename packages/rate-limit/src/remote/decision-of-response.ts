@@ -1,0 +1,45 @@
+import type { Decision, RuleOutcome } from '../limiter.ts';
+import { OK, OVER_LIMIT, type WireResponse, type WireStatus } from '../protocol/messages.ts';
+import { unitOfNumber } from '../protocol/units.ts';
+import { rateLimitError } from '../error-codes.ts';
+import { fromStruct } from '@edge-gateway/core/grpc';
+import { UNIT_MS, type Limit, type Unit } from '../rules/limit.ts';
+
+/**
+ * Returns the decision of a service. Throws `ERR_RATE_LIMIT_SERVICE` if its code is neither OK nor over the limit. Statuses with a
+ * unit that is not known are left out.
+ */
+export function decisionOfResponse({ overallCode, statuses = [], dynamicMetadata }: WireResponse): Decision {
+  if (overallCode !== OK && overallCode !== OVER_LIMIT) {
+    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the service answered with the code ${overallCode}`);
+  }
+  const outcomes = statuses.flatMap(outcomeOf);
+  const shadow = dynamicMetadata && fromStruct(dynamicMetadata)['shadow_over_limit'];
+  if (typeof shadow === 'string') outcomes.push(...shadow.split(',').map(shadowOutcome));
+  return { isAllowed: overallCode === OK, outcomes };
+}
+
+function outcomeOf({ code, currentLimit, limitRemaining = 0, durationUntilReset }: WireStatus): RuleOutcome[] {
+  const unit = currentLimit && unitOfNumber(currentLimit.unit ?? 0);
+  if (!unit) return [];
+  const { seconds = 0, nanos = 0 } = durationUntilReset ?? {};
+  return [
+    {
+      rule: currentLimit.name ?? '',
+      limit: limitOf(currentLimit.requestsPerUnit ?? 0, unit),
+      isShadow: false,
+      isOver: code === OVER_LIMIT,
+      remaining: limitRemaining,
+      resetMs: Math.max(0, seconds * 1000 + nanos / 1e6),
+    },
+  ];
+}
+
+function limitOf(requests: number, unit: Unit): Limit {
+  return { requests, unit, unitMs: UNIT_MS[unit], algorithm: 'FIXED_WINDOW', burst: requests };
+}
+
+/** Only the names of such rules are known, and that they are over their limit. */
+function shadowOutcome(rule: string): RuleOutcome {
+  return { rule, limit: limitOf(0, 'SECOND'), isShadow: true, isOver: true, remaining: 0, resetMs: 0 };
+}

@@ -1,0 +1,67 @@
+import { status, type sendUnaryData, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js';
+import { GatewayError, type ListeningServer, type Logger, type ServerAddress } from '@edge-gateway/core';
+import { listenGrpcServer } from '@edge-gateway/core/grpc';
+import {
+  RateLimitService as Protocol,
+  SERVICE_NAME,
+  type WireRequest,
+  type WireResponse,
+} from '../protocol/messages.ts';
+import type { RateLimitService } from './rate-limit-service.ts';
+
+/** Largest message, before and after decompression: descriptors with the longest header values that proxies accept. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+/** Time for the store if a call has no deadline, or a later one. */
+export const MAX_CHECK_MS = 5000;
+
+/** Where a rate limit service listens. */
+export interface RateLimitListenOptions extends ServerAddress {
+  readonly log: Logger;
+}
+
+/**
+ * Serves `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit` and `grpc.health.v1.Health`. Fails a call with INVALID_ARGUMENT if its
+ * request is invalid, and with UNAVAILABLE if nobody can count it: the proxy then allows or rejects the request. Rejects with
+ * the error of the socket if it cannot listen.
+ *
+ * @example
+ * const server = await listenRateLimitGrpc(service, { port: 18081, address: '127.0.0.1', log });
+ */
+export function listenRateLimitGrpc(
+  service: RateLimitService,
+  { log, ...address }: RateLimitListenOptions,
+): Promise<ListeningServer> {
+  const ShouldRateLimit = (
+    call: ServerUnaryCall<WireRequest, WireResponse>,
+    reply: sendUnaryData<WireResponse>,
+  ): void => {
+    const fail = (error: unknown): void => reply(errorOf(error, log));
+    try {
+      const response = service.check(call.request, checkMs(call));
+      if (response instanceof Promise) response.then((each) => reply(null, each), fail);
+      else reply(null, response);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  return listenGrpcServer(
+    { name: SERVICE_NAME, definition: Protocol.service, implementation: { ShouldRateLimit } },
+    { ...address, maxBytes: MAX_MESSAGE_BYTES },
+  );
+}
+
+/** Returns the time that is left for a call, in milliseconds. */
+function checkMs(call: ServerUnaryCall<WireRequest, WireResponse>): number {
+  const deadline = call.getDeadline();
+  const left = Number(deadline) - Date.now();
+  return Math.min(Math.max(left, 1), MAX_CHECK_MS);
+}
+
+function errorOf(error: unknown, log: Logger): Pick<ServiceError, 'code' | 'details'> {
+  if (error instanceof GatewayError && error.code === 'ERR_RATE_LIMIT_REQUEST') {
+    log.info({ err: error }, 'check rejected');
+    return { code: status.INVALID_ARGUMENT, details: error.message };
+  }
+  log.debug({ err: error }, 'check failed');
+  return { code: status.UNAVAILABLE, details: 'the request cannot be counted' };
+}
