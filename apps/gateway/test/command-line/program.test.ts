@@ -49,8 +49,7 @@ describe('the command line of edge-gateway', () => {
 
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
-    for (const hidden of ['Arguments', '--workers', '--xds', '--kubernetes', 'rate-limit'])
-      expect(help).not.to.include(hidden);
+    for (const hidden of ['Arguments', '--workers', '--xds', '--kubernetes']) expect(help).not.to.include(hidden);
     for (const [argv, what] of [
       [['proxy'], 'the role proxy'],
       [['control-plane'], 'the role control-plane'],
@@ -79,15 +78,19 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources', '--http-port', '0')).to.include({ config: 'resources', httpPort: 0 });
   });
 
-  it('rejects a role that is reserved for later, with its flags', async () => {
-    expect(await call('rate-limit', '--config', 'resources', '--stats-port', '0')).to.match(
-      /^Error: the role rate-limit is not supported yet: /,
+  it('accepts the flags of the role rate-limit', async () => {
+    const settings = await call('rate-limit', '--config', 'resources', '--grpc-port', '0');
+    expect(settings).to.include({ grpcPort: 0, httpPort: 18_080, statsPort: 9091, address: '127.0.0.1' });
+    expect(settings).not.to.have.any.keys('tlsCert', 'adminPort');
+    expect(await call('rate-limit', '--config', 'resources', '--http-port', '18081')).to.equal(
+      'Error: --grpc-port and --http-port are both 18081: choose different ports\n',
     );
+    expect(await call('rate-limit', '--config', 'resources', '--grpc-port', 'x')).to.include('between 0 and 65535');
   });
 
   it('rejects unknown roles', async () => {
     expect(await call('--config', 'resources', 'cache')).to.match(
-      /^Error: unknown argument 'cache': the roles are all, extauth/,
+      /^Error: unknown argument 'cache': the roles are all, extauth, rate-limit/,
     );
     expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
   });
@@ -108,9 +111,9 @@ describe('the command line of edge-gateway', () => {
   it('prints the help of a role with only its flags', async () => {
     const help = await call('rate-limit', '--help');
     expect(help).to.include('Usage: edge-gateway rate-limit [options]').and.include('--stats-port');
-    expect(help).not.to.include('--http-port').and.not.include('--proxy-name');
-    expect(await call('rate-limit', '--http-port', '1')).to.equal(
-      "Error: unknown option '--http-port' (did you mean --stats-port?)\n",
+    expect(help).not.to.include('--https-port').and.not.include('--proxy-name');
+    expect(await call('rate-limit', '--https-port', '1')).to.equal(
+      "Error: unknown option '--https-port' (did you mean --http-port?)\n",
     );
   });
 

@@ -4,6 +4,7 @@ import { compileBasic } from '../descriptor/compile-basic.ts';
 import { compileConcurrency, type SlotsOf } from '../descriptor/compile-concurrency.ts';
 import type { Descriptor } from '../descriptor/descriptor.ts';
 import type { DescribedRequest } from '../descriptor/request.ts';
+import { routeNamesOf } from '../descriptor/level-names.ts';
 import { rateLimitError } from '../error-codes.ts';
 import type { Domain, Limiter } from '../limiter.ts';
 import { compileRules } from '../rules/compile-rules.ts';
@@ -118,13 +119,7 @@ function warnOf({ context, scope }: LimitPlace) {
 
 /** Returns the name of the virtual host, or of the routes with these options; part of their counters. */
 function scopeName({ routeOptions }: LimitBlock, scope: Scope | undefined, level: 'host' | 'route'): string {
-  const host = scope?.virtualHost.name ?? '';
-  if (level === 'host' || !scope) return host;
-  const names = scope.virtualHost.routes.filter(({ options }) => options === routeOptions).map(({ name }) => name);
-  return names.map((name) => `${host}.${ownName(name, host)}`).join(',');
-}
-
-/** Returns the name in the resource, or the position of a route without one. */
-function ownName(name: string, host: string): string {
-  return name.startsWith(`${host}-route-`) ? name.slice(host.length + '-route-'.length).replace(/^\d+-/, '') : name;
+  if (!scope) return '';
+  const { virtualHost } = scope;
+  return level === 'host' ? virtualHost.name : (routeNamesOf(virtualHost).get(routeOptions) ?? '');
 }

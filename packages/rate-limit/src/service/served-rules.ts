@@ -1,4 +1,4 @@
-import { type ControlPlaneState, type Logger } from '@edge-gateway/core';
+import type { ControlPlaneState, Logger } from '@edge-gateway/core';
 import type { RateLimitConfigSpec, RateLimitRules } from '@edge-gateway/core/schema';
 import { compileBasic } from '../descriptor/compile-basic.ts';
 import type { Domain } from '../limiter.ts';
