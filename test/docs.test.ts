@@ -5,6 +5,7 @@ import { applyDiff, fits, readPage, type Block } from './docs/page.ts';
 import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
 import { skipWithout } from './parts/apt.ts';
 import { skipWithoutOpa } from './parts/opa.ts';
+import { installedEnvoy } from './parts/envoy.ts';
 
 const PAGES = globSync(['README.md', 'packages/*/README.md', 'apps/*/README.md', 'docs/*.md'], {
   cwd: ROOT,
@@ -60,6 +61,8 @@ describe('the documentation', () => {
       this.timeout(900_000);
       const workspace = new Workspace();
       try {
+        if (blocks.some(({ text }) => text.startsWith('envoy ')))
+          workspace.addProgram('envoy', `'${await installedEnvoy()}' --disable-hot-restart`);
         for (const block of blocks) {
           await runBlock(workspace, block).catch((error: Error) => {
             throw new Error(`${relative(ROOT, join(ROOT, page))}:${block.line}: ${error.message}\n${block.text}`);

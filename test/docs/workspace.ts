@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const READY = /Ctrl-C to stop|listening on|"msg":"ready"/;
+const READY = /Ctrl-C to stop|listening on|"msg":"ready"|starting main dispatch loop/;
 /** What installing the packages with `--global` gives. */
 const PROGRAMS = { 'edge-gateway': 'apps/gateway/dist/main.js', gatewayctl: 'packages/cli/dist/main.js' };
 
@@ -25,10 +25,13 @@ export class Workspace {
       if (!['.git', '.artifacts'].includes(name)) symlinkSync(join(ROOT, name), join(this.dir, name));
     }
     mkdirSync(join(this.dir, '.bin'));
-    for (const [name, file] of Object.entries(PROGRAMS)) {
-      const script = `#!/bin/sh\nexec node '${join(ROOT, file)}' "$@"\n`;
-      writeFileSync(join(this.dir, '.bin', name), script, { mode: 0o755 });
-    }
+    for (const [name, file] of Object.entries(PROGRAMS)) this.addProgram(name, `node '${join(ROOT, file)}'`);
+  }
+
+  /** Adds a program that commands may call by its name. */
+  addProgram(name: string, command: string): void {
+    const script = `#!/bin/sh\nexec ${command} "$@"\n`;
+    writeFileSync(join(this.dir, '.bin', name), script, { mode: 0o755 });
   }
 
   read(file: string): string {

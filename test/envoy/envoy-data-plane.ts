@@ -1,15 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { installedEnvoy } from '../parts/envoy.ts';
+import { startEnvoyProcess } from '../parts/envoy-process.ts';
 import type { DataPlane } from './our-data-plane.ts';
 import { fillIn, listenersOf, REFUSED_PORT, type PlacedGroup } from './placed-group.ts';
 import { envoys, envoyType } from './scenario.ts';
-
-const START_MS = 20_000;
 
 /** Serves the groups with an Envoy process. Throws what it prints if it rejects its configuration. */
 export async function startEnvoy(groups: readonly PlacedGroup[]): Promise<DataPlane> {
@@ -18,49 +10,9 @@ export async function startEnvoy(groups: readonly PlacedGroup[]): Promise<DataPl
 
 /** Starts an Envoy with a number of listeners. `admin` is `host:port` of its admin server. Throws what it prints if it rejects its configuration. */
 export async function runEnvoy(bootstrap: object, listeners: number): Promise<DataPlane & { readonly admin: string }> {
-  const directory = mkdtempSync(join(tmpdir(), 'envoy-'));
-  const config = join(directory, 'envoy.json');
-  const adminFile = join(directory, 'admin');
-  writeFileSync(config, JSON.stringify({ admin: { address: socketAddress(0) }, ...bootstrap }));
-  const args = ['-c', config, '--admin-address-path', adminFile, '--disable-hot-restart'];
-  const child = spawn(await installedEnvoy(), [...args, '--concurrency', '1', '--log-level', 'error'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let errors = '';
-  child.stderr.on('data', (chunk) => (errors += chunk));
-  const close = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-    rmSync(directory, { recursive: true, force: true });
-  };
-  const giveUp = Date.now() + START_MS;
-  for (;;) {
-    const admin = existsSync(adminFile) ? readFileSync(adminFile, 'utf8') : '';
-    const ports = admin === '' ? undefined : await portsOf(admin, listeners);
-    if (ports) return { port: (listener) => ports.get(listener)!, close, admin };
-    if (child.exitCode !== null || Date.now() > giveUp) {
-      await close();
-      throw new Error(`Envoy does not serve:\n${errors}`);
-    }
-    await wait(25);
-  }
-}
-
-/** Returns the port of each listener once Envoy serves all of them. */
-async function portsOf(admin: string, count: number): Promise<ReadonlyMap<string, number> | undefined> {
-  const ready = await fetch(`http://${admin}/ready`).catch(() => undefined);
-  if (ready?.status !== 200) return undefined;
-  const response = await fetch(`http://${admin}/listeners?format=json`);
-  const { listener_statuses: statuses = [] } = (await response.json()) as { listener_statuses?: ListenerStatus[] };
-  const ports = new Map(statuses.map(({ name, local_address }) => [name, local_address.socket_address.port_value]));
-  return ports.size === count ? ports : undefined;
-}
-
-interface ListenerStatus {
-  readonly name: string;
-  readonly local_address: { readonly socket_address: { readonly port_value: number } };
+  const config = JSON.stringify({ admin: { address: socketAddress(0) }, ...bootstrap });
+  const { ports, ...envoy } = await startEnvoyProcess(config, 'envoy.json', listeners);
+  return { port: (listener) => ports.get(listener)!, ...envoy };
 }
 
 /** An address of 127.0.0.1. */

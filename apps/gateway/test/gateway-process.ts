@@ -10,6 +10,9 @@ interface Ready {
   readonly listeners: readonly { readonly name: string; readonly port: number; readonly protocol: string }[];
   readonly adminPort: number;
   readonly statsPort: number;
+  /** Of the role `extauth`. */
+  readonly grpcPort: number;
+  readonly httpPort: number;
 }
 
 /** Limits of the process. */
@@ -54,7 +57,12 @@ export class GatewayProcess {
       '--dev-admin-port',
       '0',
     ];
-    const args = ['--conditions=source', MAIN, '--config', this.dir, ...ports, ...flags];
+    return this.startRole('all', ...ports, ...flags);
+  }
+
+  /** Starts a role in the same way, with only these flags. */
+  async startRole(role: string, ...flags: string[]): Promise<this> {
+    const args = ['--conditions=source', MAIN, role, '--config', this.dir, ...flags];
     const { openFiles, heapMb } = this.#limits;
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
     const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];
