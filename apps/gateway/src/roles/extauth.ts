@@ -1,7 +1,7 @@
-import { createAuthService, listenGrpc, listenHttp } from '@edge-gateway/extauth';
+import { createAuthService, createPolicyWatch, listenGrpc, listenHttp } from '@edge-gateway/extauth';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { EXTAUTH_PORTS, HTTP_CHECKS, type ExtAuthSettings } from '../command-line/extauth-role.ts';
-import { AUTH_METHODS } from '../concerns.ts';
+import { AUTH_METHODS, POLICIES } from '../concerns.ts';
 import { readServerTls } from './server-tls.ts';
 import { openServicePorts, type ServicePort } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
@@ -24,10 +24,15 @@ async function open(
   { controlPlane, context }: ServiceParts,
 ): Promise<Service> {
   const service = createAuthService({ context, methods: AUTH_METHODS });
-  const unsubscribe = controlPlane.subscribe((state) => service.update(state));
+  const policies = createPolicyWatch({ compiler: POLICIES, observe: controlPlane.observe });
+  const unsubscribe = controlPlane.subscribe((state) => {
+    service.update(state);
+    void policies.update(state);
+  });
   const log = context.log.get('ext_authz');
   const close = async (): Promise<void> => {
     unsubscribe();
+    policies.close();
     service.close();
   };
   const ports: ServicePort[] = [
