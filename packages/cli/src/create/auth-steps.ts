@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { needed, pairsOf, valueOf, type Flags } from './flags.ts';
 
@@ -24,12 +24,9 @@ export function addAuthFlags(command: Command): void {
     .option('--apikey-label-selector <labels>', 'labels of the Secrets with keys, name=value,name=value')
     .option('--apikey-secret-name <name>', 'name of a Secret with a key')
     .option('--apikey-secret-namespace <namespace>', 'namespace of that Secret; default: that of the auth config')
-    // Gateways reject AuthConfigs with OPA, which is not supported yet.
-    .addOption(new Option('--enable-opa-auth', 'add policies in Rego').hideHelp())
-    .addOption(new Option('--opa-query <query>', 'query of the policies').hideHelp())
-    .addOption(
-      new Option('--opa-module-ref <refs>', 'ConfigMaps with policies, namespace.name,namespace.name').hideHelp(),
-    );
+    .option('--enable-opa-auth', 'add policies in Rego')
+    .option('--opa-query <query>', 'query of the policies')
+    .option('--opa-module-ref <refs>', 'ConfigMaps with policies, namespace.name,namespace.name');
 }
 
 /** Returns the steps that the flags request, each checked for required flags. The order is login, API keys, policies. */
@@ -37,7 +34,7 @@ export function authSteps(flags: Flags, namespace: string): Record<string, unkno
   rejectStrayFlags(flags);
   const steps = METHODS.flatMap(({ enable, step }) => (flags[enable] ? [step(flags, namespace)] : []));
   if (steps.length > 0) return steps;
-  throw cliError('ERR_CLI_USAGE', 'missing --enable-oidc-auth or --enable-apikey-auth');
+  throw cliError('ERR_CLI_USAGE', 'missing --enable-oidc-auth, --enable-apikey-auth or --enable-opa-auth');
 }
 
 const METHODS = [

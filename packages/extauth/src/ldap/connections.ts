@@ -33,6 +33,11 @@ export interface Connections {
   close(): void;
 }
 
+/** The server responded: another connection would not help. */
+function isResult(error: unknown): boolean {
+  return error instanceof ResultCodeError || error instanceof UnusableAnswer;
+}
+
 /** Creates connections to one LDAP server. None is opened before the first use. */
 export function createConnections({ url, secureContext, maxIdle }: ConnectionsOptions): Connections {
   const idle: Connection[] = [];
@@ -103,12 +108,12 @@ export function createConnections({ url, secureContext, maxIdle }: ConnectionsOp
             return await run(kept, work, signal);
           } catch (error) {
             // The server may have closed a kept connection at this moment.
-            if (error instanceof ResultCodeError || signal?.aborted) throw error;
+            if (isResult(error) || signal?.aborted) throw error;
           }
         }
         return await run(open(), work, signal);
       } catch (cause) {
-        if (cause instanceof ResultCodeError || signal?.aborted) throw cause;
+        if (isResult(cause) || signal?.aborted) throw cause;
         throw new UnusableAnswer(`${new URL(url).host} cannot be reached`, { cause });
       }
     },

@@ -31,6 +31,9 @@ const WRONG_CREDENTIALS = new Set([19, 32, 34, 48, 49, 50, 53]);
 /** Results of a search that mean no readable entry: no such attribute, no such object, insufficient access. */
 const NO_ENTRY = new Set([16, 32, 50]);
 
+const BUSY = 51;
+const UNAVAILABLE = 52;
+
 interface ServiceAccount {
   readonly name: string;
   readonly password: string;
@@ -132,7 +135,7 @@ async function isBound(client: Client, name: string, password: string): Promise<
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
     if (WRONG_CREDENTIALS.has(error.code)) return false;
-    throw new UnusableAnswer(`the LDAP server responded to the bind with code ${error.code}`, { cause: error });
+    throw unusable('bind', error);
   }
 }
 
@@ -145,8 +148,15 @@ async function entryOf(client: Client, name: string, spec: Ldap): Promise<Entry 
   } catch (error) {
     if (!(error instanceof ResultCodeError)) throw error;
     if (NO_ENTRY.has(error.code)) return undefined;
-    throw new UnusableAnswer(`the LDAP server responded to the search with code ${error.code}`, { cause: error });
+    throw unusable('search', error);
   }
+}
+
+/** Only a busy or unavailable server has failed: the client may have caused other results, which `failureModeAllow` must not allow. */
+function unusable(operation: string, error: ResultCodeError): UnusableAnswer {
+  const answered = error.code === BUSY || error.code === UNAVAILABLE ? 503 : 400;
+  const message = `the LDAP server responded to the ${operation} with code ${error.code}`;
+  return new UnusableAnswer(message, { answered, cause: error });
 }
 
 function groupsOf(entry: Entry, attribute: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { AuthMethodKind, Context, PolicySource } from '@edge-gateway/core';
+import type { AuthDecision, AuthMethodKind, Context, PolicySource } from '@edge-gateway/core';
 import type { OpaAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
 import type { PolicyText } from '../opa/compile.ts';
@@ -6,6 +6,9 @@ import { createPolicyCompiler, keyOf, type PolicyCompiler } from '../opa/compile
 import { decisionOf } from '../opa/decision.ts';
 import { inputOf } from '../opa/input-document.ts';
 import { createPolicyRunner, type PolicyRunner } from '../opa/policy-runner.ts';
+
+/** Longest time that a request waits for a policy, in milliseconds. */
+const MAX_WAIT_MS = 5_000;
 
 /** Parts of the method. */
 export interface OpaParts {
@@ -34,14 +37,35 @@ export function createOpaMethod(parts: OpaParts = {}): AuthMethodKind<OpaAuth> {
       const isFast = spec.options?.fastInputConversion ?? false;
       const withReason = spec.options?.returnDecisionReason ?? false;
       return {
-        async authorize(request) {
-          const runner = policy.current() ?? (await policy.ready);
-          const input = inputOf(request, { id, now: context.now(), isFast });
-          return decisionOf(await runner.evaluate(input, request.signal), { withReason });
+        // No server is called, and what a client sends may make a policy fail: `failureModeAllow` must not apply.
+        local: true,
+        async authorize(request): Promise<AuthDecision> {
+          const limit = AbortSignal.timeout(MAX_WAIT_MS);
+          const signal = request.signal ? AbortSignal.any([limit, request.signal]) : limit;
+          try {
+            const runner = policy.current() ?? (await unlessAborted(policy.ready, signal));
+            const input = inputOf(request, { id, now: context.now(), isFast });
+            return decisionOf(await runner.evaluate(input, signal), { withReason });
+          } catch (err) {
+            if (request.signal?.aborted) throw err;
+            context.log.get('ext_authz').error({ requestId: request.requestId, config: id, err }, 'policy failed');
+            return { allowed: false, status: 403, unsure: true, reason: 'the policy failed' };
+          }
         },
       };
     },
   };
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 interface StepPlace {

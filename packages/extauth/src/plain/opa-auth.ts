@@ -18,8 +18,6 @@ export interface OpaAuthOptions extends MiddlewareOptions {
   readonly query: string;
   /** Name or path of the program `opa`. Default `opa`. */
   readonly program?: string;
-  /** Maximum time of a check, e.g. `1s`. Default `200ms`. */
-  readonly requestTimeout?: string;
 }
 
 const STEP = 'opaAuth';
@@ -32,11 +30,11 @@ const STEP = 'opaAuth';
  * app.use(opaAuth({ policy: { 'pets.rego': readFileSync('pets.rego', 'utf8') }, query: 'data.pets.allow' }));
  */
 export function opaAuth(options: OpaAuthOptions, context: Context = createContext()): Handler {
-  const { policy, query, program, requestTimeout, onRefusal } = options;
+  const { policy, query, program, onRefusal } = options;
   if (typeof query !== 'string' || query.trim() === '') throw configError(`${STEP}: query is missing`);
   const method = createOpaMethod({ compiler: createPolicyCompiler({ program }), sources: sourcesOf(policy) });
   const config = { configs: [{ name: STEP, opaAuth: { query, modules: [] } }] };
-  return extauth({ config, settings: { requestTimeout }, methods: [method], name: STEP, onRefusal }, context);
+  return extauth({ config, methods: [method], name: STEP, onRefusal }, context);
 }
 
 function sourcesOf(policy: OpaAuthOptions['policy']): readonly PolicySource[] {

@@ -265,14 +265,14 @@ describe('ldap with a broken server', () => {
   const open = new Set<Socket>();
   let server: Server;
   const address = () => `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const serve = async (reply: (socket: Socket, asked: Buffer) => void) => {
+  const serve = async (reply: (socket: Socket, asked: Buffer) => void, more: ExtAuthServer = {}) => {
     server = createTcpServer((socket) => {
       open.add(socket.on('error', () => undefined));
       socket.once('data', (asked: Buffer) => reply(socket, asked));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const ldap = { address: address(), userDnTemplate: USER_DN, disableGroupChecking: true };
-    return guarded(only({ ldap }), { settings: { requestTimeout: '1s' } });
+    return guarded(only({ ldap }), { settings: { requestTimeout: '1s', ...more } });
   };
   afterEach(async () => {
     await stopAll();
@@ -299,6 +299,21 @@ describe('ldap with a broken server', () => {
     it(`denies with 403 if it ${what}`, async () => {
       const { ask } = await serve(reply);
       expect(await ask('/', as('rick', 'Rickpwd'))).to.include({ status: 403, body: '' });
+    });
+  }
+
+  for (const [code, status] of [
+    [51, 200],
+    [52, 200],
+    [1, 403],
+    [2, 403],
+    [80, 403],
+  ] as const) {
+    it(`responds ${status} to result ${code} with failureModeAllow`, async () => {
+      const { ask } = await serve((socket, asked) => socket.write(bindResponse(asked, code)), {
+        failureModeAllow: true,
+      });
+      expect((await ask('/', as('rick', 'Rickpwd'))).status).to.equal(status);
     });
   }
 

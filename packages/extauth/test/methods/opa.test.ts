@@ -158,6 +158,21 @@ describe('opaAuth', () => {
     expect(lines.join('')).to.include('it took longer than 200 ms');
   }).timeout(60_000);
 
+  it('never allows a request because the policy failed, with failureModeAllow or behind a !', async () => {
+    const settings = { failureModeAllow: true };
+    for (const [query, text] of [
+      ['data.slow.allow', SLOW],
+      ['data.test.allow', 'package test\nallow if {'],
+    ] as const) {
+      const { ask } = await guard(query, [module(text)], { settings });
+      expect((await ask('/')).status, query).to.equal(403);
+      const method = createOpaMethod({ compiler: createPolicyCompiler({ program }), sources: [module(text)] });
+      const config = { booleanExpr: '!policy', configs: [{ name: 'policy', opaAuth: { query, modules: [] } }] };
+      const negated = await guarded(config, { methods: [method], context: createContext({ log }), settings });
+      expect((await negated.ask('/')).status, query).to.equal(403);
+    }
+  }).timeout(60_000);
+
   it('evaluates many requests at once', async () => {
     const { ask } = await guard('data.test.allow', [module(GUIDE)]);
     const answers = await Promise.all(

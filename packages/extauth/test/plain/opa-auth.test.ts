@@ -17,8 +17,8 @@ describe('opaAuth as middleware', () => {
   });
   afterEach(stopAll);
 
-  function serve(options: Omit<OpaAuthOptions, 'requestTimeout'>): Promise<string> {
-    const guard = opaAuth({ ...options, requestTimeout: '20s' }, createContext({ log: silentLoggers }));
+  function serve(options: OpaAuthOptions): Promise<string> {
+    const guard = opaAuth(options, createContext({ log: silentLoggers }));
     return start((req, res) => guard(req, res, (error) => res.writeHead(error ? 500 : 200).end()));
   }
 
