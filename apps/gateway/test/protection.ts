@@ -20,6 +20,7 @@ export interface Answer {
 /** A gateway in this process: resources, all concerns, a backend that answers the headers and the path it got. */
 export interface Protected {
   readonly source: MemorySource;
+  readonly port: number;
   /** Requests that the backend got. */
   readonly reached: () => number;
   state(kind: string, name: string): string | undefined;
@@ -60,6 +61,7 @@ export async function protect(resources: string, keySet = '', parts: Partial<Con
 
   return {
     source,
+    port,
     reached: () => reached,
     state: (kind, name) =>
       controlPlane.state?.statuses.get(`${kind}/gw-system/${name}` as never)?.statuses['gw-system']?.state,

@@ -43,6 +43,10 @@ export interface SnapshotSettings {
   readonly ratelimit?: RateLimitRules;
   /** Rate limiting of listeners without settings of their own. */
   readonly ratelimitServer?: RateLimitServer;
+  /** Name of the listener; only set where a listener is compiled. */
+  readonly listener?: string;
+  /** Local limit of the listener; only set where a listener is compiled. */
+  readonly httpLocalRatelimit?: NonNullable<HttpListenerOptions['httpLocalRatelimit']>;
   /** True: virtual hosts without `rbac` deny every request. */
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */

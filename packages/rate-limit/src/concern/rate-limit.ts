@@ -11,6 +11,7 @@ import {
   type Scope,
 } from '@edge-gateway/core';
 import type { Decision } from '../limiter.ts';
+import { localRateLimitConcern } from '../local/local-rate-limit.ts';
 import { rateLimitError } from '../error-codes.ts';
 import { createInFlight } from '../store/in-flight.ts';
 import type { LimitStage } from './families.ts';
@@ -23,20 +24,21 @@ import { limiterSource, type LimiterOptions } from './limiter-source.ts';
 import { createDecisionStats } from './rule-stats.ts';
 
 /**
- * Creates the concerns for the rate limits of virtual hosts and routes, before and after authentication. A block that cannot be
+ * Creates the concerns for the rate limits of listeners, virtual hosts and routes: local ones, and those before and after authentication. A block that cannot be
  * compiled makes its routes return 500.
  *
  * @example
  * const router = createRouter({ concerns: [jwtConcern, ...createRateLimit()] });
  */
-export function createRateLimit(options: LimiterOptions = {}): readonly Concern<LimitBlock>[] {
-  return (['rateLimitEarly', 'rateLimit'] as const).map((stage) => ({
+export function createRateLimit(options: LimiterOptions = {}): readonly Concern[] {
+  const global = (['rateLimitEarly', 'rateLimit'] as const).map((stage): Concern<LimitBlock> => ({
     name: stage,
     option: stage,
     stage,
     pick: pickLimits,
     compile: (block, context, scope) => compileRateLimit(block, { stage, context, scope, options }),
   }));
+  return [localRateLimitConcern, ...global] as readonly Concern[];
 }
 
 /** What a handler is compiled from, besides its block. */

@@ -42,7 +42,7 @@ export interface ExplainedTable extends RouteTable {
 
 export function createExplainedTable(snapshot: Snapshot, listener: Listener, context: Context): ExplainedTable {
   const { settings, failed } = compileSettings(listener);
-  const shared = withListenerBlocks(snapshot.settings, listener.httpOptions);
+  const shared = withListenerBlocks(snapshot.settings, listener);
   const stages = new Map<Handler, Stage>();
   const staged = <T>(concern: Concern<T>): Concern<T> => ({
     ...concern,

@@ -5,6 +5,7 @@ import type { HeaderCase } from '../http1/header-case.ts';
 import { headerCaseOf } from '../route/options/manager-settings.ts';
 import { createAcceptor, type Acceptor } from './acceptor.ts';
 import { createConnectionLog } from './connection-log.ts';
+import { ConnectionRate } from './connection-rate.ts';
 import { createFront, type Front } from './front.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { ConnectionBudget } from './open-files.ts';
@@ -48,6 +49,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
+  const rate = new ConnectionRate(context.metrics);
   let current: Front | undefined;
   let version: { httpOptions: unknown; table: TlsTable | undefined } | undefined;
   let limits = limitsOf({ httpOptions: {} }, parts.limits);
@@ -65,6 +67,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       return table?.problems ?? [];
     version = { httpOptions, table };
     limits = limitsOf(listener, parts.limits);
+    rate.update(httpOptions);
     logsConnections = isLogged;
     headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
@@ -92,7 +95,8 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       sockets.delete(socket);
       budget.release();
     });
-    current!.accept(socket);
+    if (rate.accepts()) current!.accept(socket);
+    else socket.destroy();
   }
 
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */

@@ -140,7 +140,7 @@ function compileListener(
     before.source.routeOptions === source.routeOptions &&
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
-  const shared = same ? before.shared : withListenerBlocks(written, source.httpOptions);
+  const shared = same ? before.shared : withListenerBlocks(written, source);
   const hosts = new Map<VirtualHost, CompiledHost>();
   const hostEnvironment = {
     ...environment,

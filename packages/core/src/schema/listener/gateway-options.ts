@@ -178,7 +178,11 @@ const http = f.block({
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),
   dynamicForwardProxy: f.of(forwardProxy, 'Allows routes to hosts named by the request.'),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
-  networkLocalRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.network),
+  networkLocalRatelimit: f.of(
+    TokenBucket,
+    'Limits new connections; those over the limit are closed.',
+    RATE_LIMIT_SUPPORT.local,
+  ),
   httpLocalRatelimit: f.group('Limits requests in this proxy instance.', RATE_LIMIT_SUPPORT.local, {
     defaultLimit: f.of(TokenBucket, 'Default limit for routes without their own.'),
     localRateLimitPerDownstreamConnection: f.flag('A bucket for each connection.'),
@@ -241,7 +245,7 @@ const tcp = f.block({
     accessLogFlushInterval: f.duration('Interval between log entries of an open connection.'),
   }),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
-  localRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.network),
+  localRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.tcp),
 });
 /** TCP options of a listener, `tcpGateway.options`. */
 export interface TcpListenerOptions extends f.Static<typeof tcp> {}

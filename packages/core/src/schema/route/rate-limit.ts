@@ -8,10 +8,10 @@ const UINT32 = 4294967295;
 export const RATE_LIMIT_SUPPORT = {
   /** Global limits: options of virtual hosts and routes, RateLimitConfigs, rules and server in the Settings and on listeners. */
   global: {},
-  /** `httpLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts and routes. */
-  local: f.refused,
-  /** `networkLocalRatelimit` of HTTP gateways, and `localRatelimit` of TCP gateways. */
-  network: f.refused,
+  /** `httpLocalRatelimit` and `networkLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts and routes. */
+  local: {},
+  /** `localRatelimit` of TCP gateways. */
+  tcp: f.refused,
 } as const;
 
 const limit = f.block(f.required('requestsPerUnit', 'unit'), {
@@ -118,7 +118,7 @@ const cost = f.block(f.exactlyOne('the cost has no source', 'header', 'graphqlCo
       default: 1000,
     }),
   }),
-  graphqlComplexity: f.empty('The complexity of the GraphQL operation.'),
+  graphqlComplexity: f.empty('The complexity of the GraphQL operation.', f.refused),
 });
 /** How much a request counts. */
 export interface RateLimitCost extends f.Static<typeof cost> {}

@@ -7,8 +7,9 @@ export function listenerBlocks(
   { httpOptions, options }: Listener,
   shared: SnapshotSettings,
 ): Readonly<Record<string, unknown>> {
-  const { csrf, gzip, dlp, buffer } = httpOptions;
-  const blocks = { csrf, gzip, dlp, bufferPerRoute: buffer && { buffer }, extensions: options.extensions };
+  const { csrf, gzip, dlp, buffer, httpLocalRatelimit } = httpOptions;
+  const bufferPerRoute = buffer && { buffer };
+  const blocks = { csrf, gzip, dlp, bufferPerRoute, httpLocalRatelimit, extensions: options.extensions };
   // The blocks themselves are in the settings: those of routes override them field by field.
   const processed = EXT_PROC_FAMILIES.filter((family) => shared[family]).map((family) => [family, UNCHANGED]);
   return { ...blocks, ...Object.fromEntries(processed) };
@@ -24,18 +25,25 @@ const UNCHANGED = Object.freeze({});
 
 /**
  * Returns the settings with those of a listener: `extauth` and `ratelimitServer` are replaced, external processing field by
- * field.
+ * field, and its local limit is added.
  */
-export function withListenerBlocks(settings: SnapshotSettings, options: HttpListenerOptions): SnapshotSettings {
+export function withListenerBlocks(
+  settings: SnapshotSettings,
+  { name, httpOptions: options }: Pick<Listener, 'name' | 'httpOptions'>,
+): SnapshotSettings {
   const own: { -readonly [F in (typeof EXT_PROC_FAMILIES)[number]]?: ExtProc | undefined } = {};
   for (const family of EXT_PROC_FAMILIES) {
     const block = options[family];
     if (options[DISABLE[family]]) own[family] = undefined;
     else if (block) own[family] = { ...settings[family], ...block };
   }
-  const { extauth, ratelimitServer } = options;
-  if (!extauth && !ratelimitServer && Object.keys(own).length === 0) return settings;
-  const replaced = { ...(extauth && { extauth }), ...(ratelimitServer && { ratelimitServer }) };
+  const { extauth, ratelimitServer, httpLocalRatelimit } = options;
+  if (!extauth && !ratelimitServer && !httpLocalRatelimit && Object.keys(own).length === 0) return settings;
+  const replaced = {
+    ...(extauth && { extauth }),
+    ...(ratelimitServer && { ratelimitServer }),
+    ...(httpLocalRatelimit && { httpLocalRatelimit, listener: name }),
+  };
   return { ...settings, ...replaced, ...own } as SnapshotSettings;
 }
 

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net';
+import {
+  createLocalBucket,
+  factsOf,
+  type Concern,
+  type Context,
+  type Facts,
+  type Handler,
+  type LocalBucket,
+  type Scope,
+  type SnapshotSettings,
+  type StatName,
+} from '@edge-gateway/core';
+import type { TokenBucket } from '@edge-gateway/core/schema';
+import { rateLimitError } from '../error-codes.ts';
+import { LocalLevel, pickLocal } from './pick-local.ts';
+
+/** Body of a rejection. */
+export const LOCAL_RATE_LIMITED = 'local_rate_limited';
+
+/** The local limit of a listener. */
+type ListenerLimit = NonNullable<SnapshotSettings['httpLocalRatelimit']>;
+
+/**
+ * Limits requests by buckets in this process: that of the route, of its virtual host, or of the listener. The settings of the listener for
+ * connections and headers apply to all of them.
+ */
+export const localRateLimitConcern: Concern<LocalLevel | ListenerLimit> = {
+  name: 'localRateLimit',
+  option: 'httpLocalRatelimit',
+  stage: 'localRateLimit',
+  pick: pickLocal,
+  compile: compileLocal,
+};
+
+function compileLocal(block: LocalLevel | ListenerLimit, context: Context, scope?: Scope): Handler | undefined {
+  const limit = block instanceof LocalLevel ? block.bucket : block.defaultLimit;
+  if (!limit) return undefined;
+  const shared = scope?.settings.httpLocalRatelimit;
+  const { localRateLimitPerDownstreamConnection: isPerConnection = false, enableXRatelimitHeaders: tells = false } =
+    shared ?? {};
+  const key = `localRateLimit|${nameOf(block, scope)}|${isPerConnection}|${JSON.stringify(limit)}`;
+  const bucketOf = context.state(key, () => (isPerConnection ? bucketsOf(limit) : sharedBucket(limit)));
+  const counter = (name: string) => context.metrics.counter(stat(name));
+  const [enabled, enforced, ok, limited] = ['enabled', 'enforced', 'ok', 'rate_limited'].map(counter);
+
+  return function localRateLimit(req, _res, next) {
+    const bucket = bucketOf(req.socket);
+    const isAllowed = bucket.take(context.now());
+    enabled!.value++;
+    if (tells) addHeaders(factsOf(req), bucket);
+    if (isAllowed) {
+      ok!.value++;
+      return next();
+    }
+    limited!.value++;
+    enforced!.value++;
+    return next(
+      rateLimitError('ERR_RATE_LIMIT_EXCEEDED', undefined, {
+        headers: { 'content-type': 'text/plain' },
+        reply: { body: LOCAL_RATE_LIMITED, details: LOCAL_RATE_LIMITED, flags: 'RL' },
+      }),
+    );
+  };
+}
+
+function sharedBucket(limit: TokenBucket): (socket: Socket) => LocalBucket {
+  const bucket = createLocalBucket(limit);
+  return () => bucket;
+}
+
+/** One bucket for each connection. */
+function bucketsOf(limit: TokenBucket): (socket: Socket) => LocalBucket {
+  const buckets = new WeakMap<Socket, LocalBucket>();
+  return (socket) => {
+    let bucket = buckets.get(socket);
+    if (!bucket) buckets.set(socket, (bucket = createLocalBucket(limit)));
+    return bucket;
+  };
+}
+
+function addHeaders({ responseChanges }: Facts, { maxTokens, remaining, resetSeconds }: LocalBucket): void {
+  responseChanges.push(
+    { op: 'set', name: 'x-ratelimit-limit', value: String(maxTokens) },
+    { op: 'set', name: 'x-ratelimit-remaining', value: String(remaining) },
+    { op: 'set', name: 'x-ratelimit-reset', value: String(resetSeconds) },
+  );
+}
+
+/** Returns what the bucket belongs to. */
+function nameOf(block: LocalLevel | ListenerLimit, scope: Scope | undefined): string {
+  if (!(block instanceof LocalLevel)) return scope?.settings.listener ?? '';
+  const host = scope?.virtualHost.name ?? '';
+  if (!block.route) return host;
+  const routes = scope?.virtualHost.routes.filter(({ options }) => options === block.route) ?? [];
+  return routes.map(({ name }) => name).join(',');
+}
+
+const PREFIX = 'http_local_rate_limiter';
+
+function stat(name: string): StatName {
+  return {
+    path: `${PREFIX}.http_local_rate_limit.${name}`,
+    metric: `envoy_http_local_rate_limit_${name}`,
+    labels: { envoy_local_http_ratelimit_prefix: PREFIX },
+  };
+}
