@@ -12,6 +12,7 @@ export const ERROR_CODES = {
     status: 400,
     message: 'A request to the rate limit service is invalid; the message names the field.',
   },
+  ERR_RATE_LIMIT_OPTIONS: { status: 500, message: 'An option of a middleware is invalid; the message names it.' },
   ERR_RATE_LIMIT_RULES: { status: 500, message: 'A rule or a limit is invalid; the message names it.' },
   ERR_RATE_LIMIT_SERVICE: {
     status: 503,

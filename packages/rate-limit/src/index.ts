@@ -8,6 +8,7 @@ export { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from './descript
 export type { DescribedRequest } from './descriptor/request.ts';
 export { embeddedLimiter, type EmbeddedLimiterOptions } from './embedded-limiter.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export { rateLimit, type RateLimitOptions } from './middleware.ts';
 export { strictestOutcome, type Decision, type Domain, type Limiter, type RuleOutcome } from './limiter.ts';
 export { compileRules, type RulesOrigin } from './rules/compile-rules.ts';
 export { createRemoteLimiter, type RemoteServer } from './remote/remote-limiter.ts';

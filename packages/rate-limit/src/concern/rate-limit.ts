@@ -49,7 +49,11 @@ interface Compilation {
   readonly options: LimiterOptions;
 }
 
-function compileRateLimit(block: LimitBlock, { stage, context, scope, options }: Compilation): Handler | undefined {
+/** Compiles the limits of one stage; `undefined` if there are none. Throws `ERR_RATE_LIMIT_RULES` and `ERR_RATE_LIMIT_ACTIONS`. */
+export function compileRateLimit(
+  block: LimitBlock,
+  { stage, context, scope, options }: Compilation,
+): Handler | undefined {
   const limiterOf = limiterSource(options, context, scope);
   const { checks, slots, retryAfter } = compileLimits(block, { stage, scope, context, limiterOf });
   if (checks.length === 0 && slots.length === 0) return undefined;

@@ -1,0 +1,154 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createContext, factsOf, identityFrom, type Handler } from '@edge-gateway/core';
+import { createMemoryStore, rateLimit, type RateLimitOptions, type Store } from '../src/index.ts';
+
+const NOW = Date.UTC(2027, 0, 5, 12, 0, 1);
+const context = () => createContext({ now: () => NOW });
+
+type Ask = (headers?: Record<string, string>, signal?: AbortSignal) => Promise<Response>;
+
+/** Pretends that a middleware in front authenticated a user. */
+const authenticate: Handler = (req, _res, next) => {
+  const user = req.headers['authorization'];
+  if (user) factsOf(req).identity = identityFrom('test', { sub: user });
+  next();
+};
+
+describe('rateLimit in a server of your own', () => {
+  const servers: Server[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) (server.closeAllConnections(), server.close());
+  });
+
+  async function serve(...handlers: Handler[]): Promise<Ask> {
+    const server = createServer((req, res) => {
+      const step = (i: number) => (error?: unknown) => {
+        if (error) res.writeHead(418).end((error as { code: string }).code);
+        else if (i < handlers.length) handlers[i]!(req, res, step(i + 1));
+        else res.end('served');
+      };
+      step(0)();
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    return (headers = {}, signal) => fetch(`http://127.0.0.1:${port}/`, { headers, ...(signal && { signal }) });
+  }
+
+  async function statuses(handlers: Handler[], ...requests: Record<string, string>[]): Promise<number[]> {
+    const ask = await serve(...handlers);
+    const found: number[] = [];
+    for (const headers of requests) found.push((await ask(headers)).status);
+    return found;
+  }
+
+  it('limits by address, and tells clients', async () => {
+    const ask = await serve(rateLimit({ requestsPerUnit: 1, headers: true, retryAfter: true }, context()));
+    const first = await ask();
+    expect([first.status, first.headers.get('x-ratelimit-limit')]).to.deep.equal([200, '1, 1;w=60']);
+    const second = await ask({ 'x-forwarded-for': '192.0.2.1' });
+    expect([second.status, await second.text(), second.headers.get('retry-after')]).to.deep.equal([429, '', '59']);
+    expect(second.headers.get('x-envoy-ratelimited')).to.equal('true');
+  });
+
+  it('passes the error on with onRefusal: next', async () => {
+    const ask = await serve(rateLimit({ requestsPerUnit: 0, onRefusal: 'next' }, context()));
+    expect(await (await ask()).text()).to.equal('ERR_RATE_LIMIT_EXCEEDED');
+  });
+
+  it('limits by verified user, and others by address', async () => {
+    const handlers = [authenticate, rateLimit({ requestsPerUnit: 1, by: 'user' }, context())];
+    const [ann, bob] = [{ authorization: 'ann' }, { authorization: 'bob' }];
+    expect(await statuses(handlers, ann, ann, bob, {}, { 'x-user-id': 'eve' })).to.deep.equal([
+      200, 429, 200, 200, 429,
+    ]);
+  });
+
+  it('limits by header, and requests without it by address', async () => {
+    const handlers = [rateLimit({ requestsPerUnit: 1, by: { header: 'X-API-Key' } }, context())];
+    const [a, b] = [{ 'x-api-key': 'a' }, { 'x-api-key': 'b' }];
+    expect(await statuses(handlers, a, a, b, {}, {})).to.deep.equal([200, 429, 200, 200, 429]);
+  });
+
+  it('accepts rules and descriptors of resources', async () => {
+    const rules = {
+      descriptors: [{ key: 'plan', value: 'free', rateLimit: { requestsPerUnit: 1, unit: 'HOUR' } }],
+    } as const;
+    const rateLimits = [{ actions: [{ requestHeaders: { headerName: 'x-plan', descriptorKey: 'plan' } }] }];
+    const handlers = [rateLimit({ rules, rateLimits }, context())];
+    const [free, gold] = [{ 'x-plan': 'free' }, { 'x-plan': 'gold' }];
+    expect(await statuses(handlers, free, free, gold, gold)).to.deep.equal([200, 429, 200, 200]);
+  });
+
+  it('counts two limits apart, with one store too', async () => {
+    const store = createMemoryStore({ now: () => NOW });
+    const shared = context();
+    const limits = [2, 3].map((requestsPerUnit) => rateLimit({ requestsPerUnit, store }, shared));
+    expect(await statuses([limits[0]!], {}, {}, {})).to.deep.equal([200, 200, 429]);
+    expect(await statuses([limits[1]!], {}, {}, {}, {})).to.deep.equal([200, 200, 200, 429]);
+  });
+
+  it('allows requests when the store fails, or rejects them with denyOnFail', async () => {
+    const failing: Store[] = [
+      { count: () => Promise.reject(new Error('redis://:secret@host is down')), close: () => {} },
+      {
+        count() {
+          throw new Error('down');
+        },
+        close: () => {},
+      },
+    ];
+    for (const store of failing) {
+      expect(await statuses([rateLimit({ requestsPerUnit: 1, store })], {}, {})).to.deep.equal([200, 200]);
+      const ask = await serve(rateLimit({ requestsPerUnit: 1, store, denyOnFail: true }));
+      const { status, ...response } = await ask().then(async (each) => ({
+        status: each.status,
+        body: await each.text(),
+      }));
+      expect([status, response.body]).to.deep.equal([500, '']);
+    }
+  });
+
+  it('limits requests in flight until they end or their client disconnects', async () => {
+    const concurrency = [{ actions: [{ remoteAddress: {} }], maxInFlight: 1 }];
+    let held: (() => void) | undefined;
+    const hold: Handler = (req, res, next) => {
+      if (req.headers['x-hold']) held = () => res.end('held');
+      else next();
+    };
+    const ask = await serve(rateLimit({ concurrency }, context()), hold);
+    const first = ask({ 'x-hold': 'yes' });
+    while (!held) await new Promise(setImmediate);
+    expect((await ask()).status).to.equal(429);
+    held();
+    expect(await (await first).text()).to.equal('held');
+    expect((await ask()).status).to.equal(200);
+    held = undefined;
+    const leaving = new AbortController();
+    const closed = new Promise((resolve) => servers[0]!.once('request', (_req, res) => res.once('close', resolve)));
+    const left = ask({ 'x-hold': 'yes' }, leaving.signal).catch((error: Error) => error.name);
+    while (!held) await new Promise(setImmediate);
+    expect((await ask()).status).to.equal(429);
+    leaving.abort();
+    expect(await left).to.equal('AbortError');
+    await closed;
+    expect((await ask()).status).to.equal(200);
+  });
+
+  const INVALID: readonly (readonly [string, RateLimitOptions, string])[] = [
+    ['no limit', {}, 'no limit: set requestsPerUnit'],
+    ['an unknown option', { requestsPerMinute: 1 } as RateLimitOptions, 'unknown option "requestsPerMinute"'],
+    ['a negative number', { requestsPerUnit: -1 }, 'invalid requestsPerUnit -1'],
+    ['an unknown unit', { requestsPerUnit: 1, unit: 'FORTNIGHT' as 'HOUR' }, 'invalid unit "FORTNIGHT"'],
+    ['an unknown key', { requestsPerUnit: 1, by: 'session' as 'user' }, 'invalid by'],
+    ['an empty header', { requestsPerUnit: 1, by: { header: '' } }, 'invalid by'],
+    ['a store without counters', { requestsPerUnit: 1, store: {} as Store }, 'invalid store'],
+    ['an invalid action', { rateLimits: [{ actions: [{}] }] }, 'action without a type'],
+  ];
+  for (const [what, options, message] of INVALID)
+    it(`rejects options with ${what}`, () => {
+      expect(() => rateLimit(options)).to.throw(message);
+    });
+});
