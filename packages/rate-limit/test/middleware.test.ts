@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { createContext, factsOf, identityFrom, type Handler } from '@edge-gateway/core';
+import { createContext, createLoggers, factsOf, identityFrom, type Handler } from '@edge-gateway/core';
 import { createMemoryStore, rateLimit, type RateLimitOptions, type Store } from '../src/index.ts';
 
 const NOW = Date.UTC(2027, 0, 5, 12, 0, 1);
@@ -109,6 +110,28 @@ describe('rateLimit in a server of your own', () => {
       }));
       expect([status, response.body]).to.deep.equal([500, '']);
     }
+  });
+
+  it('warns once while the store fails, without its message', async () => {
+    let lines = '';
+    const log = createLoggers({
+      destination: new Writable({ write: (chunk, _encoding, done) => ((lines += String(chunk)), done()) }),
+    });
+    let isDown = true;
+    const working = createMemoryStore();
+    const count: Store['count'] = (charges, deadlineMs) =>
+      isDown ? Promise.reject(new Error('redis://:secret@host')) : working.count(charges, deadlineMs);
+    const handlers = [rateLimit({ requestsPerUnit: 5, store: { count, close: () => {} } }, createContext({ log }))];
+    const ask = await serve(...handlers);
+    for (let i = 0; i < 3; i++) await ask();
+    isDown = false;
+    for (let i = 0; i < 3; i++) await ask();
+    const messages = lines
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages).to.deep.equal(['rate limits cannot be checked', 'rate limits can be checked again']);
+    expect(lines).not.to.contain('secret');
   });
 
   it('limits requests in flight until they end or their client disconnects', async () => {

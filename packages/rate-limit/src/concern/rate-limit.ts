@@ -21,6 +21,7 @@ import { compileLimits } from './limit-checks.ts';
 import { limitHeaders, secondsOf } from './limit-headers.ts';
 import { LimitedRequest } from './limited-request.ts';
 import { limiterSource, type LimiterOptions } from './limiter-source.ts';
+import { createRouteStats } from './route-stats.ts';
 import { createDecisionStats } from './rule-stats.ts';
 
 /**
@@ -61,6 +62,9 @@ export function compileRateLimit(
   const deadlineMs = parseDuration(requestTimeout ?? DEFAULTS.rateLimitTimeout);
   const inFlight = context.state('rateLimit.inFlight', createInFlight);
   const stats = context.state('rateLimit.stats', () => createDecisionStats(context.metrics));
+  const routes = context.state('rateLimit.routes', () => createRouteStats(context.metrics));
+  const health = context.state('rateLimit.health', () => ({ isFailing: false }));
+  const log = context.log.get('filter');
   const place = {
     userIdHeader: (scope?.settings.extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
     routeMetadata: block.routeOptions.envoyMetadata,
@@ -69,6 +73,8 @@ export function compileRateLimit(
   /** Records a decision. Returns false if it rejects the request, which then has ended. */
   function apply(decision: Decision, facts: Facts, next: Next): boolean {
     stats.count(decision);
+    routes.count(decision.isAllowed ? 'ok' : 'over_limit', facts.upstream);
+    if (health.isFailing) recovered();
     if (enableXRatelimitHeaders) facts.responseChanges.push(...limitHeaders(decision));
     recordOver(decision, facts);
     if (decision.isAllowed) return true;
@@ -76,9 +82,21 @@ export function compileRateLimit(
     return false;
   }
 
-  function fail(error: unknown, next: Next): void {
+  function fail(error: unknown, { upstream }: Facts, next: Next): void {
     stats.failed((error as { code?: string }).code ?? 'ERR_RATE_LIMIT_STORE');
+    routes.count('error', upstream);
+    if (!health.isFailing) {
+      health.isFailing = true;
+      const requests = denyOnFail ? 'rejected' : 'allowed';
+      log.warn({ code: (error as { code?: string }).code, requests }, 'rate limits cannot be checked');
+    }
     if (denyOnFail) next(failed(error));
+    else routes.count('failure_mode_allowed', upstream);
+  }
+
+  function recovered(): void {
+    health.isFailing = false;
+    log.info({}, 'rate limits can be checked again');
   }
 
   function acquire(request: LimitedRequest, res: ServerResponse, req: IncomingMessage): boolean {
@@ -103,7 +121,7 @@ export function compileRateLimit(
         try {
           decision = limiter.check(domain, descriptors, deadlineMs);
         } catch (error) {
-          fail(error, next);
+          fail(error, facts, next);
           if (denyOnFail) return;
           continue;
         }
@@ -113,7 +131,7 @@ export function compileRateLimit(
               if (apply(each, facts, next)) check(i + 1);
             },
             (error: unknown) => {
-              fail(error, next);
+              fail(error, facts, next);
               if (!denyOnFail) check(i + 1);
             },
           );

@@ -1,4 +1,5 @@
 import type { Listener, Route, VirtualHost } from '@edge-gateway/core';
+import type { RateLimitConfigRefs, RateLimitRoute } from '@edge-gateway/core/schema';
 import type { AppliedOption } from './explanation.ts';
 
 /** Options in the order in which a request meets them; others follow by name. */
@@ -7,6 +8,7 @@ const ORDER: readonly string[] = [
   'extProcEarly',
   'faults',
   'cors',
+  'httpLocalRatelimit',
   'ratelimitEarly',
   'rateLimitEarlyConfigs',
   'jwtStaged.beforeExtAuth',
@@ -64,7 +66,7 @@ export function appliedOptions(listener: Listener, host: VirtualHost, route: Rou
 /** The most specific first. */
 function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] {
   const destinations = route.action.type === 'forward' ? route.action.destinations : [];
-  const { csrf, dlp, gzip, buffer, httpConnectionManagerSettings } = listener.httpOptions;
+  const { csrf, dlp, gzip, buffer, httpLocalRatelimit, httpConnectionManagerSettings } = listener.httpOptions;
   const early = httpConnectionManagerSettings?.earlyHeaderManipulation;
   return [
     ...destinations.map(({ upstream, options }): Level => ({
@@ -76,7 +78,14 @@ function levelsOf(listener: Listener, host: VirtualHost, route: Route): Level[] 
     { from: 'virtual host', options: byMoment({ ...host.options }) },
     {
       from: 'listener',
-      options: { earlyHeaderManipulation: early, csrf, dlp, gzip, bufferPerRoute: buffer && { buffer } },
+      options: {
+        earlyHeaderManipulation: early,
+        csrf,
+        dlp,
+        gzip,
+        bufferPerRoute: buffer && { buffer },
+        httpLocalRatelimit,
+      },
     },
   ];
 }
@@ -89,16 +98,41 @@ function byMoment(options: Readonly<Record<string, unknown>>): Record<string, un
   return Object.fromEntries(entries);
 }
 
-/** What replaces one another: options of one name, but for JWT those of one moment, and transformations as a whole. */
+/** Rate limits in an option, and in resources that its sibling refers to. */
+const LIMITS: ReadonlyMap<string, string> = new Map([
+  ['ratelimit', 'ratelimit'],
+  ['rateLimitConfigs', 'ratelimit'],
+  ['ratelimitEarly', 'ratelimitEarly'],
+  ['rateLimitEarlyConfigs', 'ratelimitEarly'],
+  ['ratelimitRegular', 'ratelimitRegular'],
+  ['rateLimitRegularConfigs', 'ratelimitRegular'],
+]);
+
+/**
+ * What replaces one another: options of one name, but for JWT those of one moment, for rate limits those of one family, and
+ * transformations as a whole.
+ */
 function groupOf(option: string): string {
+  const family = LIMITS.get(option);
+  if (family) return `limits.${family}`;
   if (option === 'jwt') return 'jwt.afterExtAuth';
   if (option.startsWith('stagedTransformations.')) return 'transformations';
   return option.replace(/^jwt(?:Providers)?Staged\./, 'jwt.');
 }
 
-/** A route with `disable: false` replaces nothing. */
+/** A route with `disable: false` replaces nothing, nor do limits that include those of the virtual host, or are only local. */
 function replaces(option: string, value: unknown): boolean {
+  if (LIMITS.has(option)) return replacesLimits(value as RateLimitRoute & RateLimitConfigRefs);
   return !groupOf(option).startsWith('jwt.') || (value as { readonly disable?: boolean }).disable !== false;
+}
+
+function replacesLimits({ rateLimits = [], refs = [], includeVhRateLimits }: RateLimitRoute & RateLimitConfigRefs) {
+  return rateLimits.length + refs.length > 0 && !includeVhRateLimits;
+}
+
+/** True if a virtual host or route has a local limit, which replaces that of the listener. */
+function hasLocalLimit({ options }: Level): boolean {
+  return ['ratelimit', 'ratelimitEarly'].some((name) => (options[name] as RateLimitRoute | undefined)?.localRatelimit);
 }
 
 function ofOneOption(option: string, levels: readonly Level[], listener: Listener): AppliedOption[] {
@@ -107,7 +141,8 @@ function ofOneOption(option: string, levels: readonly Level[], listener: Listene
     Object.entries(options).some(([name, value]) => groupOf(name) === groupOf(option) && replaces(name, value)),
   );
   const applied = set.map(({ from, destination, options }): AppliedOption => {
-    const replaced = replacing.some((other) => isMoreSpecific(other, from));
+    const isLocal = option === 'httpLocalRatelimit' && levels.some(hasLocalLimit);
+    const replaced = isLocal || replacing.some((other) => isMoreSpecific(other, from));
     const applies = option === 'headerManipulation' || !replaced;
     return { option, from, ...(destination !== undefined && { destination }), applies, value: options[option] };
   });

@@ -23,4 +23,34 @@ describe('applied options', () => {
       ['bufferPerRoute', 'listener', true],
     ]);
   });
+
+  it('show the limits of all levels, and which of them a route replaces', () => {
+    const httpLocalRatelimit = { defaultLimit: { maxTokens: 1 } };
+    const limits = { rateLimits: [{ actions: [{ remoteAddress: {} }] }] };
+    const shown = (options: object) => {
+      const route = routeOf({ options });
+      const host = hostOf([route], { options: { ratelimit: limits } });
+      const [listener] = snapshotOf([host], [], { httpOptions: { httpLocalRatelimit } }).listeners;
+      return appliedOptions(listener!, host, route).map(({ option, from, applies }) => [option, from, applies]);
+    };
+    expect(shown({})).to.deep.equal([
+      ['httpLocalRatelimit', 'listener', true],
+      ['ratelimit', 'virtual host', true],
+    ]);
+    expect(shown({ rateLimitConfigs: { refs: [{ name: 'a', namespace: 'b' }] } })).to.deep.equal([
+      ['httpLocalRatelimit', 'listener', true],
+      ['ratelimit', 'virtual host', false],
+      ['rateLimitConfigs', 'route', true],
+    ]);
+    expect(shown({ ratelimit: { ...limits, includeVhRateLimits: true } })).to.deep.equal([
+      ['httpLocalRatelimit', 'listener', true],
+      ['ratelimit', 'route', true],
+      ['ratelimit', 'virtual host', true],
+    ]);
+    expect(shown({ ratelimit: { localRatelimit: { maxTokens: 2 } } })).to.deep.equal([
+      ['httpLocalRatelimit', 'listener', false],
+      ['ratelimit', 'route', true],
+      ['ratelimit', 'virtual host', true],
+    ]);
+  });
 });
