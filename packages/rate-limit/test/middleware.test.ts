@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
@@ -136,23 +137,22 @@ describe('rateLimit in a server of your own', () => {
 
   it('limits requests in flight until they end or their client disconnects', async () => {
     const concurrency = [{ actions: [{ remoteAddress: {} }], maxInFlight: 1 }];
-    let held: (() => void) | undefined;
+    const arrivals = new EventEmitter();
     const hold: Handler = (req, res, next) => {
-      if (req.headers['x-hold']) held = () => res.end('held');
+      if (req.headers['x-hold']) arrivals.emit('held', res);
       else next();
     };
     const ask = await serve(rateLimit({ concurrency }, context()), hold);
     const first = ask({ 'x-hold': 'yes' });
-    while (!held) await new Promise(setImmediate);
+    const [held] = (await once(arrivals, 'held')) as [ServerResponse];
     expect((await ask()).status).to.equal(429);
-    held();
+    held.end('held');
     expect(await (await first).text()).to.equal('held');
     expect((await ask()).status).to.equal(200);
-    held = undefined;
     const leaving = new AbortController();
     const closed = new Promise((resolve) => servers[0]!.once('request', (_req, res) => res.once('close', resolve)));
     const left = ask({ 'x-hold': 'yes' }, leaving.signal).catch((error: Error) => error.name);
-    while (!held) await new Promise(setImmediate);
+    await once(arrivals, 'held');
     expect((await ask()).status).to.equal(429);
     leaving.abort();
     expect(await left).to.equal('AbortError');
