@@ -30,21 +30,28 @@ export function embeddedLimiter({ ruleSets, store }: EmbeddedLimiterOptions): Li
     check(domain, descriptors, deadlineMs) {
       const hits = matches[domain](descriptors);
       if (hits.length === 0) return UNLIMITED;
+      if (store.tally) {
+        store.tally(hits);
+        return decide(hits);
+      }
       const counts = store.count(hits, deadlineMs);
-      return counts instanceof Promise ? counts.then((each) => decide(hits, each)) : decide(hits, counts);
+      return counts instanceof Promise ? counts.then((each) => settle(hits, each)) : settle(hits, counts);
     },
   };
 }
 
 const UNLIMITED: Decision = { isAllowed: true, outcomes: [] };
 
-function decide(hits: readonly Hit[], counts: readonly Count[]): Decision {
+function settle(hits: readonly Hit[], counts: readonly Count[]): Decision {
+  for (let i = 0; i < hits.length; i++) hits[i]!.settle(counts[i]!);
+  return decide(hits);
+}
+
+function decide(hits: readonly Hit[]): Decision {
   let isAllowed = true;
   for (let i = 0; i < hits.length; i++) {
-    const hit = hits[i]!;
-    const count = counts[i]!;
-    hit.settle(count);
-    if (count.isOver && !hit.group.isShadow) isAllowed = false;
+    const { isOver, group } = hits[i]!;
+    if (isOver && !group.isShadow) isAllowed = false;
   }
   return { isAllowed, outcomes: hits };
 }

@@ -1,13 +1,17 @@
 import type { Descriptor, Entry } from '../descriptor/descriptor.ts';
 import type { RuleOutcome } from '../limiter.ts';
-import type { Charge, Count } from '../store/store.ts';
+import type { Count, Tally } from '../store/store.ts';
 import { digestPart, keyPart } from './counter-key.ts';
 import type { Limit } from './limit.ts';
 import type { Rule } from './rule.ts';
 
 /** A rule that a request hits, and the counter to increase; then the outcome. */
-export interface Hit extends Charge, RuleOutcome {
+export interface Hit extends Tally, RuleOutcome {
   readonly group: Rule;
+  readonly limit: Limit;
+  isOver: boolean;
+  remaining: number;
+  resetMs: number;
   /** Sets the outcome. */
   settle(count: Count): void;
 }
@@ -68,6 +72,11 @@ class RuleHit implements Hit {
   get values(): string {
     const values = this.#values;
     return values === undefined ? '' : typeof values === 'string' ? values : values.value;
+  }
+
+  get isSecret(): boolean {
+    const values = this.#values;
+    return typeof values === 'object' && values.isSecret === true;
   }
 
   settle({ isOver, remaining, resetMs }: Count): void {

@@ -18,11 +18,12 @@ export function createTokenBucket(unit: Unit, budget: KeyBudget): MemoryAlgorith
       nowMs = time;
       counters.expire(time, lifetimeMs);
     },
-    charge(hash, { requests, burst }, cost) {
+    charge(key, { requests, burst }, tally) {
+      const { cost } = tally;
       const capacity = requests === 0 ? 0 : burst * unitMs;
       if (requests > 0) lifetimeMs = Math.max(lifetimeMs, Math.ceil(capacity / requests));
-      counters.locate(hash);
-      const { values, at } = counters;
+      const isKnown = key.epoch === counters.epoch || counters.locate(key);
+      const { values, at } = key;
       // After the clock went back, the bucket refills from then on.
       const elapsedMs = Math.max(0, nowMs - values[at + 1]!);
       let taken = Math.max(0, values[at]! - elapsedMs * requests);
@@ -32,10 +33,12 @@ export function createTokenBucket(unit: Unit, budget: KeyBudget): MemoryAlgorith
       values[at + 1] = nowMs;
       const left = Math.max(0, capacity - taken);
       const remaining = Math.floor(left / unitMs);
-      if (requests === 0) return { isOver, remaining, resetMs: unitMs };
       // The tokens of a rejected charge, or one more; never more than the bucket holds.
       const wanted = Math.min(isOver ? cost * unitMs : (remaining + 1) * unitMs, capacity);
-      return { isOver, remaining, resetMs: Math.max(0, Math.ceil((wanted - left) / requests)) };
+      tally.isOver = isOver;
+      tally.remaining = remaining;
+      tally.resetMs = requests === 0 ? unitMs : Math.max(0, Math.ceil((wanted - left) / requests));
+      return isKnown;
     },
   };
 }

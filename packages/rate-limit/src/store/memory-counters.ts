@@ -11,24 +11,35 @@ interface SealedTable {
 /** At least this many tables are full before one of them is dropped because there are too many keys. */
 const GENERATIONS = 3;
 
+/** A counter with two numbers needs half as much memory again as one with one number. */
+const SECOND_NUMBER = 0.5;
+
 /** Bounds the keys of all counters of a store. */
 export class KeyBudget {
   keys = 0;
-  readonly maxKeys: number;
-  readonly generationKeys: number;
+  /** The keys, by the memory they need. */
+  #used = 0;
+  #epochs = 0;
+  readonly #maxKeys: number;
   readonly #all: Counters[] = [];
   readonly #onEvict: (keys: number) => void;
   /** The oldest first. */
   #sealed: SealedTable[] = [];
 
   constructor(maxKeys: number, onEvict: (keys: number) => void) {
-    this.maxKeys = maxKeys;
-    this.generationKeys = fullTableKeys(Math.ceil(maxKeys / GENERATIONS));
+    this.#maxKeys = maxKeys;
     this.#onEvict = onEvict;
   }
 
-  register(counters: Counters): void {
+  /** Returns the number of keys that one table of these counters has at most. */
+  register(counters: Counters): number {
     this.#all.push(counters);
+    return fullTableKeys(Math.ceil(this.#maxKeys / counters.weight / GENERATIONS));
+  }
+
+  /** Returns a number that it never returned before. */
+  nextEpoch(): number {
+    return ++this.#epochs;
   }
 
   seal(sealed: SealedTable): void {
@@ -36,21 +47,32 @@ export class KeyBudget {
   }
 
   /** Makes room for a key: evicts the counters that were not used for the longest time. */
-  reserve(): void {
+  reserve(weight: number): void {
     this.keys++;
-    if (this.keys <= this.maxKeys) return;
-    if (this.#sealed.length === 0) this.#largest().seal(0);
-    const { owner, table } = this.#sealed[0]!;
-    owner.drop((each) => each.table === table);
-    this.#onEvict(table.size - table.moved);
+    this.#used += weight;
+    // There is always room for one key.
+    while (this.#used > this.#maxKeys && this.keys > 1) this.#evict();
+  }
+
+  /** Gives back the room of keys. */
+  release(keys: number, weight: number): void {
+    this.keys -= keys;
+    this.#used -= keys * weight;
   }
 
   /** Forgets sealed tables; returns the remaining ones of `owner`. */
   drop(owner: Counters, isDropped: (sealed: SealedTable) => boolean): SealedTable[] {
     const isGone = (sealed: SealedTable): boolean => sealed.owner === owner && isDropped(sealed);
-    for (const sealed of this.#sealed) if (isGone(sealed)) this.keys -= sealed.table.size;
+    for (const sealed of this.#sealed) if (isGone(sealed)) this.release(sealed.table.size, owner.weight);
     this.#sealed = this.#sealed.filter((sealed) => !isGone(sealed));
     return this.#sealed.filter((sealed) => sealed.owner === owner);
+  }
+
+  #evict(): void {
+    if (this.#sealed.length === 0) this.#largest().seal(0);
+    const { owner, table } = this.#sealed[0]!;
+    owner.drop((each) => each.table === table);
+    this.#onEvict(table.size - table.moved);
   }
 
   #largest(): Counters {
@@ -58,11 +80,26 @@ export class KeyBudget {
   }
 }
 
+/** A counter: its key, and where its numbers are in an epoch, from `values[at]` on. */
+export class Located implements Hash {
+  low = 0;
+  high = 0;
+  epoch = 0;
+  values: Float64Array = NO_VALUES;
+  at = 0;
+  /** The count of the previous window. */
+  earlier = 0;
+}
+
+const NO_VALUES = new Float64Array();
+
 /** Counters by key, in tables of different age. Keys in use move to the youngest one. */
 export class Counters {
-  /** Where the last located key is: its numbers start at `values[at]`. */
-  values!: Float64Array;
-  at = 0;
+  /** Changes when numbers move; different for all counters of a store. */
+  epoch: number;
+  /** Memory of a key, in keys with one number. */
+  readonly weight: number;
+  readonly #tableKeys: number;
   readonly #width: number;
   readonly #budget: KeyBudget;
   #young: KeyTable;
@@ -76,18 +113,23 @@ export class Counters {
     this.#width = width;
     this.#budget = budget;
     this.#young = new KeyTable(width);
-    budget.register(this);
+    this.weight = 1 + (width - 1) * SECOND_NUMBER;
+    this.epoch = budget.nextEpoch();
+    this.#tableKeys = budget.register(this);
   }
 
   get youngSize(): number {
     return this.#young.size;
   }
 
-  /** Sets `values` and `at` to the numbers of a key: zeros if it is new. */
-  locate({ low, high }: Hash): void {
-    if (!this.#young.find(low, high)) this.#insert(low, high);
-    this.values = this.#young.values;
-    this.at = this.#young.at;
+  /** Finds the numbers of a key, which are zeros if it is new. Returns false if it is. */
+  locate(key: Located): boolean {
+    const { low, high } = key;
+    const isKnown = this.#young.find(low, high) || this.#insert(low, high);
+    key.values = this.#young.values;
+    key.at = this.#young.at;
+    key.epoch = this.epoch;
+    return isKnown;
   }
 
   /** Returns the first number of a key; 0 if it does not exist. */
@@ -100,15 +142,15 @@ export class Counters {
   /** Forgets all keys. */
   clear(): void {
     this.drop(() => true);
-    this.#budget.keys -= this.#young.size;
-    this.#young = new KeyTable(this.#width);
+    this.#budget.release(this.#young.size, this.weight);
+    this.#start();
   }
 
   /** Starts a new table. */
   seal(nowMs: number): void {
     this.#budget.seal({ owner: this, table: this.#young, sealedAtMs: nowMs });
     this.#older = [this.#young, ...this.#older];
-    this.#young = new KeyTable(this.#width);
+    this.#start();
   }
 
   /** Forgets keys that were not used for `lifetimeMs`, sooner or later. */
@@ -127,13 +169,21 @@ export class Counters {
       .toReversed();
   }
 
-  #insert(low: number, high: number): void {
+  #start(): void {
+    this.#young = new KeyTable(this.#width);
+    this.epoch = this.#budget.nextEpoch();
+  }
+
+  /** Returns true if an older table has the key. */
+  #insert(low: number, high: number): boolean {
     const older = this.#older.find((table) => table.find(low, high));
-    this.#budget.reserve();
-    if (this.#young.size >= this.#budget.generationKeys) this.seal(this.#nowMs);
-    this.#young.insert(low, high);
-    if (!older) return;
+    this.#budget.reserve(this.weight);
+    if (this.#young.size >= this.#tableKeys) this.seal(this.#nowMs);
+    const hasGrown = this.#young.insert(low, high);
+    if (hasGrown) this.epoch = this.#budget.nextEpoch();
+    if (!older) return false;
     older.moved++;
     for (let i = 0; i < this.#width; i++) this.#young.values[this.#young.at + i] = older.values[older.at + i]!;
+    return true;
   }
 }

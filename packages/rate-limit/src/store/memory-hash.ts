@@ -20,8 +20,8 @@ export interface KeyHash {
   readonly start: HashState;
   /** Returns the state after `text`, for keys that start with it. */
   after(text: string): HashState;
-  /** Returns the hash of `text` after a state, in an object that the next call changes. */
-  hash(state: HashState, text: string): Hash;
+  /** Writes the hash of `text` after a state into `result`. */
+  hash(state: HashState, text: string, result: Hash): void;
 }
 
 /**
@@ -32,9 +32,8 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): KeyHash {
   const key0 = seed.readInt32LE(0);
   const key1 = seed.readInt32LE(4);
   const start = { v0: key0, v1: key1 ^ 0xee, v2: key0 ^ 0x6c796765, v3: key1 ^ 0x74656462 };
-  const result: Hash = { low: 0, high: 0 };
 
-  function hash({ v0, v1, v2, v3 }: HashState, text: string): Hash {
+  function hash({ v0, v1, v2, v3 }: HashState, text: string, result: Hash): void {
     const { length } = text;
     // The last word is the length.
     for (let i = 0; i <= length; i += 2) {
@@ -71,16 +70,17 @@ export function createKeyHash(seed: Buffer = randomBytes(8)): KeyHash {
     result.high = v0 ^ v2;
     // The table marks empty slots with zeros.
     if (result.low === 0 && result.high === 0) result.high = 1;
-    return result;
   }
 
   return {
     start,
     hash,
     after(text) {
-      const { low: v0, high: v1 } = { ...hash(start, text) };
-      const { low: v2, high: v3 } = hash(start, `${text}\u0000`);
-      return { v0, v1, v2, v3 };
+      const first: Hash = { low: 0, high: 0 };
+      const second: Hash = { low: 0, high: 0 };
+      hash(start, text, first);
+      hash(start, `${text}\u0000`, second);
+      return { v0: first.low, v1: first.high, v2: second.low, v3: second.high };
     },
   };
 }

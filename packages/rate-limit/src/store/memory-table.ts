@@ -63,11 +63,12 @@ export class KeyTable {
     }
   }
 
-  /** Adds a key, which must not exist, with zeros, and sets `values` and `at`. */
-  insert(low: number, high: number): void {
+  /** Adds a key, which must not exist, with zeros, and sets `values` and `at`. Returns true if numbers of other keys have moved. */
+  insert(low: number, high: number): boolean {
     const index = high >>> SEGMENT_SHIFT;
     let segment = (this.#segments[index] ??= createSegment(MIN_SLOTS, this.width));
-    if (segment.size * 4 >= segment.slots * 3) {
+    const isFull = segment.size * 4 >= segment.slots * 3;
+    if (isFull) {
       segment = grown(segment, this.width);
       this.#segments[index] = segment;
     }
@@ -78,6 +79,7 @@ export class KeyTable {
     this.size++;
     this.values = segment.values;
     this.at = slot * this.width;
+    return isFull;
   }
 }
 

@@ -1,14 +1,14 @@
 import { windowAt, type Window } from '../rules/window.ts';
 import type { Limit, Unit } from '../rules/limit.ts';
-import { Counters, type KeyBudget } from './memory-counters.ts';
-import type { Hash } from './memory-hash.ts';
-import type { Count } from './store.ts';
+import { Counters, type KeyBudget, type Located } from './memory-counters.ts';
+import type { Tally } from './store.ts';
 
 /** Counters of one unit and algorithm. */
 export interface MemoryAlgorithm {
   /** Sets the time of the charges that follow, and forgets counters that have expired. */
   advance(nowMs: number): void;
-  charge(hash: Hash, limit: Limit, cost: number): Count;
+  /** Counts, and writes the state into the tally. Returns true if the key was known. */
+  charge(key: Located, limit: Limit, tally: Tally): boolean;
 }
 
 /**
@@ -34,12 +34,15 @@ export function createFixedWindow(unit: Unit, budget: KeyBudget): MemoryAlgorith
       window = next;
       counters.clear();
     },
-    charge(hash, { requests }, cost) {
-      counters.locate(hash);
-      const { values, at } = counters;
-      const count = values[at]! + cost;
+    charge(key, { requests }, tally) {
+      const isKnown = key.epoch === counters.epoch || counters.locate(key);
+      const { values, at } = key;
+      const count = values[at]! + tally.cost;
       values[at] = Math.min(count, Number.MAX_SAFE_INTEGER);
-      return { isOver: count > requests, remaining: Math.max(0, requests - count), resetMs: window.endMs - nowMs };
+      tally.isOver = count > requests;
+      tally.remaining = Math.max(0, requests - count);
+      tally.resetMs = window.endMs - nowMs;
+      return isKnown;
     },
   };
 }
@@ -63,18 +66,25 @@ export function createSlidingWindow(unit: Unit, budget: KeyBudget): MemoryAlgori
       if (next.startMs !== window.endMs) previous.clear();
       window = next;
     },
-    charge(hash, { requests }, cost) {
-      counters.locate(hash);
-      const { values, at } = counters;
+    charge(key, { requests }, tally) {
+      let isKnown = true;
+      if (key.epoch !== counters.epoch) {
+        isKnown = counters.locate(key);
+        key.earlier = previous.peek(key);
+      }
+      const { values, at } = key;
       const lengthMs = window.endMs - window.startMs;
       const shareMs = Math.min(window.endMs - nowMs, lengthMs);
       // In integers: requests times milliseconds.
-      const earlier = previous.peek(hash) * shareMs;
-      const count = values[at]! + cost;
+      const earlier = key.earlier * shareMs;
+      const count = values[at]! + tally.cost;
       const isOver = earlier + count * lengthMs > requests * lengthMs;
       if (!isOver) values[at] = count;
       const left = Math.floor(requests - values[at]! - earlier / lengthMs);
-      return { isOver, remaining: Math.max(0, left), resetMs: window.endMs - nowMs };
+      tally.isOver = isOver;
+      tally.remaining = Math.max(0, left);
+      tally.resetMs = window.endMs - nowMs;
+      return isKnown;
     },
   };
 }

@@ -1,13 +1,17 @@
 import type { Algorithm, Limit, Unit } from '../rules/limit.ts';
 import { createTokenBucket } from './memory-bucket.ts';
-import { KeyBudget } from './memory-counters.ts';
+import { KeyBudget, Located } from './memory-counters.ts';
 import { createKeyHash, type HashState } from './memory-hash.ts';
+import { HotKeys } from './memory-hot-keys.ts';
 import { createFixedWindow, createSlidingWindow, type MemoryAlgorithm } from './memory-window.ts';
-import type { Charge, Count, CounterGroup, Store } from './store.ts';
+import type { Charge, Count, CounterGroup, Store, Tally } from './store.ts';
 
 /** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
-  /** Maximum number of counters. Default 10 million, which need about 300 MB, in token buckets 450 MB. */
+  /**
+   * Maximum number of counters, of which one in a token bucket needs the memory of one and a half. Default 10 million, which need less than
+   * 512 MB.
+   */
   readonly maxKeys?: number;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly now?: () => number;
@@ -20,6 +24,7 @@ export interface MemoryStore extends Store {
   /** Number of counters; those that have expired since the last check are included. */
   readonly size: number;
   count: (charges: readonly Charge[], deadlineMs?: number) => readonly Count[];
+  tally: NonNullable<Store['tally']>;
 }
 
 const DEFAULT_MAX_KEYS = 10_000_000;
@@ -44,13 +49,17 @@ export function createMemoryStore({
   onEvict,
 }: MemoryStoreOptions = {}): MemoryStore {
   const keyHash = createKeyHash();
+  /** Of the last key that is not hot. */
+  const scratch = new Located();
   let budget: KeyBudget;
+  let hotKeys: HotKeys;
   let tables: Record<Algorithm, Partial<Record<Unit, Timed>>>;
   let all: Timed[];
   let sweptAtMs = 0;
 
   function reset(): void {
     budget = new KeyBudget(maxKeys, onEvict ?? ignore);
+    hotKeys = new HotKeys();
     tables = { FIXED_WINDOW: {}, SLIDING_WINDOW: {}, TOKEN_BUCKET: {} };
     all = [];
   }
@@ -78,32 +87,82 @@ export function createMemoryStore({
     return memo;
   }
 
-  function charge(each: Charge, nowMs: number): Count {
-    const { group, values, limit } = each;
-    const memo = group && values !== undefined ? memoOf(group, limit) : undefined;
-    const timed = memo ? memo.timed : tableOf(limit);
-    if (timed.nowMs !== nowMs) {
-      timed.nowMs = nowMs;
-      timed.table.advance(nowMs);
+  function tallyOne(tally: Tally, nowMs: number): void {
+    const { group, values, limit } = tally;
+    if (group === undefined || values === undefined) {
+      keyHash.hash(keyHash.start, tally.key, scratch);
+      chargeScratch(tableAt(tableOf(limit), nowMs), tally);
+      return;
     }
-    const hash = memo ? keyHash.hash(memo.prefix, values!) : keyHash.hash(keyHash.start, each.key);
-    return timed.table.charge(hash, limit, each.cost);
+    const memo = memoOf(group, limit);
+    const table = tableAt(memo.timed, nowMs);
+    const hot = memo.hot.get(values);
+    if (hot) {
+      table.charge(hot, limit, tally);
+      return;
+    }
+    keyHash.hash(memo.prefix, values, scratch);
+    const isKnown = chargeScratch(table, tally);
+    if (isKnown && !tally.isSecret) hotKeys.add(memo.hot, values, scratch);
+  }
+
+  function chargeScratch(table: MemoryAlgorithm, tally: Tally): boolean {
+    scratch.epoch = 0;
+    return table.charge(scratch, tally.limit, tally);
+  }
+
+  function tally(tallies: readonly Tally[]): void {
+    const nowMs = now();
+    if (Math.abs(nowMs - sweptAtMs) >= SWEEP_MS) sweep(nowMs);
+    for (let i = 0; i < tallies.length; i++) tallyOne(tallies[i]!, nowMs);
   }
 
   return {
     get size() {
       return budget.keys;
     },
+    tally,
     count(charges) {
-      const nowMs = now();
-      if (Math.abs(nowMs - sweptAtMs) >= SWEEP_MS) sweep(nowMs);
-      if (charges.length === 1) return [charge(charges[0]!, nowMs)];
-      const counts = new Array<Count>(charges.length);
-      for (let i = 0; i < charges.length; i++) counts[i] = charge(charges[i]!, nowMs);
-      return counts;
+      const tallies = charges.map((charge) => new Counted(charge));
+      tally(tallies);
+      return tallies.map(({ isOver, remaining, resetMs }) => ({ isOver, remaining, resetMs }));
     },
     close: reset,
   };
+}
+
+function tableAt(timed: Timed, nowMs: number): MemoryAlgorithm {
+  if (timed.nowMs !== nowMs) {
+    timed.nowMs = nowMs;
+    timed.table.advance(nowMs);
+  }
+  return timed.table;
+}
+
+/** A charge with its count. */
+class Counted implements Tally {
+  readonly group: CounterGroup | undefined;
+  readonly values: string | undefined;
+  readonly isSecret: boolean | undefined;
+  readonly limit: Limit;
+  readonly cost: number;
+  isOver = false;
+  remaining = 0;
+  resetMs = 0;
+  readonly #charge: Charge;
+
+  constructor(charge: Charge) {
+    this.#charge = charge;
+    this.group = charge.group;
+    this.values = charge.values;
+    this.isSecret = charge.isSecret;
+    this.limit = charge.limit;
+    this.cost = charge.cost;
+  }
+
+  get key(): string {
+    return this.#charge.key;
+  }
 }
 
 /** What a store has computed for a group of counters and its last limit. */
@@ -113,6 +172,8 @@ class Memo {
   /** Those of the store that computed it. */
   readonly tables: object;
   readonly timed: Timed;
+  /** Counters by their values. */
+  readonly hot = new Map<string, Located>();
 
   constructor(prefix: HashState, limit: Limit, tables: object, timed: Timed) {
     this.prefix = prefix;

@@ -16,6 +16,8 @@ export interface Charge {
   readonly group?: CounterGroup | undefined;
   /** The distinct values of the counter in its group, as they are in the request. */
   readonly values?: string | undefined;
+  /** True if the values are a secret, which stores must not keep. */
+  readonly isSecret?: boolean | undefined;
   readonly limit: Limit;
   /** An integer of 0 or more; 0 reads the counter only, and is over only if the counter is. */
   readonly cost: number;
@@ -34,6 +36,13 @@ export interface Count {
   readonly resetMs: number;
 }
 
+/** A charge that contains the state of its counter, once it is counted. */
+export interface Tally extends Charge {
+  isOver: Count['isOver'];
+  remaining: Count['remaining'];
+  resetMs: Count['resetMs'];
+}
+
 /**
  * Counts. A store is shared by all limits of a process, or by several processes. All charges of one call are counted even if one is over
  * its limit. Fixed windows are charged when they are over, sliding windows and token buckets are not. The same key with another unit or
@@ -45,5 +54,10 @@ export interface Store {
    * reached within the deadline.
    */
   count(charges: readonly Charge[], deadlineMs: number): readonly Count[] | Promise<readonly Count[]>;
+  /**
+   * The same without objects for the states, which are written into the tallies; only stores in memory have it. The tallies belong to the
+   * caller: the store does not keep them.
+   */
+  tally?(tallies: readonly Tally[]): void;
   close(): void;
 }

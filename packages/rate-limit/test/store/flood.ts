@@ -16,6 +16,6 @@ export interface Flooded {
 export async function flood(algorithm: Algorithm, keys: number, heapMb: number): Promise<Flooded> {
   const script = join(import.meta.dirname, 'memory-flood.ts');
   const args = ['--conditions=source', `--max-old-space-size=${heapMb}`, script, algorithm, String(keys)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 170_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 580_000 });
   return JSON.parse(stdout) as Flooded;
 }

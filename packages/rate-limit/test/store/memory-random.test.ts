@@ -34,13 +34,13 @@ for (const algorithm of ALGORITHMS) {
         let nowMs = START + random.integer(UNIT_MS.YEAR / 1000) * 1000;
         const store = createMemoryStore({ now: () => nowMs });
         const naive = createNaiveStore();
+        const group = random.pick([undefined, { id: 'g' }]);
         for (let i = 0; i < 150; i++) {
           nowMs += randomStep(random, limit.unitMs);
-          const charges = random.list(3, () => ({
-            key: random.pick(['a', 'b', 'c']),
-            limit,
-            cost: random.pick([1, 1, 1, 0, 2, 7]),
-          }));
+          const charges = random.list(3, () => {
+            const key = random.pick(['a', 'b', 'c']);
+            return { key, group, values: group && key, limit, cost: random.pick([1, 1, 1, 0, 2, 7]) };
+          });
           const expected = charges.map((charge) => naive(charge, nowMs));
           const actual = store.count(charges);
           expect(actual.map(({ isOver, remaining }) => ({ isOver, remaining }))).to.deep.equal(expected);

@@ -1,22 +1,7 @@
 import { expect } from 'chai';
-import {
-  createMemoryStore,
-  type Algorithm,
-  type Count,
-  type Limit,
-  type MemoryStore,
-  type Unit,
-} from '@edge-gateway/rate-limit';
+import { createMemoryStore, type Count, type Limit, type MemoryStore, type Unit } from '@edge-gateway/rate-limit';
 import { UNIT_MS } from '../../src/rules/limit.ts';
-
-export function limitOf(
-  requests: number,
-  unit: Unit = 'MINUTE',
-  algorithm: Algorithm = 'FIXED_WINDOW',
-  burst = requests,
-): Limit {
-  return { requests, unit, unitMs: UNIT_MS[unit], algorithm, burst };
-}
+import { limitOf } from './limits.ts';
 
 const START = Date.UTC(2027, 0, 1, 12);
 
