@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { installed } from './apt.ts';
+import { createFakeClock } from './fake-clock.ts';
 import { freePort } from './free-port.ts';
 
 /** How long a start, and an answer, may take on a busy machine. */
@@ -30,6 +31,8 @@ export interface RedisServer {
   stop(): Promise<void>;
   /** Starts it again on the same address, empty. */
   start(): Promise<void>;
+  /** Sets the clock of a server that was started with one, in milliseconds since the epoch. */
+  setTime(nowMs: number): void;
   /** Runs a command, e.g. `['config', 'set', 'maxmemory', '1mb']`; gives the raw answer. */
   command(args: readonly string[]): Promise<string>;
   /** Ends it for good. */
@@ -42,6 +45,8 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** Speaks TLS on a second port. */
   readonly tls?: RedisTls;
+  /** Starts with a clock of its own, at this time in milliseconds since the epoch (compiled with gcc). */
+  readonly nowMs?: number;
 }
 
 /** Files of certificates. */
@@ -70,10 +75,14 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   args.push('--unixsocket', unixPath);
   if (options.password) args.push('--requirepass', options.password);
   if (options.tls) args.push(...tlsArgs(options.tls, tlsPort!));
+  const clock = options.nowMs === undefined ? undefined : await createFakeClock(directory, options.nowMs);
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    child = spawn(program, [...args, ...(options.args ?? [])], { stdio: 'ignore' });
+    child = spawn(program, [...args, ...(options.args ?? [])], {
+      stdio: 'ignore',
+      env: { ...process.env, ...clock?.env },
+    });
     for (const giveUp = performance.now() + START_MS; performance.now() < giveUp; await wait(10)) {
       if ((await command(['ping']).catch(() => '')).includes('PONG')) return;
     }
@@ -99,6 +108,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 
   await start();
   return {
+    setTime: (nowMs) => clock?.set(nowMs),
     host: `127.0.0.1:${port}`,
     port,
     unixHost: `unix://${unixPath}`,

@@ -8,7 +8,7 @@ import {
   METHODS,
 } from '@edge-gateway/extauth';
 import { azureGroups, oauth2Method, oidcMethod } from '@edge-gateway/oidc';
-import { createRateLimit, createRemoteLimiter } from '@edge-gateway/rate-limit';
+import { createRateLimit, createRemoteLimiter, type Store } from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 
 /** Root certificates for auth servers over HTTPS: `HTTPS_PASSTHROUGH_CA_CERT` is base64-encoded PEM. */
@@ -29,11 +29,16 @@ export const AUTH_METHODS: readonly AuthMethodKind[] = [
   oauth2Method,
 ] as readonly AuthMethodKind[];
 
-/** The concerns that routes are compiled with, beside what routing itself does. Their stages order them. */
-export const CONCERNS = [
-  jwtBeforeExtAuthConcern,
-  createExtAuth({ methods: AUTH_METHODS }),
-  jwtConcern,
-  rbacConcern,
-  ...createRateLimit({ createRemoteLimiter }),
-] as readonly Concern[];
+/**
+ * Returns the concerns that routes are compiled with, beside what routing itself does. Their stages order them. `store` counts rate limits;
+ * default: in memory.
+ */
+export function createConcerns(store?: Store): readonly Concern[] {
+  return [
+    jwtBeforeExtAuthConcern,
+    createExtAuth({ methods: AUTH_METHODS }),
+    jwtConcern,
+    rbacConcern,
+    ...createRateLimit({ createRemoteLimiter, ...(store && { store }) }),
+  ] as readonly Concern[];
+}

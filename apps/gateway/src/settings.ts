@@ -31,4 +31,8 @@ export interface GatewaySettings extends RoleSettings {
   readonly errorPages?: string;
   /** URL of the Redis that keeps results of GraphQL APIs. Default: they are kept in memory. */
   readonly graphqlCache?: string;
+  /** URL of the Redis that counts rate limits. Default: they are counted in memory. */
+  readonly rateLimitRedis?: string;
+  /** Directory with the certificates for that Redis. Default: the roots of Node.js. */
+  readonly rateLimitRedisCerts?: string;
 }

@@ -9,7 +9,7 @@ import {
   type Snapshot,
 } from '@edge-gateway/core';
 import { createRouter, type Router } from '@edge-gateway/routing';
-import { CONCERNS } from '../src/concerns.ts';
+import { createConcerns } from '../src/concerns.ts';
 
 export interface Answer {
   readonly status: number;
@@ -54,7 +54,7 @@ export async function protect(resources: string, keySet = '', parts: Partial<Con
   const source = memorySource({ upstreams: upstream(backendPort), resources });
   const controlPlane = createControlPlane({ source, defaultGateways: { httpPort: 8080 } });
   const context = createContext({ ...parts, secrets: controlPlane.secrets });
-  const router: Router = createRouter({ concerns: CONCERNS, context, fallthrough: 'notFound' });
+  const router: Router = createRouter({ concerns: createConcerns(), context, fallthrough: 'notFound' });
   controlPlane.subscribe(({ snapshots }) => router.apply(snapshots.get('gateway-proxy') as Snapshot));
   await controlPlane.start();
   const [front, port] = await listen((req, res) => router(req, res, () => res.writeHead(500).end()));

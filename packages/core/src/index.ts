@@ -260,11 +260,13 @@ export { hideCookies, visibleCookies } from './http/hide-cookies.ts';
 export { claimOwnPort, ownPorts } from './http/own-ports.ts';
 export { isLoopbackUrl, isTrustedUrl, type UrlTrust } from './security/trusted-url.ts';
 export { isSecretName, secretFields, type SecretField } from './security/secret-fields.ts';
-export { readRedisAddress, type RedisAddress } from './redis/address.ts';
+export { readRedisAddress, type RedisAddress, type RedisNode, type RedisSentinels } from './redis/address.ts';
+export type { RedisClientOptions, RedisClusterOptions, RedisSentinelOptions } from './redis/client-options.ts';
 export {
   createRedis,
+  UnexpectedReply,
   type Redis,
   type RedisClientLike,
-  type RedisClientOptions,
   type RedisParts,
+  type RunOptions,
 } from './redis/redis.ts';

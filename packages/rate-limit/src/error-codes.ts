@@ -8,6 +8,7 @@ export const ERROR_CODES = {
     status: 500,
     message: 'The counters or the rate limit service failed, and denyOnFail is set.',
   },
+  ERR_RATE_LIMIT_REDIS: { status: 500, message: 'The address of a Redis is invalid.' },
   ERR_RATE_LIMIT_REQUEST: {
     status: 400,
     message: 'A request to the rate limit service is invalid; the message names the field.',
@@ -18,6 +19,7 @@ export const ERROR_CODES = {
     status: 503,
     message: 'The rate limit service did not decide; the message names the reason.',
   },
+  ERR_RATE_LIMIT_STORE: { status: 500, message: 'The counters cannot be reached; the message says why.' },
 } as const;
 
 /** Creates the error of a code. */

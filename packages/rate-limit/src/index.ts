@@ -28,5 +28,6 @@ export type { Rule, RuleSet } from './rules/rule.ts';
 export { ruleLines } from './rules/rule-lines.ts';
 export { windowAt, type Window } from './rules/window.ts';
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './store/memory.ts';
+export { createRedisStore, type RedisStoreOptions } from './store/redis.ts';
 export type { Charge, Count, Store } from './store/store.ts';
 export { createInFlight, type InFlight, type Slot } from './store/in-flight.ts';

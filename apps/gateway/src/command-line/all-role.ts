@@ -9,7 +9,6 @@ const FLAGS_NOT_YET = [
   '--context',
   '--kubeconfig',
   '--kubernetes',
-  '--rate-limit-redis',
   '--snapshot-file',
   '--xds',
   '--xds-port',
@@ -41,6 +40,7 @@ export const allRole: Role<GatewaySettings> = {
     flags
       .option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port')
       .argParser(flags.redisUrl),
+    ...flags.rateLimitRedisOptions(),
     flags
       .option('--workers <n>', '')
       .hideHelp()

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { LOG_LEVELS } from '@edge-gateway/core';
+import { LOG_LEVELS, readRedisAddress } from '@edge-gateway/core';
 import type { PortFlag } from './role.ts';
 
 /** Returns a port from its text; 0 is any free one. */
@@ -21,9 +21,15 @@ export function names(text: string): readonly string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
 }
 
+/** Returns the address of a Redis; the error of an invalid one never repeats it. */
 export function redisUrl(text: string): string {
-  if (/^rediss?:$/.test(URL.parse(text)?.protocol ?? '')) return text;
-  throw new InvalidArgumentError('it must be redis://host:port or rediss://host:port.');
+  try {
+    if (text.includes('://')) readRedisAddress({ host: text });
+    else throw new TypeError('redis: host must begin with redis://');
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message.replace('redis: ', ''));
+  }
+  return text;
 }
 
 /** Returns an option with the variable that it wins over: `GATEWAY_` and its name, unless `variable` is set. */
@@ -62,4 +68,12 @@ export const requestPortOptions = (): readonly Option[] => [
   option('--tls-cert <file>', 'certificate of the ports of checks, as PEM; needs --tls-key'),
   option('--tls-key <file>', 'private key of the certificate, as PEM'),
   option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
+];
+
+/** The counters of rate limits, for the roles that count. */
+export const rateLimitRedisOptions = (): readonly Option[] => [
+  option('--rate-limit-redis <url>', 'Redis that counts rate limits for all gateways, as redis://host:port').argParser(
+    redisUrl,
+  ),
+  option('--rate-limit-redis-certs <dir>', 'directory with ca.crt, tls.crt and tls.key for that Redis'),
 ];

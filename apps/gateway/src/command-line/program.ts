@@ -91,8 +91,15 @@ function rolesText(): string {
 
 /** Returns an error of the command line as one line, with a hint for an unknown option. */
 function errorText(text: string): string {
-  return text
-    .replace(/^error: /, 'Error: ')
-    .replace(/\n\(Did you mean (.+)\?\)/, ' (did you mean $1?)')
-    .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n');
+  return (
+    text
+      .replace(/^error: /, 'Error: ')
+      // The value of an address may contain a password.
+      .replace(
+        /^(Error: option '[^']*<url>') (?:value|argument) '.*' (from env '\w+' )?is invalid\./s,
+        '$1 $2is invalid:',
+      )
+      .replace(/\n\(Did you mean (.+)\?\)/, ' (did you mean $1?)')
+      .replace(/^(Error: unknown option '[^']*')\n$/, '$1 (see --help)\n')
+  );
 }

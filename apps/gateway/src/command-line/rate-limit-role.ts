@@ -18,6 +18,9 @@ export interface RateLimitSettings extends RoleSettings {
   readonly tlsKey?: string;
   /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */
   readonly tlsClientCa?: string;
+  /** URL of the Redis that counts, and the directory with its certificates. Default: in memory. */
+  readonly rateLimitRedis?: string;
+  readonly rateLimitRedisCerts?: string;
 }
 
 /** The rate limit server: counts requests of Envoy and of other gateways by the rules of a directory. */
@@ -25,7 +28,11 @@ export const rateLimitRole: Role<RateLimitSettings> = {
   name: 'rate-limit',
   description: 'Serves the rate limits in a directory to Envoy and other gateways (ratelimit).',
   ports: RATE_LIMIT_PORTS,
-  options: () => flags.serviceOptions(Object.values(RATE_LIMIT_PORTS), flags.requestPortOptions()),
+  options: () =>
+    flags.serviceOptions(Object.values(RATE_LIMIT_PORTS), [
+      ...flags.requestPortOptions(),
+      ...flags.rateLimitRedisOptions(),
+    ]),
   async start(settings, process) {
     const { startRateLimit } = await import('../roles/rate-limit.ts');
     return startRateLimit(settings, process);

@@ -13,8 +13,9 @@ import {
 } from '@edge-gateway/core';
 import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
 import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
-import { CONCERNS } from '../concerns.ts';
+import { createConcerns } from '../concerns.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 
 /** Router and listeners of one proxy, kept at the newest snapshot. */
@@ -44,21 +45,23 @@ export interface DataPlane {
 }
 
 /** The settings of a data plane. */
-type DataPlaneSettings = Pick<GatewaySettings, 'proxyName' | 'graphqlCache' | 'accessLogOverflow'>;
+type DataPlaneSettings = Pick<
+  GatewaySettings,
+  'proxyName' | 'graphqlCache' | 'accessLogOverflow' | 'rateLimitRedis' | 'rateLimitRedisCerts'
+>;
 
 /** Creates a data plane. It opens no port before the first snapshot. */
-export function createDataPlane(
-  context: Context,
-  { proxyName: proxy, graphqlCache, accessLogOverflow }: DataPlaneSettings,
-): DataPlane {
+export function createDataPlane(context: Context, settings: DataPlaneSettings): DataPlane {
+  const { proxyName: proxy, graphqlCache, accessLogOverflow } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
   const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
+  const rateLimits = rateLimitStore(settings, context);
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
   const router = createRouter({
-    concerns: CONCERNS,
+    concerns: createConcerns(rateLimits),
     actions: [graphql],
     context: held,
     accessLogOverflow,
@@ -166,6 +169,7 @@ export function createDataPlane(
       await graphqlExplorer.close();
       await router.close();
       cache?.close();
+      rateLimits?.close();
     },
   };
 }

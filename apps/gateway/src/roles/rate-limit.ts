@@ -9,6 +9,7 @@ import {
 import type { Context } from '@edge-gateway/core';
 import { RATE_LIMIT_PORTS, type RateLimitSettings } from '../command-line/rate-limit-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
+import { rateLimitStore } from './rate-limit-store.ts';
 import { readServerTls } from './server-tls.ts';
 import { openServicePorts } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
@@ -30,7 +31,7 @@ export async function startRateLimit(settings: RateLimitSettings, process: RoleP
       },
     ],
     open(parts) {
-      const store = createStore(parts.context);
+      const store = rateLimitStore(settings, parts.context) ?? createStore(parts.context);
       service = createRateLimitService({ context: parts.context, store });
       return open(settings, { service, store, place }, parts);
     },

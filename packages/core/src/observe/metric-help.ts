@@ -199,6 +199,10 @@ const HELP: Readonly<Record<string, string>> = {
   ratelimit_vendor_io_over_limit: 'Requests over the limit of a rule.',
   ratelimit_vendor_io_shadow_mode: 'Requests over the limit of a rule that only counts.',
   ratelimit_vendor_io_total_hits: 'Requests that a rule counted.',
+  ratelimit_vendor_io_redis_charges_rejected:
+    'Rate limit checks rejected because Redis failed or too many were waiting for it.',
+  ratelimit_vendor_io_redis_command_errors: 'Commands of rate limits that failed on Redis.',
+  ratelimit_vendor_io_redis_command_time_ms: 'Time of the commands of rate limits on Redis.',
   tracing_spans_dropped: 'Spans dropped because the collector is too slow or fails.',
   tracing_spans_sent: 'Spans sent to the collector.',
   validation_gateway_vendor_io_problems: 'Errors and warnings of the configuration, as many as /problems lists.',

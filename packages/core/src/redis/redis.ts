@@ -1,13 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../observe/logger.ts';
 import type { RedisOptions } from '../schema/auth/session.ts';
-import { readRedisAddress, readRedisCertificates, type RedisAddress } from './address.ts';
-import { createReport, troubleOf } from './trouble.ts';
+import {
+  clientFactory,
+  MAX_WAITING,
+  NOT_CONNECTED,
+  type RedisClientOptions,
+  type RedisClusterOptions,
+  type RedisSentinelOptions,
+} from './client-options.ts';
+import { createReport, troubleOf, type Report } from './trouble.ts';
+
+/** How {@link Redis.run} runs a command. */
+export interface RunOptions {
+  /** Time for the command, with the wait for a connection, in milliseconds. Default: that of {@link RedisParts}. */
+  readonly deadlineMs?: number;
+  /** Commands that go to the same server of a cluster. If it does not respond, the others are not affected. */
+  readonly group?: string;
+}
 
 /** A Redis client whose commands succeed or fail within a deadline. */
 export interface Redis<Client> {
   /** Runs a command, and connects first if necessary. Rejects with an error of {@link RedisParts.unavailable}. */
-  run<T>(command: (client: Client) => Promise<T>): Promise<T>;
+  run<T>(command: (client: Client) => Promise<T>, options?: RunOptions): Promise<T>;
   /** Closes the connections; the next command opens another one. */
   disconnect(): void;
 }
@@ -18,16 +33,24 @@ export interface RedisClientLike {
   readonly isReady: boolean;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
-  destroy(): void;
+  destroy(): unknown;
 }
 
-/** Options for `createClient` of the package `redis`. */
-export type RedisClientOptions = ReturnType<typeof clientOptions>;
+/**
+ * Thrown by a command for a response that Redis never sends, e.g. because it is of another request: the connection is replaced.
+ */
+export class UnexpectedReply extends Error {
+  override readonly name = 'UnexpectedReply';
+}
 
 /** The dependencies of a {@link Redis}. */
 export interface RedisParts<Client> {
   /** Creates a client without connecting it: `createClient` of the package `redis`. */
   readonly createClient: (options: RedisClientOptions) => Client;
+  /** The same for `redis+cluster` addresses, which are rejected without it: `createCluster`. It must have the commands that are run. */
+  readonly createCluster?: (options: RedisClusterOptions) => RedisClientLike;
+  /** The same for `redis+sentinel` addresses: `createSentinel`. */
+  readonly createSentinel?: (options: RedisSentinelOptions) => RedisClientLike;
   /** Receives each kind of trouble at most every 5 s, never a password. */
   readonly log: Logger;
   /** Creates the errors of {@link Redis.run}. */
@@ -41,12 +64,10 @@ export interface RedisParts<Client> {
 }
 
 const COMMAND_DEADLINE_MS = 800;
-const CONNECT_TIMEOUT_MS = 700;
+const CONNECT_WAIT_MS = 700;
 const PROBE_EVERY_MS = 250;
-const RECONNECT_MS = 200;
-/** After this many failed attempts the next command connects again, so that a process that only waits for Redis may end. */
-const MAX_RECONNECTS = 25;
-const MAX_WAITING = 1000;
+/** A client that takes longer to connect is replaced: one server of a cluster or a sentinel may accept connections without a response. */
+const STALLED_MS = 2000;
 /** After this many commands without a response the connection is replaced. */
 const MAX_MISSED = 5;
 /** This server is no longer the primary, or not ready: a new connection may find the one that is. */
@@ -64,12 +85,12 @@ export function createRedis<Client extends RedisClientLike>(
   options: RedisOptions,
   parts: RedisParts<Client>,
 ): Redis<Client> {
-  readRedisAddress(options);
+  const open = clientFactory(options, parts);
   const report = createReport(parts.log);
-  const connections = Array.from({ length: options.poolSize || 1 }, () => createConnection(options, parts, report));
+  const connections = Array.from({ length: options.poolSize || 1 }, () => createConnection(open, parts, report));
   let turn = 0;
   return {
-    run: (command) => connections[turn++ % connections.length]!.run(command),
+    run: (command, how) => connections[turn++ % connections.length]!.run(command, how),
     disconnect() {
       for (const connection of connections) connection.disconnect();
     },
@@ -77,29 +98,38 @@ export function createRedis<Client extends RedisClientLike>(
 }
 
 function createConnection<Client extends RedisClientLike>(
-  options: RedisOptions,
+  open: () => Client,
   parts: RedisParts<Client>,
-  report: (error: unknown) => void,
+  report: Report,
 ): Redis<Client> {
-  const { unavailable, probeEveryMs = PROBE_EVERY_MS, connectWaitMs = CONNECT_TIMEOUT_MS } = parts;
+  const { unavailable, probeEveryMs = PROBE_EVERY_MS, connectWaitMs = CONNECT_WAIT_MS } = parts;
   let client: Client | undefined;
+  let openedAt = 0;
   let waiting = 0;
-  let silentSince = 0;
+  /** When commands of a group last had no response; the group of all is ''. */
+  const silentSince = new Map<string, number>();
+  /** Groups whose last command failed. */
+  const failing = new Set<string>();
   let missed = 0;
+  let replaced = 0;
   let trouble: unknown;
 
   /** Errors of a connection that was dropped say nothing about the next one. */
   function note(error: unknown, from: Client | undefined): void {
     if (from !== client) return;
     trouble = error;
-    report(error);
+    report.failed(error);
   }
 
   function current(): Client {
-    if (client?.isOpen) return client;
-    client = undefined;
-    const made = parts.createClient(clientOptions(options));
+    if (client?.isOpen && (client.isReady || Date.now() - openedAt < STALLED_MS)) {
+      if (client.isReady) openedAt = Date.now();
+      return client;
+    }
+    drop();
+    const made = open();
     client = made;
+    openedAt = Date.now();
     made.on('error', (error) => note(error, made));
     made.connect().catch((error: unknown) => note(error, made));
     return made;
@@ -108,39 +138,47 @@ function createConnection<Client extends RedisClientLike>(
   function drop(): void {
     const gone = client;
     client = undefined;
-    gone?.destroy();
+    if (gone) destroy(gone);
   }
 
-  function failed(error: unknown, used: Client | undefined): Error {
+  function failed(error: unknown, used: Client | undefined, group: string): Error {
+    failing.add(group);
     if (error !== NOT_CONNECTED) note(error, used);
     if (error === LATE) missed++;
-    if (error === LATE || (error === NOT_CONNECTED && connectWaitMs > 0)) silentSince = Date.now();
-    if (missed >= MAX_MISSED || (error instanceof Error && MOVED.test(error.message))) {
+    const isMoved = error instanceof Error && (error instanceof UnexpectedReply || MOVED.test(error.message));
+    if (missed >= MAX_MISSED || isMoved) {
       missed = 0;
+      // The next connection may find the primary; one that does not either must not be replaced for every command.
+      if (replaced++ > 0) silentSince.set(group, Date.now());
       drop();
     }
+    if (error === LATE || (error === NOT_CONNECTED && connectWaitMs > 0)) silentSince.set(group, Date.now());
     if (error === NOT_CONNECTED && trouble) return unavailable(troubleOf(trouble), trouble);
     return unavailable((error as Error).message, error);
   }
 
-  async function run<T>(command: (client: Client) => Promise<T>): Promise<T> {
+  async function run<T>(command: (client: Client) => Promise<T>, options: RunOptions = {}): Promise<T> {
+    const { deadlineMs = parts.deadlineMs ?? COMMAND_DEADLINE_MS, group = '' } = options;
     if (waiting >= MAX_WAITING) throw unavailable('too many commands are waiting');
-    if (silentSince && Date.now() - silentSince < probeEveryMs) throw unavailable('no response a moment ago');
-    if (silentSince) silentSince = Date.now();
+    const silent = silentSince.get(group);
+    if (silent !== undefined) {
+      if (Date.now() - silent < probeEveryMs) throw unavailable('no response a moment ago');
+      silentSince.set(group, Date.now());
+    }
     waiting++;
     let used: Client | undefined;
     try {
       used = current();
-      const result = await withDeadline(
-        whenReady(used, connectWaitMs).then(command),
-        parts.deadlineMs ?? COMMAND_DEADLINE_MS,
-      );
-      silentSince = 0;
+      const result = await withDeadline(whenReady(used, connectWaitMs).then(command), deadlineMs);
+      silentSince.delete(group);
       missed = 0;
+      replaced = 0;
       trouble = undefined;
+      failing.delete(group);
+      if (failing.size === 0) report.recovered();
       return result;
     } catch (error) {
-      throw failed(error, used);
+      throw failed(error === LATE && !used!.isReady ? NOT_CONNECTED : error, used, group);
     } finally {
       waiting--;
     }
@@ -149,7 +187,15 @@ function createConnection<Client extends RedisClientLike>(
   return { run, disconnect: drop };
 }
 
-const NOT_CONNECTED = new Error('no connection');
+/** That of sentinels is asynchronous, and fails while it connects. */
+function destroy(client: RedisClientLike): void {
+  try {
+    Promise.resolve(client.destroy()).catch(() => {});
+  } catch {
+    // A client that is not open has nothing to close.
+  }
+}
+
 const LATE = new Error('no response in time');
 
 /** Waits for the connection: a client that is connecting rejects commands. */
@@ -170,26 +216,4 @@ async function withDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T>
     clearTimeout(timer);
     work.catch(() => {});
   }
-}
-
-function clientOptions(options: RedisOptions) {
-  const { socket, ...login } = readRedisAddress(options);
-  return {
-    ...login,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_WAITING,
-    // The deadline here is shorter, and theirs costs a signal and an error for each command.
-    commandOptions: { timeout: 0 },
-    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy, ...socketOf(socket, options) },
-  };
-}
-
-function reconnectStrategy(attempts: number): number | Error {
-  return attempts < MAX_RECONNECTS ? RECONNECT_MS : NOT_CONNECTED;
-}
-
-function socketOf(socket: RedisAddress['socket'], { tlsCertMountPath }: RedisOptions) {
-  if ('path' in socket) return socket;
-  const { tls, ...tcp } = socket;
-  return tls ? { ...tcp, tls: true as const, ...readRedisCertificates(tlsCertMountPath) } : tcp;
 }

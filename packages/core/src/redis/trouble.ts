@@ -15,14 +15,30 @@ export function troubleOf(error: unknown): string {
   return 'Redis is unavailable';
 }
 
-/** Creates a function that logs what is wrong, each kind of trouble at most every 5 s. */
-export function createReport(log: Logger): (error: unknown) => void {
-  const reported = new Map<string, number>();
-  return (err) => {
-    const trouble = troubleOf(err);
-    const now = Date.now();
-    if (now - (reported.get(trouble) ?? -Infinity) < REPORT_EVERY_MS) return;
-    reported.set(trouble, now);
-    log.warn({ err }, trouble);
+/** Logs what is wrong with a Redis. */
+export interface Report {
+  failed(error: unknown): void;
+  /** A command succeeded. */
+  recovered(): void;
+}
+
+/** Creates a report that logs each kind of trouble once until Redis has recovered, and at most every 5 s. */
+export function createReport(log: Logger): Report {
+  const reportedAt = new Map<string, number>();
+  const present = new Set<string>();
+  return {
+    failed(err) {
+      const trouble = troubleOf(err);
+      const now = Date.now();
+      if (present.has(trouble) || now - (reportedAt.get(trouble) ?? -Infinity) < REPORT_EVERY_MS) return;
+      reportedAt.set(trouble, now);
+      present.add(trouble);
+      log.warn({ err }, trouble);
+    },
+    recovered() {
+      if (present.size === 0) return;
+      present.clear();
+      log.info({}, 'Redis is available again');
+    },
   };
 }

@@ -22,6 +22,35 @@ describe('readRedisAddress', () => {
       password: 'p@ss',
       database: 0,
     },
+    'redis+cluster://me:p%2540ss@a:1,b': {
+      socket: { host: 'a', port: 1, tls: false },
+      username: 'me',
+      password: 'p%40ss',
+      database: 0,
+      cluster: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 6379 },
+      ],
+    },
+    'rediss+cluster://[::1]:7000': {
+      socket: { host: '::1', port: 7000, tls: true },
+      database: 0,
+      cluster: [{ host: '::1', port: 7000 }],
+    },
+    'rediss+sentinel://:secret@a,b:2/main?db=3&sentinelUser=you&sentinelPassword=p%2540ss': {
+      socket: { host: 'a', port: 26379, tls: true },
+      password: 'secret',
+      database: 3,
+      sentinels: {
+        nodes: [
+          { host: 'a', port: 26379 },
+          { host: 'b', port: 2 },
+        ],
+        name: 'main',
+        username: 'you',
+        password: 'p%40ss',
+      },
+    },
   };
   for (const [host, expected] of Object.entries(good)) {
     it(`parses ${host}`, () => expect(readRedisAddress({ host })).to.deep.equal(expected));
@@ -44,6 +73,21 @@ describe('readRedisAddress', () => {
     'redis://:hunter2%@redis',
     'unix://:hunter2%@/run/redis.sock',
     'redis://:hunter2@:x',
+    'redis+cluster://',
+    'redis+cluster://:hunter2@',
+    'redis+cluster://:hunter2@a,,b',
+    'redis+cluster://:hunter2@a:99999',
+    'redis+cluster://:hunter2@a@b',
+    'redis+cluster://:hunter2%@a,b',
+    'redis+cluster://:hunter2@a,b/1',
+    'redis+cluster://:hunter2@a,b?tls=hunter2',
+    'redis+cluster://:hunter2@a b,c',
+    'redis+sentinel://:hunter2@a,b',
+    'redis+sentinel://:hunter2@a,b/',
+    'redis+sentinel://:hunter2@a,b/main/other',
+    'redis+sentinel://:hunter2@a,b/main?db=x',
+    'redis+sentinel://a/main?password=hunter2',
+    'redis+other://:hunter2@a',
   ]) {
     it(`is rejected without repeating it: ${JSON.stringify(host)}`, () => {
       expect(() => readRedisAddress({ host })).to.throw(TypeError, /^(?!.*hunter2)redis: /);

@@ -13,8 +13,8 @@ const DEADLINE_MS = 200;
 const PAUSE_MS = 1000;
 
 /**
- * Keeps results in Redis, for all gateways that use it: `url` as `redis://user:password@host:port/database`, or `rediss://`
- * for TLS. Connects at once and again whenever the connection is lost; without a connection, nothing is found.
+ * Keeps results in Redis, for all gateways that use it: `url` as any address of {@link readRedisAddress} with a
+ * scheme, such as `redis://user:password@host:port/database`, or `rediss://` for TLS. Connects at once and again whenever the connection is lost; without a connection, nothing is found.
  * Throws a `TypeError` for any other URL.
  *
  * @example
@@ -22,20 +22,21 @@ const PAUSE_MS = 1000;
  * app.use('/graphql', graphqlApi({ schemaDefinition, resolutions, upstreams, cache }));
  */
 export function redisResults(url: string, log: Logger): RedisResults {
-  if (!/^rediss?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new TypeError('the URL of Redis must begin with redis://');
+  if (!url.includes('://')) throw new TypeError('the URL of Redis must begin with redis://');
   readRedisAddress({ host: url });
   let redis: Redis<ReturnType<typeof createClient>> | undefined;
   let isClosed = false;
 
   /** Loads the client only if it is used. */
   async function start(): Promise<void> {
-    const { createClient } = await import('redis');
+    const { createClient, createCluster, createSentinel } = await import('redis');
     if (isClosed) return;
     redis = createRedis(
       { host: url },
       {
         createClient: (options: RedisClientOptions) => createClient(options),
+        createCluster: (options) => createCluster(options),
+        createSentinel: (options) => createSentinel(options),
         log,
         unavailable: (detail, cause) => new Error(`redis: ${detail}`, { cause }),
         deadlineMs: DEADLINE_MS,

@@ -1,4 +1,4 @@
-import { createClient } from 'redis';
+import { createClient, createCluster, createSentinel } from 'redis';
 import {
   createRedis,
   digest,
@@ -20,6 +20,8 @@ export function createSessionRedis(options: RedisOptions, log: Logger): SessionR
   try {
     return createRedis(options, {
       createClient: connect,
+      createCluster: (each) => createCluster(each),
+      createSentinel: (each) => createSentinel(each),
       log,
       unavailable: (detail, cause) => failure('ERR_OIDC_STORE_UNAVAILABLE', `session store: ${detail}`, cause),
     });

@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
+import { GatewayProcess, until } from './gateway-process.ts';
+
+const RESOURCES = `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: limited, namespace: gw-system }
+spec:
+  virtualHost:
+    domains: ['*']
+    options:
+      ratelimit:
+        rateLimits: [{ actions: [{ genericKey: { descriptorValue: all } }] }]
+    routes:
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: self, namespace: gw-system } } }
+---
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: self, namespace: gw-system }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: 1 }] } }
+---
+apiVersion: gw.vendor.io/v1
+kind: Settings
+metadata: { name: default, namespace: gw-system }
+spec:
+  ratelimit:
+    descriptors: [{ key: generic_key, value: all, rateLimit: { requestsPerUnit: 100, unit: YEAR } }]
+  ratelimitServer: { denyOnFail: true, requestTimeout: 2s }
+`;
+
+describe('--rate-limit-redis', function () {
+  this.timeout(120_000);
+  let redis: RedisServer;
+  const gateways = [1, 2, 3].map(() => new GatewayProcess());
+  before(async () => {
+    redis = await startRedis();
+    for (const gateway of gateways) {
+      gateway.write('limited.yaml', RESOURCES);
+      await gateway.start('--rate-limit-redis', `redis://${redis.host}`);
+    }
+  });
+  after(async () => {
+    for (const gateway of gateways) await gateway.close();
+    await redis.close();
+  });
+
+  const statusOf = async (i: number): Promise<number> => {
+    const response = await fetch(gateways[i % 3]!.url);
+    await response.text();
+    return response.status;
+  };
+
+  it('counts exactly across 3 gateways', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 1000; i += 50)
+      statuses.push(...(await Promise.all(Array.from({ length: 50 }, (_, j) => statusOf(i + j)))));
+    // The upstream does not exist: a request that passes the limit is 503.
+    expect(statuses.filter((status) => status === 503)).to.have.length(100);
+    expect(statuses.filter((status) => status === 429)).to.have.length(900);
+  });
+
+  it('rejects requests while Redis is down, as denyOnFail says, and recovers', async () => {
+    await redis.stop();
+    await until(async () => (await statusOf(0)) === 500, 'denyOnFail');
+    await redis.start();
+    await until(async () => (await statusOf(0)) === 503, 'recovery');
+  });
+});
+
+describe('--rate-limit-redis with an invalid URL', () => {
+  for (const url of ['hunter2', 'http://:hunter2@redis', 'redis+sentinel://:hunter2@a', "redis://:hunter2'@a:x"]) {
+    it(`is an error of the command line that does not repeat ${url}`, async function () {
+      this.timeout(60_000);
+      const gateway = new GatewayProcess();
+      gateway.write('limited.yaml', RESOURCES);
+      const error = await gateway.start('--rate-limit-redis', url).then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      expect(String(error?.message)).to.include('--rate-limit-redis').and.not.include('hunter2');
+      await gateway.close();
+    });
+  }
+});

@@ -1,0 +1,203 @@
+import {
+  createMetrics,
+  createRedis,
+  readRedisAddress,
+  type Logger,
+  type Metrics,
+  type Redis,
+  type RedisClientOptions,
+} from '@edge-gateway/core';
+import type { createClient } from 'redis';
+import { rateLimitError } from '../error-codes.ts';
+import { Batch, kindOf, type PendingCall } from './redis-batch.ts';
+import { redisStoreMetrics } from './redis-metrics.ts';
+import { SCRIPT, SCRIPT_SHA } from './redis-script.ts';
+import { hashTagOf } from './redis-shards.ts';
+import type { Charge, Count, Store } from './store.ts';
+
+/** Options of {@link createRedisStore}. */
+export interface RedisStoreOptions {
+  /**
+   * `redis://user:password@host:port/db`, `rediss://…` (TLS), `unix://path`, `redis+cluster://host:port,host:port` or
+   * `redis+sentinel://host:port,host:port/name`, as `readRedisAddress` parses it.
+   */
+  readonly url: string;
+  /** Directory with `ca.crt`, and `tls.crt` and `tls.key` for a client certificate, for TLS. Default: the roots of Node.js. */
+  readonly certificates?: string | undefined;
+  /** Receives a warning when Redis becomes unavailable, never a password. */
+  readonly log: Logger;
+  readonly metrics?: Metrics;
+  /** Prefix of all keys, without braces. Stores with the same prefix share their counters. Default: `rate-limit:`. */
+  readonly prefix?: string;
+  /** Maximum number of charges without a response; more are rejected at once. Default: 20,000. */
+  readonly maxWaiting?: number;
+}
+
+type Client = ReturnType<typeof createClient>;
+
+const DEFAULT_PREFIX = 'rate-limit:';
+const DEFAULT_MAX_WAITING = 20_000;
+/** Keys of one command: Redis does nothing else while it executes one, about 0.5 ms. */
+const MAX_KEYS = 500;
+const MAX_DEADLINE_MS = 60_000;
+const WARN_EVERY_MS = 5000;
+
+/**
+ * Creates counters on Redis 6.2 or later, shared by all processes with the same Redis and prefix. They are exact, and windows follow the clock of
+ * Redis. All charges of one turn of the event loop are one command; on a cluster, one per shard group. Connects at once, and again whenever
+ * the connection is lost; meanwhile `count` rejects with `ERR_RATE_LIMIT_STORE` within its deadline. Throws `ERR_RATE_LIMIT_REDIS` for an
+ * invalid URL, without repeating it.
+ *
+ * A charge that was sent before its deadline may be counted although it is rejected.
+ *
+ * @example
+ * const store = createRedisStore({ url: 'redis://127.0.0.1:6379', log: log.get('redis') });
+ * await store.count([{ key: 'custom|remote_address|192.0.2.1', limit, cost: 1 }], 100); // [{ isOver: false, remaining: 9, resetMs: 350 }]
+ */
+export function createRedisStore(options: RedisStoreOptions): Store {
+  const { prefix = DEFAULT_PREFIX, maxWaiting = DEFAULT_MAX_WAITING, metrics = createMetrics(), log } = options;
+  const isCluster = checked(options);
+  const { time, errors, rejected } = redisStoreMetrics(metrics);
+  const tooMany = unavailable('too many checks are waiting');
+  const batches = new Map<string, Batch>();
+  let deadlineMs = 0;
+  let turnStartedAt = 0;
+  let isScheduled = false;
+  let isClosed = false;
+  let waiting = 0;
+  let warnedAt = -Infinity;
+  let redis: Redis<Client> | undefined;
+
+  /** Loads the client only if it is used. */
+  const loading = connect(options).then((connected) => {
+    if (isClosed) connected.disconnect();
+    redis = connected;
+    connected.run((client) => client.ping()).catch(() => {});
+    return connected;
+  });
+  // Commands report it.
+  loading.catch(() => {});
+
+  function rejectedAtOnce(charges: number): Promise<never> {
+    rejected.value += charges;
+    const now = performance.now();
+    if (now - warnedAt > WARN_EVERY_MS) {
+      warnedAt = now;
+      log.warn({ maxWaiting }, 'rate limit checks rejected: too many are waiting for Redis');
+    }
+    return Promise.reject(tooMany);
+  }
+
+  function add(charges: readonly Charge[], call: PendingCall): void {
+    for (let place = 0; place < charges.length; place++) {
+      const charge = charges[place]!;
+      const { key } = charge;
+      const group = isCluster ? hashTagOf(key) : '';
+      let batch = batches.get(group);
+      if (!batch) batches.set(group, (batch = new Batch()));
+      batch.add(`${isCluster ? `${prefix}{${group}}` : prefix}${kindOf(charge.limit)}|${key}`, charge, call, place);
+      if (batch.keys.length >= MAX_KEYS) {
+        batches.delete(group);
+        void send(batch, group);
+      }
+    }
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    for (const [group, batch] of batches) void send(batch, group);
+    batches.clear();
+  }
+
+  async function send(batch: Batch, group: string): Promise<void> {
+    const charges = batch.keys.length;
+    const until = turnStartedAt + deadlineMs;
+    const parts = batch.seal();
+    const startedAt = performance.now();
+    try {
+      const connected = redis ?? (await loading);
+      if (isClosed) throw unavailable('closed');
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) throw unavailable('no connection yet');
+      const how = { deadlineMs: leftMs, group };
+      const reply = await connected.run(async (client) => batch.checked(await execute(client, parts)), how);
+      time.observe(performance.now() - startedAt);
+      waiting -= charges;
+      batch.resolve(reply);
+    } catch (error) {
+      waiting -= charges;
+      errors.value++;
+      rejected.value += charges;
+      batch.reject(error);
+    }
+  }
+
+  return {
+    count(charges, wantedMs) {
+      if (charges.length === 0) return [];
+      if (isClosed) return Promise.reject(unavailable('closed'));
+      if (waiting + charges.length > maxWaiting) return rejectedAtOnce(charges.length);
+      const withinMs = Math.min(wantedMs, MAX_DEADLINE_MS);
+      if (withinMs !== deadlineMs) {
+        flush();
+        deadlineMs = withinMs;
+      }
+      if (!isScheduled) {
+        isScheduled = true;
+        turnStartedAt = performance.now();
+        setImmediate(flush);
+      }
+      waiting += charges.length;
+      return new Promise<readonly Count[]>((resolve, reject) => {
+        add(charges, { counts: [], left: charges.length, resolve, reject });
+      });
+    },
+    close() {
+      isClosed = true;
+      flush();
+      redis?.disconnect();
+    },
+  };
+}
+
+function unavailable(detail: string, cause?: unknown): Error {
+  return rateLimitError('ERR_RATE_LIMIT_STORE', `rate limits on Redis: ${detail}`, { cause });
+}
+
+/** Returns true for a cluster. Throws `ERR_RATE_LIMIT_REDIS`. */
+function checked({ url, prefix = '' }: RedisStoreOptions): boolean {
+  if (/[{}]/.test(prefix))
+    throw rateLimitError('ERR_RATE_LIMIT_REDIS', `invalid prefix "${prefix}": braces are not allowed`);
+  try {
+    return readRedisAddress({ host: url }).cluster !== undefined;
+  } catch (error) {
+    throw rateLimitError('ERR_RATE_LIMIT_REDIS', (error as Error).message);
+  }
+}
+
+async function connect({ url, certificates, log }: RedisStoreOptions): Promise<Redis<Client>> {
+  const { createClient, createCluster, createSentinel } = await import('redis');
+  return createRedis<Client>(
+    { host: url, ...(certificates !== undefined && { tlsCertMountPath: certificates }) },
+    {
+      createClient: (each: RedisClientOptions) => createClient(each) as Client,
+      createCluster: (each) => createCluster(each),
+      createSentinel: (each) => createSentinel(each),
+      log,
+      unavailable,
+    },
+  );
+}
+
+/** Runs the script; sends it again if Redis does not know it, e.g. after a restart. */
+async function execute(
+  client: Client,
+  parts: { readonly keys: string[]; readonly arguments: string[] },
+): Promise<unknown> {
+  try {
+    return await client.evalSha(SCRIPT_SHA, parts);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return client.eval(SCRIPT, parts);
+  }
+}
