@@ -1,7 +1,7 @@
 export type { LimitBlock } from './concern/limit-block.ts';
 export type { LimiterOptions } from './concern/limiter-source.ts';
 export { createRateLimit } from './concern/rate-limit.ts';
-export { compileBasic, type CompiledBasic } from './descriptor/compile-basic.ts';
+export { compileBasic, routeScope, type CompiledBasic } from './descriptor/compile-basic.ts';
 export { compileConcurrency, type SlotsOf } from './descriptor/compile-concurrency.ts';
 export { compileActions, type ActionsOptions, type DescriptorsOf } from './descriptor/compile-actions.ts';
 export { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from './descriptor/descriptor.ts';

@@ -11,18 +11,18 @@ export interface CompiledBasic {
 }
 
 /**
- * Compiles a `ratelimitBasic`. Requests with a user are counted by the user's id, others by client address. `name` is that of the virtual
- * host, or `<virtual host>.<route>`; it is part of the counters.
+ * Compiles a `ratelimitBasic`. Requests with a user are counted by the user's id, others by client address. `scope` is the name of the
+ * virtual host, or the {@link routeScope}; it is part of the counters.
  *
  * @example
  * const { rule, descriptorOf } = compileBasic({ anonymousLimits: { requestsPerUnit: 10, unit: 'MINUTE' } }, 'gw-system.shop');
  * const ruleSet = compileRules({ descriptors: [rule] }, { domain: 'basic' });
  */
-export function compileBasic({ anonymousLimits, authorizedLimits }: RateLimitBasic, name: string): CompiledBasic {
+export function compileBasic({ anonymousLimits, authorizedLimits }: RateLimitBasic, scope: string): CompiledBasic {
   const descriptors: RateLimitDescriptor[] = [];
   if (anonymousLimits) descriptors.push(kindOfUser(ANONYMOUS, { key: ADDRESS, rateLimit: anonymousLimits }));
   if (authorizedLimits) descriptors.push(kindOfUser(AUTHENTICATED, { key: USER, rateLimit: authorizedLimits }));
-  const first = { key: GENERIC_KEY, value: name };
+  const first = { key: GENERIC_KEY, value: scope };
   return {
     rule: { ...first, descriptors },
     descriptorOf({ userId, clientAddress }) {
@@ -37,6 +37,16 @@ export function compileBasic({ anonymousLimits, authorizedLimits }: RateLimitBas
       };
     },
   };
+}
+
+/**
+ * Returns the name of a route that is unique in all virtual hosts: names of resources contain dots, but no slash.
+ *
+ * @example
+ * routeScope('gw-system.shop', 'login'); // 'gw-system.shop/login'
+ */
+export function routeScope(virtualHost: string, route: string): string {
+  return `${virtualHost}/${route}`;
 }
 
 const KIND = 'header_match';

@@ -1,5 +1,6 @@
 import type { Route, VirtualHost } from '@edge-gateway/core';
 import type { RouteOptions } from '@edge-gateway/core/schema';
+import { routeScope } from './compile-basic.ts';
 
 const names = new WeakMap<readonly Route[], ReadonlyMap<RouteOptions, string>>();
 
@@ -21,7 +22,7 @@ function namesByOptions(host: string, routes: readonly Route[]): ReadonlyMap<Rou
   return new Map(
     [...byOptions].map(([options, same]) => [
       options,
-      same.map(({ name }) => `${host}.${ownName(name, host)}`).join(','),
+      same.map(({ name }) => routeScope(host, ownName(name, host))).join(','),
     ]),
   );
 }

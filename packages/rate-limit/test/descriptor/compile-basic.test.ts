@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileBasic, compileRules, createMatch, ruleLines } from '@edge-gateway/rate-limit';
+import { compileBasic, compileRules, createMatch, routeScope, ruleLines } from '@edge-gateway/rate-limit';
 import { describedRequest } from './described-request.ts';
 
 const anonymousLimits = { requestsPerUnit: 10, unit: 'MINUTE' } as const;
@@ -27,6 +27,16 @@ describe('compileBasic', () => {
     expect(compileBasic({ anonymousLimits }, 'a').descriptorOf(user)).to.equal(undefined);
     expect(compileBasic({ authorizedLimits }, 'a').descriptorOf(stranger)).to.equal(undefined);
     expect(compileBasic({ anonymousLimits }, 'a').descriptorOf(describedRequest({}))).to.equal(undefined);
+  });
+
+  it('separates a route from a virtual host whose name contains dots', () => {
+    const keyOf = (scope: string) => {
+      const { rule, descriptorOf } = compileBasic({ anonymousLimits }, scope);
+      return createMatch([compileRules({ descriptors: [rule] }, { domain: 'basic' })])([descriptorOf(stranger)!])[0]!
+        .key;
+    };
+    const scopes = [routeScope('ns.a', 'b'), 'ns.a.b', routeScope('ns.a', 'b.c'), routeScope('ns.a.b', 'c'), 'ns.a'];
+    expect(new Set(scopes.map(keyOf))).to.have.property('size', scopes.length);
   });
 
   it('counts an empty user id as one user', () => {

@@ -131,7 +131,7 @@ describe('the rate limit service', () => {
     );
     const user = of(
       'basic',
-      tuple(['generic_key', 'n.shop.orders'], ['header_match', 'is-authenticated'], ['user_id', 'alice']),
+      tuple(['generic_key', 'n.shop/orders'], ['header_match', 'is-authenticated'], ['user_id', 'alice']),
     );
     expect(await codes({ virtualHosts }, anonymous, anonymous, user, user, user)).to.deep.equal([
       OK,
@@ -143,7 +143,7 @@ describe('the rate limit service', () => {
     const { service } = await serve({ virtualHosts });
     expect(service.ruleLines()).to.deep.equal([
       'basic.generic_key_n.shop.header_match_not-authenticated.remote_address: unit=HOUR requests_per_unit=1 weight=0 always_apply=false',
-      'basic.generic_key_n.shop.orders.header_match_is-authenticated.user_id: unit=HOUR requests_per_unit=2 weight=0 always_apply=false',
+      'basic.generic_key_n.shop/orders.header_match_is-authenticated.user_id: unit=HOUR requests_per_unit=2 weight=0 always_apply=false',
     ]);
   });
 
