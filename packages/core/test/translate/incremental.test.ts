@@ -71,6 +71,9 @@ const service = (name: string, upstreamName: string, prefix = '/') =>
 
 const hostsOf = (translation: Translation) =>
   translation.snapshots.get('gateway-proxy')!.listeners.flatMap(({ virtualHosts }) => virtualHosts);
+/** Unlike {@link hostsOf}, of all proxies, which may be none. */
+const servedHosts = ({ snapshots }: Translation) =>
+  [...snapshots.values()].flatMap(({ listeners }) => listeners.flatMap(({ virtualHosts }) => virtualHosts));
 const byName = (hosts: readonly VirtualHost[], name: string) =>
   hosts.find((host) => host.name === `gw-system.${name}`)!;
 
@@ -150,8 +153,11 @@ const pem = (entry: string) => new RegExp(`${entry}: (\\S+)`).exec(certificate)!
 /** One object, because checking a certificate takes long. */
 const secretSpec = { type: 'kubernetes.io/tls', data: { 'tls.crt': pem('tls.crt'), 'tls.key': pem('tls.key') } };
 
+/** Kinds that only some sequences change; the others keep their meaning when kinds are added. */
+type Extra = 'RateLimitConfig';
+
 /** One random change of a small world in which names meet often. */
-function edit(stock: Stock, random: () => number): void {
+function edit(stock: Stock, random: () => number, extra?: Extra): void {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const letter = () => pick(['a', 'b', 'c', 'd']);
   const some = (kind: Kind, make: (name: string) => StoredResource) => {
@@ -178,10 +184,15 @@ function edit(stock: Stock, random: () => number): void {
   const shared = (count: number) => ({
     delegateOptions: Array.from({ length: count }, () => ({ name: letter(), namespace: 'gw-system' })),
   });
+  const limits = (): object => {
+    if (!extra || random() < 0.5) return {};
+    const refs = Array.from({ length: Math.ceil(random() * 2) }, () => ({ name: letter(), namespace: 'gw-system' }));
+    return { [pick(['rateLimitConfigs', 'rateLimitEarlyConfigs', 'rateLimitRegularConfigs'])]: { refs } };
+  };
   const route = () => ({
     matchers: [{ prefix: prefix() }],
     ...action(),
-    ...(random() < 0.4 && { options: { timeout: `${Math.ceil(random() * 3)}s` } }),
+    ...(random() < 0.4 && { options: { timeout: `${Math.ceil(random() * 3)}s`, ...limits() } }),
     ...(random() < 0.3 && { optionsConfigRefs: shared(1) }),
   });
   const routes = () => Array.from({ length: Math.ceil(random() * 3) }, route);
@@ -209,11 +220,14 @@ function edit(stock: Stock, random: () => number): void {
       ),
     () =>
       some('RouteOption', (name) =>
-        stored({ kind: 'RouteOption', name }, { options: { prefixRewrite: prefix(), timeout: '9s' } }),
+        stored({ kind: 'RouteOption', name }, { options: { prefixRewrite: prefix(), timeout: '9s', ...limits() } }),
       ),
     () =>
       some('VirtualHostOption', (name) =>
-        stored({ kind: 'VirtualHostOption', name }, { options: { retries: { numRetries: Math.ceil(random() * 3) } } }),
+        stored(
+          { kind: 'VirtualHostOption', name },
+          { options: { retries: { numRetries: Math.ceil(random() * 3) }, ...limits() } },
+        ),
       ),
     () =>
       some('VirtualService', (name) =>
@@ -223,6 +237,7 @@ function edit(stock: Stock, random: () => number): void {
             virtualHost: {
               domains: [`${letter()}${letter()}.example.com`],
               routes: routes(),
+              ...(extra && { options: limits() }),
               ...(random() < 0.5 && { optionsConfigRefs: shared(2) }),
             },
             ...(random() < 0.3 && {
@@ -253,7 +268,13 @@ function edit(stock: Stock, random: () => number): void {
         );
     },
   ];
-  pick(edits)();
+  const limitEdit = () =>
+    some('RateLimitConfig', (name) => {
+      const rule = { key: 'generic_key', rateLimit: { requestsPerUnit: Math.ceil(random() * 3), unit: 'MINUTE' } };
+      const rateLimits = [{ actions: [{ genericKey: { descriptorValue: letter() } }] }];
+      return stored({ kind: 'RateLimitConfig', name }, { raw: { descriptors: [rule], rateLimits } });
+    });
+  pick(extra ? [...edits, limitEdit, limitEdit] : edits)();
 }
 
 /** Everything that a translation says. */
@@ -304,18 +325,23 @@ const hasProblems = (translation: Translation) =>
 
 describe('a sequence of changes', () => {
   let compared = 0;
+  let limited = 0;
+  const seeds = Array.from({ length: 25 }, (_, i) => i + 1);
   // Sequence 5141 lists a missing option twice.
-  for (const seed of [...Array.from({ length: 25 }, (_, i) => i + 1), 5141]) {
-    it(`equals a full translation at each step (sequence ${seed})`, () => {
+  const plainOnes = [...seeds, 5141].map((seed) => ({ seed, extra: undefined }));
+  const ofLimits = seeds.slice(0, 12).map((seed) => ({ seed, extra: 'RateLimitConfig' as const }));
+  for (const { seed, extra } of [...plainOnes, ...ofLimits]) {
+    it(`equals a full translation at each step (sequence ${seed}${extra ? ` with ${extra}` : ''})`, () => {
       const random = randomOf(seed);
       const stock = new Stock();
       let translation: Translation | undefined;
       let whole: Translation | undefined;
       for (let step = 0; step < 60; step++) {
-        edit(stock, random);
+        edit(stock, random, extra);
         const state = stock.state(step);
         translation = translate(state, translation?.memo);
         whole = translate(renewed(stock.state()), whole?.memo);
+        if (servedHosts(translation).some(({ rateLimitConfigs }) => rateLimitConfigs.length > 0)) limited++;
         expect(plain(translation)).to.deep.equal(plain(whole), `step ${step}`);
         // Parts with problems keep what they served before, which a translation from scratch cannot know.
         const scratch = translate(stock.state());
@@ -328,5 +354,9 @@ describe('a sequence of changes', () => {
 
   it('includes states without problems', () => {
     expect(compared).to.be.greaterThan(100);
+  });
+
+  it('includes states with RateLimitConfigs in use', () => {
+    expect(limited).to.be.greaterThan(50);
   });
 });
