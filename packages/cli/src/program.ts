@@ -7,6 +7,7 @@ import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
 import { addProxy } from './commands/proxy.ts';
+import { addRatelimit } from './commands/ratelimit.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
@@ -56,6 +57,7 @@ const COMMANDS = [
   addDiff,
   addExplain,
   addGraphql,
+  addRatelimit,
   addVersion,
   addCompletion,
   addHelp,

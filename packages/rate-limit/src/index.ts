@@ -9,6 +9,14 @@ export type { DescribedRequest } from './descriptor/request.ts';
 export { embeddedLimiter, type EmbeddedLimiterOptions } from './embedded-limiter.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export { rateLimit, type RateLimitOptions } from './middleware.ts';
+export type {
+  ExplainedConcurrency,
+  ExplainedDescriptor,
+  ExplainedLimits,
+  ExplainedRule,
+} from './explain/explained-limits.ts';
+export { explainLimits, type LimitsToExplain } from './explain/explain-limits.ts';
+export { explainLocalLimits, type ExplainedBucket, type ExplainedLocalLimits } from './explain/explain-local.ts';
 export { strictestOutcome, type Decision, type Domain, type Limiter, type RuleOutcome } from './limiter.ts';
 export { compileRules, type RulesOrigin } from './rules/compile-rules.ts';
 export { createRemoteLimiter, type RemoteServer } from './remote/remote-limiter.ts';

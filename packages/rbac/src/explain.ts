@@ -3,6 +3,7 @@ import { JWT_STATUS, readToken, type Claims } from '@edge-gateway/core/jwt';
 import type { JwtProvider, JwtProviders, Rbac } from '@edge-gateway/core/schema';
 import { claimHeadersIn, removeClientCopies } from './jwt/claim-headers.ts';
 import { decideJwt, httpStatusOf, judgeAll, jwtRulesOf, type Verdict } from './jwt/decision.ts';
+import { noteAccepted } from './jwt/jwt.ts';
 import { createProvider, tokenRulesOf } from './jwt/provider.ts';
 import type { TokenSource } from './jwt/token-source.ts';
 import type { Decision } from './policy/decide.ts';
@@ -165,6 +166,7 @@ function explainProviders(block: JwtProviders, request: AccessToExplain): Explai
   const decision = decideJwt(judged, rules, facts, []);
   const { failure } = decision;
   if (failure === undefined) {
+    noteAccepted(decision.accepted, facts);
     const reason = `provider ${decision.accepted.provider.name} judges the token`;
     return { passes: true, reason, providers, answer: undefined };
   }

@@ -1,4 +1,3 @@
-import { GatewayError } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
 import { explainWithAccess } from '../explain/access.ts';
@@ -14,6 +13,7 @@ import {
 } from '../explain/served.ts';
 import { routesOfRequest } from '../explain/written-routes.ts';
 import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
+import { attempt, collect, parseClaims, parseRequest, type WrittenRequest } from '../explain/request-arguments.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
 import { renderTable } from '../output/table.ts';
@@ -34,8 +34,6 @@ interface ExplainFlags {
   readonly proxy?: string;
   readonly output: 'table' | 'json';
 }
-
-const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** `explain METHOD URL`: how a request is served, and why. Sends nothing. */
 export function addExplain(program: Command, io: Terminal): void {
@@ -65,14 +63,13 @@ export function addExplain(program: Command, io: Terminal): void {
     const lacking = method === undefined ? 'method' : 'url';
     if (method === undefined || url === undefined)
       throw cliError('ERR_CLI_USAGE', `missing required argument '${lacking}'; or give --graphql QUERY`);
-    const request = { method: checkMethod(method), url: checkUrl(url), headers: parseHeaders(flags.header ?? []) };
-    await explain(io, await readServed(io, command), { flags, request });
+    await explain(io, await readServed(io, command), { flags, request: parseRequest(method, url, flags.header) });
   });
 }
 
 interface Asked {
   readonly flags: ExplainFlags;
-  readonly request: { readonly method: string; readonly url: string; readonly headers: Record<string, string[]> };
+  readonly request: WrittenRequest;
 }
 
 async function explain(io: Terminal, served: Served, { flags, request }: Asked): Promise<void> {
@@ -99,51 +96,6 @@ async function explain(io: Terminal, served: Served, { flags, request }: Asked):
     ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;
   const missing = loginToken && missingToken(loginToken, withCookie);
   io.outWrapped(renderExplanation({ ...shown, unserved, missingToken: missing }, io.colors));
-}
-
-function attempt<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof GatewayError) throw cliError('ERR_CLI_USAGE', error.message, error);
-    const text = 'cannot read the served configuration; compare the versions with gatewayctl version';
-    throw cliError('ERR_CLI_BAD_ANSWER', text, error);
-  }
-}
-
-function checkMethod(method: string): string {
-  if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method;
-  throw cliError('ERR_CLI_USAGE', `the first argument must be a method such as GET, not '${method}'`);
-}
-
-function checkUrl(url: string): string {
-  if (url === '*' || /^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
-  const message = `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`;
-  throw cliError('ERR_CLI_USAGE', message);
-}
-
-function parseClaims(written: string | undefined): Record<string, unknown> | undefined {
-  if (written === undefined) return undefined;
-  try {
-    const claims: unknown = JSON.parse(written);
-    if (typeof claims === 'object' && claims !== null && !Array.isArray(claims))
-      return claims as Record<string, unknown>;
-  } catch {
-    // Rejected below, like JSON that is not an object.
-  }
-  throw cliError('ERR_CLI_USAGE', '--claims must be a JSON object, e.g. \'{"email":"a@example.com"}\'');
-}
-
-/** Reads `name: value` headers; several of one name make a list. */
-function parseHeaders(written: readonly string[]): Record<string, string[]> {
-  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
-  for (const header of written) {
-    const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(header);
-    if (!match) throw cliError('ERR_CLI_USAGE', `invalid header '${header}': write 'name: value'`);
-    const name = match[1]!.toLowerCase();
-    (headers[name] ??= []).push(match[2]!);
-  }
-  return headers;
 }
 
 /** `explain --graphql QUERY`: the requests of each resolver to upstreams, and how often. Sends nothing. */

@@ -15,6 +15,7 @@ import {
   type Admission,
   type ExplainedReply,
   type Explanation,
+  type ReachedRoute,
   type RequestToExplain,
   type RoutePlace,
 } from '@edge-gateway/routing';
@@ -61,18 +62,27 @@ interface ExplainInput {
   readonly snapshot: Snapshot;
   readonly context: Context;
   readonly claims: Readonly<Record<string, unknown>> | undefined;
+  /** Called before the access checks, and after them if they admit the request. */
+  readonly atLimits?: (stage: LimitStage, reached: LimitedRoute) => void;
 }
+
+/** A stage with rate limits. */
+export type LimitStage = 'rateLimitEarly' | 'rateLimit';
+
+/** A request at a stage with rate limits, and the route that it has there. */
+export type LimitedRoute = RoutePlace & Pick<ReachedRoute, 'facts'>;
 
 /** Explains a request, and external auth, JWT and RBAC of its route. */
 export function explainWithAccess(
   request: Omit<RequestToExplain, 'admit'>,
-  { snapshot, context, claims }: ExplainInput,
+  { snapshot, context, claims, atLimits }: ExplainInput,
 ): ExplainedRequest {
   const { requireRbac = false } = snapshot.settings ?? {};
   const found: { access?: AccessExplanation; loginToken?: LoginToken | undefined } = {};
   const admit: Admission = ({ facts, transform, reroute, ...reached }) => {
     let place: RoutePlace = reached;
     let rules = rulesOf(place);
+    atLimits?.('rateLimitEarly', { ...place, facts });
     let loginPath: LoginPathField | undefined;
     const again = () => {
       const next = reroute();
@@ -102,7 +112,9 @@ export function explainWithAccess(
     if (extauth || access.removedHeaders || access.jwt.length > 0 || access.rbac)
       found.access = { ...(extauth && { extauth }), ...access };
     found.loginToken = loginTokenOf(place, extauth?.authConfig, access);
-    return access.refusal && { reason: 'access denied', ...access.refusal };
+    if (access.refusal) return { reason: 'access denied', ...access.refusal };
+    atLimits?.('rateLimit', { ...place, facts });
+    return undefined;
   };
   const explanation = explainRequest(snapshot, { ...request, admit }, context);
   const { access, loginToken } = found;

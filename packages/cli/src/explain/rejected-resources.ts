@@ -80,7 +80,8 @@ function reasonOf({ path, message, hint }: Problem): string {
   return `${field && `${field}: `}${message}${hint ? ` (${hint})` : ''}`;
 }
 
-function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, snapshot: Snapshot): string[] {
+function resourcesBehind(explanation: Explained, snapshot: Snapshot): string[] {
+  const { virtualHost, routes, access, outcome } = explanation;
   const upstreams = outcome.type === 'forward' ? outcome.destinations.map(({ upstream }) => upstream) : [];
   const [namespace = '', name = ''] = access?.extauth?.authConfig?.split('/') ?? [];
   return [
@@ -88,8 +89,22 @@ function resourcesBehind({ virtualHost, routes, access, outcome }: Explained, sn
     ...routes.flatMap(({ matched, source }) => (matched ? [idOf(source.kind, source)] : [])),
     ...snapshot.upstreams.flatMap((one) => (upstreams.includes(one.name) ? [idOf('Upstream', one.ref)] : [])),
     ...(name ? [idOf('AuthConfig', { namespace, name })] : []),
+    ...limitsBehind(explanation, snapshot).map((ref) => idOf('RateLimitConfig', ref)),
   ];
 }
+
+/** The RateLimitConfigs that the virtual host or the route of the request refers to. */
+function limitsBehind({ virtualHost, routes }: Explained, snapshot: Snapshot): Partial<ResourceRef>[] {
+  const hosts = snapshot.listeners.flatMap(({ virtualHosts }) => virtualHosts);
+  const host = hosts.find(({ name }) => name === virtualHost?.name);
+  const matched = routes.find((route) => route.matched);
+  const route = host?.routes.find(({ name }) => name === matched?.name);
+  return [host?.options, route?.options].flatMap((level) =>
+    level ? LIMIT_REFS.flatMap((option) => level[option]?.refs ?? []) : [],
+  );
+}
+
+const LIMIT_REFS = ['rateLimitConfigs', 'rateLimitEarlyConfigs', 'rateLimitRegularConfigs'] as const;
 
 /** The resources that contain routes of the virtual host. */
 function sourcesOf({ virtualHost }: Explained, snapshot: Snapshot): string[] {

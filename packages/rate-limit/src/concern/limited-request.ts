@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
-import type { Facts } from '@edge-gateway/core';
+import { DEFAULTS, type Facts, type SnapshotSettings } from '@edge-gateway/core';
+import type { RouteOptions } from '@edge-gateway/core/schema';
 import type { DescribedRequest } from '../descriptor/request.ts';
 
 /** The cluster of this proxy. */
@@ -12,6 +13,15 @@ export interface RequestPlace {
   readonly userIdHeader: string;
   /** Metadata of the route, by namespace. */
   readonly routeMetadata: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Returns what descriptors of a route need besides the request. */
+export function requestPlace(
+  { envoyMetadata }: Pick<RouteOptions, 'envoyMetadata'>,
+  settings: SnapshotSettings | undefined,
+): RequestPlace {
+  const userIdHeader = (settings?.extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase();
+  return { userIdHeader, routeMetadata: envoyMetadata };
 }
 
 /** A request as descriptors see it: with the changes of earlier concerns, and without what clients forge. */

@@ -19,7 +19,7 @@ import { releaseAtEnd } from './in-flight-limit.ts';
 import { pickLimits, type LimitBlock } from './limit-block.ts';
 import { compileLimits } from './limit-checks.ts';
 import { limitHeaders, secondsOf } from './limit-headers.ts';
-import { LimitedRequest } from './limited-request.ts';
+import { LimitedRequest, requestPlace } from './limited-request.ts';
 import { limiterSource, type LimiterOptions } from './limiter-source.ts';
 import { createRouteStats } from './route-stats.ts';
 import { createDecisionStats } from './rule-stats.ts';
@@ -65,10 +65,7 @@ export function compileRateLimit(
   const routes = context.state('rateLimit.routes', () => createRouteStats(context.metrics));
   const health = context.state('rateLimit.health', () => ({ isFailing: false }));
   const log = context.log.get('filter');
-  const place = {
-    userIdHeader: (scope?.settings.extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase(),
-    routeMetadata: block.routeOptions.envoyMetadata,
-  };
+  const place = requestPlace(block.routeOptions, scope?.settings);
 
   /** Records a decision. Returns false if it rejects the request, which then has ended. */
   function apply(decision: Decision, facts: Facts, next: Next): boolean {

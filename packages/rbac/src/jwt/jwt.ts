@@ -85,8 +85,9 @@ async function judge(verifier: TokenVerifier, tokens: readonly string[]): Promis
   return judgeAll(tokens, (text) => verdicts.get(text)) ?? 'missing';
 }
 
-function noteAccepted({ provider, outcome }: Verdict, facts: Facts): void {
-  const { payload } = outcome as Token;
+/** Records the identity and the claims of an accepted token. */
+export function noteAccepted({ provider, outcome }: Verdict, facts: Facts): void {
+  const { payload } = outcome as Pick<Token, 'payload'>;
   facts.identity = identityFrom(provider.name, payload);
   metadataOf(facts)[provider.name] = payload;
 }

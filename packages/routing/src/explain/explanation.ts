@@ -7,6 +7,8 @@ export interface RequestToExplain {
   readonly url: string;
   /** `host` overrides the host of the URL, which remains the server name (SNI) of a TLS connection. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Address of the client's connection. Default: 127.0.0.1. */
+  readonly clientAddress?: string;
   /** Name of the listener. Default: the one with the URL's port, else the first with its scheme. */
   readonly listener?: string;
   /** Returns the current hosts of an upstream. Default: its declared endpoints, all of them healthy. */

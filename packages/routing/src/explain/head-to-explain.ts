@@ -12,7 +12,7 @@ import { createServerNameIndex } from '../listen/tls/tls-table.ts';
 import { limitsOf } from '../listen/limits.ts';
 import type { RequestToExplain } from './explanation.ts';
 
-/** The client of an explained request; its address is unknown. */
+/** The client of an explained request whose address is unknown. */
 const CLIENT = '127.0.0.1';
 
 /**
@@ -20,11 +20,11 @@ const CLIENT = '127.0.0.1';
  * TLS connection, and the `Host` header unless `headers` have one.
  */
 export function headToExplain(
-  { method, headers = {} }: RequestToExplain,
+  { method, headers = {}, clientAddress = CLIENT }: RequestToExplain,
   url: AbsoluteTarget,
   { ssl, bindAddress, bindPort }: Listener,
 ): IncomingMessage {
-  const ends = { remoteAddress: CLIENT, localAddress: bindAddress, localPort: bindPort };
+  const ends = { remoteAddress: clientAddress, localAddress: bindAddress, localPort: bindPort };
   const tls = ssl ? { encrypted: true, authorized: false, servername: serverNameOf(url.authority) } : {};
   const message = new IncomingMessage({ ...ends, ...tls } as unknown as Socket);
   const raw = flatOf(headers);
