@@ -66,8 +66,20 @@ export const hasLimitTrees = (object: StatusObject): boolean =>
 
 function limitText(rule: unknown): string {
   const amount = text(rule, 'rateLimit', 'requestsPerUnit');
-  return amount && ` - ${amount} per ${text(rule, 'rateLimit', 'unit')}`;
+  if (!amount) return '';
+  const algorithm = ALGORITHMS[text(rule, 'rateLimit', 'algorithm')];
+  const burst = text(rule, 'rateLimit', 'burst');
+  const more = [
+    ...(algorithm ? [burst ? `${algorithm} of ${burst}` : algorithm] : []),
+    ...(Number(text(rule, 'weight')) > 0 ? [`weight ${text(rule, 'weight')}`] : []),
+    ...(dig(rule, 'alwaysApply') === true ? ['always applies'] : []),
+    ...(dig(rule, 'shadow') === true ? ['shadow'] : []),
+  ];
+  return [` - ${amount} per ${text(rule, 'rateLimit', 'unit')}`, ...more].join(', ');
 }
+
+/** What is shown of an algorithm other than the default. */
+const ALGORITHMS: Readonly<Record<string, string>> = { SLIDING_WINDOW: 'sliding window', TOKEN_BUCKET: 'token bucket' };
 
 function pairText(rule: unknown): string {
   const value = text(rule, 'value');
