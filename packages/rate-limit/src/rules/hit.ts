@@ -41,9 +41,9 @@ class RuleHit implements Hit {
   readonly group: Rule;
   readonly limit: Limit;
   readonly descriptor: Descriptor;
-  isOver = false;
-  remaining = 0;
-  resetMs = 0;
+  isOver: boolean;
+  remaining: number;
+  resetMs: number;
   readonly #values: HitValues;
 
   constructor(group: Rule, values: HitValues, limit: Limit, descriptor: Descriptor) {
@@ -51,6 +51,9 @@ class RuleHit implements Hit {
     this.#values = values;
     this.limit = limit;
     this.descriptor = descriptor;
+    this.isOver = false;
+    this.remaining = 0;
+    this.resetMs = 0;
   }
 
   get cost(): number {
