@@ -2,7 +2,6 @@ import { authPlaceOf, type AuthPlace } from '../../contract/auth-place.ts';
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
 import type { Route, SnapshotAuthConfig } from '../../contract/snapshot.ts';
-import type { Report } from '../status/report.ts';
 import { faultOf } from '../reference/missing.ts';
 import type { Reader } from '../input.ts';
 
@@ -27,17 +26,20 @@ function serverProblems(place: AuthPlace, reader: Reader): readonly FieldProblem
 
 const NONE: readonly SnapshotAuthConfig[] = Object.freeze([]);
 
+/** Returns the warning about an AuthConfig whose last valid version is served. */
+export function staleAuth(block: ExtAuthExtension | undefined, reader: Reader): string | undefined {
+  return block?.configRef && reader.authConfig(block.configRef).warning;
+}
+
 /** Returns the AuthConfigs that a virtual host refers to, sorted and unique, without broken ones. */
 export function authConfigsOf(
   { options, routes }: { readonly options: HasExtAuth; readonly routes: readonly Route[] },
   reader: Reader,
-  report: Report,
 ): readonly SnapshotAuthConfig[] {
   const configs = new Map<string, SnapshotAuthConfig>();
   for (const { extauth } of blocksOf(options, routes)) {
     if (!extauth?.configRef) continue;
-    const { config, warning } = reader.authConfig(extauth.configRef);
-    if (warning !== undefined) report.warn(warning);
+    const { config } = reader.authConfig(extauth.configRef);
     if (config) configs.set(`${config.ref.namespace}/${config.ref.name}`, config);
   }
   if (configs.size === 0) return NONE;

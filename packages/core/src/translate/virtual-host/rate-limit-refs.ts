@@ -7,7 +7,6 @@ import type { Route, SnapshotRateLimitConfig } from '../../contract/snapshot.ts'
 import type { Reader } from '../input.ts';
 import { dotted } from '../names.ts';
 import { faultOf } from '../reference/missing.ts';
-import type { Report } from '../status/report.ts';
 
 /** Options with references to RateLimitConfigs. */
 export const CONFIG_OPTIONS = ['rateLimitConfigs', 'rateLimitEarlyConfigs', 'rateLimitRegularConfigs'] as const;
@@ -18,14 +17,12 @@ const NONE: readonly SnapshotRateLimitConfig[] = Object.freeze([]);
 export function rateLimitConfigsOf(
   { options, routes }: { readonly options: RateLimitLevel; readonly routes: readonly Route[] },
   reader: Reader,
-  report: Report,
 ): readonly SnapshotRateLimitConfig[] {
   const configs = new Map<string, SnapshotRateLimitConfig>();
   const levels: readonly RateLimitLevel[] = [options, ...routes.map((route) => route.options)];
   for (const level of levels) {
     for (const ref of CONFIG_OPTIONS.flatMap((name) => level[name]?.refs ?? [])) {
-      const { config, warning } = findRateLimitConfig(ref, reader);
-      if (warning !== undefined) report.warn(warning);
+      const { config } = findRateLimitConfig(ref, reader);
       if (config) configs.set(`${config.ref.namespace}/${config.ref.name}`, config);
     }
   }

@@ -33,6 +33,18 @@ export function rateLimitProblems(
   ];
 }
 
+/** Returns warnings about RateLimitConfigs whose last valid version is served, each at the field that refers to it. */
+export function staleLimits(options: RateLimitLevel, holder: OptionHolder, reader: Reader): readonly SourcedProblem[] {
+  if (!CONFIG_OPTIONS.some((name) => options[name])) return NONE;
+  const place = placesOf(holder, reader);
+  return CONFIG_OPTIONS.flatMap((name) =>
+    (options[name]?.refs ?? []).flatMap((ref, i) => {
+      const { warning } = findRateLimitConfig(ref, reader);
+      return warning === undefined ? [] : [place(name, ['refs', i], faultOf(warning))];
+    }),
+  );
+}
+
 const NONE: readonly SourcedProblem[] = Object.freeze([]);
 
 /** A route with merged options. */

@@ -5,7 +5,7 @@ import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
-import { authConfigsOf, authProblems, type HasExtAuth } from './auth-refs.ts';
+import { authConfigsOf, authProblems, staleAuth, type HasExtAuth } from './auth-refs.ts';
 import { needsOfHost, needsOfRoute, type GatewayNeed } from './gateway-needs.ts';
 import { Expansion, type Holder, type Leaf } from '../route/delegation.ts';
 import { graphqlApisOf } from '../reference/graphql-apis.ts';
@@ -17,7 +17,7 @@ import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
 import { rateLimitConfigsOf } from './rate-limit-refs.ts';
-import { rateLimitProblems } from './rate-limits.ts';
+import { rateLimitProblems, staleLimits } from './rate-limits.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { hashWarnings } from '../route/hash-destinations.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
@@ -123,8 +123,11 @@ function virtualHostOf(
     report.error({ ...fault, message: virtualHostMessage('ProcessingError', fault.message) }, at);
   headerProblems(options.headerManipulation, reader).forEach(fail(HOST));
   authProblems(options.extauth, reader).forEach(fail(authField(written, HOST)));
+  const stale = staleAuth(options.extauth, reader);
+  if (stale !== undefined) report.warn(stale, authField(written, HOST));
   const host = { written, kind: 'VirtualHostOption', namespace, at: HOST } as const;
   for (const fault of rateLimitProblems(options, host, reader)) fail(fault.path)(fault);
+  for (const fault of staleLimits(options, host, reader)) report.warn(fault);
   for (const fault of transformationProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of missingKeyUpstreams(options, reader, HOST)) report.warn(fault);
   const name = dotted(ref);
@@ -145,8 +148,8 @@ function virtualHostOf(
   const routes = leaves.map((leaf, index) => routeOf(leaf, index, context));
   if (reader.input.settings.warnShortCircuits) for (const warning of shortCircuits(routes)) report.warn(warning);
   const domains = effectiveDomains(written.domains);
-  const authConfigs = authConfigsOf({ options, routes }, reader, report);
-  const rateLimitConfigs = rateLimitConfigsOf({ options, routes }, reader, report);
+  const authConfigs = authConfigsOf({ options, routes }, reader);
+  const rateLimitConfigs = rateLimitConfigsOf({ options, routes }, reader);
   const graphqlApis = graphqlApisOf(routes, reader, lastGood.keptApis);
   const parts = { routes: Object.freeze(routes), authConfigs, rateLimitConfigs, graphqlApis };
   return { virtualHost: Object.freeze({ name, virtualService: ref, domains, options, ...parts }), needs };
@@ -190,6 +193,14 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     else holder.report.error(found, at);
   }
   for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
+  for (const fault of staleLimits(options, route, reader)) holder.report.warn(fault);
+  const stale = staleAuth(options.extauth, reader);
+  if (stale !== undefined) holder.report.warn(stale, authField(spec, leaf.at));
+  for (const [i, { options: own }] of (action.type === 'forward' ? action.destinations : []).entries()) {
+    const warning = staleAuth(own.extauth, reader);
+    const path = spec.routeAction?.multi ? ['routeAction', 'multi', 'destinations', i, 'options', 'extauth'] : [];
+    if (warning !== undefined) holder.report.warn(warning, [...leaf.at, ...path]);
+  }
   for (const fault of missingShadows(options, reader, leaf.at)) holder.report.warn(fault);
   for (const fault of [...subsetProblems(action, reader).warnings, ...hashWarnings(action, options, reader)]) {
     const message = routeMessage('InvalidDestinationWarning', fault.message, label);

@@ -53,6 +53,20 @@ const hostError = (text: string) => `VirtualHost Error: ProcessingError. Reason:
 const routeError = (text: string, name: string) => `Route Error: ProcessingError. Reason: ${text}. Route Name: ${name}`;
 
 describe('rate limits of virtual hosts', () => {
+  it('name the field that refers to a RateLimitConfig whose last valid version is served', () => {
+    const shop = service('shop', `options: { ${refs('a', 'b')} }, `, route('/a', `options: { ${refs('b')} }`));
+    const stored = new Map(unvalidated([UPSTREAM, config('a'), config('b'), shop].join('---\n')));
+    const key = keyOf('RateLimitConfig', { name: 'b', namespace: 'gw-system' });
+    stored.set(key, { ...stored.get(key)!, stale: true });
+    const warning = 'RateLimitConfig gw-system.b serves its last valid version: it is not valid';
+    const found = problemsOf(translate({ stored })).filter((text) => text.startsWith('warning VirtualService'));
+    const at = 'warning VirtualService/gw-system/shop spec.virtualHost';
+    expect(found).to.deep.equal([
+      `${at}.options.rateLimitConfigs.refs[1]: ${warning}`,
+      `${at}.routes[0].options.rateLimitConfigs.refs[0]: ${warning}`,
+    ]);
+  });
+
   it('contain the RateLimitConfigs of all levels, sorted and once', () => {
     const shop = service(
       'shop',
@@ -138,7 +152,7 @@ describe('rate limits of virtual hosts', () => {
     stored.set(key, { ...rejected, resource: good, stale: true });
     const stale = translate({ stored });
     expect(problemsOf(stale)).to.deep.equal([
-      'warning VirtualService/gw-system/shop : RateLimitConfig gw-system.a serves its last valid version: spec.raw: it is wrong',
+      'warning VirtualService/gw-system/shop spec.virtualHost.options.rateLimitConfigs.refs[0]: RateLimitConfig gw-system.a serves its last valid version: spec.raw: it is wrong',
     ]);
     expect(hostsOf(stale)[0]!.rateLimitConfigs[0]!.spec).to.equal(good.spec);
   });
