@@ -293,4 +293,36 @@ spec:
       [token(privateKey, { role: 'user' }), 429],
     ]);
   });
+
+  it('local limits: 200 with x-ratelimit-*, then 429; a route has its own bucket', async () => {
+    const listener = `
+apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: gateway-proxy, namespace: gw-system }
+spec:
+  bindPort: 8080
+  httpGateway:
+    options:
+      httpLocalRatelimit:
+        defaultLimit: { maxTokens: 1, tokensPerFill: 1, fillInterval: 60s }
+        enableXRatelimitHeaders: true
+---`;
+    const search = `      - matchers: [{ prefix: /search }]
+        options: { ratelimit: { localRatelimit: { maxTokens: 2, fillInterval: 60s } } }
+        routeAction: { single: { upstream: { name: echo, namespace: gw-system } } }`;
+    const gateway = await start(listener + service('{}', search));
+    const shown = async (path: string): Promise<unknown[]> => {
+      const { status, headers, body } = await gateway.ask(path);
+      return [status, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining'], status === 429 ? body : ''];
+    };
+    expect([await shown('/'), await shown('/')]).to.deep.equal([
+      [200, '1', '0', ''],
+      [429, '1', '0', 'local_rate_limited'],
+    ]);
+    expect([await shown('/search'), await shown('/search'), await shown('/search')]).to.deep.equal([
+      [200, '2', '1', ''],
+      [200, '2', '0', ''],
+      [429, '2', '0', 'local_rate_limited'],
+    ]);
+  });
 });
