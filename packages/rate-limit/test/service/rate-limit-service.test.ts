@@ -247,11 +247,11 @@ describe('the rate limit service', () => {
     const memory = createMemoryStore({ now: () => NOW });
     const deadlines: number[] = [];
     const store: Store = {
-      ...memory,
       count(charges, deadlineMs) {
         deadlines.push(deadlineMs);
         return memory.count(charges);
       },
+      close() {},
     };
     const { service } = await serve(PER_USER, { store });
     service.check(alice, 25);
