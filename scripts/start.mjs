@@ -42,6 +42,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
+// A failure of this program must not leave the others running.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGTERM');
+});
+
 await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
@@ -65,7 +70,7 @@ async function startDemo() {
 
 /** Prints the listeners of the gateway, those that are missing, and commands to try. */
 async function greet(ready) {
-  const { listeners, unserved, problems, adminPort, statsPort } = ready;
+  const { listeners, unserved = [], problems, adminPort, statsPort } = ready;
   const urls = listeners.map((each) => `${each.protocol}://localhost:${each.port}`);
   if (urls.length === 0) urls.push(`no listener yet${unserved.length === 0 ? ': no virtual service' : ''}`);
   const rows = [

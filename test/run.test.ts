@@ -30,7 +30,7 @@ describe('npm run', () => {
     [['--config'], 2, "Error: option '--config <dir>' argument missing\n"],
     [['--http-port', 'many'], 2, /^Error: option '--http-port <port>'.*a port must be between 0 and 65535/],
     [['proxy'], 2, /^Error: the role proxy is not supported yet/],
-    [['--help'], 0, /^Usage: edge-gateway \[options\]\n/],
+    [['--help'], 0, /^Usage: edge-gateway \[role\] \[options\]\n/],
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
   ] as const) {
     it(`start ${argv.join(' ')} starts nothing and exits with ${code}`, async () => {

@@ -277,7 +277,7 @@ describe('the middleware', () => {
   it('throws for an invalid chain or invalid settings', () => {
     const broken: [AuthConfigSpec, object, string][] = [
       [{ configs: [] }, {}, 'ERR_EXTAUTH_CONFIG'],
-      [{ configs: [{ ldap: { address: 'a:1' } }] }, {}, 'ERR_EXTAUTH_METHOD'],
+      [{ configs: [{ pluginAuth: { name: 'a', config: {} } }] }, {}, 'ERR_EXTAUTH_METHOD'],
       [{ configs: [{}] }, {}, 'ERR_EXTAUTH_METHOD'],
       [{ configs: [{ name: 'a', jwt: {} }], booleanExpr: 'a &&' }, {}, 'ERR_CORE_EXPRESSION'],
       [CONFIG, { statusOnError: 599 }, 'ERR_EXTAUTH_CONFIG'],
