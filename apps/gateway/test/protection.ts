@@ -8,6 +8,7 @@ import {
   type MemorySource,
   type Snapshot,
 } from '@edge-gateway/core';
+import { graphqlAction } from '@edge-gateway/graphql';
 import { createRouter, type Router } from '@edge-gateway/routing';
 import { createConcerns } from '../src/concerns.ts';
 
@@ -54,10 +55,16 @@ export async function protect(resources: string, keySet = '', parts: Partial<Con
   const source = memorySource({ upstreams: upstream(backendPort), resources });
   const controlPlane = createControlPlane({ source, defaultGateways: { httpPort: 8080 } });
   const context = createContext({ ...parts, secrets: controlPlane.secrets });
-  const router: Router = createRouter({ concerns: createConcerns(), context, fallthrough: 'notFound' });
+  const router: Router = createRouter({
+    concerns: createConcerns(),
+    actions: [graphqlAction()],
+    context,
+    fallthrough: 'notFound',
+  });
   controlPlane.subscribe(({ snapshots }) => router.apply(snapshots.get('gateway-proxy') as Snapshot));
   await controlPlane.start();
   const [front, port] = await listen((req, res) => router(req, res, () => res.writeHead(500).end()));
+  front.on('upgrade', router.upgrade);
 
   return {
     source,

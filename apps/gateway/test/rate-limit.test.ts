@@ -98,6 +98,24 @@ describe('rate limits of the gateway', () => {
     expect(await shown()).to.deep.equal([429, '1, 1;w=60', '0', '59', '59']);
   });
 
+  for (const [early, regular] of [
+    [2, 5],
+    [5, 2],
+  ]) {
+    it(`states the stricter limit of ${early} before and ${regular} after authentication`, async () => {
+      const limitBy = (key: string): string =>
+        `{ rateLimits: [{ actions: [{ requestHeaders: { headerName: x-plan, descriptorKey: ${key} } }] }] }`;
+      const ruleOf = (key: string, requests?: number): string =>
+        `{ key: ${key}, rateLimit: { requestsPerUnit: ${requests}, unit: MINUTE } }`;
+      const gateway = await start({
+        settings: `{ ratelimit: { descriptors: [${ruleOf('early', early)}, ${ruleOf('regular', regular)}] }, ratelimitServer: { enableXRatelimitHeaders: true } }`,
+        hostOptions: `{ ratelimitEarly: ${limitBy('early')}, ratelimitRegular: ${limitBy('regular')} }`,
+      });
+      const { headers } = await gateway.ask('/', { 'x-plan': 'a' });
+      expect([headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]).to.deep.equal(['2, 2;w=60', '1']);
+    });
+  }
+
   it('replaces the limits of the virtual host by those of the route, unless it includes them', async () => {
     const settings = `{ ratelimit: { descriptors: [
       { key: plan, rateLimit: { requestsPerUnit: 1, unit: MINUTE } },

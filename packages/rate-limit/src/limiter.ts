@@ -16,6 +16,9 @@ export interface RuleOutcome extends Count {
   readonly descriptor?: Descriptor | undefined;
 }
 
+/** What limits are compared by. */
+export type Strictness = Pick<RuleOutcome, 'isOver' | 'remaining' | 'resetMs'>;
+
 /** What the limits say about one request. */
 export interface Decision {
   readonly isAllowed: boolean;
@@ -41,7 +44,8 @@ export function strictestOutcome({ outcomes }: Decision): RuleOutcome | undefine
   return strictest;
 }
 
-function isStricter(a: RuleOutcome, b: RuleOutcome): boolean {
+/** Returns true if clients should rather know `a` than `b`; see {@link strictestOutcome}. */
+export function isStricter(a: Strictness, b: Strictness): boolean {
   if (a.isOver !== b.isOver) return a.isOver;
   return a.remaining === b.remaining ? a.resetMs > b.resetMs : a.remaining < b.remaining;
 }

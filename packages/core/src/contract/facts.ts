@@ -1,6 +1,7 @@
 import type { RequestSpans } from './request-spans.ts';
 import type { IncomingMessage } from 'node:http';
 import { connectionOf, type ClientConnection } from './client-connection.ts';
+import type { ComplexityCharge } from './complexity-charge.ts';
 import type { Identity } from './identity.ts';
 import type { CookieTest } from '../http/cookie-names.ts';
 
@@ -79,6 +80,11 @@ export class Facts {
   logMask: LogMask | undefined = undefined;
   /** Set by a concern to select the route again, by the current headers and path. */
   reroute = false;
+  /**
+   * Charges of concerns that depend on the complexity of the operation. An action that computes it runs them before each execution, by
+   * `chargeComplexity`. `undefined` if the action computes none.
+   */
+  complexityCharges: ComplexityCharge[] | undefined = undefined;
   readonly #request: IncomingMessage;
   #connection: ClientConnection | undefined;
 

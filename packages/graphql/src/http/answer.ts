@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Context, Facts, RetryPolicy } from '@edge-gateway/core';
+import { chargeComplexity, type Context, type Facts, type RetryPolicy } from '@edge-gateway/core';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { ERROR_CODES, type GraphQLErrorCode } from '../error-codes.ts';
 import type { ApiResult, ExecutableApi, OperationRequest } from '../execute/executable-api.ts';
+import { complexityOf, MAX_COMPLEXITY } from '../document/complexity.ts';
 import type { Operation } from '../document/documents.ts';
 import { createDocuments } from '../document/documents.ts';
 import type { GraphQLRequest } from './graphql-request.ts';
@@ -104,6 +105,38 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     return { operation, variables, extensions, facts, signal, personal, retries };
   }
 
+  /** Charges requests of one HTTP request for their complexity, together. A rejected one counts 1. Throws the error of a denial. */
+  function charge(requests: readonly (OperationRequest | Refusal)[], facts: Facts): Promise<void> | undefined {
+    if (!facts.complexityCharges || facts.complexityCharges.length === 0) return undefined;
+    const { schema } = api;
+    const sum = requests.reduce((total, each) => total + (isRefusal(each) ? 1 : complexityOf({ schema, ...each })), 0);
+    return chargeComplexity(facts, Math.min(MAX_COMPLEXITY, sum));
+  }
+
+  /** Returns a request that is charged. */
+  async function chargedRequest(asked: Asked): Promise<OperationRequest | Refusal> {
+    const request = await requestOf(asked);
+    const charging = charge([request], asked.facts);
+    if (charging) await charging;
+    return request;
+  }
+
+  async function execute(request: OperationRequest | Refusal, wanted: Wanted): Promise<Answer> {
+    if (isRefusal(request)) return refuse(request, wanted);
+    const { operation, variables, facts } = request;
+    if (operation.definition.operation === 'subscription') {
+      return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
+    }
+    const kept = cache.get(request);
+    const known = kept instanceof Promise ? await kept : kept;
+    if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
+    const result = await api.execute(request);
+    if (spec.options?.logSensitiveInfo === true) {
+      log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
+    }
+    return answered(result, request, wanted);
+  }
+
   function refuse(refused: Refusal, wanted: Wanted): Answer {
     counts.error.value++;
     if (refused.code === 'ERR_GRAPHQL_BODY') counts.parseJsonError.value++;
@@ -129,26 +162,19 @@ export function createAnswerer({ api, limits, counts, spec, shared }: ServedApi,
     },
     async answer(asked: Asked): Promise<Answer> {
       counts.total.value++;
-      const { wanted } = asked;
-      const request = await requestOf(asked);
-      if (isRefusal(request)) return refuse(request, wanted);
-      const { operation, variables, facts } = request;
-      if (operation.definition.operation === 'subscription') {
-        return refuse(refusal('ERR_GRAPHQL_OPERATION', api.subscribe ? STREAMS_ONLY : NO_SUBSCRIPTIONS), wanted);
-      }
-      const kept = cache.get(request);
-      const known = kept instanceof Promise ? await kept : kept;
-      if (known) return { status: 200, body: known.body, headers: keptHeaders(known) };
-      const result = await api.execute(request);
-      if (spec.options?.logSensitiveInfo === true) {
-        log.debug({ requestId: facts.requestId, query: operation.text, variables, result }, 'operation');
-      }
-      return answered(result, request, wanted);
+      return execute(await chargedRequest(asked), asked.wanted);
+    },
+    /** Returns the responses of a batch, which is charged before any operation is executed. */
+    async answerBatch(batch: readonly Asked[], facts: Facts): Promise<Answer[]> {
+      counts.total.value += batch.length;
+      const requests = await Promise.all(batch.map(requestOf));
+      await charge(requests, facts);
+      return Promise.all(requests.map((request, i) => execute(request, batch[i]!.wanted)));
     },
     /** Returns the results of an operation as a stream: many of a subscription, one of others. */
     async subscribe(asked: Asked): Promise<Results | Refusal> {
       counts.total.value++;
-      const request = await requestOf(asked);
+      const request = await chargedRequest(asked);
       if (isRefusal(request)) return request;
       if (request.operation.definition.operation !== 'subscription') {
         const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(limits.operationTimeoutMs)]);

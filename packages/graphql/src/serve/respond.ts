@@ -98,9 +98,9 @@ async function respond(exchange: ActionExchange, means: Means): Promise<void> {
     const refused = await serve(exchange, means, { ...asked, request: posted });
     return refused && write(answerer.refuse(refused, FALLBACK));
   }
-  const ask = (request: GraphQLRequest): Promise<Answer> => answerer.answer({ ...asked, request });
-  if (!isBatch(posted)) return write(await ask(posted));
-  const answers = await Promise.all(posted.map(ask));
+  if (!isBatch(posted)) return write(await answerer.answer({ ...asked, request: posted }));
+  const batch = posted.map((request) => ({ ...asked, request }));
+  const answers = await answerer.answerBatch(batch, facts);
   write({ status: 200, body: `[${answers.map(({ body }) => body).join(',')}]`, headers: [] });
 }
 

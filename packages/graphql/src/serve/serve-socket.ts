@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf } from '@edge-gateway/core';
+import { factsOf, GatewayError } from '@edge-gateway/core';
 import { GraphQLError, parse } from 'graphql';
 import { CloseCode, makeServer, type Server, type SubscribePayload } from 'graphql-ws';
 import type { WebSocket } from 'ws';
@@ -45,7 +45,11 @@ export function serveSocket(webSocket: WebSocket, req: IncomingMessage, parts: S
         // After the message to the client.
         if (departing) setImmediate(leave);
       };
-      const results = await answerer.subscribe(askedBy(payload, req, over.signal));
+      const results = await answerer.subscribe(askedBy(payload, req, over.signal)).catch(deniedBy);
+      if (results instanceof GraphQLError) {
+        end();
+        return [results];
+      }
       if (!isRefusal(results)) {
         if (results.lasting) lasting.add(over);
         leave();
@@ -80,6 +84,13 @@ function askedBy(payload: SubscribePayload, req: IncomingMessage, signal: AbortS
     method: 'POST',
     signal,
   };
+}
+
+/** Returns the error of an operation that a concern denied. Throws other errors. */
+function deniedBy(error: unknown): GraphQLError {
+  if (!(error instanceof GatewayError)) throw error;
+  const { code, message, status } = error;
+  return new GraphQLError(status < 500 ? message : 'The operation cannot be checked.', { extensions: { code } });
 }
 
 function attach(webSocket: WebSocket, server: Server<unknown>, limits: Limits, ignoresMessages: () => boolean): void {

@@ -1,5 +1,6 @@
 import type { Context, Scope } from '@edge-gateway/core';
-import { compileActions } from '../descriptor/compile-actions.ts';
+import type { RateLimitActions } from '@edge-gateway/core/schema';
+import { compileActions, type DescriptorsOf } from '../descriptor/compile-actions.ts';
 import { compileBasic } from '../descriptor/compile-basic.ts';
 import { compileConcurrency, type SlotsOf } from '../descriptor/compile-concurrency.ts';
 import type { Descriptor } from '../descriptor/descriptor.ts';
@@ -16,6 +17,8 @@ import { settingsRules, type LimiterOf } from './limiter-source.ts';
 export interface LimitCheck {
   readonly domain: Domain;
   readonly limiter: Limiter;
+  /** True if each descriptor costs the complexity of the GraphQL operation. */
+  readonly isByComplexity: boolean;
   descriptorsOf(request: DescribedRequest): readonly Descriptor[];
 }
 
@@ -65,6 +68,7 @@ function basicChecks(block: LimitBlock, place: LimitPlace): LimitCheck[] {
     {
       domain: 'basic',
       limiter: place.limiterOf('basic', [ruleSet]),
+      isByComplexity: false,
       descriptorsOf(request) {
         const descriptor = descriptorOf(request);
         return descriptor ? [descriptor] : [];
@@ -83,19 +87,21 @@ function configChecks(block: LimitBlock, families: readonly Family[], place: Lim
     const raw = known.get(resource)?.raw;
     if (!raw && !known.has(resource)) return missingConfig(resource, block, place);
     const ruleSet = compileRules(raw ?? {}, { domain: 'vendor.io', resource });
-    return [{ ruleSet, descriptorsOf: compileActions(raw?.rateLimits ?? [], { resource, ...warnOf(place) }) }];
+    return [{ ruleSet, resource, rateLimits: raw?.rateLimits ?? [] }];
   });
   const limiter = place.limiterOf(
     'vendor.io',
     compiled.map(({ ruleSet }) => ruleSet),
   );
-  return [
-    {
-      domain: 'vendor.io',
-      limiter,
-      descriptorsOf: (request) => compiled.flatMap(({ descriptorsOf }) => descriptorsOf(request)),
-    },
-  ];
+  return bothKinds((isByComplexity) => {
+    const compilers = compiled.flatMap(({ resource, rateLimits }) => {
+      const chosen = rateLimits.filter((each) => costsComplexity(each) === isByComplexity);
+      return chosen.length === 0 ? [] : [compileActions(chosen, { resource, ...warnOf(place) })];
+    });
+    if (compilers.length === 0) return undefined;
+    const descriptorsOf: DescriptorsOf = (request) => compilers.flatMap((each) => each(request));
+    return { domain: 'vendor.io', limiter, isByComplexity, descriptorsOf };
+  });
 }
 
 /** A route whose reference is broken returns its replacement; nothing else is served without its limits. */
@@ -109,7 +115,20 @@ function customChecks(families: readonly Family[], place: LimitPlace): LimitChec
   const rateLimits = families.flatMap(({ rateLimits: each }) => each);
   if (rateLimits.length === 0) return [];
   const limiter = place.limiterOf('custom', settingsRules(place.scope?.settings.ratelimit));
-  return [{ domain: 'custom', limiter, descriptorsOf: compileActions(rateLimits, warnOf(place)) }];
+  return bothKinds((isByComplexity) => {
+    const chosen = rateLimits.filter((each) => costsComplexity(each) === isByComplexity);
+    if (chosen.length === 0) return undefined;
+    return { domain: 'custom', limiter, isByComplexity, descriptorsOf: compileActions(chosen, warnOf(place)) };
+  });
+}
+
+/** Returns the checks of all requests, then those by complexity, which GraphQL routes defer. */
+function bothKinds(checkOf: (isByComplexity: boolean) => LimitCheck | undefined): LimitCheck[] {
+  return [checkOf(false), checkOf(true)].filter((check) => check !== undefined);
+}
+
+function costsComplexity({ cost }: RateLimitActions): boolean {
+  return cost?.graphqlComplexity !== undefined;
 }
 
 function warnOf({ context, scope }: LimitPlace) {

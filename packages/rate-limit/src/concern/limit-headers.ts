@@ -1,17 +1,15 @@
-import type { HeaderChange } from '@edge-gateway/core';
+import type { Facts } from '@edge-gateway/core';
 import { strictestOutcome, type Decision, type RuleOutcome } from '../limiter.ts';
+import { showLimit } from './shown-limit.ts';
 
-/** Returns `x-ratelimit-*` of a response as response changes, in the syntax of draft-polli-ratelimit-headers-03. */
-export function limitHeaders(decision: Decision): HeaderChange[] {
+/** Shows a decision in the response, in the syntax of draft-polli-ratelimit-headers-03. */
+export function showDecision(facts: Facts, decision: Decision): void {
   const strictest = strictestOutcome(decision);
-  if (!strictest) return [];
-  const { limit, remaining, resetMs } = strictest;
+  if (!strictest) return;
+  const { limit, remaining, resetMs, isOver } = strictest;
   const policies = decision.outcomes.filter(({ isShadow }) => !isShadow).map(policyOf);
-  return [
-    { op: 'set', name: 'x-ratelimit-limit', value: [limit.requests, ...policies].join(', ') },
-    { op: 'set', name: 'x-ratelimit-remaining', value: String(remaining) },
-    { op: 'set', name: 'x-ratelimit-reset', value: String(secondsOf(resetMs)) },
-  ];
+  const limits = [limit.requests, ...policies].join(', ');
+  showLimit(facts, { isOver, remaining, resetMs, limit: limits, resetSeconds: secondsOf(resetMs) });
 }
 
 function policyOf({ limit }: RuleOutcome): string {

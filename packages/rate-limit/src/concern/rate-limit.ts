@@ -6,10 +6,12 @@ import {
   type Concern,
   type Context,
   type Facts,
+  type GatewayError,
   type Handler,
-  type Next,
   type Scope,
 } from '@edge-gateway/core';
+import { integerCost } from '../descriptor/cost.ts';
+import type { Descriptor } from '../descriptor/descriptor.ts';
 import type { Decision } from '../limiter.ts';
 import { localRateLimitConcern } from '../local/local-rate-limit.ts';
 import { rateLimitError } from '../error-codes.ts';
@@ -17,8 +19,8 @@ import { createInFlight } from '../store/in-flight.ts';
 import type { LimitStage } from './families.ts';
 import { releaseAtEnd } from './in-flight-limit.ts';
 import { pickLimits, type LimitBlock } from './limit-block.ts';
-import { compileLimits } from './limit-checks.ts';
-import { limitHeaders, secondsOf } from './limit-headers.ts';
+import { compileLimits, type LimitCheck } from './limit-checks.ts';
+import { secondsOf, showDecision } from './limit-headers.ts';
 import { LimitedRequest, requestPlace } from './limited-request.ts';
 import { limiterSource, type LimiterOptions } from './limiter-source.ts';
 import { createRouteStats } from './route-stats.ts';
@@ -41,6 +43,8 @@ export function createRateLimit(options: LimiterOptions = {}): readonly Concern[
   }));
   return [localRateLimitConcern, ...global] as readonly Concern[];
 }
+
+type MaybePromise<T> = T | Promise<T>;
 
 /** What a handler is compiled from, besides its block. */
 interface Compilation {
@@ -67,19 +71,18 @@ export function compileRateLimit(
   const log = context.log.get('filter');
   const place = requestPlace(block.routeOptions, scope?.settings);
 
-  /** Records a decision. Returns false if it rejects the request, which then has ended. */
-  function apply(decision: Decision, facts: Facts, next: Next): boolean {
+  /** Records a decision. Returns the error of a rejected request. */
+  function apply(decision: Decision, facts: Facts): GatewayError | undefined {
     stats.count(decision);
     routes.count(decision.isAllowed ? 'ok' : 'over_limit', facts.upstream);
     if (health.isFailing) recovered();
-    if (enableXRatelimitHeaders) facts.responseChanges.push(...limitHeaders(decision));
+    if (enableXRatelimitHeaders) showDecision(facts, decision);
     recordOver(decision, facts);
-    if (decision.isAllowed) return true;
-    next(limited(retryAfter ? decision : undefined));
-    return false;
+    return decision.isAllowed ? undefined : limited(retryAfter ? decision : undefined);
   }
 
-  function fail(error: unknown, { upstream }: Facts, next: Next): void {
+  /** Records a failure. Returns the error of a rejected request. */
+  function fail(error: unknown, { upstream }: Facts): GatewayError | undefined {
     stats.failed((error as { code?: string }).code ?? 'ERR_RATE_LIMIT_STORE');
     routes.count('error', upstream);
     if (!health.isFailing) {
@@ -87,8 +90,9 @@ export function compileRateLimit(
       const requests = denyOnFail ? 'rejected' : 'allowed';
       log.warn({ code: (error as { code?: string }).code, requests }, 'rate limits cannot be checked');
     }
-    if (denyOnFail) next(failed(error));
-    else routes.count('failure_mode_allowed', upstream);
+    if (denyOnFail) return failed(error);
+    routes.count('failure_mode_allowed', upstream);
+    return undefined;
   }
 
   function recovered(): void {
@@ -103,6 +107,39 @@ export function compileRateLimit(
     return release !== undefined;
   }
 
+  /** Asks a limiter; returns the error of a rejected request, as a value while limiters answer with values. */
+  function ask(
+    { domain, limiter }: LimitCheck,
+    descriptors: readonly Descriptor[],
+    facts: Facts,
+  ): MaybePromise<GatewayError | undefined> {
+    let decision: MaybePromise<Decision>;
+    try {
+      decision = limiter.check(domain, descriptors, deadlineMs);
+    } catch (error) {
+      return fail(error, facts);
+    }
+    if (!(decision instanceof Promise)) return apply(decision, facts);
+    return decision.then(
+      (each) => apply(each, facts),
+      (error: unknown) => fail(error, facts),
+    );
+  }
+
+  /** Lets the action charge a check for the complexity of an operation; false if the action computes none. */
+  function defer(check: LimitCheck, descriptors: readonly Descriptor[], facts: Facts): boolean {
+    if (!check.isByComplexity || !facts.complexityCharges) return false;
+    facts.complexityCharges.push(async (complexity) => {
+      const cost = integerCost(complexity);
+      return ask(
+        check,
+        descriptors.map((each) => ({ ...each, cost })),
+        facts,
+      );
+    });
+    return true;
+  }
+
   const handler: Handler = function rateLimit(req, res, next) {
     const facts = factsOf(req);
     const request = new LimitedRequest(req, facts, place);
@@ -111,30 +148,14 @@ export function compileRateLimit(
     /** Asks the limiters from `i` on; stays synchronous while they answer with values. */
     function check(from: number): void {
       for (let i = from; i < checks.length; i++) {
-        const { domain, limiter, descriptorsOf } = checks[i]!;
-        const descriptors = descriptorsOf(request);
-        if (descriptors.length === 0) continue;
-        let decision: Decision | Promise<Decision>;
-        try {
-          decision = limiter.check(domain, descriptors, deadlineMs);
-        } catch (error) {
-          fail(error, facts, next);
-          if (denyOnFail) return;
-          continue;
-        }
-        if (decision instanceof Promise) {
-          decision.then(
-            (each) => {
-              if (apply(each, facts, next)) check(i + 1);
-            },
-            (error: unknown) => {
-              fail(error, facts, next);
-              if (!denyOnFail) check(i + 1);
-            },
-          );
+        const descriptors = checks[i]!.descriptorsOf(request);
+        if (descriptors.length === 0 || defer(checks[i]!, descriptors, facts)) continue;
+        const denial = ask(checks[i]!, descriptors, facts);
+        if (denial instanceof Promise) {
+          denial.then((error) => (error ? next(error) : check(i + 1))).catch(next);
           return;
         }
-        if (!apply(decision, facts, next)) return;
+        if (denial) return next(denial);
       }
       next();
     }
@@ -153,7 +174,10 @@ function recordOver({ outcomes }: Decision, { metadata }: Facts): void {
     if (!isOver) continue;
     const field = isShadow ? 'shadow_over_limit' : 'over_limit';
     const known = metadata.get(METADATA);
-    metadata.set(METADATA, { ...known, [field]: known?.[field] === undefined ? rule : `${known[field]},${rule}` });
+    const rules = known?.[field];
+    // The operations of a WebSocket may exceed a rule again and again.
+    if (`,${String(rules)},`.includes(`,${rule},`)) continue;
+    metadata.set(METADATA, { ...known, [field]: rules === undefined ? rule : `${String(rules)},${rule}` });
   }
 }
 

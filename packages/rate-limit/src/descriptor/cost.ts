@@ -25,6 +25,7 @@ export function compileCost({ header, graphqlComplexity }: RateLimitCost): CostO
   throw rateLimitError('ERR_RATE_LIMIT_ACTIONS', 'invalid cost: must set header or graphqlComplexity');
 }
 
-function integerCost(complexity = 1): number {
+/** Returns the cost of a complexity. */
+export function integerCost(complexity = 1): number {
   return complexity >= 0 ? Math.min(Math.ceil(complexity), Number.MAX_SAFE_INTEGER) : 1;
 }

@@ -4,7 +4,6 @@ import {
   factsOf,
   type Concern,
   type Context,
-  type Facts,
   type Handler,
   type LocalBucket,
   type Scope,
@@ -13,6 +12,7 @@ import {
 } from '@edge-gateway/core';
 import type { TokenBucket } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
+import { showLimit, type ShownLimit } from '../concern/shown-limit.ts';
 import { LocalLevel, pickLocal } from './pick-local.ts';
 
 /** Body of a rejection. */
@@ -48,7 +48,7 @@ function compileLocal(block: LocalLevel | ListenerLimit, context: Context, scope
     const bucket = bucketOf(req.socket);
     const isAllowed = bucket.take(context.now());
     enabled!.value++;
-    if (tells) addHeaders(factsOf(req), bucket);
+    if (tells) showLimit(factsOf(req), shown(bucket, isAllowed));
     if (isAllowed) {
       ok!.value++;
       return next();
@@ -79,12 +79,8 @@ function bucketsOf(limit: TokenBucket): (socket: Socket) => LocalBucket {
   };
 }
 
-function addHeaders({ responseChanges }: Facts, { maxTokens, remaining, resetSeconds }: LocalBucket): void {
-  responseChanges.push(
-    { op: 'set', name: 'x-ratelimit-limit', value: String(maxTokens) },
-    { op: 'set', name: 'x-ratelimit-remaining', value: String(remaining) },
-    { op: 'set', name: 'x-ratelimit-reset', value: String(resetSeconds) },
-  );
+function shown({ maxTokens, remaining, resetSeconds }: LocalBucket, isAllowed: boolean): ShownLimit {
+  return { isOver: !isAllowed, remaining, resetMs: resetSeconds * 1000, limit: String(maxTokens), resetSeconds };
 }
 
 /** Returns what the bucket belongs to. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamicDestination, Next } from '@edge-gateway/core';
+import { chargeComplexity, type DynamicDestination, type Next } from '@edge-gateway/core';
 import { removeHeader } from '../http1/flat-headers.ts';
 import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
@@ -82,6 +82,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   // Facts are created only if a concern reads or writes them.
   if (exits.embedded || request.facts || route.plan.chain.length > 0 || route.plan.late || action.type === 'respond')
     shareFacts(request);
+  if (action.type === 'respond') request.facts!.complexityCharges ??= [];
   return true;
 }
 
@@ -155,7 +156,16 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
   }
 }
 
+/** Runs the action. One that computes no complexity after a change of the route is charged as 1. */
 function act(request: RoutedRequest, exits: RequestExits): void {
+  const isCharged = request.facts?.complexityCharges && request.route.entry!.route.action.type !== 'respond';
+  const charging = isCharged ? chargeComplexity(request.facts!, 1) : undefined;
+  if (!charging) return actOn(request, exits);
+  const proceed = (): void => void (request.finished || actOn(request, exits));
+  charging.then(proceed, (error: unknown) => request.fail(exits, error));
+}
+
+function actOn(request: RoutedRequest, exits: RequestExits): void {
   try {
     const action = resolveAction(request.head, request.route.entry!);
     if (action.type === 'forward') exits.send(request, request.route.destination!, action);

@@ -118,7 +118,9 @@ const cost = f.block(f.exactlyOne('the cost has no source', 'header', 'graphqlCo
       default: 1000,
     }),
   }),
-  graphqlComplexity: f.empty('The complexity of the GraphQL operation.', f.refused),
+  graphqlComplexity: f.empty(
+    'The complexity of the GraphQL operation: each field counts 1 and its inner fields as often as its list has items, `first`, `last` or `limit` if it has such an argument, else 10. Batches count as their sum; rejected operations, and requests to other routes, as 1.',
+  ),
 });
 /** How much a request counts. */
 export interface RateLimitCost extends f.Static<typeof cost> {}
