@@ -21,7 +21,7 @@ describe('the tables of RateLimitConfigs', () => {
       { key: 'other', weight: 7, rateLimit: { ...limit, algorithm: 'NONE' } },
       { key: 'parent', weight: 3 },
     ];
-    expect(LIMIT_TREES['Descriptors']!(config({ descriptors }))).to.equal(
+    expect(LIMIT_TREES['Descriptors']!(config({ descriptors }), [])).to.equal(
       [
         'plain - 5 per MINUTE',
         'slow - 5 per MINUTE, sliding window, weight 2',
@@ -34,6 +34,6 @@ describe('the tables of RateLimitConfigs', () => {
 
   it('show the same of sets', () => {
     const setDescriptors = [{ simpleDescriptors: [{ key: 'a', value: 'b' }], rateLimit: limit, shadow: true }];
-    expect(LIMIT_SETS['Set Descriptors']!(config({ setDescriptors }))).to.equal('[a: b] - 5 per MINUTE, shadow');
+    expect(LIMIT_SETS['Set Descriptors']!(config({ setDescriptors }), [])).to.equal('[a: b] - 5 per MINUTE, shadow');
   });
 });
