@@ -27,9 +27,15 @@ spec:
       - matchers: [{ prefix: /limited }]
         routeAction: { single: { upstream: { name: echo, namespace: gw-system } } }
         options: ${route}
+      - matchers: [{ prefix: /redirect }]
+        redirectAction: { pathRedirect: /limited }
+      - matchers: [{ prefix: /direct }]
+        directResponseAction: { status: 203 }
       - matchers: [{ prefix: / }]
         routeAction: { single: { upstream: { name: echo, namespace: gw-system } } }
 `;
+const UNROUTED = (domain: string, text: string): string =>
+  text.replace("['*']", `[${domain}]`).replace('prefix: / ', 'prefix: /else ');
 
 const bucket = (maxTokens: number): string => `{ maxTokens: ${maxTokens}, tokensPerFill: 1, fillInterval: 30s }`;
 const shown = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
@@ -94,6 +100,40 @@ describe('local rate limits', () => {
     gateway.source.set('resources', resources({ host, route }));
     const { status, headers } = await gateway.ask('/limited');
     expect([status, headers['x-version']]).to.deep.equal([429, 'new']);
+  });
+
+  for (const [name, domain] of [
+    ['without a route', "'*'"],
+    ['without a virtual host', 'a.example.com'],
+  ] as const) {
+    it(`limits requests ${name} together with all others of the listener`, async () => {
+      const listener = `{ httpLocalRatelimit: { enableXRatelimitHeaders: true, defaultLimit: ${bucket(2)} } }`;
+      const gateway = await start({ listener });
+      gateway.source.set('resources', UNROUTED(domain, resources({ listener })));
+      const host = domain === "'*'" ? 'any' : domain;
+      expect((await gateway.ask('/else', { host })).status).to.equal(200);
+      const missing = await gateway.ask('/none', { host: domain === "'*'" ? 'any' : 'other' });
+      expect([missing.status, missing.body, missing.headers['x-ratelimit-remaining']]).to.deep.equal([404, '', '0']);
+      const limited = await gateway.ask('/none', { host: 'other' });
+      expect([limited.status, limited.body]).to.deep.equal([429, 'local_rate_limited']);
+      expect((await gateway.ask('/else', { host })).status).to.equal(429);
+    });
+  }
+
+  it('limits redirects and direct responses', async () => {
+    const gateway = await start({ listener: `{ httpLocalRatelimit: { defaultLimit: ${bucket(2)} } }` });
+    expect(await statuses(gateway, '/redirect', '/direct', '/redirect', '/direct')).to.deep.equal([301, 203, 429, 429]);
+  });
+
+  it('keeps the tokens of a listener for requests without a route over reloads', async () => {
+    const listener = `{ httpLocalRatelimit: { defaultLimit: ${bucket(1)} } }`;
+    const gateway = await start({ listener });
+    gateway.source.set('resources', UNROUTED("'*'", resources({ listener })));
+    expect(await statuses(gateway, '/none')).to.deep.equal([404]);
+    const changed = `{ httpConnectionManagerSettings: { serverName: changed }, ${listener.slice(1)}`;
+    gateway.source.set('resources', UNROUTED("'*'", resources({ listener: changed })));
+    const { status, headers } = await gateway.ask('/none');
+    expect([status, headers['server']]).to.deep.equal([429, 'changed']);
   });
 
   it('has a bucket for each connection if the listener requires it', async () => {

@@ -116,6 +116,11 @@ export interface Concern<Options = unknown> {
   pick?(levels: readonly object[]): Options | undefined;
   /** `scope` is missing in a user's own server. */
   compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
+  /**
+   * Compiles the block of a listener for requests that no route matches, like `compile`. Default: they do not pass the concern. Its
+   * handlers are never closed and do not filter responses.
+   */
+  compileUnrouted?(options: Options, context: Context, settings: SnapshotSettings): Handler | undefined;
 }
 
 /** Creates a context. By default it logs warnings and errors to standard error, has no secrets, and uses the system clock. */

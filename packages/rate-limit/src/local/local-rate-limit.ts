@@ -30,18 +30,37 @@ export const localRateLimitConcern: Concern<LocalLevel | ListenerLimit> = {
   option: 'httpLocalRatelimit',
   stage: 'localRateLimit',
   pick: pickLocal,
-  compile: compileLocal,
+  compile(block, context, scope) {
+    const shared = scope?.settings.httpLocalRatelimit;
+    if (!(block instanceof LocalLevel)) return compileListenerLimit(block, context, scope?.settings);
+    return compileLocal({ limit: block.bucket, name: nameOf(block, scope), shared }, context);
+  },
+  compileUnrouted: (block, context, settings) => compileListenerLimit(block as ListenerLimit, context, settings),
 };
 
-function compileLocal(block: LocalLevel | ListenerLimit, context: Context, scope?: Scope): Handler | undefined {
-  const limit = block instanceof LocalLevel ? block.bucket : block.defaultLimit;
+/** The bucket of a listener is the same for all of its routes, and for requests without one. */
+function compileListenerLimit(
+  { defaultLimit: limit }: ListenerLimit,
+  context: Context,
+  settings: SnapshotSettings | undefined,
+): Handler | undefined {
   if (!limit) return undefined;
-  const shared = scope?.settings.httpLocalRatelimit;
+  return compileLocal({ limit, name: settings?.listener ?? '', shared: settings?.httpLocalRatelimit }, context);
+}
+
+/** A bucket, what it belongs to, and the settings of its listener. */
+interface NamedLimit {
+  readonly limit: TokenBucket;
+  readonly name: string;
+  readonly shared: ListenerLimit | undefined;
+}
+
+function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Handler {
   const { localRateLimitPerDownstreamConnection: isPerConnection = false, enableXRatelimitHeaders: tells = false } =
     shared ?? {};
-  const key = `localRateLimit|${nameOf(block, scope)}|${isPerConnection}|${JSON.stringify(limit)}`;
+  const key = `localRateLimit|${name}|${isPerConnection}|${JSON.stringify(limit)}`;
   const bucketOf = context.state(key, () => (isPerConnection ? bucketsOf(limit) : sharedBucket(limit)));
-  const counter = (name: string) => context.metrics.counter(stat(name));
+  const counter = (each: string) => context.metrics.counter(stat(each));
   const [enabled, enforced, ok, limited] = ['enabled', 'enforced', 'ok', 'rate_limited'].map(counter);
 
   return function localRateLimit(req, _res, next) {
@@ -84,8 +103,7 @@ function shown({ maxTokens, remaining, resetSeconds }: LocalBucket, isAllowed: b
 }
 
 /** Returns what the bucket belongs to. */
-function nameOf(block: LocalLevel | ListenerLimit, scope: Scope | undefined): string {
-  if (!(block instanceof LocalLevel)) return scope?.settings.listener ?? '';
+function nameOf(block: LocalLevel, scope: Scope | undefined): string {
   const host = scope?.virtualHost.name ?? '';
   if (!block.route) return host;
   const routes = scope?.virtualHost.routes.filter(({ options }) => options === block.route) ?? [];

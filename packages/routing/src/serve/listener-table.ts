@@ -9,6 +9,7 @@ import {
   type VirtualHost,
 } from '@edge-gateway/core';
 import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
+import { compileUnrouted, type Unrouted } from '../route/compile/unrouted.ts';
 import { compileUnroutedMask } from '../dlp/dlp.ts';
 import { createAccessLogs, createConnectionLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
@@ -46,6 +47,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
     const before = listeners;
     listeners = next;
     environment.collectors.keep(usedCollectors(next));
+    for (const [name, { unrouted }] of before) if (next.get(name)?.unrouted !== unrouted) unrouted?.release();
     for (const host of removedHosts(before, next)) {
       host.retired = true;
       if (host.inFlight === 0) hostIdle(host);
@@ -112,6 +114,8 @@ export interface CompiledListener extends RouteTable {
   readonly logs: readonly AccessLog[];
   /** Masks the access log of requests without a route; missing if nothing is masked. */
   readonly unroutedMask: ReturnType<typeof compileUnroutedMask>;
+  /** The concerns of requests without a route; missing if there are none. */
+  readonly unrouted: Unrouted | undefined;
   /** Logs of its connections; missing if there are none. */
   readonly connectionLogs: readonly AccessLog[] | undefined;
   /** Missing without tracing. */
@@ -164,6 +168,7 @@ function compileListener(
     hosts,
     findHost: createDomainIndex(domainsOf(hosts)),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
+    unrouted: same ? before.unrouted : compileUnrouted({ ...environment, source, shared }),
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
     logsRequestEnd: sameLogs ? before.logsRequestEnd : logsRequestEnd(source.options.accessLoggingService),
     logs: sameLogs ? before.logs : createAccessLogs(source, environment),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chargeComplexity, type DynamicDestination, type Next } from '@edge-gateway/core';
 import { removeHeader } from '../http1/flat-headers.ts';
-import { resolveAction, type CompiledAction, type CompiledDestination } from '../route/compile/route.ts';
+import { resolveAction, type CompiledAction, type CompiledDestination, type Plan } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { isHealthPath, respondHealth } from './health-path.ts';
 import { failureReply, redirectReply, textReply } from './reply.ts';
@@ -21,7 +21,7 @@ export function serve(request: RoutedRequest, exits: RequestExits): void {
     if (exits.passOn && isUnmatched(decision)) return exits.passOn();
     request.begin();
     if (decision.entry) enter(request, exits);
-    else respondWithout(request, decision);
+    else respondWithout(request, exits, decision);
   } catch (error) {
     request.fail(exits, error);
   }
@@ -32,10 +32,18 @@ function isUnmatched({ host, entry, rejected, redirect }: RouteDecision): boolea
   return host === undefined || (entry === undefined && rejected === undefined && redirect === undefined);
 }
 
-function respondWithout(request: RoutedRequest, { rejected, redirect }: RouteDecision): void {
+function respondWithout(request: RoutedRequest, exits: RequestExits, { rejected, redirect }: RouteDecision): void {
   if (rejected !== undefined) request.refuse(rejected);
   else if (redirect) request.reply(redirectReply(redirect.status, redirect.location));
+  else if (request.listener.unrouted) enterUnrouted(request, exits, request.listener.unrouted.plan);
   else notFound(request);
+}
+
+/** Runs the concerns of the listener that apply to requests without a route. */
+function enterUnrouted(request: RoutedRequest, exits: RequestExits, plan: Plan): void {
+  request.route.plan = plan;
+  shareFacts(request);
+  run(request, exits);
 }
 
 function notFound(request: RoutedRequest): void {
@@ -52,6 +60,10 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
   if (!choose(request, exits, action)) return;
   const { chain, late } = request.route.plan;
   if (chain.length === 0 && !late) return act(request, exits);
+  run(request, exits);
+}
+
+function run(request: RoutedRequest, exits: RequestExits): void {
   request.hold();
   // A concern may respond itself; then the request ends with its response.
   request.res.once('close', () => request.closed());
@@ -158,7 +170,9 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
 
 /** Runs the action. One that computes no complexity after a change of the route is charged as 1. */
 function act(request: RoutedRequest, exits: RequestExits): void {
-  const isCharged = request.facts?.complexityCharges && request.route.entry!.route.action.type !== 'respond';
+  const { entry } = request.route;
+  if (!entry) return notFound(request);
+  const isCharged = request.facts?.complexityCharges && entry.route.action.type !== 'respond';
   const charging = isCharged ? chargeComplexity(request.facts!, 1) : undefined;
   if (!charging) return actOn(request, exits);
   const proceed = (): void => void (request.finished || actOn(request, exits));
