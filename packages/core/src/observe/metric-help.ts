@@ -193,6 +193,7 @@ const HELP: Readonly<Record<string, string>> = {
   gw_descriptor_files_update_rejected: 'Changes of descriptor files that were rejected.',
   gw_descriptor_files_update_success: 'Changes of descriptor files that were applied.',
   gw_edge_translation_time_sec: 'Duration of translations, in seconds.',
+  ratelimit_vendor_io_counters_evicted: 'Rate limit counters evicted because there were too many; they start again.',
   ratelimit_vendor_io_descriptor_miss: 'Requests whose descriptors match no rate limit.',
   ratelimit_vendor_io_errors: 'Rate limit decisions that failed, by the code of the error.',
   ratelimit_vendor_io_near_limit: 'Requests that left less than a fifth of the limit of a rule.',

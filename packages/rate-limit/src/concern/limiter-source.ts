@@ -11,6 +11,8 @@ import type { Store } from '../store/store.ts';
 export interface LimiterOptions {
   /** Counters of embedded limits. Default: in memory; they survive reloads. */
   readonly store?: Store;
+  /** Maximum number of counters in memory. Default: that of `createMemoryStore`. */
+  readonly maxKeys?: number;
   /**
    * Creates the limiter that asks the service of `ratelimitServerRef`; called for each compiled block, so connections belong into
    * `context.state`. `embedded` counts in this process, for a service that does not exist. Default: the reference is ignored.
@@ -27,13 +29,13 @@ export type LimiterOf = (domain: Domain, ruleSets: readonly RuleSet[]) => Limite
 
 /** Returns what creates the limiters of a scope. */
 export function limiterSource(
-  { store, createRemoteLimiter }: LimiterOptions,
+  { store, maxKeys, createRemoteLimiter }: LimiterOptions,
   context: Context,
   scope: Scope | undefined,
 ): LimiterOf {
   const server = scope?.settings.ratelimitServer;
   const ratelimitServerRef = server?.ratelimitServerRef;
-  const counters = store ?? memoryStoreOf(context);
+  const counters = store ?? memoryStoreOf(context, maxKeys);
   return (domain, ruleSets) => {
     const embedded = embeddedLimiter({ ruleSets: { [domain]: ruleSets }, store: counters });
     if (!ratelimitServerRef || !createRemoteLimiter) return embedded;
@@ -42,15 +44,19 @@ export function limiterSource(
 }
 
 /** The counters of a process that has no other store. */
-function memoryStoreOf(context: Context): Store {
+function memoryStoreOf(context: Context, maxKeys: number | undefined): Store {
   return context.state('rateLimit.store', () => {
     const log = context.log.get('filter');
-    let evicted = 0;
+    const evicted = context.metrics.counter({
+      path: 'ratelimit.vendor.io.counters_evicted',
+      metric: 'ratelimit_vendor_io_counters_evicted',
+    });
     return createMemoryStore({
+      ...(maxKeys !== undefined && { maxKeys }),
       now: context.now,
       onEvict(keys) {
-        if (evicted === 0) log.warn({ keys }, 'too many rate limit counters, the oldest were evicted');
-        evicted += keys;
+        if (evicted.value === 0) log.warn({ keys }, 'too many rate limit counters, the oldest were evicted');
+        evicted.value += keys;
       },
     });
   });
