@@ -59,13 +59,18 @@ export interface RedisParts<Client> {
   readonly deadlineMs?: number;
   /** How long a command waits for a connection, in milliseconds. Default: 700. */
   readonly connectWaitMs?: number;
-  /** After a command without a response, one in this time probes whether Redis is back, and the others fail at once. Default: 250 ms. */
+  /** While Redis does not respond, one command in this time probes whether it is back, and the others fail at once. Default: 250 ms. */
   readonly probeEveryMs?: number;
 }
 
 const COMMAND_DEADLINE_MS = 800;
 const CONNECT_WAIT_MS = 700;
 const PROBE_EVERY_MS = 250;
+/** Redis does not respond if this many commands in a row, or one for this long, have no response: one that is only late is no outage. */
+const SILENT_MISSES = 3;
+const SILENT_MS = 500;
+/** Parts of a deadline that are waited for one after the other. */
+const DEADLINE_PARTS = 4;
 /** A client that takes longer to connect is replaced: one server of a cluster or a sentinel may accept connections without a response. */
 const STALLED_MS = 2000;
 /** After this many commands without a response the connection is replaced. */
@@ -108,6 +113,8 @@ function createConnection<Client extends RedisClientLike>(
   let waiting = 0;
   /** When commands of a group last had no response; the group of all is ''. */
   const silentSince = new Map<string, number>();
+  /** Commands of a group without a response since the last one that had one. */
+  const missedInRow = new Map<string, number>();
   /** Groups whose last command failed. */
   const failing = new Set<string>();
   let missed = 0;
@@ -141,10 +148,18 @@ function createConnection<Client extends RedisClientLike>(
     if (gone) destroy(gone);
   }
 
-  function failed(error: unknown, used: Client | undefined, group: string): Error {
+  /** Begins the time in which other commands of the group fail at once, if Redis does not respond. */
+  function noteMissed(group: string, deadlineMs: number): void {
+    const count = (missedInRow.get(group) ?? 0) + 1;
+    missedInRow.set(group, count);
+    missed++;
+    if (count >= SILENT_MISSES || deadlineMs >= SILENT_MS) silentSince.set(group, Date.now());
+  }
+
+  function failed(error: unknown, used: Client | undefined, { group, deadlineMs }: Required<RunOptions>): Error {
     failing.add(group);
     if (error !== NOT_CONNECTED) note(error, used);
-    if (error === LATE) missed++;
+    if (error === LATE) noteMissed(group, deadlineMs);
     const isMoved = error instanceof Error && (error instanceof UnexpectedReply || MOVED.test(error.message));
     if (missed >= MAX_MISSED || isMoved) {
       missed = 0;
@@ -152,7 +167,7 @@ function createConnection<Client extends RedisClientLike>(
       if (replaced++ > 0) silentSince.set(group, Date.now());
       drop();
     }
-    if (error === LATE || (error === NOT_CONNECTED && connectWaitMs > 0)) silentSince.set(group, Date.now());
+    if (error === NOT_CONNECTED && connectWaitMs > 0) silentSince.set(group, Date.now());
     if (error === NOT_CONNECTED && trouble) return unavailable(troubleOf(trouble), trouble);
     return unavailable((error as Error).message, error);
   }
@@ -169,8 +184,10 @@ function createConnection<Client extends RedisClientLike>(
     let used: Client | undefined;
     try {
       used = current();
-      const result = await withDeadline(whenReady(used, connectWaitMs).then(command), deadlineMs);
+      const work = whenReady(used, connectWaitMs).then(command);
+      const result = await withDeadline(work, deadlineMs, () => silentSince.delete(group));
       silentSince.delete(group);
+      missedInRow.delete(group);
       missed = 0;
       replaced = 0;
       trouble = undefined;
@@ -178,7 +195,7 @@ function createConnection<Client extends RedisClientLike>(
       if (failing.size === 0) report.recovered();
       return result;
     } catch (error) {
-      throw failed(error === LATE && !used!.isReady ? NOT_CONNECTED : error, used, group);
+      throw failed(error === LATE && !used!.isReady ? NOT_CONNECTED : error, used, { group, deadlineMs });
     } finally {
       waiting--;
     }
@@ -206,14 +223,28 @@ async function whenReady<Client extends RedisClientLike>(client: Client, waitMs:
   return client;
 }
 
-async function withDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+/**
+ * Waits for work. The time is counted in parts, and what has arrived is read behind each: while this process is blocked, at most one part
+ * passes, so that a process under load does not take its own delay for that of Redis. Calls `onLate` for a result after the deadline.
+ */
+async function withDeadline<T>(work: Promise<T>, deadlineMs: number, onLate: () => void): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  // What arrived while this process was blocked is read before the deadline counts.
-  const timer = setTimeout(() => setImmediate(reject, LATE), deadlineMs);
+  let left = DEADLINE_PARTS;
+  let timer: NodeJS.Timeout | undefined;
+  let isSettled = false;
+  function waitPart(): void {
+    if (isSettled) return;
+    if (left-- > 0) timer = setTimeout(() => setImmediate(waitPart), deadlineMs / DEADLINE_PARTS);
+    else reject(LATE);
+  }
+  waitPart();
   try {
     return await Promise.race([work, late]);
+  } catch (error) {
+    if (error === LATE) work.then(onLate, () => {});
+    throw error;
   } finally {
+    isSettled = true;
     clearTimeout(timer);
-    work.catch(() => {});
   }
 }

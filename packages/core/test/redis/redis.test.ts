@@ -71,3 +71,68 @@ describe('commands without a response from Redis', () => {
     expect(clients.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);
   });
 });
+
+describe('a deadline of a Redis command', () => {
+  /** Creates a Redis whose commands that fail at once name it in their message. */
+  function connected(deadlineMs: number): Redis<FakeClient> {
+    return createRedis(
+      { host: 'redis:6379' },
+      {
+        createClient: () => new FakeClient(),
+        log: silentLoggers.get('redis'),
+        unavailable: (detail) => new Error(detail),
+        deadlineMs,
+        probeEveryMs: 60_000,
+      },
+    );
+  }
+  const messageOf = (redis: Redis<FakeClient>, command: () => Promise<unknown>): Promise<string> =>
+    redis.run(command).then(
+      () => 'OK',
+      ({ message }: Error) => message,
+    );
+
+  it('does not count while this process is blocked', async () => {
+    const redis = connected(40);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const reply = redis.run(() => promise);
+    setTimeout(() => {
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+      // The response needs further turns of the event loop, e.g. to be sent for.
+      setImmediate(() => setTimeout(resolve, 1, 'OK'));
+    }, 1);
+    expect(await reply).to.equal('OK');
+    redis.disconnect();
+  });
+
+  it('makes the following commands fail at once only if three in a row missed it', async () => {
+    const redis = connected(1);
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 2; i++) expect(await messageOf(redis, silent)).to.equal('no response in time');
+      expect(await messageOf(redis, ok)).to.equal('OK');
+    }
+    for (let i = 0; i < 3; i++) expect(await messageOf(redis, silent)).to.equal('no response in time');
+    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    redis.disconnect();
+  });
+
+  it('makes the following commands succeed again when a late response arrives', async () => {
+    const redis = connected(1);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    for (let i = 0; i < 3; i++) expect(await messageOf(redis, () => promise)).to.equal('no response in time');
+    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    resolve('late');
+    await promise;
+    await Promise.resolve();
+    expect(await messageOf(redis, ok)).to.equal('OK');
+    redis.disconnect();
+  });
+
+  it('makes the following commands fail at once if a long one missed it', async () => {
+    const redis = connected(500);
+    expect(await messageOf(redis, silent)).to.equal('no response in time');
+    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    redis.disconnect();
+  });
+});

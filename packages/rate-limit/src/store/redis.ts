@@ -61,7 +61,6 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   const tooMany = unavailable('too many checks are waiting');
   const batches = new Map<string, Batch>();
   let deadlineMs = 0;
-  let turnStartedAt = 0;
   let isScheduled = false;
   let isClosed = false;
   let waiting = 0;
@@ -111,13 +110,13 @@ export function createRedisStore(options: RedisStoreOptions): Store {
 
   async function send(batch: Batch, group: string): Promise<void> {
     const charges = batch.keys.length;
-    const until = turnStartedAt + deadlineMs;
+    const withinMs = deadlineMs;
     const parts = batch.seal();
     const startedAt = performance.now();
     try {
       const connected = redis ?? (await loading);
       if (isClosed) throw unavailable('closed');
-      const leftMs = until - performance.now();
+      const leftMs = withinMs - (performance.now() - startedAt);
       if (leftMs <= 0) throw unavailable('no connection yet');
       const how = { deadlineMs: leftMs, group };
       const reply = await connected.run(async (client) => batch.checked(await execute(client, parts)), how);
@@ -144,7 +143,6 @@ export function createRedisStore(options: RedisStoreOptions): Store {
       }
       if (!isScheduled) {
         isScheduled = true;
-        turnStartedAt = performance.now();
         setImmediate(flush);
       }
       waiting += charges.length;
