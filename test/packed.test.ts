@@ -28,6 +28,8 @@ const USES: Readonly<Record<string, string>> = {
   '@edge-gateway/extauth': "export const keys = pkg.apiKeyAuth({ keys: ['k'], headerName: 'x-key' });",
   '@edge-gateway/oidc':
     "export const options: pkg.OidcOptions = { issuerUrl: '', clientId: '', appUrl: '', callbackPath: '/', session: 'request' };",
+  '@edge-gateway/rate-limit':
+    "export const limit = pkg.rateLimit({ requestsPerUnit: 5, unit: 'MINUTE' });\nlimit.close?.();",
   '@edge-gateway/graphql':
     'export const api: typeof pkg.graphqlApi = pkg.graphqlApi;\nexport const limit: number = pkg.DEFAULT_LIMITS.maxBodyBytes;',
 };

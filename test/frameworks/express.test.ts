@@ -7,7 +7,7 @@ const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
 const startWith =
   (framework: typeof express): StartApplication =>
-  async ({ guard, passing, forward, graphql }) => {
+  async ({ guard, passing, forward, graphql, limited }) => {
     const app = framework();
     app.use(framework.json());
     app.use('/api', guard);
@@ -17,6 +17,7 @@ const startWith =
     }
     app.use('/forward', forward);
     app.use('/graphql', graphql);
+    app.use('/limited', limited);
     app.use((error: GatewayError, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
       res.status(error.status).json(handled(error));
     });

@@ -24,6 +24,7 @@ testFramework('Fastify with middie', async (parts) => {
   app.use('/api', parts.guard);
   app.use('/errors', parts.passing);
   app.use('/graphql', parts.graphql);
+  app.use('/limited', parts.limited);
   for (const path of ['/api/pets', '/errors/pets']) {
     app.get(path, async ({ raw, headers }) => whoIs(raw, headers['x-email']));
   }
@@ -45,6 +46,10 @@ testFramework('Fastify with a plugin', async (parts) => {
       { prefix },
     );
   }
+  app.all('/limited', async ({ raw }, reply) => {
+    await runMiddleware(parts.limited, raw, reply.raw);
+    reply.hijack();
+  });
   app.all('/graphql', async ({ raw, body }, reply) => {
     await runMiddleware(parts.graphql, Object.assign(raw, { body }), reply.raw);
     reply.hijack();

@@ -15,7 +15,7 @@ const guardedBy =
     return undefined;
   };
 
-testFramework('Hono on node', async ({ guard, passing, forward, graphql }) => {
+testFramework('Hono on node', async ({ guard, passing, forward, graphql, limited }) => {
   const app = new Hono<Env>();
   app.use('/api/*', guardedBy(guard));
   app.use('/errors/*', guardedBy(passing));
@@ -23,6 +23,7 @@ testFramework('Hono on node', async ({ guard, passing, forward, graphql }) => {
     app.get(path, (c: Context<Env>) => c.json(whoIs(c.env.incoming, c.req.header('x-email'))));
   }
   app.all('/graphql', guardedBy(graphql));
+  app.all('/limited', guardedBy(limited));
   app.all('/forward/*', async (c) => {
     const body = c.req.method === 'POST' ? await c.req.json() : undefined;
     const { incoming, outgoing } = c.env;

@@ -32,13 +32,14 @@ class RefusalFilter implements ExceptionFilter<GatewayError> {
 }
 Catch(GatewayError)(RefusalFilter);
 
-testFramework('Nest', async ({ guard, passing, forward, graphql }) => {
+testFramework('Nest', async ({ guard, passing, forward, graphql, limited }) => {
   class AppModule {
     configure(consumer: MiddlewareConsumer): void {
       consumer.apply(guard).forRoutes('api');
       consumer.apply(passing).forRoutes('errors');
       consumer.apply(forward).forRoutes('forward');
       consumer.apply(graphql).forRoutes('graphql');
+      consumer.apply(limited).forRoutes('limited');
     }
   }
   Module({ controllers: [PetsController] })(AppModule);

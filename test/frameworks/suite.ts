@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { acceptUpgrades, identityOf, protect, type ProtectedHandler } from '@edge-gateway/core';
 import { graphqlApi } from '@edge-gateway/graphql';
+import { rateLimit } from '@edge-gateway/rate-limit';
 import { jwt, rbac } from '@edge-gateway/rbac';
 import { forwardTo } from '@edge-gateway/routing';
 import { createIssuer, ISSUER, testContext, type Issuer } from '../../packages/rbac/test/issuer.ts';
@@ -18,6 +19,8 @@ export interface Parts {
   readonly forward: ProtectedHandler;
   /** A GraphQL API behind JWT and RBAC: at `/graphql`. */
   readonly graphql: ProtectedHandler;
+  /** A rate limit of two requests in front of `served`: at `/limited`. */
+  readonly limited: ProtectedHandler;
 }
 
 /** An application that runs. */
@@ -100,6 +103,10 @@ export function testFramework(name: string, start: StartApplication): void {
         passing: guardWith('next'),
         forward: protect(forwardTo({ target })),
         graphql: protect(guard, api),
+        limited: protect(
+          rateLimit({ requestsPerUnit: 2, unit: 'DAY', by: 'address', headers: true, retryAfter: true }),
+          (_req, res) => void res.end('served'),
+        ),
       };
       application = await start(parts);
       acceptUpgrades(application.server, { '/socket': protect(guard, sockets) });
@@ -177,6 +184,15 @@ export function testFramework(name: string, start: StartApplication): void {
       expect((await ask('/graphql', undefined, query)).status).to.equal(401);
       const { status, body } = await ask('/graphql', ADMIN, query);
       expect([status, body]).to.deep.equal([200, '{"data":{"pet":{"name":"Rex"}}}']);
+    });
+
+    it('limits requests', async () => {
+      const found = [await ask('/limited'), await ask('/limited'), await ask('/limited')];
+      expect(found.map(({ status }) => status)).to.deep.equal([200, 200, 429]);
+      expect(found.map(({ headers }) => headers.get('x-ratelimit-remaining'))).to.deep.equal(['1', '0', '0']);
+      const { body, headers } = found[2]!;
+      expect([body, headers.get('x-envoy-ratelimited')]).to.deep.equal(['', 'true']);
+      expect(Number(headers.get('retry-after'))).to.be.within(1, 86_400);
     });
 
     it('protects WebSockets', async () => {
