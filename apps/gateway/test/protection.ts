@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from '@edge-gateway/core';
 import { graphqlAction } from '@edge-gateway/graphql';
+import type { Store } from '@edge-gateway/rate-limit';
 import { createRouter, type Router } from '@edge-gateway/routing';
 import { createConcerns } from '../src/concerns.ts';
 
@@ -43,7 +44,14 @@ metadata: { name: ${name}, namespace: gw-system }
 spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
 `;
 
-export async function protect(resources: string, keySet = '', parts: Partial<Context> = {}): Promise<Protected> {
+/** Parts of a gateway that differ from the usual ones. */
+interface ProtectedParts extends Partial<Context> {
+  /** Counters of rate limits. Default: in memory. */
+  readonly store?: Store;
+}
+
+export async function protect(resources: string, keySet = '', given: ProtectedParts = {}): Promise<Protected> {
+  const { store, ...parts } = given;
   let reached = 0;
   const [backend, backendPort] = await listen((req, res) => {
     if (req.url === '/keys') return void res.end(keySet);
@@ -56,7 +64,7 @@ export async function protect(resources: string, keySet = '', parts: Partial<Con
   const controlPlane = createControlPlane({ source, defaultGateways: { httpPort: 8080 } });
   const context = createContext({ ...parts, secrets: controlPlane.secrets });
   const router: Router = createRouter({
-    concerns: createConcerns(),
+    concerns: createConcerns(store),
     actions: [graphqlAction()],
     context,
     fallthrough: 'notFound',
