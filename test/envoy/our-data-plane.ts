@@ -1,4 +1,5 @@
 import { createContext, createControlPlane, memorySource, silentLoggers } from '@edge-gateway/core';
+import { createRateLimit } from '@edge-gateway/rate-limit';
 import { createListeners, createRouter } from '@edge-gateway/routing';
 import { fillIn, listenersOf, REFUSED_PORT, type PlacedGroup } from './placed-group.ts';
 import { ours } from './scenario.ts';
@@ -21,7 +22,7 @@ export async function startOurs(
   await controlPlane.start();
   const { issues, snapshots } = controlPlane.state!;
   const context = createContext({ log: silentLoggers });
-  const router = createRouter({ context, accessLog: 'none' });
+  const router = createRouter({ concerns: createRateLimit(), context, accessLog: 'none' });
   const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
   const snapshot = snapshots.get('gateway-proxy')!;
   router.apply(snapshot);

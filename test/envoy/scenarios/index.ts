@@ -15,6 +15,7 @@ import { hostRewrite } from './host-rewrite.ts';
 import { hosts } from './hosts.ts';
 import { interim } from './interim.ts';
 import { internalClients } from './internal-clients.ts';
+import { localLimits } from './local-limits.ts';
 import { matching } from './matching.ts';
 import { paths } from './paths.ts';
 import { regexRewrite } from './regex-rewrite.ts';
@@ -42,6 +43,7 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   hosts,
   interim,
   internalClients,
+  localLimits,
   matching,
   paths,
   regexRewrite,
