@@ -170,15 +170,21 @@ const METADATA = 'envoy.filters.http.ratelimit';
 
 /** Tells access logs which rules are over their limit. */
 function recordOver({ outcomes }: Decision, { metadata }: Facts): void {
-  for (const { isOver, isShadow, rule } of outcomes) {
-    if (!isOver) continue;
-    const field = isShadow ? 'shadow_over_limit' : 'over_limit';
-    const known = metadata.get(METADATA);
-    const rules = known?.[field];
-    // The operations of a WebSocket may exceed a rule again and again.
-    if (`,${String(rules)},`.includes(`,${rule},`)) continue;
-    metadata.set(METADATA, { ...known, [field]: rules === undefined ? rule : `${String(rules)},${rule}` });
-  }
+  if (!outcomes.some(({ isOver }) => isOver)) return;
+  const known = metadata.get(METADATA);
+  // The operations of a WebSocket may exceed a rule again and again.
+  const over = namesIn(known?.['over_limit']);
+  const shadow = namesIn(known?.['shadow_over_limit']);
+  for (const { isOver, isShadow, rule } of outcomes) if (isOver) (isShadow ? shadow : over).add(rule);
+  metadata.set(METADATA, {
+    ...known,
+    ...(over.size > 0 && { over_limit: [...over].join(',') }),
+    ...(shadow.size > 0 && { shadow_over_limit: [...shadow].join(',') }),
+  });
+}
+
+function namesIn(text: unknown): Set<string> {
+  return new Set(text === undefined ? [] : String(text).split(','));
 }
 
 /** The response to a request over its limit, with the time of a decision if clients may know it. */

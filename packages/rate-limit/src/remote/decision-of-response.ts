@@ -5,17 +5,23 @@ import { rateLimitError } from '../error-codes.ts';
 import { fromStruct } from '@edge-gateway/core/grpc';
 import { UNIT_MS, type Limit, type Unit } from '../rules/limit.ts';
 
+/** Most rules in a response: each has metrics of its own. */
+const MAX_RULES = 1000;
+
 /**
- * Returns the decision of a service. Throws `ERR_RATE_LIMIT_SERVICE` if its code is neither OK nor over the limit. Statuses with a
- * unit that is not known are left out.
+ * Returns the decision of a service. Throws `ERR_RATE_LIMIT_SERVICE` if its code is neither OK nor over the limit, and for more than 1,000
+ * rules. Statuses with a unit that is not known are left out.
  */
 export function decisionOfResponse({ overallCode, statuses = [], dynamicMetadata }: WireResponse): Decision {
   if (overallCode !== OK && overallCode !== OVER_LIMIT) {
     throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the service answered with the code ${overallCode}`);
   }
-  const outcomes = statuses.flatMap(outcomeOf);
   const shadow = dynamicMetadata && fromStruct(dynamicMetadata)['shadow_over_limit'];
-  if (typeof shadow === 'string') outcomes.push(...shadow.split(',').map(shadowOutcome));
+  const shadowRules = typeof shadow === 'string' ? shadow.split(',', MAX_RULES + 1) : [];
+  if (statuses.length + shadowRules.length > MAX_RULES) {
+    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the service answered with more than ${MAX_RULES} rules`);
+  }
+  const outcomes = [...statuses.flatMap(outcomeOf), ...shadowRules.map(shadowOutcome)];
   return { isAllowed: overallCode === OK, outcomes };
 }
 
