@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
@@ -41,6 +41,8 @@ export interface RedisServer {
 
 export interface RedisServerOptions {
   readonly args?: readonly string[];
+  /** Text of a configuration file, which sentinels need. */
+  readonly config?: string;
   /** Password of the default user; `command` knows it. */
   readonly password?: string;
   /** Speaks TLS on a second port. */
@@ -73,6 +75,11 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   const unixPath = join(directory, 'redis.sock');
   const tlsPort = options.tls && (await freePort());
   args.push('--unixsocket', unixPath);
+  if (options.config !== undefined) {
+    const file = join(directory, 'redis.conf');
+    writeFileSync(file, `${options.config}\n`);
+    args.unshift(file);
+  }
   if (options.password) args.push('--requirepass', options.password);
   if (options.tls) args.push(...tlsArgs(options.tls, tlsPort!));
   const clock = options.nowMs === undefined ? undefined : await createFakeClock(directory, options.nowMs);
@@ -100,8 +107,10 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     const socket = connect(port, '127.0.0.1');
     socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error('no answer')));
     const login = options.password ? [['auth', options.password]] : [];
-    // Redis closes the connection behind the last answer, so that a long one is read to its end.
-    for (const each of [...login, parts, ['quit']]) socket.write(encoded(each));
+    // Redis closes the connection behind the last answer, so that a long one is read to its end. Sentinels do not know the command.
+    const quit = options.config === undefined ? [['quit']] : [];
+    socket.write([...login, parts, ...quit].map(encoded).join(''));
+    if (quit.length === 0) socket.end();
     const answers = (await text(socket)).replace(/\+OK\r\n$/, '');
     return login.length === 0 ? answers : answers.replace(/^\+OK\r\n/, '');
   }

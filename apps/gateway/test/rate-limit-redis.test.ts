@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startRedisFront, type RedisFront } from '../../../test/faults/redis-front.ts';
 import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
@@ -74,6 +75,48 @@ describe('--rate-limit-redis', function () {
     await redis.start();
     await until(async () => (await statusOf(0)) === 503, 'recovery');
   });
+});
+
+describe('--rate-limit-redis with a slow Redis', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  let front: RedisFront;
+  beforeEach(async () => {
+    redis = await startRedis();
+    front = await startRedisFront(redis.port);
+  });
+  afterEach(async () => {
+    await front.close();
+    await redis.close();
+  });
+
+  for (const [denyOnFail, status] of [
+    [true, 500],
+    [false, 503],
+  ] as const) {
+    it(`returns ${status} beyond the deadline if denyOnFail is ${denyOnFail}, then limits again`, async () => {
+      const gateway = new GatewayProcess();
+      gateway.write('limited.yaml', RESOURCES.replace('denyOnFail: true', `denyOnFail: ${denyOnFail}`));
+      await gateway.start('--rate-limit-redis', `redis://${front.host}`);
+      const statusOf = async (): Promise<number> => {
+        const response = await fetch(gateway.url);
+        await response.text();
+        return response.status;
+      };
+      // The upstream does not exist: a request that passes the limit is 503.
+      await until(async () => (await statusOf()) === 503, 'first count');
+      front.delayMs = 5000;
+      for (let i = 0; i < 10; i++) {
+        const startedAt = performance.now();
+        expect(await statusOf()).to.equal(status);
+        expect(performance.now() - startedAt).to.be.below(front.delayMs / 2);
+      }
+      front.delayMs = 0;
+      const spent = (): Promise<number[]> => Promise.all(Array.from({ length: 100 }, statusOf));
+      await until(async () => (await spent()).every((each) => each === 429), 'recovery');
+      await gateway.close();
+    });
+  }
 });
 
 describe('--rate-limit-redis with an invalid URL', () => {
