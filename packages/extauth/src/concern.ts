@@ -63,16 +63,17 @@ interface CompileParts {
 }
 
 function compileChain(
-  { configRef }: ExtAuthExtension,
+  block: ExtAuthExtension,
   { context, scope, hidden, methods }: CompileParts & { readonly methods: readonly AuthMethodKind[] },
 ): Handler {
-  const { name = '', namespace = '' } = configRef ?? {};
+  const { name = '', namespace = '' } = block.configRef ?? {};
   const id = `${namespace}.${name}`;
   const config = scope?.virtualHost.authConfigs.find(({ ref }) => ref.name === name && ref.namespace === namespace);
   if (!config) throw configError(`there is no AuthConfig ${id}`);
   const settings = settingsOf(scope?.settings.extauth);
   const check = createChain(config.spec, { kinds: methods, context, id, timeoutMs: settings.timeoutMs });
-  return createAuthHandler({ check, hidden, settings, context, id, refuse: refuseByGateway });
+  const extensionsOf = contextExtensionsOf(block, scope);
+  return createAuthHandler({ check, hidden, settings, context, id, extensionsOf, refuse: refuseByGateway });
 }
 
 function compileServer(

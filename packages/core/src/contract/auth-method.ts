@@ -10,6 +10,8 @@ export interface AuthRequest {
   readonly requestId: string;
   /** Name of the matched route; empty for one without a name. */
   readonly routeName?: string;
+  /** What auth servers are told about the route: `config_id`, `source_type`, `source_name`. Default: none. */
+  readonly contextExtensions?: Readonly<Record<string, string>>;
   /** Upper case. */
   readonly method: string;
   readonly scheme: 'http' | 'https';

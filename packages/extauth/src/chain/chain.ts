@@ -73,7 +73,8 @@ export function createChain(spec: AuthConfigSpec, parts: ChainParts): Chain {
 
   async function pass({ name, method }: Step, progress: Progress): Promise<Outcome> {
     const outcome = await runStep(method, progress.request, { timeoutMs, log, config: id, step: name });
-    return outcome.allowed ? grant(progress, name, outcome) : outcome;
+    if (outcome.allowed) return grant(progress, name, outcome);
+    return outcome.metadata ? { ...outcome, metadata: { [name]: outcome.metadata } } : outcome;
   }
 
   async function evaluate(node: Expression, progress: Progress): Promise<Outcome> {

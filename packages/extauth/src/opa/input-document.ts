@@ -12,9 +12,9 @@ interface InputParts {
 
 /** Returns the document that policies read as `input`: the check request, its HTTP request, and the state of earlier steps (`null` without any). */
 export function inputOf(request: AuthRequest, { id, now, isFast }: InputParts): object {
-  const config_id = id.slice(0, id.indexOf('/') >>> 0);
+  const context_extensions = { ...request.contextExtensions, config_id: id.slice(0, id.indexOf('/') >>> 0) };
   const { attributes } = checkRequestOf(request, {
-    contextExtensions: { config_id },
+    contextExtensions: context_extensions,
     metadata: new Map(),
     time: now,
   });
@@ -27,7 +27,7 @@ export function inputOf(request: AuthRequest, { id, now, isFast }: InputParts): 
         source: peerOf(clientAddress, connection?.clientPort),
         destination: peerOf(connection?.localAddress, connection?.localPort),
         request: { time: new Date(now).toISOString(), http },
-        context_extensions: { config_id },
+        context_extensions,
         metadata_context: { filter_metadata: Object.fromEntries(request.metadata) },
       },
     },

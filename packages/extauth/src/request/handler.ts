@@ -48,6 +48,8 @@ export interface HandlerParts {
   readonly id: string;
   /** True if the check may append to headers of the client; otherwise it replaces them. */
   readonly appends?: boolean;
+  /** Returns the context extensions of a request. Default: none. */
+  readonly extensionsOf?: (request: AuthRequest) => Readonly<Record<string, string>>;
   readonly refuse: Refuse;
 }
 
@@ -62,7 +64,7 @@ const TOO_LARGE: Refusal = {
 
 /** Creates the handler that asks a check for requests of `node:http`. */
 export function createAuthHandler(parts: HandlerParts): Handler {
-  const { check, hidden, settings, context, id, appends = false, refuse } = parts;
+  const { check, hidden, settings, context, id, appends = false, extensionsOf, refuse } = parts;
   const settlement = createSettlement({ settings, context, id });
 
   /** Returns true if the request continues; otherwise the response was sent. */
@@ -90,6 +92,7 @@ export function createAuthHandler(parts: HandlerParts): Handler {
       const body = read ?? facts.body;
       const request: AuthRequest = {
         ...bare,
+        ...(extensionsOf && { contextExtensions: extensionsOf(bare) }),
         ...(body && { body: body.bytes }),
         ...(body && !body.whole && { isPartialBody: true as const }),
         ...(settings.body?.asBytes && { packAsBytes: true }),

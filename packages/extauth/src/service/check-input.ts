@@ -29,7 +29,7 @@ export function configIdOf({ attributes }: ArrivedCheck): string {
  * HTTP request, or one that no HTTP client can send.
  */
 export function authRequestOfCheck({ attributes }: ArrivedCheck, signal: AbortSignal): AuthRequest {
-  const { source, destination, request, metadataContext, tlsSession } = attributes ?? {};
+  const { source, destination, request, metadataContext, tlsSession, contextExtensions } = attributes ?? {};
   const http = request?.http;
   if (!http) throw clientError('the check has no HTTP request', 400);
   const texts = http.headerMap?.headers ?? Object.entries(http.headers ?? {}).map(([key, value]) => ({ key, value }));
@@ -69,6 +69,7 @@ export function authRequestOfCheck({ attributes }: ArrivedCheck, signal: AbortSi
     ...(body && { body }),
     ...(body && http.rawBody?.length && { packAsBytes: true }),
     state: {},
+    ...(contextExtensions && { contextExtensions: { ...contextExtensions } as Record<string, string> }),
     metadata: new Map(
       Object.entries(metadataContext?.filterMetadata ?? {}).map(([name, struct]) => [
         name,

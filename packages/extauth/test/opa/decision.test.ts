@@ -29,6 +29,13 @@ describe('decisions of policies', () => {
     }
   });
 
+  it('keeps the second element of a denial too', () => {
+    const denied = { allowed: false, status: 403, reason: 'the policy denies the request' };
+    const metadata = { reason: { allowed: false, body: 'no plan' } };
+    expect(decisionOf([false, 'no plan'], { withReason: true })).to.deep.equal({ ...denied, metadata });
+    expect(decisionOf([false, 'no plan'], { withReason: false })).to.deep.equal(denied);
+  });
+
   it('keeps the second element as metadata if it is wanted', () => {
     const reason = (result: unknown) => decisionOf(result, { withReason: true });
     const metadata = { reason: { allowed: true, body: { plan: 'gold' } } };
