@@ -275,7 +275,12 @@ describe('an auth server of ours and of Envoy', function () {
       ...messageFields('response', responses[0]),
       ...messageFields('upstream', up.received[0]),
       checks: servers.checks.map(checkOf),
-      calls: servers.calls.map(({ line, headers, body }) => [line, headersOf(pairsOf(headers)), body]),
+      calls: servers.calls.map(({ line, headers, body }) => [
+        line,
+        headersOf(pairsOf(headers)),
+        lengthIn(headers),
+        body,
+      ]),
     };
   }
 
@@ -321,6 +326,9 @@ function headersOf(pairs: readonly (readonly [name: string, value: string])[]): 
   }
   return headers;
 }
+
+const lengthIn = (flat: readonly string[]): string | undefined =>
+  pairsOf(flat).find(([name]) => name.toLowerCase() === 'content-length')?.[1];
 
 function pairsOf(flat: readonly string[]): [name: string, value: string][] {
   return flat.flatMap((name, i): [string, string][] => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));

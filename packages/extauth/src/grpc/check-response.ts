@@ -4,6 +4,7 @@ import { isFraming } from '../chain/grants.ts';
 import {
   ADD_IF_ABSENT,
   APPEND,
+  INTENDED_SUCCESS,
   OVERWRITE,
   OVERWRITE_IF_EXISTS,
   type CheckResponse,
@@ -23,7 +24,8 @@ export function decisionOf(answer: CheckResponse, request: AuthRequest, readHead
     const { status, headers = [], body = '' } = answer.deniedResponse ?? {};
     const flat = headers.flatMap(({ header }) => headerOf(header) ?? []);
     const reason = `the auth server denied the request with code ${code}`;
-    return { allowed: false, status: validStatus(status?.code), headers: flat, body, reason, ...told };
+    const isIntended = answer.status?.message === INTENDED_SUCCESS;
+    return { allowed: false, status: validStatus(status?.code, isIntended), headers: flat, body, reason, ...told };
   }
   const { responseHeadersToAdd = [] } = answer.okResponse ?? {};
   return {
@@ -68,9 +70,9 @@ function queryChangesOf(answer: OkResponse | null | undefined): QueryChange[] {
   ];
 }
 
-/** Clients would treat a rejection with a success status as success. */
-function validStatus(code: number | undefined): number {
-  return code !== undefined && code >= 300 && code <= 599 ? code : 403;
+/** Clients would treat a rejection with a success status as success: only our own auth service can intend it. */
+function validStatus(code: number | undefined, isSuccessIntended: boolean): number {
+  return code !== undefined && code >= (isSuccessIntended ? 200 : 300) && code <= 599 ? code : 403;
 }
 
 /** Without `append` or an action the header replaces: that is the default of the protocol's filter. */

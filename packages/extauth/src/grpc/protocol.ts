@@ -77,6 +77,14 @@ export const ADD_IF_ABSENT = 1;
 export const OVERWRITE = 2;
 export const OVERWRITE_IF_EXISTS = 3;
 
+/**
+ * `status.message` of a denial with a success status that is intended, such as a page after a logout. Our auth service sends it to our gateway; Envoy
+ * ignores it.
+ */
+export const INTENDED_SUCCESS = 'edge-gateway: success status is intended';
+/** The same over HTTP, where 200 would allow the request: a header of the denial with its real status. */
+export const INTENDED_STATUS_HEADER = 'x-edge-gateway-denied-status';
+
 /** One end of the connection of a request. */
 export interface Peer {
   readonly address: { readonly socketAddress: { readonly address: string; readonly portValue: number } };

@@ -10,6 +10,7 @@ import {
 import type { ExtAuthServer } from '@edge-gateway/core/schema';
 import { isFraming } from '../chain/grants.ts';
 import { sentHeadersOf } from '../grpc/check-request.ts';
+import { INTENDED_STATUS_HEADER } from '../grpc/protocol.ts';
 import { MAX_ANSWER_BYTES } from '../server/ask.ts';
 import { UnusableAnswer } from '../chain/failure.ts';
 
@@ -41,7 +42,8 @@ export function compileHttpCheck(written: HttpService, { call, upstream, timeout
       method: request.method,
       path: prefix + request.path,
       headers: headersOf(request),
-      ...(body && { body }),
+      // Without one, `content-length: 0` as from Envoy, for GET too.
+      body: body ?? '',
       timeoutMs,
       maxBodyBytes: MAX_ANSWER_BYTES,
       ...(signal && { signal }),
@@ -78,6 +80,7 @@ type Sent = HttpService['request'];
 function compileResponses(written: HttpService['response'] = {}) {
   const toSet = new Set((written.allowedUpstreamHeaders ?? []).map(lower));
   const toAppend = new Set((written.allowedUpstreamHeadersToAppend ?? []).map(lower));
+  const toClientOnSuccess = new Set((written.allowedClientHeadersOnSuccess ?? []).map(lower));
   const { allowedClientHeaders = [] } = written;
   const toClient = new Set([...ALWAYS_RETURNED, ...allowedClientHeaders.map(lower)]);
   const isReturned = (name: string): boolean => allowedClientHeaders.length === 0 || toClient.has(name);
@@ -92,20 +95,29 @@ function compileResponses(written: HttpService['response'] = {}) {
       const removals = removed
         .filter((name) => name !== '' && !isFraming(name))
         .map((name): HeaderChange => ({ op: 'remove', name }));
-      return { allowed: true, requestChanges: [...changes, ...removals] };
+      const responseChanges = pairsOf(answer)
+        .filter(([name]) => toClientOnSuccess.has(name))
+        .map(([name, value]): HeaderChange => ({ op: 'append', name, value }));
+      return { allowed: true, requestChanges: [...changes, ...removals], responseChanges };
     },
     denied(answer: UpstreamAnswer): AuthDecision {
-      const headers = pairsOf(answer).filter(([name]) => isReturned(name));
+      const headers = pairsOf(answer).filter(([name]) => name !== INTENDED_STATUS_HEADER && isReturned(name));
       return {
         allowed: false,
-        // Clients would treat a status below 300 as success.
-        status: answer.status >= 300 ? answer.status : 403,
+        status: deniedStatusOf(answer),
         headers: headers.flat(),
         body: answer.body.toString('utf8'),
         reason: `the auth server responded with status ${answer.status}`,
       };
     },
   };
+}
+
+/** Clients would treat a status below 300 as success: only our own auth service can intend it, in a header. */
+function deniedStatusOf({ status, headers }: UpstreamAnswer): number {
+  if (status >= 300) return status;
+  const intended = headers[INTENDED_STATUS_HEADER];
+  return intended !== undefined && /^2\d\d$/.test(intended) ? Number(intended) : 403;
 }
 
 /** The headers of a response, names in lower case, without those of the connection and the framing. */

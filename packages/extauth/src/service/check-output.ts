@@ -5,6 +5,7 @@ import { configError } from '../error-codes.ts';
 import {
   ADD_IF_ABSENT,
   APPEND,
+  INTENDED_SUCCESS,
   OVERWRITE,
   OVERWRITE_IF_EXISTS,
   type CheckResponse,
@@ -19,12 +20,13 @@ const UNAUTHENTICATED = 16;
 /** Returns the message that tells Envoy what to do with a request. Throws `ERR_EXTAUTH_CONFIG` for a header that the message cannot carry. */
 export function checkResponseOf(verdict: Verdict): CheckResponse {
   if (verdict.allowed) return okResponseOf(verdict);
-  const { status, headers, body } = verdict;
+  const { status, headers, body, metadata } = verdict;
   const code = status === 401 ? UNAUTHENTICATED : PERMISSION_DENIED;
   return {
-    status: { code, message: '' },
+    status: { code, message: status < 300 ? INTENDED_SUCCESS : '' },
     httpResponse: 'deniedResponse',
     deniedResponse: { status: { code: status }, headers: deniedHeaders(headers), body },
+    ...(metadata && { dynamicMetadata: toStruct(metadata) }),
   };
 }
 

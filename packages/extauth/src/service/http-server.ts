@@ -10,6 +10,7 @@ import {
 } from '@edge-gateway/core';
 import { clientError, clientStatusOf } from '../chain/failure.ts';
 import { isFraming } from '../chain/grants.ts';
+import { INTENDED_STATUS_HEADER } from '../grpc/protocol.ts';
 import { authRequestOf } from '../request/auth-request.ts';
 import { rejection, type AuthService } from './auth-service.ts';
 import type { ListenOptions } from './listen-options.ts';
@@ -82,8 +83,9 @@ function respond(res: ServerResponse, verdict: Verdict): void {
     res.writeHead(200, grantedHeaders(verdict)).end();
     return;
   }
-  const { headers, body } = verdict;
-  res.writeHead(statusOf(verdict), [...headers]).end(body);
+  const { status, headers, body } = verdict;
+  const intended = status < 300 ? [INTENDED_STATUS_HEADER, String(status)] : [];
+  res.writeHead(statusOf(verdict), [...headers, ...intended]).end(body);
 }
 
 /** 200 would allow the request: 203 and 204 mean the same to a browser. */

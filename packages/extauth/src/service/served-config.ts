@@ -24,6 +24,9 @@ export interface ServedConfig {
   retire(): void;
 }
 
+/** An outcome, with the metadata of the step that denied. */
+type Decided = Outcome & { readonly metadata?: Readonly<Record<string, unknown>> };
+
 /** Returns the name of an AuthConfig in the protocol. */
 export const configName = ({ namespace, name }: ResourceRef): string => `${namespace}.${name}`;
 
@@ -55,10 +58,12 @@ export function compileConfig(
     chain.close().catch((err: unknown) => context.log.get('ext_authz').warn({ config: id, err }, 'closing failed'));
   }
 
-  async function outcomeOf(request: AuthRequest): Promise<Outcome> {
+  async function outcomeOf(request: AuthRequest): Promise<Decided> {
     const settled = { requestId: request.requestId, hasLeft: () => request.signal?.aborted ?? false };
     try {
-      return settlement.settle(await chain.authorize(withoutUser(request, settings.userIdHeader)), settled);
+      const decision = await chain.authorize(withoutUser(request, settings.userIdHeader));
+      const metadata = decision.allowed ? undefined : decision.metadata;
+      return { ...settlement.settle(decision, settled), ...(metadata && { metadata }) };
     } catch (error) {
       return settlement.fail(error, settled);
     }
@@ -69,7 +74,9 @@ export function compileConfig(
       active++;
       try {
         const outcome = await outcomeOf(request);
-        return outcome.allowed ? grantOf(outcome.granted, request, parts) : { allowed: false, ...outcome.refusal };
+        if (outcome.allowed) return grantOf(outcome.granted, request, parts);
+        const { metadata } = outcome;
+        return { allowed: false, ...outcome.refusal, ...(metadata && { metadata }) };
       } finally {
         active--;
         closeIfUnused();

@@ -18,7 +18,14 @@ export interface Grant {
 }
 
 /** What a proxy does with a request. */
-export type Verdict = Grant | ({ readonly allowed: false } & Refusal);
+export type Verdict = Grant | Denial;
+
+/** The response that a proxy sends to the client. */
+interface Denial extends Refusal {
+  readonly allowed: false;
+  /** By step. Default: none. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
 
 interface GrantParts {
   readonly settings: AuthSettings;

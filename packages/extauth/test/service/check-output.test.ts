@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { toStruct } from '@edge-gateway/core/grpc';
+import { decisionOf } from '../../src/grpc/check-response.ts';
 import { rejection } from '../../src/service/auth-service.ts';
 import { checkResponseOf } from '../../src/service/check-output.ts';
 import type { Grant } from '../../src/service/verdict.ts';
@@ -27,6 +28,25 @@ describe('the response to a check', () => {
       queryParametersToRemove: ['b'],
     });
     expect(dynamicMetadata).to.deep.equal(toStruct({ config_0: { sub: 'alice' } }));
+  });
+
+  it('tells our gateway that a success status is intended, and the metadata of the step that denied', () => {
+    const denial = {
+      allowed: false,
+      headers: [],
+      body: '',
+      reason: '',
+      details: 'ext_authz_denied',
+      flags: 'UAEX',
+    } as const;
+    const page = checkResponseOf({ ...denial, status: 200, metadata: { rule: { reason: 'plan' } } });
+    expect(page.dynamicMetadata).to.deep.equal(toStruct({ rule: { reason: 'plan' } }));
+    const request = { header: () => undefined } as never;
+    expect(decisionOf(page as never, request)).to.include({ allowed: false, status: 200 });
+    const rejected = checkResponseOf({ ...denial, status: 403 });
+    expect(rejected.status?.message).to.equal('');
+    // Of a server that is not ours.
+    expect(decisionOf({ ...page, status: { code: 7, message: '' } } as never, request)).to.include({ status: 403 });
   });
 
   it('adds each cookie to the response to the client', () => {

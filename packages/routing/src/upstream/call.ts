@@ -195,7 +195,7 @@ class Call extends UpstreamExchange {
 }
 
 function bytesOf(body: string | Uint8Array | undefined): Buffer | undefined {
-  if (body === undefined || body.length === 0) return undefined;
+  if (body === undefined) return undefined;
   if (typeof body === 'string') return Buffer.from(body);
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }

@@ -259,8 +259,12 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   #mayRepeat({ reused, sent, responding }: Connection, error: Error): boolean {
     const { method, body } = this.#request!;
     const untouched = reused && sent && !responding && !this.#retried;
-    return untouched && body === undefined && this.retryableMethods.has(method) && isDisconnect(error);
+    return untouched && isEmpty(body) && this.retryableMethods.has(method) && isDisconnect(error);
   }
+}
+
+function isEmpty(body: Buffer | RequestBody | undefined): boolean {
+  return body === undefined || (Buffer.isBuffer(body) && body.length === 0);
 }
 
 function framingOf(body: Buffer | RequestBody | undefined): number | 'chunked' | undefined {

@@ -26,6 +26,10 @@ const httpService = f.block({
     allowedUpstreamHeadersToAppend: f.texts(
       'Headers of the auth response to append to request headers to the upstream.',
     ),
+    allowedClientHeadersOnSuccess: f.texts(
+      'Headers of an allow response to add to the response to the client.',
+      f.addition,
+    ),
   }),
 });
 const server = f.block(f.oneOf(['httpService', 'grpcService']), {
