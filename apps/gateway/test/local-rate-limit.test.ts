@@ -92,6 +92,20 @@ describe('local rate limits', () => {
     });
   }
 
+  it('has a bucket for each virtual host, also with equal limits', async () => {
+    const host = `{ ratelimit: { localRatelimit: ${bucket(1)} } }`;
+    const other = resources({ host })
+      .slice(resources({ host }).indexOf('---'))
+      .replace('name: shop', 'name: other')
+      .replace("['*']", "['other.example']");
+    const gateway = await protect(resources({ host }) + other, '', { now: () => NOW });
+    started.push(gateway);
+    expect(await statuses(gateway, '/', '/')).to.deep.equal([200, 429]);
+    const found = [];
+    for (let i = 0; i < 2; i++) found.push((await gateway.ask('/', { host: 'other.example' })).status);
+    expect(found).to.deep.equal([200, 429]);
+  });
+
   it('keeps the tokens over reloads', async () => {
     const host = `{ ratelimit: { localRatelimit: ${bucket(1)} } }`;
     const gateway = await start({ host });

@@ -84,6 +84,43 @@ describe('rateLimit in a server of your own', () => {
     expect(await statuses(handlers, free, free, gold, gold)).to.deep.equal([200, 429, 200, 200]);
   });
 
+  it('tells the time until all limits allow requests again', async () => {
+    const rules = {
+      descriptors: [
+        { key: 'generic_key', value: 'a', rateLimit: { requestsPerUnit: 0, unit: 'HOUR' } },
+        { key: 'generic_key', value: 'b', rateLimit: { requestsPerUnit: 0, unit: 'MINUTE' } },
+        { key: 'generic_key', value: 'c', rateLimit: { requestsPerUnit: 9, unit: 'DAY' } },
+      ],
+    } as const;
+    const rateLimits = ['a', 'b', 'c'].map((descriptorValue) => ({ actions: [{ genericKey: { descriptorValue } }] }));
+    const ask = await serve(rateLimit({ rules, rateLimits, retryAfter: true }, context()));
+    expect((await ask()).headers.get('retry-after')).to.equal('3599');
+  });
+
+  it('records each rule over its limit once, and those that only count apart', async () => {
+    const over = { requestsPerUnit: 0, unit: 'HOUR' } as const;
+    const rules = {
+      descriptors: [
+        { key: 'plan', rateLimit: over },
+        { key: 'shadow', rateLimit: over, shadow: true },
+      ],
+    };
+    const rateLimits = ['plan', 'plan', 'shadow'].map((descriptorKey, i) => ({
+      actions: [{ requestHeaders: { headerName: `x-${i}`, descriptorKey } }],
+    }));
+    let recorded: unknown;
+    const limit: Handler = (req, res, next) =>
+      rateLimit({ name: 'pets', rules, rateLimits, onRefusal: 'next' }, context())(req, res, (error) => {
+        recorded = factsOf(req).metadata.get('envoy.filters.http.ratelimit');
+        next(error);
+      });
+    await (
+      await serve(limit)
+    )({ 'x-0': 'a', 'x-1': 'b', 'x-2': 'c' });
+    const name = 'vendor.io.generic_key_app.pets';
+    expect(recorded).to.deep.equal({ over_limit: `${name}.plan`, shadow_over_limit: `${name}.shadow` });
+  });
+
   it('counts two limits apart, with one store too', async () => {
     const store = createMemoryStore({ now: () => NOW });
     const shared = context();

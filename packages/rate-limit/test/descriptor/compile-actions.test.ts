@@ -67,6 +67,11 @@ describe('compileActions', () => {
     expect(entriesOf(action, { headers: { authorization: 'Bearer x' } })).to.deep.equal([
       { key: 'who', value: 'Bearer x', isSecret: true },
     ]);
+    // The key is all that a service sees.
+    const renamed = { requestHeaders: { headerName: 'x-caller', descriptorKey: 'Authorization' } };
+    expect(entriesOf(renamed, { headers: { 'x-caller': 'Bearer x' } })).to.deep.equal([
+      { key: 'Authorization', value: 'Bearer x', isSecret: true },
+    ]);
   });
 
   it('starts every descriptor with the resource', () => {

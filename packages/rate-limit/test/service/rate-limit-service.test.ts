@@ -198,6 +198,46 @@ describe('the rate limit service', () => {
     expect(service.ruleLines()).to.deep.equal([]);
   });
 
+  it('applies changed rules of all sources', async () => {
+    const limited = (requestsPerUnit: number): ServedResources => {
+      const rateLimit = { requestsPerUnit, unit: 'MINUTE' } as const;
+      const rules = { descriptors: [{ key: 'user', rateLimit }] };
+      const rateLimits = [{ actions: [{ genericKey: { descriptorValue: 'a' } }] }];
+      const routes = [
+        { matchers: [{ prefix: '/' }], routeAction: { single: { upstream: { name: 'up', namespace: 'gw-system' } } } },
+      ];
+      const options = { ratelimitBasic: { anonymousLimits: rateLimit } };
+      return {
+        settings: rules,
+        configs: { 'shop/plans': { ...rules, rateLimits } },
+        virtualHosts: { 'gw-system/shop': { options, routes } },
+      };
+    };
+    const { service } = await serve(limited(1));
+    service.update(await stateOf(limited(7)));
+    const limits = service.ruleLines().map((line) => /requests_per_unit=(\d+)/.exec(line)?.[1]);
+    expect(limits).to.deep.equal(['7', '7', '7']);
+  });
+
+  it('does not keep the values of secret headers', async () => {
+    const memory = createMemoryStore({ now: () => NOW });
+    const charged: unknown[] = [];
+    const store: Store = {
+      count(charges) {
+        charged.push(...charges.map(({ key, isSecret }) => [/hunter2/.test(key), isSecret]));
+        return memory.count(charges);
+      },
+      close() {},
+    };
+    const key = 'Authorization';
+    const { service } = await serve(
+      { settings: { descriptors: [{ key, rateLimit: { requestsPerUnit: 1, unit: 'MINUTE' } }] } },
+      { store },
+    );
+    respond(service, of('custom', tuple([key, 'hunter2'])));
+    expect(charged).to.deep.equal([[false, true]]);
+  });
+
   it('rejects invalid requests by name', async () => {
     const { service } = await serve(PER_USER);
     const messageOf = (request: WireRequest): string => {

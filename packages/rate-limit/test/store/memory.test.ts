@@ -230,6 +230,19 @@ describe('the bounds of the store', () => {
     expect(charge(limitOf(5), 1, 'f9').remaining).to.equal(3);
   });
 
+  it('hold with a single bucket, which needs more memory than a key', () => {
+    const { store, charge } = timed({ maxKeys: 1 });
+    const bucket = limitOf(5, 'MINUTE', 'TOKEN_BUCKET');
+    for (const [key, remaining] of [
+      ['a', 4],
+      ['a', 3],
+      ['b', 4],
+    ] as const) {
+      expect(charge(bucket, 1, key).remaining, key).to.equal(remaining);
+    }
+    expect(store.size).to.equal(1);
+  });
+
   it('forget windows that are over, and buckets that are full', () => {
     const { clock, store, charge } = timed();
     flood(store, limitOf(5, 'MINUTE'), 100);
