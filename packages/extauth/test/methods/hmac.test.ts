@@ -127,7 +127,9 @@ describe('hmacAuth', () => {
     const text = `date: ${DATE}\n@request-target: get /pets?id=1\nx-a: `;
     const list = 'date @request-target x-a';
     expect(await status(sign({ list, text }))).to.equal(401);
-    expect(await status(sign({ list, text: `${text}1, 2` }), { 'x-a': ['1', '2'] })).to.equal(401);
+    for (const value of ['1', '2', '1, 2', '1,2']) {
+      expect(await status(sign({ list, text: text + value }), { 'x-a': ['1', '2'] }), value).to.equal(401);
+    }
     const twice = `date: ${DATE}\n@request-target: get /pets?id=1\ndate: ${DATE}`;
     expect(await status(sign({ list: 'date @request-target date', text: twice }))).to.equal(401);
     expect(await status(sign({ list: 'date @request-target Date', text: twice }))).to.equal(401);
@@ -163,6 +165,27 @@ describe('hmacAuth', () => {
       good.replace('alice', 'a'.repeat(5000)),
     ]) {
       expect(await status(bad), bad.slice(0, 200)).to.equal(401);
+    }
+  });
+
+  it('rejects several Authorization headers, whichever is valid', async () => {
+    expect(await status([sign(), sign()])).to.equal(401);
+    expect(await status([sign(), 'Basic YWxpY2U6c2VjcmV0'])).to.equal(401);
+    expect(await status(['Basic YWxpY2U6c2VjcmV0', sign()])).to.equal(401);
+  });
+
+  it('accepts a signature of 32 lines, and no longer one', async () => {
+    for (const [lines, expected] of [
+      [32, 200],
+      [33, 401],
+    ] as const) {
+      const names = Array.from({ length: lines - 2 }, (_, i) => `x-${i}`);
+      const list = ['date', '@request-target', ...names].join(' ');
+      const text = [`date: ${DATE}`, '@request-target: get /pets?id=1', ...names.map((name) => `${name}: v`)].join(
+        '\n',
+      );
+      const headers = Object.fromEntries(names.map((name) => [name, 'v']));
+      expect(await status(sign({ list, text }), headers), `${lines} lines`).to.equal(expected);
     }
   });
 

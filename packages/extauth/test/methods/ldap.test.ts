@@ -327,4 +327,34 @@ describe('ldap with a broken server', () => {
     const wrong = await serve((socket, asked) => socket.write(bindResponse(asked, 49)));
     expect((await wrong.ask('/', as('rick', 'Rickpwd'))).status).to.equal(401);
   });
+
+  for (const code of [19, 32, 34, 48, 49, 50, 53]) {
+    it(`denies with 401 after result ${code}: the name or the password is wrong`, async () => {
+      const { ask } = await serve((socket, asked) => socket.write(bindResponse(asked, code)));
+      expect((await ask('/', as('rick', 'Rickpwd'))).status).to.equal(401);
+    });
+  }
+
+  it('closes the connection of a check that took too long', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { ask } = await serve((socket) => socket.once('close', closed.resolve), { requestTimeout: '50ms' });
+    expect((await ask('/', as('rick', 'Rickpwd'))).status).to.equal(403);
+    await closed.promise;
+  });
+
+  it('rejects an empty password, which this server takes for an anonymous bind that succeeds', async () => {
+    const { ask } = await serve((socket, asked) => socket.write(bindResponse(asked, 0)));
+    expect((await ask('/', as('rick', ''))).status).to.equal(401);
+  });
+
+  it('allows any number of requests one after the other', async () => {
+    const { ask } = await serve((socket, first) => {
+      const reply = (asked: Buffer): boolean => socket.write(bindResponse(asked, 0));
+      reply(first);
+      socket.on('data', reply);
+    });
+    const seen = new Set<number>();
+    for (let i = 0; i < 110; i++) seen.add((await ask('/', as('rick', 'Rickpwd'))).status);
+    expect([...seen]).to.deep.equal([200]);
+  });
 });

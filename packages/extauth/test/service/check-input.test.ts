@@ -60,6 +60,12 @@ describe('the request in a check', () => {
     expect(request.host).to.equal('raw.example.com');
   });
 
+  it('joins the values of a header, and cookies with a semicolon', () => {
+    const headers = ['x-a', 'cookie', 'x-a', 'cookie'].map((key, i) => ({ key, value: `v=${i}` }));
+    const request = read({ headerMap: { headers } });
+    expect([request.header('x-a'), request.header('cookie')]).to.deep.equal(['v=0, v=2', 'v=1; v=3']);
+  });
+
   it('has the bytes of text that is not ASCII', () => {
     const request = read({ headers: { 'x-name': 'é' }, path: '/é' });
     expect(request.header('x-name')).to.equal('\u00c3\u00a9');
