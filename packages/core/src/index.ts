@@ -51,6 +51,7 @@ export {
   canonicalName,
   grantedHeaderNames,
   isHeaderName,
+  isHeaderBytes,
   isHeaderValue,
   isIdentityHeader,
 } from './http/reserved-headers.ts';

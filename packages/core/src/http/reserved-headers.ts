@@ -19,6 +19,19 @@ export function isHeaderValue(text: string): boolean {
   return !CONTROL.test(text);
 }
 
+const BYTES = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Returns true if a header can carry this text with one byte for each character: it also has no character beyond U+00FF.
+ *
+ * @example
+ * isHeaderBytes('caf\u00e9'); // true
+ * isHeaderBytes('\u20ac'); // false
+ */
+export function isHeaderBytes(text: string): boolean {
+  return BYTES.test(text);
+}
+
 /** Headers that frame a message or belong to one connection: the sender of the message sets them (RFC 9110 7.6.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',

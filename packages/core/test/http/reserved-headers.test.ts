@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { grantedHeaderNames, isHeaderName, isIdentityHeader } from '../../src/http/reserved-headers.ts';
+import {
+  grantedHeaderNames,
+  isHeaderBytes,
+  isHeaderName,
+  isHeaderValue,
+  isIdentityHeader,
+} from '../../src/http/reserved-headers.ts';
 
 describe('reserved headers', () => {
   for (const name of [
@@ -15,6 +21,22 @@ describe('reserved headers', () => {
 
   for (const name of ['x-page', 'user-agent', 'accept-language', 'api_key', 'x-trace'])
     it(`does not reserve ${name}`, () => expect(isIdentityHeader(name)).to.equal(false));
+
+  for (const [text, isValue, isBytes] of [
+    ['', true, true],
+    ['a\tb ~', true, true],
+    ['caf\u00e9 \u0080\u00ff', true, true],
+    ['\u0100', true, false],
+    ['\u20ac', true, false],
+    ['a\r\nb', false, false],
+    ['a\n', false, false],
+    ['\u0000', false, false],
+    ['\u007f', false, false],
+  ] as const) {
+    it(`tells whether ${JSON.stringify(text)} can be the value of a header, and its bytes`, () => {
+      expect([isHeaderValue(text), isHeaderBytes(text)]).to.deep.equal([isValue, isBytes]);
+    });
+  }
 
   it('contains every header name that resources can set', () => {
     const specs = [

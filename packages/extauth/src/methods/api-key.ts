@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import {
+  isHeaderBytes,
   secretText,
   type AuthDenied,
   type AuthMethodKind,
@@ -14,8 +15,6 @@ import { configError } from '../error-codes.ts';
 const CHALLENGE = ['www-authenticate', 'API key is missing or invalid'] as const;
 /** A longer key is rejected unhashed. */
 const MAX_LENGTH = 4096;
-// oxlint-disable-next-line no-control-regex
-const NOT_A_HEADER = /[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/;
 
 interface StoredKey {
   readonly name: string;
@@ -62,12 +61,12 @@ export const apiKeyMethod: AuthMethodKind<ApiKeyAuth> = {
         const state: Record<string, unknown> = { api_key_value: given };
         for (const [target, { name = '', required = false }] of copies) {
           const value = secretText(known.secret, name);
-          if (value === undefined || (!spec.skipMetadataValidation && NOT_A_HEADER.test(value))) {
+          if (value === undefined || (!spec.skipMetadataValidation && !isHeaderBytes(value))) {
             if (required) return denied('the key lacks required metadata');
             continue;
           }
-          const sent = NOT_A_HEADER.test(value) ? Buffer.from(value, 'utf8').toString('latin1') : value;
-          if (!NOT_A_HEADER.test(sent)) requestChanges.push({ op: 'set', name: target.toLowerCase(), value: sent });
+          const sent = isHeaderBytes(value) ? value : Buffer.from(value, 'utf8').toString('latin1');
+          if (isHeaderBytes(sent)) requestChanges.push({ op: 'set', name: target.toLowerCase(), value: sent });
           state[target] = value;
         }
         return { allowed: true, userId: known.name, requestChanges, state };

@@ -1,3 +1,4 @@
+import { isHeaderBytes } from '@edge-gateway/core';
 import { parseTemplate, type Expression, type Roots, type Template } from './expression.ts';
 import { FieldFailure } from '../errors/field-failure.ts';
 
@@ -107,13 +108,10 @@ function leavesOut(template: Template, roots: Roots): boolean {
   return false;
 }
 
-/** Characters that Node does not send in a header. */
-const NOT_IN_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
-
 /** Renders a header value. Throws a `FieldFailure` if it contains characters that headers must not have. */
 export function renderHeader(template: Template, roots: Roots): string {
   return renderText(template, roots, (text, { text: expression }) => {
-    if (NOT_IN_HEADER.test(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
+    if (!isHeaderBytes(text)) throw new FieldFailure(`{$${expression}} cannot be sent in a header`);
     return text;
   });
 }
@@ -121,7 +119,7 @@ export function renderHeader(template: Template, roots: Roots): string {
 /** Parses the template of a header value, trimmed. Throws an `Error` for characters that headers must not have. */
 export function parseHeader(text: string, parse: (text: string) => Template = parseTemplate): Template {
   const template = parse(text.trim());
-  const isInvalid = template.some((part) => typeof part === 'string' && NOT_IN_HEADER.test(part));
+  const isInvalid = template.some((part) => typeof part === 'string' && !isHeaderBytes(part));
   if (isInvalid) throw new Error(`${JSON.stringify(text)} cannot be sent in a header`);
   return template;
 }

@@ -1,4 +1,4 @@
-import { isHeaderName } from '@edge-gateway/core';
+import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
 import { sameName } from './flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
@@ -18,7 +18,6 @@ export interface RequestLine {
 export type Framing = number | 'chunked' | undefined;
 
 const PATH = /^\/[\x21-\x7e\x80-\xff]*$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A sender of `TE` must list it in `Connection` (RFC 9110 §10.1.4). */
 const EXPECT = 'expect: 100-continue\r\n';
 const TE_TRAILERS = 'te: trailers\r\nconnection: TE\r\n';
@@ -44,7 +43,8 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
       if (!isKept) continue;
     }
     if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
-    if (!VALUE.test(value)) throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
+    if (!isHeaderBytes(value))
+      throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
     if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
     lines += `${name}: ${value}\r\n`;
   }

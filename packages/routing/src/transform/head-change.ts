@@ -1,16 +1,14 @@
-import { GatewayError, isHeaderValue, type Facts } from '@edge-gateway/core';
+import { GatewayError, isHeaderBytes, type Facts } from '@edge-gateway/core';
 import { replyError, routingError } from '../error-codes.ts';
 
 /** Maximum length of a header value that a transformation sets, in characters. */
 export const MAX_HEADER_VALUE = 65_536;
-const BEYOND_BYTES = /[\u0100-\uffff]/;
 
 /** Returns a rendered value without surrounding white space. Throws 400 for one that cannot be sent in a header. */
 export function headerValue(name: string, rendered: string): string {
   const value = withoutOuterSpace(rendered);
   if (value.length > MAX_HEADER_VALUE) throw badRequest(`the value of ${name} is too long`);
-  if (!isHeaderValue(value) || BEYOND_BYTES.test(value))
-    throw badRequest(`the value of ${name} has control characters`);
+  if (!isHeaderBytes(value)) throw badRequest(`the value of ${name} has control characters`);
   return value;
 }
 
