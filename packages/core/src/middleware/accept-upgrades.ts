@@ -72,5 +72,5 @@ function below(path: string, req: IncomingMessage): IncomingMessage {
 
 function notFound(req: IncomingMessage, socket: Socket): void {
   const res = createUpgradeResponse(req, socket);
-  res.writeHead(404, { 'content-length': '0' }).end();
+  res?.writeHead(404, { 'content-length': '0' }).end();
 }

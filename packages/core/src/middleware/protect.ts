@@ -43,6 +43,7 @@ export function protect(...handlers: readonly (Handler | Middleware)[]): Protect
     upgrade(req: IncomingMessage, duplex: Duplex, head: Buffer): void {
       const socket = duplex as Socket;
       const res = createUpgradeResponse(req, socket);
+      if (!res) return;
       // A handler without `upgrade` may be a guard itself.
       const before = (last.upgrade ? guards : all).map((guard) => contained(guard, socket));
       runAll(before, { req, res }, (error) => {
@@ -86,10 +87,14 @@ function handleUpgrade(handler: Handler, req: IncomingMessage, socket: Socket, h
   try {
     handler.upgrade!(req, socket, head);
   } catch (error) {
-    if (socket.writable && socket.bytesWritten === before)
-      respondToError(error, req, createUpgradeResponse(req, socket));
+    if (socket.writable && socket.bytesWritten === before) refuseUpgrade(error, req, socket);
     else socket.destroy();
   }
+}
+
+function refuseUpgrade(error: unknown, req: IncomingMessage, socket: Socket): void {
+  const res = createUpgradeResponse(req, socket);
+  if (res) respondToError(error, req, res);
 }
 
 function check(handlers: readonly unknown[]): void {
@@ -115,6 +120,6 @@ export function onlyProtected(upgrade: ProtectedHandler['upgrade'], log: Logger)
       {},
       'upgrade rejected: the handlers of the application did not run for it; use protect(...handlers).upgrade',
     );
-    respondToError(coreError('ERR_CORE_UPGRADE'), req, createUpgradeResponse(req, socket as Socket));
+    refuseUpgrade(coreError('ERR_CORE_UPGRADE'), req, socket as Socket);
   };
 }

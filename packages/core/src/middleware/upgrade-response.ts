@@ -5,13 +5,21 @@ import { linger } from '../http/lingering-close.ts';
 /** Headers of the handshake or of the connection. */
 const HANDSHAKE_HEADERS = /^(?:connection|upgrade|date|keep-alive|content-length|transfer-encoding|sec-websocket-.*)$/;
 
-/** Returns a response on the socket of an upgrade, to reject it. The socket is closed afterwards. */
-export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse {
+/**
+ * Returns a response on the socket of an upgrade, to reject it. The socket is closed afterwards. Returns `undefined`, and closes the socket at
+ * once, while an earlier request on it has no response: clients may not send an upgrade before (RFC 9112 §9.3.2).
+ */
+export function createUpgradeResponse(req: IncomingMessage, socket: Socket): ServerResponse | undefined {
   // Node removes its own error listener from a socket that it detaches; without one an error would end the process.
   socket.on('error', () => {});
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
-  res.assignSocket(socket);
+  try {
+    res.assignSocket(socket);
+  } catch {
+    socket.destroy();
+    return undefined;
+  }
   res.once('finish', () => {
     res.detachSocket(socket);
     linger(socket);

@@ -40,6 +40,7 @@ export function createServeListener(
 
   function beginUpgrade(name: string | undefined, { req, ...upgrade }: Handshake, { embedded }: Mount): void {
     const res = createUpgradeResponse(req, upgrade.socket as Socket);
+    if (!res) return;
     const listener = name === undefined ? undefined : table.get(name);
     if (!listener) return sendReply({ req, res }, textReply(404, ''));
     const hand: RequestExits['send'] = (request, destination, action) =>
