@@ -129,7 +129,10 @@ const ldap = f.block(f.required('address', 'userDnTemplate'), {
   disableGroupChecking: f.flag('Skips the group check.'),
   pool: f.group('Connections.', {
     maxSize: f.count('Maximum number of pooled connections.', { default: 5 }),
-    initialSize: f.count('Connections opened at startup.', { default: 2 }),
+    initialSize: f.count('Connections opened at startup. No effect: connections are opened when they are needed.', {
+      default: 2,
+      ...f.leftOut,
+    }),
   }),
   groupLookupSettings: f.group('How groups are searched.', {
     checkGroupsWithServiceAccount: f.flag('Searches groups with a service account.'),
