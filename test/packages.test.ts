@@ -16,6 +16,7 @@ const PUBLISHED = [
   'packages/oidc',
   'packages/rbac',
   'packages/extauth',
+  'packages/rate-limit',
   'packages/admin',
   'packages/cli',
   'apps/gateway',
