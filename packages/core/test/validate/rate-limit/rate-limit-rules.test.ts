@@ -50,7 +50,7 @@ describe('the rules of rate limits', () => {
     [
       'keys and values that are empty or too long',
       {
-        descriptors: [{ key: '' }, { key: 'é'.repeat(513) }],
+        descriptors: [{ key: '' }, { key: 'é'.repeat(513) }, { key: 'é'.repeat(512), value: 'x'.repeat(1024) }],
         setDescriptors: [{ simpleDescriptors: [{ key: 'a', value: 'x'.repeat(1025) }] }],
       },
       [
