@@ -1,4 +1,4 @@
-import { isSecretHeader } from '@edge-gateway/core';
+import { isSecretName } from '@edge-gateway/core';
 import type { RateLimitAction } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
 import { GENERIC_KEY, type Entry } from './descriptor.ts';
@@ -56,7 +56,7 @@ function optionalEntry(key: string, value: string | undefined): Entry | undefine
 function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet }: ActionContext): EntryOf {
   const name = required(fields.headerName, 'requestHeaders.headerName').toLowerCase();
   const key = required(fields.descriptorKey, 'requestHeaders.descriptorKey');
-  const isSecret = isSecretHeader(name) || isSecretHeader(key.toLowerCase());
+  const isSecret = isSecretName(name) || isSecretName(key);
   return (request) => {
     const value = request.header(name);
     if (value === undefined) return isSet ? null : undefined;

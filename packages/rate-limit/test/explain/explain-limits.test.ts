@@ -101,6 +101,15 @@ describe('explainLimits', () => {
     expect(found.descriptors[0]!.entries).to.have.length(1);
   });
 
+  it('redacts values whose key is the name of a secret, in counters too', () => {
+    const action = { requestHeaders: { headerName: 'x-a', descriptorKey: 'client_secret' } };
+    const settings = { ratelimit: { descriptors: [{ key: 'client_secret', rateLimit: perMinute(1) }] } };
+    const found = explain({ hostOptions: actions(action), settings, headers: ['x-a', 'hunter2'] })!;
+    expect(found.descriptors[0]!.entries[0]!.value).to.equal('<redacted>');
+    expect(JSON.stringify(found)).not.to.contain('hunter2');
+    expect(found.rules).to.have.length(1);
+  });
+
   it('marks rules that a higher weight replaces', () => {
     const hostOptions = {
       ratelimit: {
