@@ -236,7 +236,7 @@ describe('a login through Envoy with the auth server', () => {
     expect(headers).not.to.have.property('x_user_id');
   });
 
-  it('ends without its checks under way, after which Envoy rejects every request', async () => {
+  it('ends without its checks in progress, after which Envoy rejects every request', async () => {
     server.child.kill('SIGTERM');
     expect(await server.ended()).to.equal(0);
     expect((await get('/api/', { 'api-key': 'key-of-alice' })).status).to.equal(403);

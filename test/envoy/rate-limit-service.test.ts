@@ -114,7 +114,7 @@ const listener = (name: string, filter: object): object => ({
   ],
 });
 
-describe('Envoy with the rate limit service', function () {
+describe('Envoy with the rate limit server', function () {
   this.timeout(120_000);
   let backend: Server;
   let service: ListeningServer;
@@ -184,7 +184,7 @@ describe('Envoy with the rate limit service', function () {
     expect(limits(response)).to.deep.equal(['1, 1;w=60;name="custom.user", 100;w=86400;name="custom.plan"', '0', '30']);
   });
 
-  it('counts shadow rules without a word to the client', async () => {
+  it('counts shadow rules without headers for the client', async () => {
     for (let i = 0; i < 3; i++) {
       const response = await ask({ 'x-shadow': 'a' });
       expect(response.status).to.equal(200);

@@ -19,7 +19,7 @@ function authServerRoots({ HTTPS_PASSTHROUGH_CA_CERT: written }: NodeJS.ProcessE
 /** Compiles the Rego modules of AuthConfigs, for requests and for the status. */
 export const POLICIES = createPolicyCompiler();
 
-/** The methods of external auth. Of two methods of one type the first is taken. */
+/** The methods of external auth. Of two methods of one type, the first is used. */
 export const AUTH_METHODS: readonly AuthMethodKind[] = [
   createAccessTokenMethod({ groups: azureGroups }),
   createPassThroughHttpMethod({ moreRoots: authServerRoots(process.env) }),

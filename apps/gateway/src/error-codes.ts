@@ -4,7 +4,7 @@ import { errorsOf } from '@edge-gateway/core';
 export const ERROR_CODES = {
   ERR_GATEWAY_CONFIG: { status: 500, message: 'The resource directory cannot be read.' },
   ERR_GATEWAY_ERROR_PAGES: { status: 500, message: 'The error page directory is invalid.' },
-  ERR_GATEWAY_TLS: { status: 500, message: 'The certificate of a service cannot be used.' },
+  ERR_GATEWAY_TLS: { status: 500, message: 'The certificate of a server is unusable.' },
   ERR_GATEWAY_PORT: { status: 500, message: 'A port is in use or not allowed.' },
 } as const;
 

@@ -134,7 +134,7 @@ describe('the spans of a GraphQLApi', () => {
     expect(JSON.stringify(call)).not.to.include('secret');
   });
 
-  it('are not exported without sampling, and the upstream is told so', async () => {
+  it('are not exported without sampling, which the context for the upstream states', async () => {
     await ask('/unsampled', '{ book { id } }');
     await ask('/', '{ book { id } }');
     const spans = await received(2);

@@ -127,7 +127,7 @@ spec:
   },
 ];
 
-describe('rate limits by a service', () => {
+describe('rate limits by a rate limit server', () => {
   const open: (() => Promise<void> | void)[] = [];
   afterEach(async () => {
     for (const close of open.splice(0).toReversed()) await close();
@@ -208,7 +208,7 @@ describe('rate limits by a service', () => {
     expect((await outcomes(gateway, TUPLE.requests)).map(({ status }) => status)).to.deep.equal(TUPLE.expected);
   });
 
-  it('allows requests if the service fails, or rejects them with 500 if denyOnFail is set', async () => {
+  it('allows requests if the server fails, or rejects them with 500 if denyOnFail is set', async () => {
     const store: Store = { count: () => Promise.reject(new Error('down')), close() {} };
     const { port } = await startService(TUPLE, store);
     expect((await (await startGateway(TUPLE, port)).ask('/', A)).status).to.equal(200);
@@ -217,7 +217,7 @@ describe('rate limits by a service', () => {
     expect([status, body]).to.deep.equal([500, '']);
   });
 
-  it('fails at the timeout if the service does not answer', async () => {
+  it('fails at the timeout if the server does not respond', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     open.push(() => void silent.close());

@@ -65,7 +65,7 @@ describe('rate limits of the gateway', () => {
     return found;
   }
 
-  it('rejects with 429, an empty body and the header that tells', async () => {
+  it('rejects with 429, an empty body and x-envoy-ratelimited', async () => {
     const gateway = await start({ settings: `{ ratelimit: ${PLAN_RULES} }`, hostOptions: HEADER_LIMIT });
     expect((await gateway.ask('/', { 'x-plan': 'a' })).status).to.equal(200);
     const { status, headers, body } = await gateway.ask('/', { 'x-plan': 'a' });

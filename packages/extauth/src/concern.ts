@@ -88,7 +88,7 @@ function compileServer(
   return createAuthHandler({ check, hidden, settings, context, id, appends: true, refuse: refuseByGateway });
 }
 
-/** What any AuthConfig or auth server of the virtual host grants, which its upstreams trust, and the cookies of its logins, on every route. */
+/** The headers that AuthConfigs and auth servers of the virtual host grant, and the cookies of its logins: hidden on every route. */
 function hiddenIn(scope: Scope | undefined, methods: readonly AuthMethodKind[]): Hidden {
   const { headers, cookies } = hiddenOf(
     (scope?.virtualHost.authConfigs ?? []).map(({ spec }) => spec),

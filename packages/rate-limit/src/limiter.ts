@@ -12,7 +12,7 @@ export interface RuleOutcome extends Count {
   readonly limit: Limit;
   /** True if the rule only counts. */
   readonly isShadow: boolean;
-  /** The descriptor that matched; unset if a service decided. */
+  /** The descriptor that matched; unset if a rate limit server decided. */
   readonly descriptor?: Descriptor | undefined;
 }
 
@@ -26,9 +26,9 @@ export interface Decision {
   readonly outcomes: readonly RuleOutcome[];
 }
 
-/** Counts requests: embedded in this process, or by asking a rate limit service. */
+/** Counts requests: embedded in this process, or by calls of a rate limit server. */
 export interface Limiter {
-  /** Returns the decision; a value if the counters are in memory. Rejects when nobody can decide within `deadlineMs`. */
+  /** Returns the decision; a value if the counters are in memory. Rejects if there is no decision within `deadlineMs`. */
   check(domain: Domain, descriptors: readonly Descriptor[], deadlineMs: number): Decision | Promise<Decision>;
 }
 
@@ -44,7 +44,7 @@ export function strictestOutcome({ outcomes }: Decision): RuleOutcome | undefine
   return strictest;
 }
 
-/** Returns true if clients should rather know `a` than `b`; see {@link strictestOutcome}. */
+/** Returns true if responses state `a` rather than `b`; see {@link strictestOutcome}. */
 export function isStricter(a: Strictness, b: Strictness): boolean {
   if (a.isOver !== b.isOver) return a.isOver;
   return a.remaining === b.remaining ? a.resetMs > b.resetMs : a.remaining < b.remaining;

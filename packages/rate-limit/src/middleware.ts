@@ -46,7 +46,7 @@ export interface RateLimitOptions extends Partial<RateLimit> {
   readonly headers?: boolean;
   /** Counters that several processes share. Default: in memory. */
   readonly store?: Store;
-  /** Maximum time for an answer of the store, e.g. `50ms`. Default `100ms`. */
+  /** Maximum time for a response of the store, e.g. `50ms`. Default `100ms`. */
   readonly requestTimeout?: RateLimitServer['requestTimeout'];
   /** Rejects requests with `ERR_RATE_LIMIT_FAILED` 500 if the store fails. Default false: they are allowed. */
   readonly denyOnFail?: boolean;

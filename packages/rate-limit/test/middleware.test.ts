@@ -46,7 +46,7 @@ describe('rateLimit in a server of your own', () => {
     return found;
   }
 
-  it('limits by address, and tells clients', async () => {
+  it('limits by address, and sends the headers of limits', async () => {
     const ask = await serve(rateLimit({ requestsPerUnit: 1, headers: true, retryAfter: true }, context()));
     const first = await ask();
     expect([first.status, first.headers.get('x-ratelimit-limit')]).to.deep.equal([200, '1, 1;w=60']);

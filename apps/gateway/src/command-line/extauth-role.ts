@@ -7,7 +7,7 @@ export const EXTAUTH_PORTS = {
   statsPort: { flag: '--stats-port', fallback: 9091, what: 'metrics and diagnostics' },
 } as const satisfies Readonly<Record<string, PortFlag>>;
 
-/** The port that is only opened if its flag is set. */
+/** The port for checks over HTTP, which is closed by default. */
 export const HTTP_CHECKS = { flag: '--http-port', what: 'checks over HTTP/1.1' } as const;
 
 export interface ExtAuthSettings extends RoleSettings {

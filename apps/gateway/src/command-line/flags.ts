@@ -32,7 +32,7 @@ export function redisUrl(text: string): string {
   return text;
 }
 
-/** Returns an option with the variable that it wins over: `GATEWAY_` and its name, unless `variable` is set. */
+/** Returns an option that overrides a variable: `GATEWAY_` with its name, unless `variable` is set. */
 export function option(flags: string, description: string, variable?: string): Option {
   const name = /^--([a-z-]+)/.exec(flags)![1]!;
   return new Option(flags, description).env(variable ?? `GATEWAY_${name.replaceAll('-', '_').toUpperCase()}`);
@@ -50,9 +50,9 @@ export const logLevelOption = (): Option =>
   option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info');
 
 export const drainSecondsOption = (): Option =>
-  option('--drain-seconds <s>', 'time for requests under way after SIGTERM').default(30).argParser(seconds);
+  option('--drain-seconds <s>', 'time for requests in progress after SIGTERM').default(30).argParser(seconds);
 
-/** Returns the flags of a role that is a service: its ports and own flags, and those of every role. */
+/** Returns the flags of a role without a data plane: its ports and own flags, and those of every role. */
 export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[] = []): readonly Option[] => [
   configOption(),
   ...ports.map(portOption),
@@ -62,10 +62,10 @@ export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[
   drainSecondsOption(),
 ];
 
-/** Returns the flags for the address and the certificate of the ports that a service is asked on. */
+/** Returns the flags for the address and the certificate of the ports for requests. */
 export const requestPortOptions = (): readonly Option[] => [
-  option('--address <address>', 'where the ports of checks listen').default('127.0.0.1'),
-  option('--tls-cert <file>', 'certificate of the ports of checks, as PEM; needs --tls-key'),
+  option('--address <address>', 'address of the ports for requests').default('127.0.0.1'),
+  option('--tls-cert <file>', 'certificate of the ports for requests, as PEM; needs --tls-key'),
   option('--tls-key <file>', 'private key of the certificate, as PEM'),
   option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
 ];

@@ -16,7 +16,7 @@ type AnyRole = Pick<Role<never>, 'name' | 'description' | 'ports' | 'options' | 
 export type Run = (settings: RoleSettings, start: NonNullable<Role['start']>) => Promise<void>;
 
 /**
- * Returns the command line of `edge-gateway`: a subcommand for each role, `all` if none is given. Each flag has a variable, which it wins over.
+ * Returns the command line of `edge-gateway`: a subcommand for each role, `all` if none is given. Each flag overrides a variable.
  * `run` gets the settings and the role; commander prints help and errors, and ends the process: with status 2 if the arguments are invalid.
  */
 export function createProgram(run: Run): Command {
@@ -57,7 +57,8 @@ function addRole(command: Command, { description, ports, options, start }: AnyRo
 /** A flag before the role would be ignored. */
 function rejectEarlierFlags(program: Command, { name }: AnyRole): void {
   const earlier = program.options.find((each) => program.getOptionValueSource(each.attributeName()) === 'cli');
-  if (earlier) program.error(`error: ${earlier.long} is before the role: write edge-gateway ${name} ${earlier.flags}`);
+  if (earlier)
+    program.error(`error: ${earlier.long} must follow the role: write edge-gateway ${name} ${earlier.flags}`);
 }
 
 /** Returns an error message if two flags set the same port. */

@@ -11,9 +11,9 @@ export const RATE_LIMIT_PORTS = {
 export interface RateLimitSettings extends RoleSettings {
   readonly grpcPort: number;
   readonly httpPort: number;
-  /** Address of the ports of requests. Default 127.0.0.1. */
+  /** Address of the ports for requests. Default 127.0.0.1. */
   readonly address: string;
-  /** Files with certificate and private key for the ports of requests, as PEM. Default: plain text. */
+  /** Files with certificate and private key for the ports for requests, as PEM. Default: plain text. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */

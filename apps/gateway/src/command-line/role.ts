@@ -16,7 +16,7 @@ export interface RoleSettings {
   /** Address of the admin ports. Default 127.0.0.1. */
   readonly adminAddress: string;
   readonly logLevel: LogLevel;
-  /** Seconds that requests under way have to finish after the first SIGTERM. Default 30. */
+  /** Seconds that requests in progress have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
 }
 
@@ -31,9 +31,9 @@ export interface RoleProcess {
 export interface RunningRole {
   /** Ports and problems, for the log line `ready` and for the parent process. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** False if it runs, but something that the resources require is missing; `facts` say what. */
+  /** False if it runs, but something that the resources require is missing; `facts` name it. */
   readonly isReady: boolean;
-  /** Accepts no new work, lets work under way finish within `drainSeconds`, then closes everything. */
+  /** Accepts no new work, lets work in progress finish within `drainSeconds`, then closes everything. */
   stop(): Promise<void>;
 }
 

@@ -34,7 +34,7 @@ export interface RunningGateway {
   readonly problems: number;
   readonly adminPort: number;
   readonly statsPort: number;
-  /** Stops taking connections, lets requests under way finish within the limit, then closes everything. */
+  /** Stops taking connections, lets requests in progress finish within the limit, then closes everything. */
   stop(): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ export interface DataPlane {
   /** Returns the states of the hosts of an upstream, by its name. */
   hostStates(upstream: string): readonly HostState[] | undefined;
   components(): readonly Component[];
-  /** Not ready any more, no new connections, until what is under way is done or the limit is over. */
+  /** Not ready any more, no new connections, until what is in progress is done or the limit is over. */
   drain(limitMs: number): Promise<void>;
   close(): Promise<void>;
 }

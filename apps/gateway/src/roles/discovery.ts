@@ -14,7 +14,7 @@ interface DiscoveryParts {
 }
 
 /**
- * Makes GraphQLApis of the upstreams that Settings and labels name, compares written ones with their servers, and checks the policies of
+ * Creates GraphQLApis for the upstreams that Settings and labels name, compares written ones with their servers, and checks the policies of
  * AuthConfigs, until it is closed.
  */
 export function startDiscovery({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts): { close(): void } {

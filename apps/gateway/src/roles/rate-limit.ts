@@ -75,11 +75,11 @@ async function open(
 }
 
 function createStore({ log }: Context): Store {
-  let isTold = false;
+  let hasWarned = false;
   return createMemoryStore({
     onEvict(keys) {
-      if (!isTold) log.get('filter').warn({ keys }, 'too many rate limit counters, the oldest were evicted');
-      isTold = true;
+      if (!hasWarned) log.get('filter').warn({ keys }, 'too many rate limit counters, oldest evicted');
+      hasWarned = true;
     },
   });
 }

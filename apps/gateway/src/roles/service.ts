@@ -11,24 +11,24 @@ import type { PortFlag, RoleProcess, RoleSettings, RunningRole } from '../comman
 import { VERSION } from '../settings.ts';
 import { portError } from './port-error.ts';
 
-/** What a service works with: the resources, followed through every change, and what concerns need. */
+/** The parts of a server: the control plane with its resources, and the context. */
 export interface ServiceParts {
   readonly controlPlane: ControlPlane;
   readonly context: Context;
 }
 
-/** A service that listens. */
+/** A server without a data plane that listens. */
 export interface Service {
   /** Its ports, for the log line `ready` and for the parent process. */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Its state for `/components` of the stats port. */
   components(): readonly Component[];
-  /** Accepts no new work; resolves when work under way is done, or after the limit. */
+  /** Accepts no new work; resolves when work in progress is done, or after the limit. */
   drain(limitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What one service is. */
+/** The parts of a role that runs a server without a data plane. */
 export interface ServiceKind {
   readonly statsPort: PortFlag;
   /** Its pages on the stats port. Default: none. */
@@ -37,7 +37,7 @@ export interface ServiceKind {
 }
 
 /**
- * Runs a service without a data plane: reads the resources, opens the stats port, and passes the complete resources to `open`. Rejects with
+ * Runs a server without a data plane: reads the resources, opens the stats port, and passes the complete resources to `open`. Rejects with
  * `ERR_GATEWAY_PORT` when the stats port is in use, and with the error of `open`.
  */
 export async function startService(

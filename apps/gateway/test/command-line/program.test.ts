@@ -97,7 +97,7 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects flags before a role, which would be ignored', async () => {
     expect(await call('--config', 'resources', 'rate-limit', '--config', 'others')).to.equal(
-      'Error: --config is before the role: write edge-gateway rate-limit --config <dir>\n',
+      'Error: --config must follow the role: write edge-gateway rate-limit --config <dir>\n',
     );
   });
 
@@ -117,7 +117,7 @@ describe('the command line of edge-gateway', () => {
     );
   });
 
-  it('accepts the flags of the role extauth, and opens no HTTP port unless told', async () => {
+  it('accepts the flags of the role extauth, and opens no HTTP port by default', async () => {
     const settings = await call('extauth', '--config', 'resources', '--grpc-port', '0');
     expect(settings).to.include({ config: 'resources', grpcPort: 0, address: '127.0.0.1', statsPort: 9091 });
     expect(settings).not.to.have.any.keys('httpPort', 'tlsCert', 'adminPort');

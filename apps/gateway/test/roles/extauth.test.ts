@@ -15,7 +15,7 @@ describe('edge-gateway extauth', () => {
       (error: Error) => error.message,
     );
 
-  it('starts with its port alone, tells its state, and ends at SIGTERM', async () => {
+  it('opens only its port, reports its state, and ends at SIGTERM', async () => {
     server.write(
       'broken.yaml',
       'apiVersion: enterprise.gw.vendor.io/v1\nkind: AuthConfig\nmetadata: { name: a }\nspec: {}\n',

@@ -8,7 +8,7 @@ import { readServerTls } from '../../src/roles/server-tls.ts';
 const file = (name: string): string =>
   fileURLToPath(new URL(`../../../../packages/routing/test/upstream/certificates/${name}`, import.meta.url));
 
-describe('the certificate of a service', () => {
+describe('the certificate of a server', () => {
   const dir = mkdtempSync(join(tmpdir(), 'server-tls-'));
   const garbage = join(dir, 'garbage.pem');
   before(() => writeFileSync(garbage, 'not a certificate'));
@@ -29,15 +29,15 @@ describe('the certificate of a service', () => {
   });
 
   for (const [what, flags, message] of [
-    ['a certificate without a key', { tlsCert }, '--tls-cert and --tls-key need each other'],
-    ['a key without a certificate', { tlsKey }, '--tls-cert and --tls-key need each other'],
+    ['a certificate without a key', { tlsCert }, '--tls-cert and --tls-key must be set together'],
+    ['a key without a certificate', { tlsKey }, '--tls-cert and --tls-key must be set together'],
     ['roots alone', { tlsClientCa }, '--tls-client-ca needs --tls-cert and --tls-key'],
     ['a missing file', { tlsCert: '/missing.pem', tlsKey }, '--tls-cert /missing.pem: cannot be read: ENOENT'],
-    ['garbage', { tlsCert: garbage, tlsKey: garbage }, 'not a certificate with its private key'],
+    ['garbage', { tlsCert: garbage, tlsKey: garbage }, 'must be a certificate and its private key'],
     [
       'the key of another certificate',
       { tlsCert, tlsKey: file('client.key') },
-      'not a certificate with its private key',
+      'must be a certificate and its private key',
     ],
   ] as const) {
     it(`is rejected: ${what}`, () => {

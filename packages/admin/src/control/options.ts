@@ -25,7 +25,7 @@ export interface TranslationRecord {
   readonly problems: number;
 }
 
-/** A page of text that a service adds. */
+/** A page of text that a role adds. */
 export interface StatsPage {
   /** E.g. `/rlconfig`. */
   readonly path: string;

@@ -199,7 +199,7 @@ describe('ratelimit explain', () => {
   });
 
   for (const [what, argv, message] of [
-    ['an address that is none', ['--client-address', 'here'], "--client-address must be an IP address, not 'here'"],
+    ['an invalid address', ['--client-address', 'here'], "--client-address must be an IP address, not 'here'"],
     ['claims that are no object', ['--claims', '[1]'], '--claims must be a JSON object'],
     ['a header without a name', ['-H', 'x'], "invalid header 'x': write 'name: value'"],
     ['an unknown proxy', ['--proxy', 'lost'], 'proxy lost is not served'],

@@ -117,7 +117,7 @@ export interface Concern<Options = unknown> {
   /** `scope` is missing in a user's own server. */
   compile(options: Options, context: Context, scope?: Scope): Handler | undefined;
   /**
-   * Compiles the block of a listener for requests that no route matches, like `compile`. Default: they do not pass the concern. Its
+   * Compiles the block of a listener for requests that no route matches, like `compile`. Default: the concern does not apply to them. The
    * handlers are never closed and do not filter responses.
    */
   compileUnrouted?(options: Options, context: Context, settings: SnapshotSettings): Handler | undefined;

@@ -4,14 +4,14 @@
  *
  * @example
  * const span = factsOf(req).spans?.begin('look up a price');
- * const answer = await fetch(url, { headers: span ? [...span.carried] : [] }).finally(() => span?.end());
+ * const response = await fetch(url, { headers: span ? [...span.carried] : [] }).finally(() => span?.end());
  */
 export interface RequestSpans {
   /** Begins the span of a call. */
   begin(name: string): CallSpan;
 }
 
-/** The span of a call. Without sampling it is not exported, and its context says so to the server. */
+/** The span of a call. Without sampling it is not exported, and its context states that to the server. */
 export interface CallSpan {
   /** Headers that carry the trace to the server, as pairs with names in lower case; none if the route propagates no context. */
   readonly carried: readonly (readonly [name: string, value: string])[];

@@ -25,7 +25,7 @@ export interface ServerAddress {
 /** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
-  /** Accepts no new work; resolves when work under way is done. */
+  /** Accepts no new work; resolves when work in progress is done. */
   drain(): Promise<void>;
   /** Closes all connections. */
   close(): void;

@@ -174,7 +174,7 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_vhost_vcluster_upstream_rq_timeout: 'Requests of the virtual cluster that reached the timeout of their route.',
   envoy_vhost_vcluster_upstream_rq_total: 'Requests of the virtual cluster.',
   envoy_vhost_vcluster_upstream_rq_xx: 'Responses of the virtual cluster by status class.',
-  extauth_vendor_io_active_checks: 'Checks of the auth server in progress.',
+  extauth_vendor_io_active_checks: 'Checks in progress in the auth server.',
   extauth_vendor_io_check_time_ms: 'Time of the checks of the auth server.',
   extauth_vendor_io_checks: 'Checks of the auth server by AuthConfig and outcome.',
   extauth_vendor_io_http_passthrough_bypass_failure: 'Requests allowed although an HTTP auth server failed.',
@@ -198,7 +198,7 @@ const HELP: Readonly<Record<string, string>> = {
   ratelimit_vendor_io_errors: 'Rate limit decisions that failed, by the code of the error.',
   ratelimit_vendor_io_near_limit: 'Requests that left less than a fifth of the limit of a rule.',
   ratelimit_vendor_io_over_limit: 'Requests over the limit of a rule.',
-  ratelimit_vendor_io_shadow_mode: 'Requests over the limit of a rule that only counts.',
+  ratelimit_vendor_io_shadow_mode: 'Requests over the limit of a rule in shadow mode.',
   ratelimit_vendor_io_total_hits: 'Requests that a rule counted.',
   ratelimit_vendor_io_redis_charges_rejected:
     'Rate limit checks rejected because Redis failed or too many were waiting for it.',

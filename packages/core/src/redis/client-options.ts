@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 700;
 const RECONNECT_MS = 200;
 /** After this many failed attempts the next command connects again, so that a process that only waits for Redis may end. */
 const MAX_RECONNECTS = 25;
-/** How long the client waits until it asks another server of a cluster, or another sentinel, who replaces a lost server. */
+/** How long the client waits until it asks another server of a cluster, or another sentinel, for the replacement of a lost server. */
 const DISCOVERY_MS = 250;
 const SENTINEL_SCAN_MS = 1000;
 

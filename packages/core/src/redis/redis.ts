@@ -59,14 +59,14 @@ export interface RedisParts<Client> {
   readonly deadlineMs?: number;
   /** How long a command waits for a connection, in milliseconds. Default: 700. */
   readonly connectWaitMs?: number;
-  /** While Redis does not respond, one command in this time probes whether it is back, and the others fail at once. Default: 250 ms. */
+  /** While Redis does not respond, one command in this time tests whether it is available again, and the others fail at once. Default: 250 ms. */
   readonly probeEveryMs?: number;
 }
 
 const COMMAND_DEADLINE_MS = 800;
 const CONNECT_WAIT_MS = 700;
 const PROBE_EVERY_MS = 250;
-/** Redis does not respond if this many commands in a row, or one for this long, have no response: one that is only late is no outage. */
+/** Redis does not respond if this many commands in a row, or one for this long, have no response: a single late response is no outage. */
 const SILENT_MISSES = 3;
 const SILENT_MS = 500;
 /** Parts of a deadline that are waited for one after the other. */
@@ -177,7 +177,7 @@ function createConnection<Client extends RedisClientLike>(
     if (waiting >= MAX_WAITING) throw unavailable('too many commands are waiting');
     const silent = silentSince.get(group);
     if (silent !== undefined) {
-      if (Date.now() - silent < probeEveryMs) throw unavailable('no response a moment ago');
+      if (Date.now() - silent < probeEveryMs) throw unavailable('no response to recent commands');
       silentSince.set(group, Date.now());
     }
     waiting++;
@@ -225,7 +225,7 @@ async function whenReady<Client extends RedisClientLike>(client: Client, waitMs:
 
 /**
  * Waits for work. The time is counted in parts, and what has arrived is read behind each: while this process is blocked, at most one part
- * passes, so that a process under load does not take its own delay for that of Redis. Calls `onLate` for a result after the deadline.
+ * passes, so that a process under load does not attribute its own delay to Redis. Calls `onLate` for a result after the deadline.
  */
 async function withDeadline<T>(work: Promise<T>, deadlineMs: number, onLate: () => void): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();

@@ -28,7 +28,7 @@ export interface DiscoveryResponse {
   readonly nonce: string;
 }
 
-/** What a request says besides the name of the secret. */
+/** The fields of a request besides the name of the secret. */
 export interface DiscoveryRequest {
   readonly version_info: string;
   readonly response_nonce: string;
@@ -71,7 +71,7 @@ export function requestFor(name: string, request: DiscoveryRequest): object {
   return { ...request, node, resource_names: [name], type_url: SECRET_TYPE };
 }
 
-/** Returns the secrets of a response. Throws an `Error` for resources that are none; its message contains no part of them. */
+/** Returns the secrets of a response. Throws an `Error` for other resources; its message contains no part of them. */
 export function secretsOfResponse({ type_url, resources }: DiscoveryResponse): Json[] {
   if (type_url !== SECRET_TYPE) throw new Error(`the response has the type '${type_url.slice(0, 200)}'`);
   return resources.map((resource) => {

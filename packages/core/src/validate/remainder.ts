@@ -95,7 +95,7 @@ function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
   return Object.freeze({ ...resource, spec });
 }
 
-/** Fields that decide which question is put to whom: another question may be allowed. */
+/** Fields that determine which server is called, and with what: a call without them might be allowed. */
 const CALL_FIELDS: ReadonlySet<string> = new Set(['extauthzServerRef', 'httpService', 'grpcService', 'requestBody']);
 
 function closeServer(server: ExtAuthServer, wrong: readonly string[]): ExtAuthServer {

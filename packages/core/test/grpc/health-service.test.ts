@@ -49,7 +49,7 @@ describe('createHealthService', () => {
     return new Promise((resolve, reject) => call.on('end', () => resolve()).on('error', reject));
   }
 
-  it('is serving at first, until it is told otherwise', async () => {
+  it('reports SERVING until setServing(false)', async () => {
     expect(await check('a.B')).to.deep.equal({ status: 1 });
     health.setServing(false);
     expect(await check('')).to.deep.equal({ status: 2 });
@@ -62,7 +62,7 @@ describe('createHealthService', () => {
     expect(error).to.include({ code: status.NOT_FOUND });
   });
 
-  it('tells a watch each change, and ends it when the server stops', async () => {
+  it('sends each change to a watch, and ends it when the server stops', async () => {
     const seen: number[] = [];
     await watch('a.B', (status) => {
       seen.push(status);
@@ -73,7 +73,7 @@ describe('createHealthService', () => {
     expect(seen).to.deep.equal([1, 2, 2]);
   });
 
-  it('tells a watch of an unknown service that it is unknown', async () => {
+  it('reports SERVICE_UNKNOWN to a watch of an unknown service', async () => {
     const seen: number[] = [];
     await watch('other', (status) => {
       seen.push(status);

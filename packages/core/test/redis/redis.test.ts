@@ -113,7 +113,7 @@ describe('a deadline of a Redis command', () => {
       expect(await messageOf(redis, ok)).to.equal('OK');
     }
     for (let i = 0; i < 3; i++) expect(await messageOf(redis, silent)).to.equal('no response in time');
-    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    expect(await messageOf(redis, ok)).to.equal('no response to recent commands');
     redis.disconnect();
   });
 
@@ -121,7 +121,7 @@ describe('a deadline of a Redis command', () => {
     const redis = connected(1);
     const { promise, resolve } = Promise.withResolvers<string>();
     for (let i = 0; i < 3; i++) expect(await messageOf(redis, () => promise)).to.equal('no response in time');
-    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    expect(await messageOf(redis, ok)).to.equal('no response to recent commands');
     resolve('late');
     await promise;
     await Promise.resolve();
@@ -132,7 +132,7 @@ describe('a deadline of a Redis command', () => {
   it('makes the following commands fail at once if a long one missed it', async () => {
     const redis = connected(500);
     expect(await messageOf(redis, silent)).to.equal('no response in time');
-    expect(await messageOf(redis, ok)).to.equal('no response a moment ago');
+    expect(await messageOf(redis, ok)).to.equal('no response to recent commands');
     redis.disconnect();
   });
 });

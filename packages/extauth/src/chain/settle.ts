@@ -60,7 +60,7 @@ export function createSettlement({ settings, context, id }: SettlementParts) {
       return { allowed: false, refusal: { status, headers, body, reason, details, flags: 'UAEX' } };
     }
     stats.count('error', upstream);
-    // Otherwise a client could cause a failure, e.g. by disconnecting, to be allowed.
+    // Otherwise a client could cause a failure that is allowed, e.g. by disconnecting.
     if (settings.failureModeAllow && !decision.failClosed && !hasLeft()) {
       stats.count('failure_mode_allowed', upstream);
       return { allowed: true, granted: { allowed: true } };

@@ -12,7 +12,7 @@ export interface CheckDetails {
   readonly time: number;
 }
 
-/** Returns the message that asks a server, with the content that Envoy 1.40 sends. */
+/** Returns the message to an auth server, with the content that Envoy 1.40 sends. */
 export function checkRequestOf(request: AuthRequest, details: CheckDetails): CheckRequest {
   const { path, method, host, scheme, body, packAsBytes, requestId, connection, contentLength } = request;
   const { contextExtensions, metadata, time } = details;
@@ -46,7 +46,7 @@ function peerOf(address = '', portValue = 0, principal = ''): Peer {
   return { address: { socketAddress: { address, portValue } }, ...(principal !== '' && { principal }) };
 }
 
-/** Tells whether the body is only its beginning; clients must not send it. */
+/** States whether the body is only its beginning; clients must not send it. */
 const PARTIAL = 'x-envoy-auth-partial-body';
 
 /** Returns the headers of a request as servers receive them: several values joined, names in lower case, without `host`. */

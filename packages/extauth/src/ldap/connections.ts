@@ -18,7 +18,7 @@ export interface ConnectionsOptions {
 /** A connection that one caller uses at a time. */
 interface Connection {
   readonly client: Client;
-  /** Ends it at once; running operations fail. */
+  /** Closes it at once; operations in progress fail. */
   destroy(): void;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -56,7 +56,7 @@ export function createConnections({ url, secureContext, maxIdle }: ConnectionsOp
       client,
       idleTimer: undefined,
       // With an error, so that an operation that waits for the connection fails too.
-      destroy: () => void socket?.destroy(new Error('the connection was ended')),
+      destroy: () => void socket?.destroy(new Error('the connection was closed')),
     };
   }
 

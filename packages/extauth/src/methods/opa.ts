@@ -107,7 +107,7 @@ function createPolicies(compiler: PolicyCompiler, keepsLast: boolean) {
       known.set(key, ready);
       ready.catch((err: unknown) => {
         known.delete(key);
-        context.log.get('ext_authz').error({ config: id, err }, 'the policy cannot be used');
+        context.log.get('ext_authz').error({ config: id, err }, 'policy unusable');
       });
       const isLoaded = ready.then(
         () => true,

@@ -18,7 +18,7 @@ export interface Bundle {
  */
 export function readBundle(bytes: Buffer): Bundle {
   if (bytes.subarray(0, WASM.length).equals(WASM)) return { wasm: bytes };
-  if (!bytes.subarray(0, GZIP.length).equals(GZIP)) throw new Error('it is neither a .wasm file nor a .tar.gz bundle');
+  if (!bytes.subarray(0, GZIP.length).equals(GZIP)) throw new Error('must be a .wasm file or a .tar.gz bundle');
   const files = filesOf(unpacked(bytes));
   const wasm = files.get('policy.wasm');
   if (!wasm) throw new Error('the bundle has no policy.wasm: make it with opa build -t wasm');

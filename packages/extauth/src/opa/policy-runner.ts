@@ -74,7 +74,7 @@ export function createPolicyRunner(
   function begin(job: Job, ms: number): void {
     current = job;
     clearTimeout(timer);
-    timer = setTimeout(() => thread && fail(thread, `it took longer than ${ms} ms`), ms);
+    timer = setTimeout(() => thread && fail(thread, `timeout after ${ms} ms`), ms);
   }
 
   function finish(settle: (job: Job) => void): void {
@@ -124,7 +124,7 @@ export function createPolicyRunner(
       await current?.settle.promise;
     },
     evaluate(input, signal) {
-      if (waiting.length >= MAX_WAITING) return Promise.reject(failure('too many requests wait for it'));
+      if (waiting.length >= MAX_WAITING) return Promise.reject(failure('too many requests are waiting'));
       const job: Job = { input, settle: Promise.withResolvers() };
       const drop = (): void => {
         const at = waiting.indexOf(job);
@@ -137,8 +137,8 @@ export function createPolicyRunner(
       return job.settle.promise.finally(() => signal?.removeEventListener('abort', drop));
     },
     close() {
-      for (const job of waiting.splice(0)) job.settle.reject(failure('it was replaced'));
-      if (thread) fail(thread, 'it was replaced');
+      for (const job of waiting.splice(0)) job.settle.reject(failure('policy replaced'));
+      if (thread) fail(thread, 'policy replaced');
       clearTimeout(timer);
     },
   };

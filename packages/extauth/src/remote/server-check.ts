@@ -21,7 +21,7 @@ const JWT_METADATA = 'envoy.filters.http.jwt_authn';
 
 export type ServerPlace = Extract<AuthPlace, { type: 'server' }>;
 
-/** An auth server, and what it is told about the route. */
+/** An auth server, and what it receives about the route. */
 export interface ServerCheckParts {
   readonly place: ServerPlace;
   readonly settings: AuthSettings;

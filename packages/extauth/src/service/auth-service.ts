@@ -14,14 +14,14 @@ export interface AuthServiceOptions {
 
 /** Decides about requests with the AuthConfigs of a control plane, by their names. */
 export interface AuthService {
-  /** Applies the AuthConfigs and Settings of a state. Checks under way finish with the previous ones. */
+  /** Applies the AuthConfigs and Settings of a state. Checks in progress finish with the previous ones. */
   update(state: Pick<ControlPlaneState, 'authConfigs' | 'settings'>): void;
   /**
    * Decides about a request with an AuthConfig, `<namespace>.<name>`. Never rejects: without a usable AuthConfig, or after a failure, the
    * verdict is a rejection.
    */
   check(config: string, request: AuthRequest): Promise<Verdict>;
-  /** Number of checks under way. */
+  /** Number of checks in progress. */
   readonly active: number;
   /** Largest body that a check needs, in bytes. */
   readonly maxBodyBytes: number;
@@ -62,7 +62,7 @@ export function createAuthService({
     try {
       return compileConfig(source, settings, { context, methods });
     } catch (error) {
-      log.error({ config: id, err: error }, 'AuthConfig cannot be used, its requests are rejected');
+      log.error({ config: id, err: error }, 'AuthConfig unusable, requests are rejected');
       return { reason: (error as Error).message };
     }
   }
@@ -75,11 +75,11 @@ export function createAuthService({
     const { requestId } = request;
     const found = served.get(config);
     if (!found) {
-      log.warn({ requestId, config }, 'request rejected: no such AuthConfig');
-      return rejection(403, 'there is no such AuthConfig');
+      log.warn({ requestId, config }, 'request rejected: unknown AuthConfig');
+      return rejection(403, 'unknown AuthConfig');
     }
     if ('check' in found) return found.check(request);
-    log.info({ requestId, config, reason: found.reason }, 'request rejected: AuthConfig cannot be used');
+    log.info({ requestId, config, reason: found.reason }, 'request rejected: AuthConfig unusable');
     return rejection(500, found.reason);
   }
 

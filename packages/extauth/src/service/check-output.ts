@@ -17,7 +17,7 @@ import type { Grant, Verdict } from './verdict.ts';
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
-/** Returns the message that tells Envoy what to do with a request. Throws `ERR_EXTAUTH_CONFIG` for a header that the message cannot carry. */
+/** Returns the message with the decision about a request. Throws `ERR_EXTAUTH_CONFIG` for a header that the message cannot carry. */
 export function checkResponseOf(verdict: Verdict): CheckResponse {
   if (verdict.allowed) return okResponseOf(verdict);
   const { status, headers, body, metadata } = verdict;

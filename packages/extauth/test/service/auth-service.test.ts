@@ -81,7 +81,7 @@ describe('the auth service', () => {
     expect(refused(await served.service.check('n.keys', request({ 'api-key': 'rotated' })))).to.equal(403);
   });
 
-  it('finishes checks under way with the AuthConfig that began them, and closes it only then', async () => {
+  it('finishes checks in progress with the AuthConfig that began them, and closes it only then', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const events: string[] = [];
     const slow = {

@@ -144,7 +144,7 @@ describe('checks over gRPC', () => {
     while (service.active > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it('tells its health, also of the service alone, and that it stops', async () => {
+  it('reports its health, also for the service by name, until it stops', async () => {
     const server = await listen(serve({}).service);
     const client = clientOf(server);
     const health = (name: string) =>
@@ -155,7 +155,7 @@ describe('checks over gRPC', () => {
     expect(error).to.include({ code: status.NOT_FOUND });
   });
 
-  it('finishes checks under way when it stops', async () => {
+  it('finishes checks in progress when it stops', async () => {
     const { promise, resolve } = Promise.withResolvers<{ allowed: true }>();
     const { service } = serve({ 'n/keys': TOLD }, { methods: [told(() => promise)] });
     const server = await listen(service);

@@ -117,7 +117,7 @@ describe('checks over HTTP', () => {
     expect((await ask(server, '/check/n.open/')).status).to.equal(200);
   });
 
-  it('never answers a rejection with 200, which would allow the request', async () => {
+  it('never responds to a rejection with 200, which would allow the request', async () => {
     const page: AuthDecision = { allowed: false, status: 200, body: 'logged out', reason: 'logout' };
     expect(await deciding(page)).to.include({ status: 203, body: 'logged out' });
     expect(await deciding({ ...page, body: '' })).to.include({ status: 204, body: '' });
@@ -173,7 +173,7 @@ describe('checks over HTTP', () => {
     await promise;
   });
 
-  it('finishes checks under way when it stops', async () => {
+  it('finishes checks in progress when it stops', async () => {
     const { promise, resolve } = Promise.withResolvers<{ allowed: true }>();
     const { service } = serve({ 'n/a': TOLD }, { methods: [told(() => promise)] });
     const server = await listen(service);

@@ -13,7 +13,7 @@ import { familiesAt, type Family, type LimitStage } from './families.ts';
 import type { LimitBlock } from './limit-block.ts';
 import { settingsRules, type LimiterOf } from './limiter-source.ts';
 
-/** One question to a limiter: all descriptors of a domain. */
+/** One call of a limiter: all descriptors of a domain. */
 export interface LimitCheck {
   readonly domain: Domain;
   readonly limiter: Limiter;
@@ -108,7 +108,7 @@ function configChecks(block: LimitBlock, families: readonly Family[], place: Lim
 function missingConfig(resource: string, { routeOptions }: LimitBlock, { scope }: LimitPlace): never[] {
   const routes = scope?.virtualHost.routes.filter(({ options }) => options === routeOptions) ?? [];
   if (routes.length > 0 && routes.every(({ action }) => action.type === 'replacement')) return [];
-  throw rateLimitError('ERR_RATE_LIMIT_RULES', `there is no RateLimitConfig ${resource}`);
+  throw rateLimitError('ERR_RATE_LIMIT_RULES', `RateLimitConfig ${resource} does not exist`);
 }
 
 function customChecks(families: readonly Family[], place: LimitPlace): LimitCheck[] {

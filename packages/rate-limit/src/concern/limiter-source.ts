@@ -14,8 +14,8 @@ export interface LimiterOptions {
   /** Maximum number of counters in memory. Default: that of `createMemoryStore`. */
   readonly maxKeys?: number;
   /**
-   * Creates the limiter that asks the service of `ratelimitServerRef`; called for each compiled block, so connections belong into
-   * `context.state`. `embedded` counts in this process, for a service that does not exist. Default: the reference is ignored.
+   * Creates the limiter that calls the server of `ratelimitServerRef`; called for each compiled block, so connections belong into
+   * `context.state`. `embedded` counts in this process, for a server that does not exist. Default: the reference is ignored.
    */
   readonly createRemoteLimiter?: (
     server: RateLimitServer & Required<Pick<RateLimitServer, 'ratelimitServerRef'>>,
@@ -55,7 +55,7 @@ function memoryStoreOf(context: Context, maxKeys: number | undefined): Store {
       ...(maxKeys !== undefined && { maxKeys }),
       now: context.now,
       onEvict(keys) {
-        if (evicted.value === 0) log.warn({ keys }, 'too many rate limit counters, the oldest were evicted');
+        if (evicted.value === 0) log.warn({ keys }, 'too many rate limit counters, oldest evicted');
         evicted.value += keys;
       },
     });

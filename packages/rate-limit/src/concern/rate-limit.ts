@@ -107,7 +107,7 @@ export function compileRateLimit(
     return release !== undefined;
   }
 
-  /** Asks a limiter; returns the error of a rejected request, as a value while limiters answer with values. */
+  /** Calls a limiter; returns the error of a rejected request, as a value while limiters return values. */
   function ask(
     { domain, limiter }: LimitCheck,
     descriptors: readonly Descriptor[],
@@ -145,7 +145,7 @@ export function compileRateLimit(
     const request = new LimitedRequest(req, facts, place);
     if (!acquire(request, res, req)) return next(limited(undefined));
 
-    /** Asks the limiters from `i` on; stays synchronous while they answer with values. */
+    /** Calls the limiters from `i` on; stays synchronous while they return values. */
     function check(from: number): void {
       for (let i = from; i < checks.length; i++) {
         const descriptors = checks[i]!.descriptorsOf(request);
@@ -168,7 +168,7 @@ export function compileRateLimit(
 /** Namespace of the dynamic metadata about rules that are over their limit. */
 const METADATA = 'envoy.filters.http.ratelimit';
 
-/** Tells access logs which rules are over their limit. */
+/** Records for access logs which rules are over their limit. */
 function recordOver({ outcomes }: Decision, { metadata }: Facts): void {
   if (!outcomes.some(({ isOver }) => isOver)) return;
   const known = metadata.get(METADATA);
@@ -187,7 +187,7 @@ function namesIn(text: unknown): Set<string> {
   return new Set(text === undefined ? [] : String(text).split(','));
 }
 
-/** The response to a request over its limit, with the time of a decision if clients may know it. */
+/** The response to a request over its limit, with the time of a decision if it may be sent to clients. */
 function limited(decision: Decision | undefined) {
   const over = decision?.outcomes.filter(({ isOver, isShadow }) => isOver && !isShadow) ?? [];
   const retryAfter = over.length > 0 && { 'retry-after': String(Math.max(1, ...over.map(resetSeconds))) };

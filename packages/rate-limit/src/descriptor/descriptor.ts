@@ -4,7 +4,7 @@ import type { Limit } from '../rules/limit.ts';
 export interface Entry {
   readonly key: string;
   readonly value: string;
-  /** True if the value is a secret, which counters are not named by. */
+  /** True if the value is a secret, which must not be part of the key of a counter. */
   readonly isSecret?: boolean | undefined;
 }
 
@@ -23,5 +23,5 @@ export interface Descriptor {
 /** Key of entries with a fixed value; also of the entry that names a resource. */
 export const GENERIC_KEY = 'generic_key';
 
-/** Value of the entry that marks a set in the protocol of rate limit services. */
+/** Value of the entry that marks a set in the protocol of rate limit servers. */
 export const SET_MARKER = 'vendor.setDescriptor.uniqueValue';

@@ -28,7 +28,7 @@ function compileCondition(condition: HeaderCondition): HeaderTest {
   };
 }
 
-/** Returns the comparison with a value; `undefined` if the condition only asks for presence. */
+/** Returns the comparison with a value; `undefined` if the condition only tests presence. */
 function valueTest(condition: HeaderCondition): ((value: string) => boolean) | undefined {
   const { exactMatch, regexMatch, rangeMatch, prefixMatch, suffixMatch } = condition;
   if (exactMatch !== undefined) return (value) => value === exactMatch;

@@ -19,7 +19,7 @@ export function dropReason(
     const entry = compileAction(each, { isSet, warn })(request);
     if (entry === undefined) return warning ?? absence(each);
   }
-  return all.length === 0 ? 'there are no actions' : undefined;
+  return all.length === 0 ? 'no actions' : undefined;
 }
 
 function absence({ requestHeaders, headerValueMatch, metadata, remoteAddress, ...rest }: RateLimitAction): string {

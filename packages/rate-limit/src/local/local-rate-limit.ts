@@ -56,8 +56,10 @@ interface NamedLimit {
 }
 
 function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Handler {
-  const { localRateLimitPerDownstreamConnection: isPerConnection = false, enableXRatelimitHeaders: tells = false } =
-    shared ?? {};
+  const {
+    localRateLimitPerDownstreamConnection: isPerConnection = false,
+    enableXRatelimitHeaders: hasHeaders = false,
+  } = shared ?? {};
   const key = `localRateLimit|${name}|${isPerConnection}|${JSON.stringify(limit)}`;
   const bucketOf = context.state(key, () => (isPerConnection ? bucketsOf(limit) : sharedBucket(limit)));
   const counter = (each: string) => context.metrics.counter(stat(each));
@@ -67,7 +69,7 @@ function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Ha
     const bucket = bucketOf(req.socket);
     const isAllowed = bucket.take(context.now());
     enabled!.value++;
-    if (tells) showLimit(factsOf(req), shown(bucket, isAllowed));
+    if (hasHeaders) showLimit(factsOf(req), shown(bucket, isAllowed));
     if (isAllowed) {
       ok!.value++;
       return next();

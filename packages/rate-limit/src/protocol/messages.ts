@@ -38,7 +38,7 @@ const RATE_LIMIT_V3 = {
 /** Name of the service on the wire. */
 export const SERVICE_NAME = 'envoy.service.ratelimit.v3.RateLimitService';
 
-/** The client of the rate limit service; its `service` is used to create a server. */
+/** The client of rate limit servers; its `service` is used to create a server. */
 export const RateLimitService = grpcService('envoy.service.ratelimit.v3', 'RateLimitService', RATE_LIMIT_V3);
 
 /** `RateLimitResponse.Code` on the wire. */
@@ -73,7 +73,7 @@ export interface WireStatus {
   readonly durationUntilReset?: { readonly seconds?: number; readonly nanos?: number } | null;
 }
 
-/** The answer to a {@link WireRequest}. */
+/** The response to a {@link WireRequest}. */
 export interface WireResponse {
   readonly overallCode?: number;
   readonly statuses?: readonly WireStatus[];

@@ -6,7 +6,7 @@ import { UNIT_MS, type Limit } from '../rules/limit.ts';
 import type { WireDescriptor } from './messages.ts';
 import { UNIT_NUMBERS, unitOfNumber } from './units.ts';
 
-/** Returns a descriptor as services receive it: in sets a marker is first, after the entry that names a resource. */
+/** Returns a descriptor as rate limit servers receive it: in sets a marker is first, after the entry that names a resource. */
 export function toWireDescriptor({ entries, isSet, limit, cost = 1 }: Descriptor, domain: Domain): WireDescriptor {
   const texts = entries.map(({ key, value }) => ({ key, value }));
   if (isSet) texts.splice(domain === 'vendor.io' ? 1 : 0, 0, MARKER);
@@ -36,7 +36,7 @@ export function fromWireDescriptor(
   };
 }
 
-/** Only the key tells whether a value is a secret. */
+/** Only the key shows whether a value is a secret. */
 function entryOf({ key = '', value = '' }: { readonly key?: string; readonly value?: string }): Entry {
   return isSecretHeader(key.toLowerCase()) ? { key, value, isSecret: true } : { key, value };
 }

@@ -9,17 +9,17 @@ import { UNIT_MS, type Limit, type Unit } from '../rules/limit.ts';
 const MAX_RULES = 1000;
 
 /**
- * Returns the decision of a service. Throws `ERR_RATE_LIMIT_SERVICE` if its code is neither OK nor over the limit, and for more than 1,000
- * rules. Statuses with a unit that is not known are left out.
+ * Returns the decision of a rate limit server. Throws `ERR_RATE_LIMIT_SERVICE` if its code is neither OK nor over the limit, and for more
+ * than 1,000 rules. Statuses with a unit that is not known are left out.
  */
 export function decisionOfResponse({ overallCode, statuses = [], dynamicMetadata }: WireResponse): Decision {
   if (overallCode !== OK && overallCode !== OVER_LIMIT) {
-    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the service answered with the code ${overallCode}`);
+    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the rate limit server responded with code ${overallCode}`);
   }
   const shadow = dynamicMetadata && fromStruct(dynamicMetadata)['shadow_over_limit'];
   const shadowRules = typeof shadow === 'string' ? shadow.split(',', MAX_RULES + 1) : [];
   if (statuses.length + shadowRules.length > MAX_RULES) {
-    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the service answered with more than ${MAX_RULES} rules`);
+    throw rateLimitError('ERR_RATE_LIMIT_SERVICE', `the rate limit server responded with more than ${MAX_RULES} rules`);
   }
   const outcomes = [...statuses.flatMap(outcomeOf), ...shadowRules.map(shadowOutcome)];
   return { isAllowed: overallCode === OK, outcomes };

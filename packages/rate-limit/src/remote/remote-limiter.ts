@@ -17,9 +17,9 @@ const { path, requestSerialize, responseDeserialize } = RateLimitService.service
 export type RemoteServer = RateLimitServer & Required<Pick<RateLimitServer, 'ratelimitServerRef'>>;
 
 /**
- * Creates a limiter that asks the service of `ratelimitServerRef` over gRPC. While its upstream does not exist, `embedded` decides.
- * Checks reject with `ERR_RATE_LIMIT_SERVICE` if the service fails or does not answer in time. All limiters of a context share the
- * connections to a service.
+ * Creates a limiter that calls the server of `ratelimitServerRef` over gRPC. While its upstream does not exist, `embedded` decides.
+ * Checks reject with `ERR_RATE_LIMIT_SERVICE` if the server fails or does not respond in time. All limiters of a context share the
+ * connections to a server.
  *
  * @example
  * const concerns = createRateLimit({ createRemoteLimiter });

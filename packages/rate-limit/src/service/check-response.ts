@@ -6,7 +6,7 @@ import { UNIT_NUMBERS } from '../protocol/units.ts';
 
 /**
  * Returns the response to a request: the status of each descriptor, which is that of its strictest rule, and then those of its further
- * rules. Rules that only count have no limit there, because proxies tell it to clients; `dynamic_metadata` names those over their limit.
+ * rules. Rules that only count have no limit there, because proxies send it to clients; `dynamic_metadata` names those over their limit.
  */
 export function checkResponseOf(decision: Decision, descriptors: readonly Descriptor[]): WireResponse {
   const { isAllowed, outcomes } = decision;
@@ -38,7 +38,7 @@ function statusOf({ rule, limit, isOver, remaining, resetMs }: RuleOutcome): Wir
     code: isOver ? OVER_LIMIT : OK,
     currentLimit: { requestsPerUnit: limit.requests, unit: UNIT_NUMBERS[limit.unit], name: wireName(rule) },
     limitRemaining: Math.min(remaining, MAX_UINT32),
-    // Proxies tell clients whole seconds, after which requests are allowed again.
+    // Proxies send clients whole seconds, after which requests are allowed again.
     durationUntilReset: { seconds: Math.ceil(resetMs / 1000) },
   };
 }

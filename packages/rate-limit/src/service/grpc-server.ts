@@ -14,14 +14,14 @@ const MAX_MESSAGE_BYTES = 1_048_576;
 /** Time for the store if a call has no deadline, or a later one. */
 export const MAX_CHECK_MS = 5000;
 
-/** Where a rate limit service listens. */
+/** Where a rate limit server listens. */
 export interface RateLimitListenOptions extends ServerAddress {
   readonly log: Logger;
 }
 
 /**
  * Serves `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit` and `grpc.health.v1.Health`. Fails a call with INVALID_ARGUMENT if its
- * request is invalid, and with UNAVAILABLE if nobody can count it: the proxy then allows or rejects the request. Rejects with
+ * request is invalid, and with UNAVAILABLE if it cannot be counted: the proxy then allows or rejects the request. Rejects with
  * the error of the socket if it cannot listen.
  *
  * @example

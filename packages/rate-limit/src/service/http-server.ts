@@ -9,8 +9,8 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Serves the JSON form of the protocol: `POST /json` with a `RateLimitRequest`, answered with a `RateLimitResponse` and status 200, or 429 over a limit;
- * 400 for an invalid request, 500 if nobody can count it. `GET /healthcheck` returns 200, and 500 while the server stops. Rejects with the
+ * Serves the JSON form of the protocol: `POST /json` with a `RateLimitRequest`, which returns a `RateLimitResponse` and status 200, or 429 over a limit;
+ * 400 for an invalid request, 500 if it cannot be counted. `GET /healthcheck` returns 200, and 500 while the server stops. Rejects with the
  * error of the socket if it cannot listen.
  *
  * @example

@@ -24,7 +24,7 @@ export interface RateLimitService {
   update(state: RulesState): void;
   /**
    * Counts a request; a value if the counters are in memory. Requests of unknown domains, and descriptors without rules, are not limited. Throws
-   * `ERR_RATE_LIMIT_REQUEST` for an invalid request, and rejects when the store does not answer within the deadline in milliseconds.
+   * `ERR_RATE_LIMIT_REQUEST` for an invalid request, and rejects when the store does not respond within the deadline in milliseconds.
    */
   check(request: WireRequest, deadlineMs: number): WireResponse | Promise<WireResponse>;
   /** The lines of `/rlconfig`, of all domains. */
@@ -38,7 +38,7 @@ const NO_RULES: ServedRules = { custom: [], basic: [], 'vendor.io': [] };
 const UNLIMITED: Decision = { isAllowed: true, outcomes: [] };
 
 /**
- * Creates a rate limit service without rules.
+ * Creates the service of a rate limit server, without rules.
  *
  * @example
  * const service = createRateLimitService({ context, store: createMemoryStore() });

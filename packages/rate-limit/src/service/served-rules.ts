@@ -24,7 +24,7 @@ export function createRulesCompiler(log: Logger): (state: RulesState) => ServedR
     const compiled = (source: object, rules: RateLimitRules, origin: RulesOrigin & { name: string }): RuleSet[] => {
       const key = `${origin.domain} ${origin.name}`;
       if (next.has(key)) {
-        log.error({ domain: origin.domain, name: origin.name }, 'rules of one name, only the first ones are used');
+        log.error({ domain: origin.domain, name: origin.name }, 'duplicate rules ignored');
         return [];
       }
       const before = known.get(key);
@@ -68,7 +68,7 @@ function compile(rules: RateLimitRules, origin: RulesOrigin, log: Logger): RuleS
   try {
     return compileRules(rules, origin);
   } catch (error) {
-    log.error({ domain: origin.domain, resource: origin.resource, err: error }, 'rules cannot be used');
+    log.error({ domain: origin.domain, resource: origin.resource, err: error }, 'failed to compile rules');
     return undefined;
   }
 }

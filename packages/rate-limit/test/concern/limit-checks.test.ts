@@ -34,6 +34,6 @@ describe('the checks of a route', () => {
 
   it('are none that could be compiled without a RateLimitConfig that they need', () => {
     const host = { rateLimitConfigs: { refs: [{ name: 'gone', namespace: 'shop' }] } };
-    expect(() => checksAt('rateLimit', host)).to.throw('there is no RateLimitConfig shop.gone');
+    expect(() => checksAt('rateLimit', host)).to.throw('RateLimitConfig shop.gone does not exist');
   });
 });

@@ -9,7 +9,7 @@ const rules = {
 };
 
 describe('the counters of a gateway', () => {
-  it('are bounded in a flood of header values, which a warning and a metric tell', () => {
+  it('are bounded in a flood of header values, with a warning and a metric', () => {
     const warnings: string[] = [];
     const silent = silentLoggers.get('filter');
     const log = {
@@ -31,6 +31,6 @@ describe('the counters of a gateway', () => {
     for (let i = 1000; i < 10_000; i++) allows(`value ${i}`);
     expect(evicted()).to.be.within(9000, 9700);
     expect(allows('value 9999'), 'the newest are kept').to.equal(false);
-    expect(warnings).to.deep.equal(['too many rate limit counters, the oldest were evicted']);
+    expect(warnings).to.deep.equal(['too many rate limit counters, oldest evicted']);
   });
 });

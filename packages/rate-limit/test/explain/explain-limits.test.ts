@@ -83,7 +83,7 @@ describe('explainLimits', () => {
     });
   }
 
-  it('names metadata that is not a string, and an address that is none', () => {
+  it('names metadata that is not a string, and an invalid address', () => {
     const metadata = { descriptorKey: 'p', metadataKey: { key: 'm' }, source: 'ROUTE_ENTRY' } as const;
     const options = { envoyMetadata: { m: { n: 1 } } };
     const [descriptor] = explain({ hostOptions: actions({ metadata }), options })!.descriptors;
@@ -128,7 +128,7 @@ describe('explainLimits', () => {
 
   it('says why limits cannot be compiled', () => {
     const hostOptions = { rateLimitConfigs: { refs: [{ name: 'lost', namespace: 'gw-system' }] } };
-    const failure = 'there is no RateLimitConfig gw-system.lost';
+    const failure = 'RateLimitConfig gw-system.lost does not exist';
     const none = { descriptors: [], rules: [], concurrency: [] };
     expect(explain({ hostOptions })).to.deep.equal({ stage: 'rateLimit', ...none, failure });
   });

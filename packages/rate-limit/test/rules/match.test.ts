@@ -159,7 +159,7 @@ describe('matching of sets', () => {
     ]);
   });
 
-  it('is not concerned by weights', () => {
+  it('ignores weights', () => {
     const both = { ...rules, descriptors: [rule('a', { weight: 5 })] };
     expect(names(both, tuple(['a', '1']), set(['b', 'x']))).to.deep.equal(['custom.a', `${MARKER}.b`, MARKER]);
   });
@@ -334,7 +334,7 @@ describe('matching of random rules', () => {
   }
 });
 
-describe('matching of absurd sizes', () => {
+describe('matching of very large descriptors', () => {
   const match = createMatch([
     compileRules(
       {

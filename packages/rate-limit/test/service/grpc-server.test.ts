@@ -18,7 +18,7 @@ const { path, requestSerialize, responseDeserialize } = Protocol.service['Should
 const raw = (bytes: Buffer): Buffer => bytes;
 const alice: WireRequest = { domain: 'custom', descriptors: [tuple(['user', 'alice'])] };
 
-describe('the rate limit service over gRPC', () => {
+describe('the rate limit server over gRPC', () => {
   const open: { close(): void }[] = [];
   afterEach(() => {
     for (const each of open.splice(0)) each.close();
@@ -179,14 +179,14 @@ describe('the rate limit service over gRPC', () => {
     expect(lines.join('')).to.include('invalid unit 99').and.not.include('secret-value');
   });
 
-  it('tells its health', async () => {
+  it('reports its health', async () => {
     const client = await clientFor((await serve({})).service);
     const name = Buffer.from(SERVICE_NAME);
     const question = Buffer.concat([Buffer.from([10, name.length]), name]);
     expect(await codeOf(client, question, '/grpc.health.v1.Health/Check')).to.equal(0);
   });
 
-  it('finishes calls under way when it stops', async () => {
+  it('finishes calls in progress when it stops', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     const { service } = await serve(PER_USER, { store: { count: () => promise, close() {} } });
     const server = await listen(service);

@@ -4,7 +4,7 @@ import { silentLoggers, type ListeningServer } from '@edge-gateway/core';
 import { listenRateLimitHttp, type RateLimitService, type Store } from '../../src/index.ts';
 import { PER_USER, serve } from './service-harness.ts';
 
-describe('the rate limit service in JSON', () => {
+describe('the rate limit server in JSON', () => {
   let server: ListeningServer | undefined;
   afterEach(() => server?.close());
 
@@ -101,7 +101,7 @@ describe('the rate limit service in JSON', () => {
     expect(await response.text()).to.equal('the request cannot be counted\n');
   });
 
-  it('tells its health until it stops', async () => {
+  it('reports its health until it stops', async () => {
     const url = await listen((await serve({})).service);
     const response = await fetch(`${url}/healthcheck`);
     expect([response.status, await response.text()]).to.deep.equal([200, 'OK']);

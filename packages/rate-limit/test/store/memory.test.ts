@@ -140,7 +140,7 @@ describe('token buckets in memory', () => {
     expect(allowed(bucket(60, 10), 20)).to.equal(10);
   });
 
-  it('refill exactly, however often they are asked', () => {
+  it('refill exactly, however often they are read', () => {
     const { clock, allowed } = timed();
     const limit = bucket(7);
     expect(allowed(limit, 7)).to.equal(7);
@@ -151,7 +151,7 @@ describe('token buckets in memory', () => {
     expect(allowed(limit, 2)).to.equal(1);
   });
 
-  it('tell when a rejected charge fits', () => {
+  it('return the time when a rejected charge fits', () => {
     const { clock, charge } = timed();
     charge(bucket(60), 60);
     expect(charge(bucket(60), 30)).to.deep.equal({ isOver: true, remaining: 0, resetMs: 30_000 });

@@ -120,7 +120,7 @@ class Upgrade implements Limited {
     this.#reason = { flags, details, cause };
     const failure = withResetText(reason, false);
     if (!this.#to.onFailure) return refuse(this.#socket, failure);
-    // The host has no part in what follows.
+    // Later errors are not attributed to the host.
     this.#end();
     this.#to.onFailure(failure, this.#outcome());
   }

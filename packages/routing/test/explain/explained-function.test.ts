@@ -67,7 +67,7 @@ describe('the explanation of a function', () => {
     template: { headers: { ':path': { text: '/v2/{{ name }}' } } },
   };
 
-  it('tells that a template needs the body, which an explanation does not have', () => {
+  it('states that a template needs the body, which an explanation does not have', () => {
     const [found] = explained([NEEDS_BODY], { method: 'POST' });
     expect(shown(found!).request).to.equal('POST http://127.0.0.1:9001/api/pets/7');
     expect(found!.body).to.match(

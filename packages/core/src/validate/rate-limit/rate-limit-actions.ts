@@ -40,7 +40,7 @@ type Entries = Pick<RateLimitActions, 'actions' | 'setActions'>;
 function checkEntries({ actions = [], setActions = [] }: Entries, at: FieldPath): FieldProblem[] {
   const isEmpty = actions.length === 0 && setActions.length === 0;
   return [
-    ...invalidRateLimit(isEmpty && 'a rate limit without actions counts nothing', at, { hint: 'actions, setActions' }),
+    ...invalidRateLimit(isEmpty && 'a rate limit must have actions', at, { hint: 'actions, setActions' }),
     ...checkList(actions, [...at, 'actions']),
     ...checkList(setActions, [...at, 'setActions']),
   ];

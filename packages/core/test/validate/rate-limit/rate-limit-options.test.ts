@@ -33,7 +33,7 @@ describe('rate limits of virtual hosts and routes', () => {
   });
 
   const limits: [string, RateLimitActions, string[]][] = [
-    ['no actions', { actions: [] }, ['error limit: a rate limit without actions counts nothing']],
+    ['no actions', { actions: [] }, ['error limit: a rate limit must have actions']],
     [
       'too many actions',
       { setActions: Array.from({ length: 17 }, () => ({ remoteAddress: {} })) },
@@ -123,7 +123,7 @@ describe('rate limits of virtual hosts and routes', () => {
       ratelimitBasic: {},
     };
     expect(problemsOf(checkRateLimitOptions, options)).to.deep.equal([
-      'error options.ratelimitRegular.concurrency[0]: a rate limit without actions counts nothing',
+      'error options.ratelimitRegular.concurrency[0]: a rate limit must have actions',
       'warning options.ratelimitBasic: ratelimitBasic without limits allows every request',
       'error options.rateLimitConfigs.refs[1]: the reference has no name',
       'warning options.rateLimitEarlyConfigs: no RateLimitConfig is listed',

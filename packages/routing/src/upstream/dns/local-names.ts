@@ -28,7 +28,7 @@ export interface LocalNames {
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
-/** Returns true for names that are never asked of a DNS server (RFC 6761 §6.3). */
+/** Returns true for names that are never resolved by a DNS server (RFC 6761 §6.3). */
 function isLocalhost(lower: string): boolean {
   return lower === 'localhost' || lower.endsWith('.localhost');
 }
