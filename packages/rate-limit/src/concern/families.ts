@@ -21,6 +21,7 @@ type ConfigRef = NonNullable<RateLimitConfigRefs['refs']>[number];
 /** The limits of one family that apply to a route. */
 export interface Family {
   readonly rateLimits: readonly RateLimitActions[];
+  /** One may be listed twice. */
   readonly refs: readonly ConfigRef[];
   readonly concurrency: readonly ScopedConcurrency[];
   readonly retryAfter: boolean;
@@ -60,15 +61,10 @@ function familyOf(host: FamilyLevel, route: FamilyLevel): Family {
   const concurrent = includes ? [host, route] : [replacesConcurrency ? route : host];
   return {
     rateLimits: limited.flatMap(({ own }) => own?.rateLimits ?? []),
-    refs: unique(limited.flatMap(({ refs }) => refs)),
+    refs: limited.flatMap(({ refs }) => refs),
     concurrency: concurrent.flatMap(({ own, level, option }) =>
       own?.concurrency?.length ? [{ level, option, limits: own.concurrency }] : [],
     ),
     retryAfter: route.own?.retryAfter ?? host.own?.retryAfter ?? false,
   };
-}
-
-function unique(refs: readonly ConfigRef[]): ConfigRef[] {
-  const byId = new Map(refs.map((ref) => [`${ref.namespace}.${ref.name}`, ref]));
-  return [...byId.values()];
 }
