@@ -3,6 +3,7 @@ import type { AuthConfigSpec, OpaAuth } from '@edge-gateway/core/schema';
 import { keyOf, type PolicyCompiler } from './compiler.ts';
 import { createPolicyRunner } from './policy-runner.ts';
 
+/** Options of {@link createPolicyWatch}. */
 export interface PolicyWatchOptions {
   readonly compiler: PolicyCompiler;
   /** Receives what was observed, e.g. `observe` of a control plane; `undefined` once an AuthConfig has no problems. */

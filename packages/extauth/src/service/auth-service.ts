@@ -4,6 +4,7 @@ import { compileConfig, configName, type ServedConfig } from './served-config.ts
 import { createCheckStats } from './check-stats.ts';
 import type { Verdict } from './verdict.ts';
 
+/** Options of {@link createAuthService}. */
 export interface AuthServiceOptions {
   readonly context: Context;
   /** The methods that steps may use. */

@@ -10,6 +10,7 @@ import { checkedRequestOf } from './check-request.ts';
 import { checkResponseOf } from './check-response.ts';
 import { createRulesCompiler, type RulesState, type ServedRules } from './served-rules.ts';
 
+/** Options of {@link createRateLimitService}. */
 export interface RateLimitServiceOptions {
   readonly context: Pick<Context, 'log' | 'metrics'>;
   /** The counters, which survive changes of the rules; not closed by the service. */
