@@ -1,4 +1,4 @@
-import { ResultCodeError, type Client, type Entry } from 'ldapts';
+import { ResultCodeError, SASL_MECHANISMS, type Client, type Entry } from 'ldapts';
 import {
   secretText,
   type AuthDecision,
@@ -31,6 +31,9 @@ const WRONG_CREDENTIALS = new Set([19, 32, 34, 48, 49, 50, 53]);
 /** Results of a search that mean no readable entry: no such attribute, no such object, insufficient access. */
 const NO_ENTRY = new Set([16, 32, 50]);
 
+/** The client of LDAP takes these names for a choice of how to authenticate. */
+const MECHANISMS: ReadonlySet<string> = new Set(SASL_MECHANISMS);
+
 const BUSY = 51;
 const UNAVAILABLE = 52;
 
@@ -61,6 +64,7 @@ export const ldapMethod: AuthMethodKind<Ldap> = {
 
     async function check(request: AuthRequest, given: BasicCredentials): Promise<AuthDecision> {
       const name = `${before}${escapeValue(given.name)}${after}`;
+      if (MECHANISMS.has(name)) return denied(401, 'the user name is that of a SASL mechanism');
       return connections.use(async (client) => {
         if (!(await isBound(client, name, given.password))) return denied(401, 'wrong user name or password');
         if (spec.disableGroupChecking) return { allowed: true, userId: given.name };

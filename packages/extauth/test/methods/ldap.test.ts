@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -68,6 +69,26 @@ describe('ldap', () => {
     const ldap = { address: slapd.address, userDnTemplate: USER_DN, allowedGroups: [MANAGERS], ...more };
     return guarded(only({ ldap }), { settings, context: createContext({ secrets, log }) });
   }
+
+  it('does not let a user name choose how to authenticate', async () => {
+    let received = 0;
+    // Responds to every bind with success.
+    const allowing = createTcpServer((socket) => {
+      socket.on('data', (data) => {
+        received++;
+        socket.write(Buffer.from([0x30, 12, 2, 1, data[4]!, 0x61, 7, 10, 1, 0, 4, 0, 4, 0]));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(allowing, 'listening');
+    const address = `127.0.0.1:${(allowing.address() as AddressInfo).port}`;
+    const { ask } = await guard({ address, userDnTemplate: '%s', disableGroupChecking: true });
+    for (const name of ['EXTERNAL', 'PLAIN', 'DIGEST-MD5', 'SCRAM-SHA-1'])
+      expect((await ask('/', as(name, '\0ann\0annpwd'))).status, name).to.equal(401);
+    expect(received).to.equal(0);
+    expect((await ask('/', as('ann', 'annpwd'))).status).to.equal(200);
+    await stopAll();
+    allowing.close();
+  });
 
   it('responds as in the guide: 401 without credentials and to an unknown user, 403 to a developer, 200 to a manager', async () => {
     const { ask } = await guard();
