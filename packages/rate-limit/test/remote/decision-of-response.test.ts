@@ -14,7 +14,7 @@ describe('the decision of a rate limit service', () => {
   it('follows the code of the response', () => {
     expect(decisionOfResponse({ overallCode: OK })).to.deep.equal({ isAllowed: true, outcomes: [] });
     expect(decisionOfResponse({ overallCode: OVER_LIMIT }).isAllowed).to.equal(false);
-    expect(() => decisionOfResponse({ overallCode: 0 })).to.throw('the code 0');
+    expect(() => decisionOfResponse({ overallCode: 0 })).to.throw('code 0');
     expect(() => decisionOfResponse({})).to.throw('the code undefined');
   });
 
