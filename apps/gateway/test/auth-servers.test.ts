@@ -88,6 +88,15 @@ describe('auth servers of a gateway', () => {
     expect(await ask('/')).to.include({ status: 403, body: '' });
   });
 
+  it('are connected to before the listeners open', async () => {
+    const waits: Promise<unknown>[] = [];
+    const holdListeners = (what: string, ready: Promise<boolean>) =>
+      void waits.push(ready.then((isConnected) => [what, isConnected]));
+    const parts = [upstream(servers.grpcPort, 'auth'), GUARD, settings(`extauth: ${server('auth')}`), host(CONFIG_REF)];
+    gateway = await protect(parts.join('---\n'), '', { holdListeners });
+    expect(await Promise.all(waits)).to.deep.include(['the connection to the auth server auth_gw-system', true]);
+  });
+
   it('leave AuthConfigs to the gateway without extauthzServerRef', async () => {
     const { ask } = await open(
       settings(`namedExtauth: { own: ${server('auth')} }`),

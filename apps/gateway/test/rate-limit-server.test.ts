@@ -6,6 +6,7 @@ import {
   createControlPlane,
   memorySource,
   silentLoggers,
+  type Context,
   type ListeningServer,
 } from '@edge-gateway/core';
 import { createMemoryStore, createRateLimitService, listenRateLimitGrpc, type Store } from '@edge-gateway/rate-limit';
@@ -153,11 +154,16 @@ describe('rate limits by a rate limit server', () => {
     return server;
   }
 
-  async function startGateway(parts: Parts, servicePort?: number): Promise<Protected> {
+  async function startGateway(
+    parts: Parts,
+    servicePort?: number,
+    holdListeners?: Context['holdListeners'],
+  ): Promise<Protected> {
     const ref = servicePort === undefined ? '' : 'ratelimitServerRef: { name: rate-limit, namespace: gw-system },';
     const service = servicePort === undefined ? '' : `---\n${upstream(servicePort, 'rate-limit')}`;
     const gateway = await protect(resources({ ...parts, more: (parts.more ?? '') + service }, ref), '', {
       now: () => NOW,
+      ...(holdListeners && { holdListeners }),
     });
     open.push(() => gateway.close());
     return gateway;
@@ -200,6 +206,16 @@ describe('rate limits by a rate limit server', () => {
     }
     expect(statuses.filter((status) => status === 200)).to.have.length(100);
     expect(statuses.filter((status) => status === 429)).to.have.length(200);
+  });
+
+  it('connects to the server before the listeners open', async () => {
+    const held: [string, boolean][] = [];
+    const waits: Promise<unknown>[] = [];
+    const hold = (what: string, ready: Promise<boolean>) => void waits.push(ready.then((is) => held.push([what, is])));
+    await startGateway(TUPLE, (await startService(TUPLE)).port, hold);
+    await Promise.all(waits);
+    expect(held).to.deep.include(['the connection to the rate limit server rate-limit_gw-system', true]);
+    expect(new Set(held.map(([, isConnected]) => isConnected))).to.deep.equal(new Set([true]));
   });
 
   it('counts in the gateway while the upstream does not exist', async () => {

@@ -1,4 +1,4 @@
-import { Client } from '@grpc/grpc-js';
+import { Client, connectivityState } from '@grpc/grpc-js';
 import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import { parseDuration } from '../syntax/duration.ts';
@@ -112,7 +112,41 @@ export function createGrpcClients(
     return { client: made, connectMs };
   }
 
-  return { next, client, close };
+  let connecting: Promise<boolean> | undefined;
+
+  /**
+   * Connects before the first call, so that it needs no more than its own time. Resolves with whether a connection is open after the first attempt,
+   * at the latest after the connect timeout. Never rejects.
+   */
+  function connect(): Promise<boolean> {
+    return (connecting ??= connectNext().finally(() => (connecting = undefined)));
+  }
+
+  async function connectNext(): Promise<boolean> {
+    try {
+      const made = client();
+      return await isConnected(made.client, Date.now() + made.connectMs);
+    } catch {
+      // A call reports the problem.
+      return false;
+    }
+  }
+
+  return { next, client, connect, close };
+}
+
+/** Connects a client, and returns whether its first attempt succeeds before the deadline. */
+function isConnected(client: Client, deadline: number): Promise<boolean> {
+  const channel = client.getChannel();
+  return new Promise((resolve) => {
+    const check = (): void => {
+      const state = channel.getConnectivityState(true);
+      if (state === connectivityState.READY) return resolve(true);
+      if (state === connectivityState.TRANSIENT_FAILURE || state === connectivityState.SHUTDOWN) return resolve(false);
+      channel.watchConnectivityState(state, deadline, (error) => (error ? resolve(false) : check()));
+    };
+    check();
+  });
 }
 
 /** The name of an endpoint as gRPC has it. */

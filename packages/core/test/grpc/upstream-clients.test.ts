@@ -36,4 +36,47 @@ describe('gRPC clients of an upstream', () => {
     proxy.close();
     server.stop();
   });
+
+  const secrets = { get: () => undefined };
+  const upstreamAt = (port: number) => {
+    const endpoints = [{ address: '127.0.0.1', port, weight: 1 }];
+    return { name: 'a', ref: { name: 'a', namespace: '' }, spec: {}, endpoints, tls: false };
+  };
+
+  it('connect before the first call, once for several requests to do so', async () => {
+    const server = await startDiscovery({ secrets: () => ({}) });
+    let connections = 0;
+    const sockets: Socket[] = [];
+    const proxy = createServer((socket) => {
+      connections++;
+      const origin = connect(server.port, '127.0.0.1');
+      sockets.push(socket, origin);
+      for (const each of [socket, origin]) each.on('error', () => {});
+      socket.pipe(origin).pipe(socket);
+    });
+    await new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve));
+    const upstream = upstreamAt((proxy.address() as AddressInfo).port);
+    const clients = createGrpcClients(() => upstream, { secrets, maxBytes: 1000 });
+    expect(await Promise.all([clients.connect(), clients.connect()])).to.deep.equal([true, true]);
+    expect(await clients.connect()).to.equal(true);
+    expect(connections).to.equal(1);
+    clients.close();
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    server.stop();
+  });
+
+  it('say that the first attempt to connect failed, without waiting for the connect timeout', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => void closed.listen(0, '127.0.0.1', resolve));
+    const upstream = upstreamAt((closed.address() as AddressInfo).port);
+    await new Promise((resolve) => closed.close(resolve));
+    const clients = createGrpcClients(() => upstream, { secrets, maxBytes: 1000 });
+    const began = performance.now();
+    expect(await clients.connect()).to.equal(false);
+    expect(performance.now() - began).to.be.below(4000);
+    clients.close();
+    const missing = createGrpcClients(() => undefined, { secrets, maxBytes: 1000 });
+    expect(await missing.connect()).to.equal(false);
+  });
 });

@@ -43,6 +43,10 @@ export function createServerCheck({ place, settings, context, clients, extension
   const cluster = clusterName(upstream);
   const log = context.log.get('ext_authz');
   const held = server.httpService ? undefined : clients.hold(upstream, server.grpcService?.authority ?? '', context);
+  if (held && callUpstream.find?.(upstream)) {
+    const connected = held.clients.connect();
+    context.holdListeners?.(`the connection to the auth server ${cluster}`, connected);
+  }
   const askHttp =
     server.httpService && compileHttpCheck(server.httpService, { call: callUpstream, upstream, timeoutMs });
 

@@ -19,7 +19,7 @@ export type RemoteServer = RateLimitServer & Required<Pick<RateLimitServer, 'rat
 /**
  * Creates a limiter that calls the server of `ratelimitServerRef` over gRPC. While its upstream does not exist, `embedded` decides.
  * Checks reject with `ERR_RATE_LIMIT_SERVICE` if the server fails or does not respond in time. All limiters of a context share the
- * connections to a server.
+ * connections to a server, which open before the listeners do.
  *
  * @example
  * const concerns = createRateLimit({ createRemoteLimiter });
@@ -27,7 +27,7 @@ export type RemoteServer = RateLimitServer & Required<Pick<RateLimitServer, 'rat
 export function createRemoteLimiter(
   { ratelimitServerRef: { name = '', namespace }, grpcService }: RemoteServer,
   embedded: Limiter,
-  { callUpstream, secrets, state }: Context,
+  { callUpstream, secrets, state, holdListeners }: Context,
 ): Limiter {
   const ref = { name, namespace: namespace || DEFAULT_NAMESPACE };
   const cluster = clusterName(ref);
@@ -42,6 +42,10 @@ export function createRemoteLimiter(
       ...(authority !== '' && { authority }),
     }),
   );
+  if (find()) {
+    const connected = clients.connect();
+    holdListeners?.(`the connection to the rate limit server ${cluster}`, connected);
+  }
   return {
     check(domain, descriptors, deadlineMs) {
       if (!find()) return embedded.check(domain, descriptors, deadlineMs);
