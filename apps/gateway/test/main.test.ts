@@ -248,8 +248,8 @@ describe('edge-gateway', () => {
     expect(failure.message).to.include('ended with 1').and.to.include('directory does not exist');
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
     expect(wrong.message).to.include('a port must be between 0 and 65535');
-    const role = (await gateway.start('nothing').catch((error: Error) => error)) as Error;
-    expect(role.message).to.include("unknown argument 'nothing'");
+    const role = (await gateway.startRole('nothing').catch((error: Error) => error)) as Error;
+    expect(role.message).to.include("unknown argument 'nothing': the roles are all, extauth, rate-limit");
   });
 
   it('opens the developer API while the Settings enable it', async () => {

@@ -1,4 +1,5 @@
 // Charges distinct keys in a process of its own, and prints what it needed: `node memory-flood.ts ALGORITHM KEYS`.
+import { readFileSync } from 'node:fs';
 import { createMemoryStore, type Algorithm } from '@edge-gateway/rate-limit';
 import { UNIT_MS } from '../../src/rules/limit.ts';
 
@@ -17,5 +18,7 @@ function charge(i: number): number {
 for (let i = 0; i < keys; i++) charge(i);
 let wrong = 0;
 for (let i = keys - 100_000; i < keys; i++) if (charge(i) !== 3) wrong++;
-const rssMb = Math.round(process.resourceUsage().maxRSS / 1024);
+// Unlike `maxRSS`, it does not include what the parent process needed.
+const peakKb = /^VmHWM:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+const rssMb = Math.round(Number(peakKb) / 1024);
 console.log(JSON.stringify({ size: store.size, evicted, wrong, rssMb }));
