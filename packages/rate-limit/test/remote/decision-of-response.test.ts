@@ -15,7 +15,7 @@ describe('the decision of a rate limit service', () => {
     expect(decisionOfResponse({ overallCode: OK })).to.deep.equal({ isAllowed: true, outcomes: [] });
     expect(decisionOfResponse({ overallCode: OVER_LIMIT }).isAllowed).to.equal(false);
     expect(() => decisionOfResponse({ overallCode: 0 })).to.throw('code 0');
-    expect(() => decisionOfResponse({})).to.throw('the code undefined');
+    expect(() => decisionOfResponse({})).to.throw('code undefined');
   });
 
   it('names shadow rules that are over their limit', () => {
