@@ -97,7 +97,7 @@ export class SecretSubscription {
     stream.on('error', () => {});
     stream.on('status', ({ code, details }: { readonly code: number; readonly details: string }) => {
       if (wasAccepted) this.#failures = 0;
-      this.#ended(code === 0 ? 'the server ended the stream' : details.slice(0, 200), wasAccepted);
+      this.#ended(code === 0 ? 'the server ended the stream' : reasonOf(details), wasAccepted);
     });
     send('');
   }
@@ -146,4 +146,9 @@ export class SecretSubscription {
     this.problem = problem;
     this.#with.onChange();
   }
+}
+
+/** Returns the details of a failed stream, without the note on name resolution that gRPC adds, which is mostly empty. */
+function reasonOf(details: string): string {
+  return details.replace(/\.? Resolution note:\s*$/, '').slice(0, 200);
 }

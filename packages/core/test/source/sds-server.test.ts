@@ -220,6 +220,8 @@ describe('certificates of secret discovery servers', () => {
     secrets = { pair: pairSecret(pair('server')) };
     await serve(upstreamWith({ sds: { targetUri, ...PAIR } }));
     await until(() => /secret discovery server 127.0.0.1:\d+: .*ECONNREFUSED/.test(statusOf().reason ?? ''));
+    expect(statusOf().state).to.equal('Rejected');
+    expect(statusOf().reason).not.to.include('Resolution note');
     const first = await discovery({ address: targetUri });
     await until(() => statusOf().state === 'Accepted');
     first.stop();
