@@ -74,6 +74,8 @@ export function createListeners(options: ListenersOptions): Listeners {
   });
   const ports = new Map<string, ListenerPort>();
   const leaving = new Map<ListenerPort, Promise<void>>();
+  /** The failures of listeners at the last apply, by name. */
+  const reported = new Map<string, string>();
   let queue: Promise<unknown> = Promise.resolve();
   let snapshot: Snapshot | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -133,9 +135,15 @@ export function createListeners(options: ListenersOptions): Listeners {
     return results;
   }
 
+  /** Logs a failure once, not at every retry. */
   function report(results: readonly ListenResult[]): void {
+    const before = new Map(reported);
+    reported.clear();
     for (const { name, error, port } of results) {
       if (!error) continue;
+      const failure = `${port} ${error.code} ${error.message}`;
+      reported.set(name, failure);
+      if (before.get(name) === failure) continue;
       const what = port === undefined ? 'listener failed' : 'listener is missing one of its certificates';
       log.error({ listener: name, errorCode: error.code, reason: error.message }, what);
     }

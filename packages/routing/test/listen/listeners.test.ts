@@ -77,6 +77,25 @@ describe('createListeners', () => {
     expect((await exchange(port, GET)).statuses).to.deep.equal([200]);
   });
 
+  it('logs the same failure of a listener once', async () => {
+    const lines: string[] = [];
+    const log = createLoggers({ destination: { write: (line) => void lines.push(line) } });
+    const failures = () => lines.filter((line) => line.includes('listener failed')).length;
+    const taken = [await occupy(), await occupy()];
+    let { port } = taken[0]!;
+    create({ context: createContext({ log }), portOf: () => port });
+    const snapshot = snapshotOf(listenerOf());
+    for (let i = 0; i < 3; i++) await listeners.apply(snapshot);
+    expect(failures()).to.equal(1);
+    port = taken[1]!.port;
+    await listeners.apply(snapshot);
+    expect(failures(), 'with another reason').to.equal(2);
+    await listeners.apply(snapshotOf());
+    await listeners.apply(snapshot);
+    expect(failures(), 'after it was removed').to.equal(3);
+    for (const { server } of taken) server.close();
+  });
+
   it('retries a failed listener', async () => {
     const { server, port } = await occupy();
     create({ portOf: () => port });
