@@ -43,7 +43,7 @@ describe('an upgrade behind a request without a response', () => {
   const ways: Readonly<Record<string, () => void>> = {
     'a chain': () => void acceptUpgrades(server, { '/socket': protect(() => expect.fail('must not run')) }),
     'no chain': () => void acceptUpgrades(server, {}),
-    'a handler outside a chain': () => void server.on('upgrade', onlyProtected(unused, silentLoggers.get('test'))),
+    'a handler outside a chain': () => void server.on('upgrade', onlyProtected(unused, silentLoggers.get('http'))),
   };
   for (const [name, mount] of Object.entries(ways)) {
     it(`closes the connection: ${name}`, async () => {
