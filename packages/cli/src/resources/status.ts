@@ -63,15 +63,19 @@ export function statusCell(
 
 /**
  * Returns the STATUS cell of a virtual service: its state, its remarks, the first line of its own reason, and the
- * proxies that have other problems.
+ * proxies that have other problems. One that is accepted with remarks has warnings. Warnings of a proxy are those of
+ * other resources and block nothing.
  */
 export function virtualServiceStatus(object: StatusObject, replacesInvalidRoutes: boolean): string {
   return statusCell(object, ({ state, messages, reason, subresources }) => {
     const bad = subresources.filter((sub) => sub.state !== 'Accepted');
     const cause = firstProblem(reason);
-    const lines = [state, ...messages, ...(state === 'Accepted' || state === 'Pending' ? [] : [cause])];
-    if (state === 'Accepted') lines.push(...(replacesInvalidRoutes ? [] : bad.map(blocked)));
-    else if (state !== 'Pending') {
+    const shownState = state === 'Accepted' && messages.length > 0 ? 'Warning' : state;
+    const lines = [shownState, ...messages, ...(state === 'Accepted' || state === 'Pending' ? [] : [cause])];
+    if (state === 'Accepted') {
+      const blocking = replacesInvalidRoutes ? [] : bad.filter((sub) => sub.state === 'Rejected');
+      lines.push(...blocking.map(blocked));
+    } else if (state !== 'Pending') {
       // A proxy repeats the problems of this virtual service, and its warnings may be those of others.
       const own = (sub: (typeof bad)[number]) =>
         cause !== '' && (sub.state !== 'Rejected' || sub.reason.includes(cause));

@@ -56,8 +56,15 @@ describe('status', () => {
     const messages = ['SSL secret not found'];
     const subresourceStatuses = { [PROXY]: { state: 3, reason: 'x' } };
     const object = resource({ statuses: { a: { state: 1, messages, subresourceStatuses } } });
-    expect(virtualServiceStatus(object, true)).to.equal('Accepted\nSSL secret not found');
-    expect(virtualServiceStatus(object, false)).to.match(/^Accepted\nSSL secret not found\n.*in a Warning state/);
+    expect(virtualServiceStatus(object, true)).to.equal('Warning\nSSL secret not found');
+    expect(virtualServiceStatus(object, false)).to.equal('Warning\nSSL secret not found');
+  });
+
+  it('shows no warnings of its proxy at a virtual service without remarks', () => {
+    const subresourceStatuses = { [PROXY]: { state: 3, reason: 'gw-system.other: SSL secret not found' } };
+    expect(virtualServiceStatus(resource({ statuses: { a: { state: 1, subresourceStatuses } } }), false)).to.equal(
+      'Accepted',
+    );
   });
 
   it('shows the reason of each proxy of a virtual service that is rejected without a reason', () => {
