@@ -172,6 +172,20 @@ describe('rateLimit in a server of your own', () => {
     expect(lines).not.to.contain('secret');
   });
 
+  it('logs during a failure that requests are rejected after denyOnFail is set', async () => {
+    const logged: unknown[] = [];
+    const log = createLoggers({
+      destination: { write: (line) => void logged.push((JSON.parse(line) as { requests?: string }).requests) },
+    });
+    const context = createContext({ log });
+    const store: Store = { count: () => Promise.reject(new Error('down')), close: () => {} };
+    for (const denyOnFail of [false, true, false]) {
+      const ask = await serve(rateLimit({ requestsPerUnit: 5, store, denyOnFail }, context));
+      for (let i = 0; i < 2; i++) await ask();
+    }
+    expect(logged).to.deep.equal(['allowed', 'rejected']);
+  });
+
   it('limits requests in flight until they end or their client disconnects', async () => {
     const concurrency = [{ actions: [{ remoteAddress: {} }], maxInFlight: 1 }];
     const arrivals = new EventEmitter();

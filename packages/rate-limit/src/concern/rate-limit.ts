@@ -67,7 +67,7 @@ export function compileRateLimit(
   const inFlight = context.state('rateLimit.inFlight', createInFlight);
   const stats = context.state('rateLimit.stats', () => createDecisionStats(context.metrics));
   const routes = context.state('rateLimit.routes', () => createRouteStats(context.metrics));
-  const health = context.state('rateLimit.health', () => ({ isFailing: false }));
+  const health = context.state('rateLimit.health', () => ({ logged: new Set<'rejected' | 'allowed'>() }));
   const log = context.log.get('filter');
   const place = requestPlace(block.routeOptions, scope?.settings);
 
@@ -75,7 +75,7 @@ export function compileRateLimit(
   function apply(decision: Decision, facts: Facts): GatewayError | undefined {
     stats.count(decision);
     routes.count(decision.isAllowed ? 'ok' : 'over_limit', facts.upstream);
-    if (health.isFailing) recovered();
+    if (health.logged.size > 0) recovered();
     if (enableXRatelimitHeaders) showDecision(facts, decision);
     recordOver(decision, facts);
     return decision.isAllowed ? undefined : limited(retryAfter ? decision : undefined);
@@ -85,9 +85,9 @@ export function compileRateLimit(
   function fail(error: unknown, { upstream }: Facts): GatewayError | undefined {
     stats.failed((error as { code?: string }).code ?? 'ERR_RATE_LIMIT_STORE');
     routes.count('error', upstream);
-    if (!health.isFailing) {
-      health.isFailing = true;
-      const requests = denyOnFail ? 'rejected' : 'allowed';
+    const requests = denyOnFail ? 'rejected' : 'allowed';
+    if (!health.logged.has(requests)) {
+      health.logged.add(requests);
       log.warn({ code: (error as { code?: string }).code, requests }, 'rate limits cannot be checked');
     }
     if (denyOnFail) return failed(error);
@@ -96,7 +96,7 @@ export function compileRateLimit(
   }
 
   function recovered(): void {
-    health.isFailing = false;
+    health.logged.clear();
     log.info({}, 'rate limits can be checked again');
   }
 
