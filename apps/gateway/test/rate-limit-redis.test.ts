@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { redisUrl } from '../src/command-line/flags.ts';
 import { startRedisFront, type RedisFront } from '../../../test/faults/redis-front.ts';
 import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
@@ -120,6 +121,15 @@ describe('--rate-limit-redis with a slow Redis', function () {
 });
 
 describe('--rate-limit-redis with an invalid URL', () => {
+  it('lists the schemes, and rejects a database that is not a number', () => {
+    const schemes =
+      /^must begin with redis:\/\/, rediss:\/\/, unix:\/\/, redis\+cluster:\/\/.* or rediss\+sentinel:\/\/$/;
+    expect(() => redisUrl('localhost:6390')).to.throw(schemes);
+    expect(() => redisUrl('redis://127.0.0.1:6390/x')).to.throw(/^the database must be a number/);
+    expect(() => redisUrl('redis://')).to.throw(/^must be redis:\/\/…, /);
+    expect(redisUrl('redis://127.0.0.1:6390/2')).to.equal('redis://127.0.0.1:6390/2');
+  });
+
   for (const url of ['hunter2', 'http://:hunter2@redis', 'redis+sentinel://:hunter2@a', "redis://:hunter2'@a:x"]) {
     it(`is an error of the command line that does not repeat ${url}`, async function () {
       this.timeout(60_000);

@@ -21,13 +21,17 @@ export function names(text: string): readonly string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
 }
 
+const REDIS_SCHEMES =
+  'redis://, rediss://, unix://, redis+cluster://, rediss+cluster://, redis+sentinel:// or rediss+sentinel://';
+
 /** Returns the address of a Redis; the error of an invalid one never repeats it. */
 export function redisUrl(text: string): string {
   try {
     if (text.includes('://')) readRedisAddress({ host: text });
-    else throw new TypeError('redis: host must begin with redis://');
+    else throw new TypeError(`redis: must begin with ${REDIS_SCHEMES}`);
   } catch (error) {
-    throw new InvalidArgumentError((error as Error).message.replace('redis: ', ''));
+    const reason = (error as Error).message.replace(/^redis: host must be host:port, /, 'must be ');
+    throw new InvalidArgumentError(reason.replace('redis: ', ''));
   }
   return text;
 }

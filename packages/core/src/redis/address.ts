@@ -40,6 +40,8 @@ const SEVERAL =
 const NO_HOST = 'redis://unix';
 const FORMS =
   'host:port, redis://…, rediss://…, unix://path, redis+cluster://host:port,… or redis+sentinel://host:port,…/name';
+/** A path without a database, or with its number. */
+const DATABASE = /^\/?(?<database>\d{0,4})$/;
 
 /**
  * Parses `host:port`, `redis://user:password@host:port/db`, `rediss://…` (TLS), `unix://user:password@/path`,
@@ -59,10 +61,12 @@ export function readRedisAddress(options: RedisOptions): RedisAddress {
   // Redaction recognizes a password only in an address with a scheme, so a bare one must not contain any.
   const isBare = !unix && !/^rediss?:\/\//.test(host);
   if (!url?.hostname || (isBare && /[@/\s]/.test(host))) throw new TypeError(`redis: host must be ${FORMS}`);
+  const database = DATABASE.exec(url.pathname)?.groups?.database;
+  if (database === undefined) throw new TypeError('redis: the database must be a number, e.g. redis://host:port/0');
   return {
     socket: unix ? { path: unix.path! } : tcpOf(url, options),
     ...loginOf(unix?.user ?? url.username, unix?.password ?? url.password),
-    database: options.db ?? Number(/^\/(\d+)$/.exec(url.pathname)?.[1] ?? 0),
+    database: options.db ?? Number(database),
   };
 }
 

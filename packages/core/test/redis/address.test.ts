@@ -88,6 +88,10 @@ describe('readRedisAddress', () => {
     'redis+sentinel://:hunter2@a,b/main?db=x',
     'redis+sentinel://a/main?password=hunter2',
     'redis+other://:hunter2@a',
+    'redis://:hunter2@a/x',
+    'redis://:hunter2@a/1/2',
+    'rediss://:hunter2@a/-1',
+    'redis://:hunter2@a/12345',
   ]) {
     it(`is rejected without repeating it: ${JSON.stringify(host)}`, () => {
       expect(() => readRedisAddress({ host })).to.throw(TypeError, /^(?!.*hunter2)redis: /);
