@@ -46,7 +46,7 @@ function localLines({ http, network }: ExplainedLocalLimits): string[] {
 
 function bucketText(bucket: NonNullable<ExplainedLocalLimits['network']>): string {
   const { maxTokens, tokensPerFill = 1, fillInterval = '1s' } = bucket;
-  return `${maxTokens} tokens, ${tokensPerFill} added every ${fillInterval}`;
+  return `${maxTokens} tokens, filled continuously at ${tokensPerFill} per ${fillInterval}`;
 }
 
 function stageLines({ descriptors, rules, concurrency, failure }: ExplainedLimits, colors: Colors): string[] {
