@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import {
@@ -234,9 +234,13 @@ describe('rate limits by a rate limit server', () => {
   });
 
   it('fails at the timeout if the server does not respond', async () => {
-    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    open.push(() => void silent.close());
+    open.push(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
     const { port } = silent.address() as AddressInfo;
     const parts = { ...TUPLE, server: 'denyOnFail: true' };
     const gateway = await protect(
