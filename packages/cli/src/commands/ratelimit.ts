@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Command } from 'commander';
-import { addExamples, asGroup } from '../command-line/command-help.ts';
+import { addExamples, asGroup, exitStatus } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
 import { withoutSecrets } from '../explain/explanation.ts';
 import { renderLimits } from '../explain/limit-lines.ts';
@@ -73,6 +73,7 @@ function explain(io: Terminal, served: Served, { flags, request }: Asked): void 
   if (output === 'json') io.out(JSON.stringify(shown, undefined, 2));
   else if (output === 'yaml') io.out(yamlText(shown));
   else io.outWrapped(renderLimits(shown, io.colors));
+  if (limits.route === undefined && rejected.length > 0) throw exitStatus(1);
 }
 
 function checkAddress(address: string | undefined): void {

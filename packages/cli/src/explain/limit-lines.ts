@@ -19,13 +19,17 @@ const TITLES = { rateLimitEarly: 'Before authentication', rateLimit: 'After auth
 /** Renders explained limits as text: local limits, the stages in order, rejected resources. */
 export function renderLimits(limits: ShownLimits, colors: Colors): string {
   const { request, virtualHost, route, local, stages, endsBefore, rejected = [] } = limits;
+  const rejectedLines = rejected.map(rejectedLine);
+  // Without a route, they are the likely cause.
+  const isCause = route === undefined;
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    ['Rejected resources', isCause ? rejectedLines : []],
     ['Virtual host', [virtualHost ?? 'no virtual host has this domain']],
     ['Route', virtualHost === undefined ? [] : [route ?? 'no route matches']],
     ['Local limits (counted in each proxy instance)', local ? localLines(local) : []],
     ...stages.map((stage) => [TITLES[stage.stage], stageLines(stage, colors)] as const),
     [TITLES.rateLimit, endsBefore === undefined ? [] : [`not reached: the response is ${endsBefore}`]],
-    ['Rejected resources', rejected.map(rejectedLine)],
+    ['Rejected resources', isCause ? [] : rejectedLines],
   ];
   const isUnlimited = route !== undefined && !local && stages.length === 0 && endsBefore === undefined;
   const shown = [...sections, ['Result', isUnlimited ? ['the request is not limited'] : []] as const];

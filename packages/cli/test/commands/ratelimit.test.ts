@@ -166,8 +166,10 @@ describe('ratelimit explain', () => {
   it('names the RateLimitConfig for which a virtual service is not served', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'cli-ratelimit-rejected-'));
     writeFileSync(join(dir, 'all.yaml'), RESOURCES.replace('refs: [{ name: posts', 'refs: [{ name: broken'));
-    const { stdout } = await call(['ratelimit', 'explain', 'GET', 'http://shop.example/', '-c', dir], { cwd });
+    const { stdout, code } = await call(['ratelimit', 'explain', 'GET', 'http://shop.example/', '-c', dir], { cwd });
     rmSync(dir, { recursive: true });
+    expect(code).to.equal(1);
+    expect(stdout.indexOf('Rejected resources')).to.be.below(stdout.indexOf('no virtual host has this domain'));
     expect(stdout).to.match(
       /Rejected resources\n {2}VirtualService gw-system\/shop: .*RateLimitConfig gw-system\.broken is rejected/,
     );

@@ -35,11 +35,13 @@ export function boundProblem({ minimum, maximum }: ScalarNode, value: number): V
 
 /** Returns the problem of a value that is none of the names of an enum. */
 export function enumProblem(value: unknown, names: readonly string[]): ValueProblem {
-  const list = `one of ${names.join(', ')}`;
+  // The zero of a protobuf enum: known, but no kind accepts it.
+  const allowed = names.filter((name, number) => number > 0 || name !== 'UNKNOWN');
+  const list = `one of ${allowed.join(', ')}`;
   if (typeof value !== 'string' && typeof value !== 'number') {
     return { code: 'WRONG_TYPE', message: `must be one of its names, is ${typeName(value)}`, hint: list, on: 'value' };
   }
-  const near = typeof value === 'string' ? suggest(value, names) : undefined;
+  const near = typeof value === 'string' ? suggest(value, allowed) : undefined;
   const hint = near?.startsWith('did') ? `${near} ${list}` : list;
   return { code: 'BAD_ENUM', message: `${String(value).slice(0, 60)} is not allowed`, hint, on: 'value' };
 }
