@@ -57,6 +57,12 @@ function refused(code: RoutingErrorCode): { status: number; reason: string } {
   return { status: ERROR_CODES[code].status, reason: code };
 }
 
+function refusedWithBody(code: RoutingErrorCode): NonNullable<ExplainedDestination['reply']> {
+  return { body: ERROR_CODES[code].message, ...refused(code) };
+}
+
+const BAD_REWRITE = 'the route rewrites the host to a value that is not a host name with an optional port';
+
 interface Target {
   readonly action: ForwardAction;
   readonly destination: CompiledDestination;
@@ -121,7 +127,8 @@ function replyOf(
 ): ExplainedDestination['reply'] {
   if (problem?.type === 'replaced') return problem.by;
   if (problem?.type === 'noCluster') return { status: 503, body: '', reason: 'the upstream does not exist' };
-  if (problem) return { body: ERROR_CODES[problem.code].message, ...refused(problem.code) };
+  if (problem?.code === 'ERR_ROUTING_BAD_HOST') return { ...refusedWithBody(problem.code), reason: BAD_REWRITE };
+  if (problem) return refusedWithBody(problem.code);
   const { status, message } = ERROR_CODES.ERR_ROUTING_NO_ENDPOINT;
   const reason = endpoints === 0 ? 'the upstream has no endpoint' : 'no host of the upstream can be used';
   return picked ? undefined : { status, body: message, reason };

@@ -81,7 +81,8 @@ describe('the explanation of a host that a request names', () => {
   });
 
   it('predicts 400 for an invalid host, and 503 without the option of the listener', () => {
-    expect(explained('not a host').reply).to.include({ status: 400 });
+    const reason = 'the route rewrites the host to a value that is not a host name with an optional port';
+    expect(explained('not a host').reply).to.include({ status: 400, reason });
     expect(explained('a.example:99999').reply).to.include({ status: 400 });
     const routes = [
       routeOf({
