@@ -71,7 +71,7 @@ export class Shadow {
   }
 
   #send(
-    line: Pick<ShadowedRequest, 'method' | 'path' | 'headers' | 'timeoutMs'> & { body: Buffer },
+    { body, ...line }: Pick<ShadowedRequest, 'method' | 'path' | 'headers' | 'timeoutMs'> & { body: Buffer },
     held: number,
   ): void {
     const controller = new AbortController();
@@ -85,7 +85,9 @@ export class Shadow {
       this.#sent.delete(controller);
       this.#limits.release(isSent, held);
     };
-    this.#call(this.#upstream, { ...line, maxBodyBytes: 0, onData, signal: controller.signal }).then(
+    // An empty buffer would be sent with its length, as a request without a body is not.
+    const content = body.length > 0 && { body };
+    this.#call(this.#upstream, { ...line, ...content, maxBodyBytes: 0, onData, signal: controller.signal }).then(
       () => done(true),
       () => done(false),
     );
