@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { createContext } from '@edge-gateway/core';
@@ -173,7 +174,8 @@ spec:
     ] as const) {
       const waiting = `{ extauthzServerRef: { name: silent }, requestTimeout: 50ms, statusOnError: 503, failureModeAllow: ${allows} }`;
       // A server that does not speak gRPC.
-      const silent = await import('node:net').then(({ createServer }) => createServer(() => {}));
+      const sockets = new Set<Socket>();
+      const silent = createServer((socket) => void sockets.add(socket));
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       const { port } = silent.address() as { port: number };
       const { ask, close } = await open(
@@ -184,6 +186,7 @@ spec:
       expect((await ask('/')).status).to.equal(status);
       await close();
       gateway = undefined;
+      for (const socket of sockets) socket.destroy();
       silent.close();
     }
   });
