@@ -191,7 +191,7 @@ spec:
     }
   });
 
-  it('grant a user, whom clients cannot forge on any route', async () => {
+  it('grant a user that clients cannot forge on any route', async () => {
     const { ask } = await open(
       settings(`extauth: ${server('auth', 'userIdHeader: X-Who')}`),
       host('extauth: { customAuth: {} }', route('/open', 'extauth: { disable: true }'), route('/', '')),

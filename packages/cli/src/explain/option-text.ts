@@ -72,9 +72,9 @@ const USERS = [
 /** The limits for known and unknown users, if they are plain. */
 function basicText(value: unknown): string {
   if (USERS.some(([field]) => hasMore(dig(value, field), ['requestsPerUnit', 'unit']))) return '';
-  const limits = USERS.flatMap(([field, whom]) => {
+  const limits = USERS.flatMap(([field, users]) => {
     const amount = text(value, field, 'requestsPerUnit');
-    return amount ? [`${amount} per ${text(value, field, 'unit')} ${whom}`] : [];
+    return amount ? [`${amount} per ${text(value, field, 'unit')} ${users}`] : [];
   });
   return limits.join(', ');
 }

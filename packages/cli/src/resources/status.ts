@@ -19,7 +19,7 @@ export function readState(value: unknown): State {
   return STATES.find((state) => state === value) ?? 'Pending';
 }
 
-/** The reports in the status of a resource, by controller namespace; that of a RateLimitConfig has no namespace. */
+/** The reports in the status of a resource, by controller namespace; the report of a RateLimitConfig has no namespace. */
 export function reportsOf(object: StatusObject): Report[] {
   if (dig(object.status, 'state') !== undefined) return [singleReport(object.status)];
   return entries(object.status, 'statuses').map(([controller, report]) => ({

@@ -10,7 +10,7 @@ export interface AuthRequest {
   readonly requestId: string;
   /** Name of the matched route; empty for one without a name. */
   readonly routeName?: string;
-  /** What auth servers are told about the route: `config_id`, `source_type`, `source_name`. Default: none. */
+  /** The facts about the route that auth servers receive: `config_id`, `source_type`, `source_name`. Default: none. */
   readonly contextExtensions?: Readonly<Record<string, string>>;
   /** Upper case. */
   readonly method: string;
