@@ -1,7 +1,7 @@
 // `npm test` (format, lint, types, tests with the docs' snippets) and `npm run test:e2e` (the long suites).
 // Ends with one line: N passed, N failed.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,9 @@ const e2e = process.argv.includes('--e2e');
 const only = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
 /** Maximum time for mocha to exit after its summary. */
 const LINGER_MS = 60_000;
+/** More failed files than this have a common cause; no second run is worth its time. */
+const MAX_SECOND_RUNS = 6;
+const FAILED_TESTS = join(root, '.artifacts', 'failed-tests.jsonl');
 const totals = { passed: 0, failed: 0, skipped: 0 };
 /** Stops of the mocha processes, which run in process groups of their own. */
 const running = new Set();
@@ -40,7 +43,12 @@ function check(name, [command, ...args]) {
  */
 function mocha(args, turn = Promise.resolve()) {
   return new Promise((resolve) => {
-    const child = spawn('mocha', args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    const child = spawn('mocha', ['--reporter', 'scripts/failed-tests.mjs', ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, FAILED_TESTS },
+      detached: true,
+    });
     const stop = () => process.kill(-child.pid, 'SIGKILL');
     running.add(stop);
     let seen = '';
@@ -70,7 +78,7 @@ function mocha(args, turn = Promise.resolve()) {
       totals.skipped += count('pending');
       const failures = count('failing');
       totals.failed += code === 0 ? 0 : Math.max(failures + Number(lingered), 1);
-      resolve();
+      resolve(code === 0);
     });
   });
 }
@@ -85,15 +93,52 @@ async function runAll() {
   await Promise.all([first, mocha(HALVES[1], first)]);
 }
 
+/** Returns the failures of the last run by file, and forgets them. */
+function takeFailures() {
+  const failures = new Map();
+  if (!existsSync(FAILED_TESTS)) return failures;
+  for (const line of readFileSync(FAILED_TESTS, 'utf8').trim().split('\n')) {
+    const { file = '', title } = JSON.parse(line);
+    failures.set(file, [...(failures.get(file) ?? []), title]);
+  }
+  rmSync(FAILED_TESTS);
+  return failures;
+}
+
+/**
+ * Runs the files with failures once more, one after the other with the machine to themselves. Tests that pass then count as passed,
+ * and are listed as unstable: they depend on the load of the machine and need repair.
+ */
+async function runFailedAgain(mochaArgs) {
+  const failures = takeFailures();
+  if (failures.size === 0 || failures.size > MAX_SECOND_RUNS || failures.has('')) return;
+  const unstable = [];
+  for (const [file, titles] of failures) {
+    console.log(`\n> second run of ${file}`);
+    const before = { ...totals };
+    const passed = await mocha([...mochaArgs, file]);
+    Object.assign(totals, before);
+    if (!passed) continue;
+    totals.failed -= titles.length;
+    totals.passed += titles.length;
+    unstable.push(...titles);
+  }
+  if (unstable.length)
+    console.log(`\nUnstable, passed in the second run:\n${unstable.map((title) => `  ${title}\n`).join('')}`);
+}
+
+mkdirSync(join(root, '.artifacts'), { recursive: true });
+rmSync(FAILED_TESTS, { force: true });
 if (!e2e && only.length === 0) for (const [name, command] of CHECKS) check(name, command);
 const E2E = ['packages/*/test/**/*.e2e.ts', 'apps/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'];
-if (e2e) await mocha(['--timeout', '600000', ...(only.length ? only : E2E)]);
+const E2E_ARGS = ['--timeout', '600000'];
+if (e2e) await mocha([...E2E_ARGS, ...(only.length ? only : E2E)]);
 else if (only.length) await mocha(only);
 else await runAll();
+if (only.length === 0) await runFailedAgain(e2e ? E2E_ARGS : []);
 
 const skipped = totals.skipped ? `, ${totals.skipped} skipped` : '';
 const summary = `${totals.passed} passed, ${totals.failed} failed${skipped}`;
-mkdirSync(join(root, '.artifacts'), { recursive: true });
 writeFileSync(join(root, '.artifacts', 'summary.txt'), `${summary}\n`);
 console.log(`\n${summary}`);
 process.exit(totals.failed === 0 && totals.passed > 0 ? 0 : 1);
