@@ -40,11 +40,10 @@ const SEVERAL =
 const NO_HOST = 'redis://unix';
 const FORMS =
   'host:port, redis://…, rediss://…, unix://path, redis+cluster://host:port,… or redis+sentinel://host:port,…/name';
-/** A path without a database, or with its number. */
-const DATABASE = /^\/?(?<database>\d{0,4})$/;
+const DATABASE = /^\d{1,4}$/;
 
 /**
- * Parses `host:port`, `redis://user:password@host:port/db`, `rediss://…` (TLS), `unix://user:password@/path`,
+ * Parses `host:port`, `redis://user:password@host:port/db` (or `?db=…`), `rediss://…` (TLS), `unix://user:password@/path`,
  * `redis+cluster://user:password@host:port,host:port`, or `redis+sentinel://user:password@host:port,host:port/name?db=0`, where
  * `sentinelUser` and `sentinelPassword` in the query are for the sentinels; `rediss+cluster` and `rediss+sentinel` use TLS for all
  * connections. Throws a `TypeError` that never repeats the address, which may contain a password.
@@ -61,13 +60,25 @@ export function readRedisAddress(options: RedisOptions): RedisAddress {
   // Redaction recognizes a password only in an address with a scheme, so a bare one must not contain any.
   const isBare = !unix && !/^rediss?:\/\//.test(host);
   if (!url?.hostname || (isBare && /[@/\s]/.test(host))) throw new TypeError(`redis: host must be ${FORMS}`);
-  const database = DATABASE.exec(url.pathname)?.groups?.database;
-  if (database === undefined) throw new TypeError('redis: the database must be a number, e.g. redis://host:port/0');
+  const database = databaseOf(url);
   return {
     socket: unix ? { path: unix.path! } : tcpOf(url, options),
     ...loginOf(unix?.user ?? url.username, unix?.password ?? url.password),
-    database: options.db ?? Number(database),
+    database: options.db ?? database,
   };
+}
+
+/** Returns the database in the path or in `db`, of which one is enough. */
+function databaseOf({ pathname, searchParams }: URL): number {
+  if ([...searchParams.keys()].some((name) => name !== 'db'))
+    throw new TypeError('redis: the only parameter of an address is db');
+  const written = [pathname.slice(1), ...searchParams.getAll('db')].filter((each, i) => i > 0 || each !== '');
+  if (!written.every((each) => DATABASE.test(each)))
+    throw new TypeError('redis: the database must be a number, e.g. redis://host:port/0');
+  const databases = new Set(written.map(Number));
+  if (databases.size > 1) throw new TypeError('redis: the database in the path and db differ');
+  const [database = 0] = databases;
+  return database;
 }
 
 interface Several {
@@ -97,7 +108,7 @@ function readSeveral({ scheme, kind, login = '', hosts, rest = '' }: Several, op
   const name = /^\/([\w.-]+)$/.exec(url.pathname)?.[1];
   if (!name) throw new TypeError('redis: redis+sentinel needs the name of the group: redis+sentinel://host:port/name');
   const db = query.get('db') ?? '0';
-  if (!/^\d{1,4}$/.test(db)) throw new TypeError('redis: db must be a number');
+  if (!DATABASE.test(db)) throw new TypeError('redis: db must be a number');
   const username = query.get('sentinelUser');
   const password = query.get('sentinelPassword');
   const sentinelLogin = { ...(username && { username }), ...(password && { password }) };

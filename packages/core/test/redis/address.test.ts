@@ -7,6 +7,10 @@ describe('readRedisAddress', () => {
     redis: { socket: { host: 'redis', port: 6379, tls: false }, database: 0 },
     '[::1]:6380': { socket: { host: '::1', port: 6380, tls: false }, database: 0 },
     'redis://redis/3': { socket: { host: 'redis', port: 6379, tls: false }, database: 3 },
+    'redis://redis?db=3': { socket: { host: 'redis', port: 6379, tls: false }, database: 3 },
+    'redis://redis/?db=0': { socket: { host: 'redis', port: 6379, tls: false }, database: 0 },
+    'redis:6380?db=3': { socket: { host: 'redis', port: 6380, tls: false }, database: 3 },
+    'rediss://redis/3?db=03': { socket: { host: 'redis', port: 6379, tls: true }, database: 3 },
     'rediss://redis': { socket: { host: 'redis', port: 6379, tls: true }, database: 0 },
     'redis://me:p%40ss@redis': {
       socket: { host: 'redis', port: 6379, tls: false },
@@ -92,6 +96,13 @@ describe('readRedisAddress', () => {
     'redis://:hunter2@a/1/2',
     'rediss://:hunter2@a/-1',
     'redis://:hunter2@a/12345',
+    'redis://:hunter2@a/1?db=2',
+    'redis://:hunter2@a/0?db=2',
+    'redis://:hunter2@a?db=1&db=2',
+    'redis://:hunter2@a?db=',
+    'redis://:hunter2@a?db=x',
+    'redis://:hunter2@a?db=12345',
+    'redis://a?password=hunter2',
   ]) {
     it(`is rejected without repeating it: ${JSON.stringify(host)}`, () => {
       expect(() => readRedisAddress({ host })).to.throw(TypeError, /^(?!.*hunter2)redis: /);
