@@ -21,10 +21,29 @@ export interface DecisionStats {
   failed(type: string): void;
 }
 
-/** Creates the statistics of rules; those of one rule are created at its first request. */
+/** Most rules with statistics of their own of those that only rate limit servers name; the others are counted as one. */
+const MAX_FOREIGN = 1000;
+/** Longest name with statistics of its own. */
+const MAX_NAME = 256;
+/** Name of the others; rules start with a domain. */
+const OTHER = 'other';
+
+/**
+ * Creates the statistics of rules; those of one rule are created at its first request. Rate limit servers may name other rules in each
+ * response: only {@link MAX_FOREIGN} of them have statistics of their own.
+ */
 export function createDecisionStats(metrics: Metrics): DecisionStats {
   const rules = new Map<string, RuleStats>();
+  const foreign = new Set<string>();
   const missed = metrics.counter(stat('descriptor_miss'));
+
+  /** Returns the name that an outcome is counted under: only embedded rules have a descriptor. */
+  function countedName({ rule, descriptor }: RuleOutcome): string {
+    if (descriptor || foreign.has(rule)) return rule;
+    if (foreign.size >= MAX_FOREIGN || rule.length > MAX_NAME) return OTHER;
+    foreign.add(rule);
+    return rule;
+  }
 
   function statsOf(rule: string): RuleStats {
     let stats = rules.get(rule);
@@ -44,7 +63,7 @@ export function createDecisionStats(metrics: Metrics): DecisionStats {
   return {
     count({ outcomes }) {
       if (outcomes.length === 0) missed.value++;
-      for (const outcome of outcomes) countOutcome(statsOf(outcome.rule), outcome);
+      for (const outcome of outcomes) countOutcome(statsOf(countedName(outcome)), outcome);
     },
     missed() {
       missed.value++;

@@ -34,4 +34,25 @@ describe('the statistics of rules', () => {
     expect(counted(outcome(0, { isOver: true, isShadow: true }))).to.deep.equal([1, 0, 1, 1]);
     expect(counted(outcome(9, { isShadow: true }))).to.deep.equal([1, 0, 0, 0]);
   });
+
+  it('are bounded for rules that only a rate limit server names', () => {
+    const metrics = createMetrics();
+    const stats = createDecisionStats(metrics);
+    const names = Array.from({ length: 3000 }, (_, i) => `foreign.${i}`);
+    for (const rule of [...names, 'x'.repeat(257), ...names]) {
+      stats.count({ isAllowed: true, outcomes: [outcome(9, { rule })] });
+    }
+    const descriptor = { isSet: false, entries: [] };
+    stats.count({ isAllowed: true, outcomes: [outcome(9, { rule: 'custom.own', descriptor })] });
+    const hits = new Map(
+      metrics
+        .list()
+        .filter(({ name }) => name.metric.endsWith('total_hits'))
+        .map(({ name, stat }) => [name.labels?.descriptor, (stat as { value?: number }).value]),
+    );
+    expect(hits.size).to.equal(1002);
+    expect(hits.get('foreign.0')).to.equal(2);
+    expect(hits.get('other')).to.equal(4001);
+    expect(hits.get('custom.own')).to.equal(1);
+  });
 });
