@@ -49,8 +49,12 @@ const fixed =
   () =>
     entry;
 
-function optionalEntry(key: string, value: string | undefined): Entry | undefined {
-  return value ? { key, value } : undefined;
+function optionalEntry(key: string, value: string | undefined, isSecret = false): Entry | undefined {
+  return value ? entryOf(key, value, isSecret) : undefined;
+}
+
+function entryOf(key: string, value: string, isSecret: boolean): Entry {
+  return isSecret ? { key, value, isSecret } : { key, value };
 }
 
 function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet }: ActionContext): EntryOf {
@@ -60,7 +64,7 @@ function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet }: Acti
   return (request) => {
     const value = request.header(name);
     if (value === undefined) return isSet ? null : undefined;
-    return isSecret ? { key, value, isSecret } : { key, value };
+    return entryOf(key, value, isSecret);
   };
 }
 
@@ -75,10 +79,12 @@ function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): E
   const key = required(fields.descriptorKey, 'metadata.descriptorKey');
   const namespace = required(fields.metadataKey?.key, 'metadata.metadataKey.key');
   const read = compileMetadataKey(fields.metadataKey!, fields.source ?? 'DYNAMIC');
-  const fallback = optionalEntry(key, fields.defaultValue);
+  const names = [key, namespace, ...(fields.metadataKey?.path ?? []).map((step) => step.key ?? '')];
+  const isSecret = names.some(isSecretName);
+  const fallback = optionalEntry(key, fields.defaultValue, isSecret);
   return (request) => {
     const value = read(request);
-    if (typeof value === 'string' && value !== '') return { key, value };
+    if (typeof value === 'string' && value !== '') return entryOf(key, value, isSecret);
     if (value !== undefined && value !== null && value !== '') {
       warn(
         `metadata of ${namespace} for ${key} must be a string, but is ${Array.isArray(value) ? 'a list' : `of type ${typeof value}`}`,

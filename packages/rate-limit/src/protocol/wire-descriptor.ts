@@ -1,4 +1,4 @@
-import { isSecretHeader } from '@edge-gateway/core';
+import { isSecretName } from '@edge-gateway/core';
 import { GENERIC_KEY, SET_MARKER, type Descriptor, type Entry } from '../descriptor/descriptor.ts';
 import { rateLimitError } from '../error-codes.ts';
 import type { Domain } from '../limiter.ts';
@@ -38,7 +38,7 @@ export function fromWireDescriptor(
 
 /** Only the key shows whether a value is a secret. */
 function entryOf({ key = '', value = '' }: { readonly key?: string; readonly value?: string }): Entry {
-  return isSecretHeader(key.toLowerCase()) ? { key, value, isSecret: true } : { key, value };
+  return isSecretName(key) ? { key, value, isSecret: true } : { key, value };
 }
 
 function limitOf({ requestsPerUnit: requests = 0, unit: number = 0 }: NonNullable<WireDescriptor['limit']>): Limit {

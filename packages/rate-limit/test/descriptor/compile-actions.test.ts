@@ -212,6 +212,19 @@ describe('compileActions', () => {
       );
     });
 
+    it('marks values whose names are those of secrets', () => {
+      const steps = (...keys: string[]) => keys.map((key) => ({ key }));
+      const of = (descriptorKey: string, ...path: string[]) =>
+        entriesOf(
+          { metadata: { descriptorKey, metadataKey: { key: 'claims', path: steps(...path) } } },
+          { metadata: { claims: { id: 'x', api_key: 'x', auth: { password: 'x' } } } },
+        );
+      expect(of('who', 'id')).to.deep.equal([{ key: 'who', value: 'x' }]);
+      expect(of('who', 'api_key')).to.deep.equal([{ key: 'who', value: 'x', isSecret: true }]);
+      expect(of('who', 'auth', 'password')).to.deep.equal([{ key: 'who', value: 'x', isSecret: true }]);
+      expect(of('api-key', 'id')).to.deep.equal([{ key: 'api-key', value: 'x', isSecret: true }]);
+    });
+
     it('reports a value that is not a string once, without the value', () => {
       const warnings: string[] = [];
       const descriptorsOf = compileActions([{ actions: [action] }], { warn: (message) => void warnings.push(message) });

@@ -219,24 +219,25 @@ describe('the rate limit service', () => {
     expect(limits).to.deep.equal(['7', '7', '7']);
   });
 
-  it('does not keep the values of secret headers', async () => {
-    const memory = createMemoryStore({ now: () => NOW });
-    const charged: unknown[] = [];
-    const store: Store = {
-      count(charges) {
-        charged.push(...charges.map(({ key, isSecret }) => [/hunter2/.test(key), isSecret]));
-        return memory.count(charges);
-      },
-      close() {},
-    };
-    const key = 'Authorization';
-    const { service } = await serve(
-      { settings: { descriptors: [{ key, rateLimit: { requestsPerUnit: 1, unit: 'MINUTE' } }] } },
-      { store },
-    );
-    respond(service, of('custom', tuple([key, 'hunter2'])));
-    expect(charged).to.deep.equal([[false, true]]);
-  });
+  for (const key of ['Authorization', 'api_key', 'client-secret', 'session_token']) {
+    it(`does not keep the values of secrets: ${key}`, async () => {
+      const memory = createMemoryStore({ now: () => NOW });
+      const charged: unknown[] = [];
+      const store: Store = {
+        count(charges) {
+          charged.push(...charges.map((charge) => [/hunter2/.test(charge.key), charge.isSecret]));
+          return memory.count(charges);
+        },
+        close() {},
+      };
+      const { service } = await serve(
+        { settings: { descriptors: [{ key, rateLimit: { requestsPerUnit: 1, unit: 'MINUTE' } }] } },
+        { store },
+      );
+      respond(service, of('custom', tuple([key, 'hunter2'])));
+      expect(charged).to.deep.equal([[false, true]]);
+    });
+  }
 
   it('rejects invalid requests by name', async () => {
     const { service } = await serve(PER_USER);
