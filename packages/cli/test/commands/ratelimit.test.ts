@@ -155,7 +155,7 @@ describe('ratelimit explain', () => {
         isShadow: false,
         cost: 1,
         applies: true,
-        counter: 'vendor.io|gw-system.posts|set|generic_key=vendor.setDescriptor.uniqueValue|method=POST',
+        counter: 'vendor.io|gw-system.posts|*|generic_key=vendor.setDescriptor.uniqueValue|method=POST',
       },
     ]);
     expect((await explain('GET', 'http://open.example/found', '-o', 'yaml')).stdout).to.match(

@@ -88,7 +88,8 @@ function compileSets(descriptors: readonly RateLimitSetDescriptor[], root: Posit
   const seen = new Map<string, number>();
   return descriptors.map((descriptor) => {
     const entries = (descriptor.simpleDescriptors ?? []).map(({ key = '', value }) => ({ key, value }));
-    const { name, id, rules } = below({ ...root, id: `${root.id}|set` }, [MARKER, ...entries]);
+    // No key of a tree has this part.
+    const { name, id, rules } = below({ ...root, id: `${root.id}|*` }, [MARKER, ...entries]);
     const number = (seen.get(id) ?? 0) + 1;
     seen.set(id, number);
     // Equal sets with other limits are different rules.

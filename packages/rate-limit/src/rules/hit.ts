@@ -16,7 +16,7 @@ export interface Hit extends Tally, RuleOutcome {
   settle(count: Count): void;
 }
 
-/** The values of a counter: none, one entry, or several as the end of a key. */
+/** The values of a counter: none, one entry, or several as the end of a key, which starts with a separator. */
 export type HitValues = Entry | string | undefined;
 
 /** Returns a value as a part of a counter's key. */
@@ -24,9 +24,19 @@ export function valuePart({ value, isSecret }: Entry): string {
   return `|${isSecret ? digestPart(value) : keyPart(value)}`;
 }
 
-/** Returns the values with those of one more entry. */
+/** Returns the values with that of one more entry. Rules of trees have a fixed number of values. */
 export function withValue(values: HitValues, entry: Entry): HitValues {
   return values === undefined ? entry : endOfKey(values) + valuePart(entry);
+}
+
+/**
+ * Returns the values with those of all entries of one key in a set. Several are one part that no single value has; they are sorted, because
+ * sets have no order. A single value that starts like the end of a key is hashed.
+ */
+export function withSetValues(values: HitValues, entries: readonly Entry[]): HitValues {
+  const [entry] = entries;
+  if (entries.length > 1) return `${endOfKey(values)}|*${digestPart(entries.map(valuePart).toSorted().join(''))}`;
+  return values === undefined && entry!.value.startsWith('|') ? valuePart(entry!) : withValue(values, entry!);
 }
 
 /** Returns the hit of a rule; `undefined` if neither the rule nor the descriptor has a limit. */

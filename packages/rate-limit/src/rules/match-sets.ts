@@ -1,5 +1,5 @@
 import type { Descriptor, Entry } from '../descriptor/descriptor.ts';
-import { hitOf, valuePart, withValue, type Hit, type HitValues } from './hit.ts';
+import { hitOf, withSetValues, type Hit, type HitValues } from './hit.ts';
 import type { RuleEntry, SetRule } from './rule.ts';
 
 /** Sets with more entries than this are indexed before they are compared. */
@@ -40,14 +40,15 @@ function indexed(entries: readonly Entry[]): Contains {
   return ({ key, value }) => (value === undefined ? byKey.has(key) : byKey.get(key)?.has(value) === true);
 }
 
-/** Returns the values of the entries that a rule has no value for. Several values of one key are sorted: sets have no order. */
+/** Returns the values of the entries that a rule has no value for. */
 function valuesOf(wanted: readonly RuleEntry[], entries: readonly Entry[]): HitValues {
   let values: HitValues;
-  for (const { key, value } of wanted) if (value === undefined) values = withValue(values, valueIn(entries, key));
+  for (const { key, value } of wanted) {
+    if (value !== undefined) continue;
+    values = withSetValues(
+      values,
+      entries.filter((entry) => entry.key === key),
+    );
+  }
   return values;
-}
-
-function valueIn(entries: readonly Entry[], key: string): Entry {
-  const found = entries.filter((entry) => entry.key === key);
-  return found.length === 1 ? found[0]! : { key, value: `|${found.map(valuePart).toSorted().join('')}` };
 }

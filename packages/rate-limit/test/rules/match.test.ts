@@ -177,6 +177,30 @@ describe('matching of sets', () => {
     expect(first!.key).to.equal(second!.key).and.not.equal(third!.key);
   });
 
+  it('never gives a single value the counter of several ones', () => {
+    const counters = [
+      set(['b', 'x']),
+      set(['b', '||a|b']),
+      set(['b', '|a|b']),
+      set(['b', 'a'], ['b', 'b']),
+      set(['b', 'a|b']),
+      set(['b', 'a'], ['b', 'b'], ['b', 'c']),
+    ].map((each) => hitsOf(rules, each)[0]!);
+    const forged = set(['b', counters[3]!.values!]);
+    counters.push(hitsOf(rules, forged)[0]!);
+    expect(new Set(counters.map((hit) => hit.key)).size).to.equal(7);
+    expect(new Set(counters.map((hit) => hit.values)).size).to.equal(7);
+  });
+
+  it('shares no counter with a tree of equal names', () => {
+    const same = {
+      descriptors: [rule('set', { descriptors: [rule('b')] })],
+      setDescriptors: [{ simpleDescriptors: [{ key: 'b' }], rateLimit: LIMIT }],
+    };
+    const ids = compileRules(same, { domain: 'custom' }).rules.map(({ id }) => id);
+    expect(new Set(ids).size).to.equal(3);
+  });
+
   it('finds entries of large sets', () => {
     const many = Array.from({ length: 20 }, (_, i): [string, string] => ['k', String(i)]);
     expect(names(rules, set(...many, ['a', '1'], ['b', 'x']))[0]).to.equal(`${MARKER}.a_1.b`);
@@ -201,7 +225,7 @@ describe('matching of resources', () => {
 
   it('leaves the resource out of its sets', () => {
     const [key] = keys(set(['generic_key', 'x.y'], ['a', '1']));
-    expect(key).to.match(/^vendor\.io\|x\.y\|set\|.*\|a\|1$/);
+    expect(key).to.match(/^vendor\.io\|x\.y\|\*\|.*\|a\|1$/);
     expect(keys(set(['a', '1'], ['generic_key', 'x.y']))).to.deep.equal([]);
   });
 
