@@ -72,6 +72,10 @@ export interface Context {
    * is available; otherwise the log names it. For prefetches of compiled handlers. Missing if nothing waits.
    */
   readonly holdListeners?: (what: string, ready: Promise<boolean>) => void;
+  /** Number of processes that serve the same listeners; each allows its share of local limits. Default: one. */
+  readonly processes?: number;
+  /** Random text that is the same in all of these processes, for keys that no secret sets. Default: each process creates its own. */
+  readonly processKey?: string;
   /** Variables that templates may read with `env()`. Default: none. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Directory of files that the options of a middleware may name; read at its creation. Default: no file is read. */

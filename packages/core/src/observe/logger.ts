@@ -66,6 +66,8 @@ export interface Loggers {
   setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
   /** The newest lines: at most 1,000 and 1 MiB. Missing if none are kept. */
   readonly recent?: RecentLines;
+  /** Writes a line of another process, in JSON and with a line break. Missing if lines have no common destination. */
+  append?(line: string): void;
 }
 
 const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>> = {
@@ -102,18 +104,22 @@ function redactField(key: string, value: unknown): unknown {
 }
 
 /**
- * Creates the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output.
+ * Creates the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output. Every line has
+ * `fields`.
  *
  * @example
  * const log = createLoggers({ level: 'warn' });
  * log.get('router').warn({ route: 'a' }, 'no healthy upstream');
  */
-export function createLoggers(options: { level?: LogLevel; destination?: DestinationStream } = {}): Loggers {
+export function createLoggers(
+  options: { level?: LogLevel; destination?: DestinationStream; fields?: Readonly<Record<string, unknown>> } = {},
+): Loggers {
   const recent = createLineBuffer();
+  const destination = options.destination ?? pino.destination(1);
   const root = pino(
     {
       level: 'trace',
-      base: null,
+      base: options.fields ?? null,
       redact: { paths: SECRET_PATHS, censor },
       formatters: { log: withoutSecrets },
       hooks: {
@@ -124,7 +130,7 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
       },
       serializers: { err: (error: Error) => redact(stdSerializers.err(error)) },
     },
-    options.destination ?? pino.destination(1),
+    destination,
   );
   const loggers = new Map<LoggerName, PinoLogger>();
   const levels = new Map<LoggerName, LogLevel | 'trace' | 'off'>();
@@ -136,7 +142,16 @@ export function createLoggers(options: { level?: LogLevel; destination?: Destina
     }
   };
   setLevel(options.level ?? 'info');
-  return { get: (name) => loggers.get(name)!, level: (name) => levels.get(name)!, setLevel, recent };
+  return {
+    get: (name) => loggers.get(name)!,
+    level: (name) => levels.get(name)!,
+    setLevel,
+    recent,
+    append(line) {
+      recent.write(line);
+      destination.write(line);
+    },
+  };
 }
 
 const nothing = (): void => {};

@@ -26,4 +26,13 @@ describe('a local bucket', () => {
       true,
     ]);
   });
+
+  it('is the share of a process, and tells the tokens of all', () => {
+    const bucket = createLocalBucket({ maxTokens: 4, tokensPerFill: 4, fillInterval: '4s' }, 2);
+    expect([bucket.take(0), bucket.remaining, bucket.take(0), bucket.remaining]).to.deep.equal([true, 2, true, 0]);
+    expect([bucket.take(1_999), bucket.take(2_000)]).to.deep.equal([false, true]);
+    const small = createLocalBucket({ maxTokens: 1, fillInterval: '1s' }, 4);
+    expect([small.take(0), small.take(3_999), small.take(4_000)]).to.deep.equal([true, false, true]);
+    expect(small.remaining).to.equal(0);
+  });
 });

@@ -22,6 +22,7 @@ export function createResultsKey(given: string | undefined, context: Context): (
     const text = given ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), SIGNING_KEY_ENTRY);
     const weakness = text === undefined ? undefined : signingKeyProblem(text);
     if (text !== undefined && weakness === undefined) return text;
+    if (context.processKey !== undefined) return context.processKey;
     return context.state('graphql:results-key', () => {
       const resource = `Secret ${SIGNING_KEY_SECRET.namespace}.${SIGNING_KEY_SECRET.name}`;
       const reason = weakness === undefined ? 'no key' : `${SIGNING_KEY_ENTRY} ${weakness}`;

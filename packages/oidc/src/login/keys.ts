@@ -42,8 +42,9 @@ const withPrevious = <T>(key: T, previous: T | undefined): readonly T[] =>
 /** Returns the keys of `state`, the current one first. */
 export function stateKeysOf(parts: KeyParts, { secret }: ClientCredentials): readonly Uint8Array[] {
   const known = signingKeysOf(parts) ?? cipherKeysOf(parts);
+  const { context } = parts;
   const isLong = secret !== undefined && Buffer.byteLength(secret) >= MIN_SIGNING_KEY_BYTES;
-  const keys = known ?? [isLong ? secret : parts.context.state('oidc:state-key', randomToken)];
+  const keys = known ?? [isLong ? secret : (context.processKey ?? context.state('oidc:state-key', randomToken))];
   return keys.map((key) => deriveKey(key, 'oidc state'));
 }
 

@@ -61,7 +61,9 @@ function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Ha
     enableXRatelimitHeaders: hasHeaders = false,
   } = shared ?? {};
   const key = `localRateLimit|${name}|${isPerConnection}|${JSON.stringify(limit)}`;
-  const bucketOf = context.state(key, () => (isPerConnection ? bucketsOf(limit) : sharedBucket(limit)));
+  const bucketOf = context.state(key, () =>
+    isPerConnection ? bucketsOf(limit) : sharedBucket(limit, context.processes),
+  );
   const counter = (each: string) => context.metrics.counter(stat(each));
   const [enabled, enforced, ok, limited] = ['enabled', 'enforced', 'ok', 'rate_limited'].map(counter);
 
@@ -85,8 +87,8 @@ function compileLocal({ limit, name, shared }: NamedLimit, context: Context): Ha
   };
 }
 
-function sharedBucket(limit: TokenBucket): (socket: Socket) => LocalBucket {
-  const bucket = createLocalBucket(limit);
+function sharedBucket(limit: TokenBucket, processes: number | undefined): (socket: Socket) => LocalBucket {
+  const bucket = createLocalBucket(limit, processes);
   return () => bucket;
 }
 

@@ -11,9 +11,17 @@ export interface Acceptor {
   stop(): void;
 }
 
+/**
+ * How processes share a port (`SO_REUSEPORT`). `start`: nobody else may listen on it yet, not even a process that shares its ports.
+ * `join`: other processes of the gateway may.
+ */
+export type PortSharing = 'start' | 'join';
+
 export interface AcceptorOptions extends OverflowLimits {
   readonly address: string;
   readonly port: number;
+  /** Default: the port is not shared. */
+  readonly sharing?: PortSharing | undefined;
   onConnection(socket: Socket): void;
   onOverflow(address: DropArgument | undefined): void;
 }
@@ -23,6 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'listening on this port is not allowed',
   EADDRNOTAVAIL: 'the address does not belong to this machine',
   ENOTFOUND: 'unknown address',
+  ENOTSUP: 'processes cannot share ports on this operating system',
 };
 
 /** Error codes for `::` on a machine without IPv6. */
@@ -55,7 +64,9 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
     options.onOverflow(address);
   });
   server.maxConnections = overflow.serverLimit;
-  server.listen({ port: options.port, host, backlog: 1_024 });
+  const { port: wanted, sharing } = options;
+  if (sharing === 'start' && wanted !== 0) await requireFree(wanted, host);
+  server.listen({ port: wanted, host, backlog: 1_024, reusePort: sharing !== undefined });
   await once(server, 'listening');
   server.on('error', () => {});
   const { address, port } = server.address() as AddressInfo;
@@ -68,6 +79,14 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
       server.close();
     },
   };
+}
+
+/** Rejects if anything listens on the port. With `reusePort` another gateway of the same user would share the port unnoticed. */
+async function requireFree(port: number, host: string): Promise<void> {
+  const server = createServer().listen({ port, host });
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }
 
 function addressesOf({ localAddress, localPort, localFamily, remoteAddress, remotePort, remoteFamily }: Socket) {

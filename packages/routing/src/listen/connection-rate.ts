@@ -5,10 +5,13 @@ const PREFIX = 'network_local_rate_limiter';
 /** Limits the new connections of a listener. */
 export class ConnectionRate {
   readonly #limited: Counter;
+  readonly #processes: number | undefined;
   #written = '';
   #bucket: LocalBucket | undefined;
 
-  constructor(metrics: Metrics) {
+  /** Each of `processes` accepts its share; default: one. */
+  constructor(metrics: Metrics, processes?: number) {
+    this.#processes = processes;
     this.#limited = metrics.counter({
       path: `local_rate_limit.${PREFIX}.rate_limited`,
       metric: 'envoy_local_rate_limit_rate_limited',
@@ -21,7 +24,7 @@ export class ConnectionRate {
     const written = JSON.stringify(limit ?? '');
     if (written === this.#written) return;
     this.#written = written;
-    this.#bucket = limit && createLocalBucket(limit);
+    this.#bucket = limit && createLocalBucket(limit, this.#processes);
   }
 
   /** Counts a connection. Returns false if it must be closed. */

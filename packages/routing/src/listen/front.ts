@@ -81,6 +81,10 @@ export function createFront({ limits, serve, stats, upgrades, tls, onConnection 
       drainGraceMs = graceMs;
       for (const connection of connections) closeGracefully(connection, graceMs);
     },
+    /** Replaces the key of session tickets. */
+    setTicketKeys(key: Buffer): void {
+      if (tls) (server as TlsServer).setTicketKeys(key);
+    },
     /** Ends adding connections; the timers are released with the last connection. */
     retire(): void {
       retired = true;

@@ -3,7 +3,7 @@ import type { Context, Handler, Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import type { HeaderCase } from '../http1/header-case.ts';
 import { headerCaseOf } from '../route/options/manager-settings.ts';
-import { createAcceptor, type Acceptor } from './acceptor.ts';
+import { createAcceptor, type Acceptor, type PortSharing } from './acceptor.ts';
 import { createConnectionLog } from './connection-log.ts';
 import { ConnectionRate } from './connection-rate.ts';
 import { createFront, type Front } from './front.ts';
@@ -14,6 +14,7 @@ import { createRefuse } from './refuse/refuse.ts';
 import { createServe } from './request-events.ts';
 import { limitsOf, type ListenLimits } from './limits.ts';
 import { createTlsFront } from './tls/tls-front.ts';
+import { ticketKeysOf, type TicketKeys } from './tls/ticket-keys.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
 
 /** One listener: its accepting socket, and the front for new connections. */
@@ -26,6 +27,8 @@ export interface ListenerPortParts {
   /** Shared by all listeners of the process. */
   readonly budget: ConnectionBudget;
   readonly memory: MemoryWatch;
+  /** Returns the secret of session tickets; `undefined` for random keys. */
+  readonly ticketSecret: () => Uint8Array | undefined;
   /** Writes the access log of a request that does not reach the handler. */
   readonly onRefused: (record: RequestRecord) => void;
   /** Writes the log of a closed connection, if the listener has one. */
@@ -49,7 +52,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   });
   const sockets = new Set<Socket>();
   const fronts = new Set<Front>();
-  const rate = new ConnectionRate(context.metrics);
+  const rate = new ConnectionRate(context.metrics, context.processes);
   let current: Front | undefined;
   let version: { httpOptions: unknown; table: TlsTable | undefined } | undefined;
   let limits = limitsOf({ httpOptions: {} }, parts.limits);
@@ -71,7 +74,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     logsConnections = isLogged;
     headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
-    const tls = table && createTlsFront(table, limits);
+    const tls = table && createTlsFront(table, limits, tickets(table));
     const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection, headerCase });
     const onOpened = isLogged ? connectionLog.opened : undefined;
     current?.retire();
@@ -88,6 +91,11 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     return table?.problems ?? [];
   }
 
+  function tickets(table: TlsTable): TicketKeys | undefined {
+    const secret = parts.ticketSecret();
+    return secret && ticketKeysOf(secret, name, table);
+  }
+
   function accept(socket: Socket): void {
     sockets.add(socket);
     budget.acquire();
@@ -100,7 +108,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   }
 
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
-  async function open(at: { address: string; port: number }): Promise<void> {
+  async function open(at: { address: string; port: number; sharing?: PortSharing | undefined }): Promise<void> {
     if (acceptor) return;
     const onOverflow = (address: DropArgument | undefined): void => {
       stats!.overflow.value++;
@@ -136,6 +144,11 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     },
     update,
     open,
+    /** Applies the newest secret of session tickets to new connections. */
+    renewTickets(): void {
+      const keys = version?.table && tickets(version.table);
+      if (keys) current?.setTicketKeys(keys.key);
+    },
     /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       stop();

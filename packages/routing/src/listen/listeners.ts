@@ -2,6 +2,7 @@ import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-
 import { routingError } from '../error-codes.ts';
 import type { Router } from '../router.ts';
 import type { RequestRecord } from '../format/record.ts';
+import type { PortSharing } from './acceptor.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import { createMemoryWatch, type MemoryUse } from './memory-watch.ts';
 import { createConnectionBudget } from './open-files.ts';
@@ -33,6 +34,11 @@ export interface Listeners {
   apply(snapshot: Snapshot): Promise<ListenResult[]>;
   addresses(): ListenAddress[];
   /**
+   * Sets the secret from which the keys of TLS session tickets are derived: processes with the same secret resume each other's sessions.
+   * Tickets of an earlier secret are not accepted. Default: each listener has a random key of its own.
+   */
+  setTicketSecret(secret: Uint8Array): void;
+  /**
    * Stops accepting and lets requests finish: each connection closes with its next response, idle ones soon, GraphQL
    * subscriptions end immediately. After `limitMs`, all remaining connections are closed, including WebSockets.
    */
@@ -48,6 +54,10 @@ export interface ListenersOptions {
   readonly host?: string;
   /** Returns the port of a listener; 0 is any free one. Default: its `bindPort`. */
   readonly portOf?: (listener: Listener) => number;
+  /** Returns how processes share the port of a listener that opens. Default: it is not shared. */
+  readonly sharingOf?: (listener: Listener) => PortSharing;
+  /** Called after each attempt to open the listeners: those of `apply`, and retries. */
+  readonly onResults?: (results: readonly ListenResult[]) => void;
   /** Limits for listeners that do not set their own. */
   readonly limits?: Partial<ListenLimits>;
 }
@@ -63,7 +73,8 @@ const LAST_RETRY_MS = 30_000;
  * const results = await listeners.apply(snapshot);
  */
 export function createListeners(options: ListenersOptions): Listeners {
-  const { router, context, host, portOf = (listener) => listener.bindPort, limits = {} } = options;
+  const { router, context, host, portOf = (listener) => listener.bindPort, sharingOf, limits = {} } = options;
+  let ticketSecret: Uint8Array | undefined;
   const log = context.log.get('conn_handler');
   const budget = createConnectionBudget();
   const memory = createMemoryWatch({
@@ -94,6 +105,7 @@ export function createListeners(options: ListenersOptions): Listeners {
         limits,
         budget,
         memory,
+        ticketSecret: () => ticketSecret,
         onRefused,
         onConnection,
       });
@@ -103,7 +115,8 @@ export function createListeners(options: ListenersOptions): Listeners {
       const problems = port.update(listener);
       if (!port.servable) throw certificateError(name, problems);
       const isNew = !port.acceptor;
-      await port.open({ address: host ?? listener.bindAddress, port: portOf(listener) });
+      const sharing = sharingOf?.(listener);
+      await port.open({ address: host ?? listener.bindAddress, port: portOf(listener), sharing });
       const { address, port: number } = port.acceptor!;
       if (isNew) log.info({ listener: name, address, port: number, tls: listener.ssl }, 'listening');
       const error = problems.length > 0 ? certificateError(name, problems) : undefined;
@@ -130,6 +143,7 @@ export function createListeners(options: ListenersOptions): Listeners {
     const results: ListenResult[] = [];
     for (const listener of next.listeners) results.push(await openOne(listener));
     report(results);
+    options.onResults?.(results);
     if (results.some(({ port }) => port === undefined)) planRetry(next);
     else retryMs = FIRST_RETRY_MS;
     return results;
@@ -179,6 +193,10 @@ export function createListeners(options: ListenersOptions): Listeners {
       [...ports.values()].flatMap(({ name, acceptor }) =>
         acceptor ? [{ name, address: acceptor.address, port: acceptor.port }] : [],
       ),
+    setTicketSecret(secret) {
+      ticketSecret = secret;
+      for (const port of ports.values()) port.renewTickets();
+    },
     async drain(limitMs) {
       const drained = (await end()).map((port) => port.drain(limitMs));
       router.drain?.();

@@ -9,17 +9,18 @@ import type { ListenLimits } from '../limits.ts';
 import type { TlsEntry } from './tls-entry.ts';
 import { alpnOptions } from './alpn.ts';
 import { createStapler } from './stapling.ts';
+import type { TicketKeys } from './ticket-keys.ts';
 import type { TlsTable } from './tls-table.ts';
 
 export type TlsFront = ReturnType<typeof createTlsFront>;
 
-/** Creates the TLS part of a front from the certificates of a listener, at least one. */
-export function createTlsFront(table: TlsTable, limits: ListenLimits) {
+/** Creates the TLS part of a front from the certificates of a listener, at least one. Without `tickets` it has a random key of its own. */
+export function createTlsFront(table: TlsTable, limits: ListenLimits, tickets?: TicketKeys) {
   const { entries, select } = table;
   const rules = { select, requiresClient: ({ clientRequired }: TlsEntry): boolean => clientRequired };
   const verifies = entries.some(({ clientRequired }) => clientRequired);
   return {
-    options: tlsOptions(table, limits, verifies),
+    options: { ...tlsOptions(table, limits, verifies), ...(tickets && ticketOptions(tickets)) },
     stapler: (stats: ListenStats) => createStapler(entries, stats),
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
@@ -61,6 +62,10 @@ function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): T
       else done(new Error('no certificate for this server name'));
     },
   };
+}
+
+function ticketOptions({ key, sessionIdContext }: TicketKeys): TlsOptions {
+  return { ticketKeys: key, sessionIdContext };
 }
 
 function usesAllowedVersion(socket: TLSSocket, { minVersion, maxVersion }: TlsEntry): boolean {
