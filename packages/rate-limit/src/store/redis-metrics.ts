@@ -2,7 +2,7 @@ import type { Counter, Histogram, Metrics } from '@edge-gateway/core';
 
 /** The statistics of counters on Redis. */
 export interface RedisStoreMetrics {
-  /** Milliseconds of the commands, each with all charges of a turn of the event loop. */
+  /** Milliseconds of the commands, each with all charges gathered until then. */
   readonly time: Histogram;
   /** Commands that failed. */
   readonly errors: Counter;

@@ -41,10 +41,17 @@ const DEFAULT_MAX_WAITING = 20_000;
 const MAX_KEYS = 500;
 const MAX_DEADLINE_MS = 60_000;
 const WARN_EVERY_MS = 5000;
+/** How long charges wait for further ones while a command has no response. */
+const GATHER_MS = 1;
+/** Charges with a shorter deadline do not wait. */
+const MIN_GATHER_DEADLINE_MS = 10;
+/** Charges whose deadlines differ by less than this share are sent together, with the earliest one. */
+const DEADLINE_SHARE = 1 / 8;
 
 /**
  * Creates counters on Redis 6.2 or later, shared by all processes with the same Redis and prefix. They are exact, and windows follow the clock of
- * Redis. All charges of one turn of the event loop are one command; on a cluster, one per shard group. Connects at once, and again whenever
+ * Redis. All charges of one turn of the event loop are one command; on a cluster, one per shard group. While a command has no response, further charges
+ * wait for it, 1 ms at most, so that a busy process sends few commands. Connects at once, and again whenever
  * the connection is lost; meanwhile `count` rejects with `ERR_RATE_LIMIT_STORE` within its deadline. Throws `ERR_RATE_LIMIT_REDIS` for an
  * invalid URL, without repeating it.
  *
@@ -60,8 +67,13 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   const { time, errors, rejected } = redisStoreMetrics(metrics);
   const tooMany = unavailable('too many checks are waiting');
   const batches = new Map<string, Batch>();
+  /** Of the charges in `batches`, and the time at which the first of them was added. */
   let deadlineMs = 0;
+  let gatheredAt = 0;
   let isScheduled = false;
+  let timer: NodeJS.Timeout | undefined;
+  /** Commands without a response. */
+  let inProgress = 0;
   let isClosed = false;
   let waiting = 0;
   let warnedAt = -Infinity;
@@ -102,8 +114,19 @@ export function createRedisStore(options: RedisStoreOptions): Store {
     }
   }
 
+  /** Sends what was gathered in this turn of the event loop; while a command has no response, later. */
+  function schedule(): void {
+    if (isScheduled) return;
+    if (inProgress === 0 || deadlineMs < MIN_GATHER_DEADLINE_MS) {
+      isScheduled = true;
+      setImmediate(flush);
+    } else timer ??= setTimeout(flush, GATHER_MS);
+  }
+
   function flush(): void {
     isScheduled = false;
+    clearTimeout(timer);
+    timer = undefined;
     for (const [group, batch] of batches) void send(batch, group);
     batches.clear();
   }
@@ -111,24 +134,45 @@ export function createRedisStore(options: RedisStoreOptions): Store {
   async function send(batch: Batch, group: string): Promise<void> {
     const charges = batch.keys.length;
     const withinMs = deadlineMs;
+    const startedAt = gatheredAt;
     const parts = batch.seal();
-    const startedAt = performance.now();
+    inProgress++;
     try {
       const connected = redis ?? (await loading);
       if (isClosed) throw unavailable('closed');
-      const leftMs = withinMs - (performance.now() - startedAt);
+      const sentAt = performance.now();
+      const leftMs = withinMs - (sentAt - startedAt);
       if (leftMs <= 0) throw unavailable('no connection yet');
       const how = { deadlineMs: leftMs, group };
       const reply = await connected.run(async (client) => batch.checked(await execute(client, parts)), how);
-      time.observe(performance.now() - startedAt);
-      waiting -= charges;
+      time.observe(performance.now() - sentAt);
+      completed(charges);
       batch.resolve(reply);
     } catch (error) {
-      waiting -= charges;
+      completed(charges);
       errors.value++;
       rejected.value += charges;
       batch.reject(error);
     }
+  }
+
+  function completed(charges: number): void {
+    waiting -= charges;
+    inProgress--;
+    if (batches.size > 0) schedule();
+  }
+
+  /** Gathers charges with similar deadlines only. */
+  function gatherWithin(withinMs: number): void {
+    if (batches.size > 0) {
+      if (Math.abs(withinMs - deadlineMs) <= deadlineMs * DEADLINE_SHARE) {
+        if (withinMs < deadlineMs) deadlineMs = withinMs;
+        return;
+      }
+      flush();
+    }
+    deadlineMs = withinMs;
+    gatheredAt = performance.now();
   }
 
   return {
@@ -136,18 +180,11 @@ export function createRedisStore(options: RedisStoreOptions): Store {
       if (charges.length === 0) return [];
       if (isClosed) return Promise.reject(unavailable('closed'));
       if (waiting + charges.length > maxWaiting) return rejectedAtOnce(charges.length);
-      const withinMs = Math.min(wantedMs, MAX_DEADLINE_MS);
-      if (withinMs !== deadlineMs) {
-        flush();
-        deadlineMs = withinMs;
-      }
-      if (!isScheduled) {
-        isScheduled = true;
-        setImmediate(flush);
-      }
+      gatherWithin(Math.min(wantedMs, MAX_DEADLINE_MS));
       waiting += charges.length;
       return new Promise<readonly Count[]>((resolve, reject) => {
         add(charges, { counts: [], left: charges.length, resolve, reject });
+        if (batches.size > 0) schedule();
       });
     },
     close() {

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createMetrics } from '@edge-gateway/core';
 import { createRedisStore, type Charge, type Count, type Store } from '@edge-gateway/rate-limit';
@@ -43,6 +43,34 @@ describe('createRedisStore', function () {
     await Promise.all(checks);
     const stats = await redis.command(['info', 'commandstats']);
     expect(stats).to.match(/cmdstat_evalsha:calls=1,/);
+  });
+
+  it('sends checks with similar deadlines in one command, others apart', async () => {
+    await redis.command(['config', 'resetstat']);
+    await Promise.all([5000, 4900, 5100, 4999].map((deadlineMs) => count([one('similar')], deadlineMs)));
+    expect(await redis.command(['info', 'commandstats'])).to.match(/cmdstat_evalsha:calls=1,/);
+    await Promise.all([5000, 2000, 5000].map((deadlineMs) => count([one('other')], deadlineMs)));
+    expect(await redis.command(['info', 'commandstats'])).to.match(/cmdstat_evalsha:calls=4,/);
+  });
+
+  it('gathers the checks of several turns while a command has no response, in order', async () => {
+    const limit = limitOf({ requests: 1000 });
+    await redis.command(['config', 'resetstat']);
+    const checks: Promise<readonly Count[]>[] = [];
+    for (let i = 0; i < 500; i++) {
+      checks.push(count([one('gathered', { limit })]));
+      await nextTurn();
+    }
+    const remaining = (await Promise.all(checks)).map(([each]) => each!.remaining);
+    expect(remaining).to.deep.equal(Array.from({ length: 500 }, (_, i) => 999 - i));
+    const calls = /cmdstat_evalsha:calls=(\d+),/.exec(await redis.command(['info', 'commandstats']))![1];
+    expect(Number(calls)).to.be.below(400);
+  });
+
+  it('sends a check at once while no command is in progress', async () => {
+    await redis.command(['config', 'resetstat']);
+    for (let i = 0; i < 20; i++) await count([one('idle')]);
+    expect(await redis.command(['info', 'commandstats'])).to.match(/cmdstat_evalsha:calls=20,/);
   });
 
   it('counts exactly across 3 stores', async () => {
