@@ -9,7 +9,11 @@ import {
   type Server,
 } from 'node:http';
 import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
+import { setProxied } from '../src/format/proxied.ts';
+import { certificates } from './upstream/certificates.ts';
 
 /** Behavior of Node beyond its documentation that the gateway relies on: docs/decisions/010-internals-of-node.md. */
 describe('internals of Node', () => {
@@ -227,6 +231,29 @@ describe('internals of Node', () => {
     expect(text)
       .to.match(/^HTTP\/1\.1 403 Forbidden\r\n/)
       .and.match(/\r\n\r\nno$/);
+  });
+
+  it('getpeername and getsockname of a handle: the addresses of TLS above it (format/proxied.ts)', async () => {
+    const { server: pair } = certificates();
+    const server = createTlsServer({ ...pair }, ({ socket }, res) => {
+      res.end(`${socket.remoteAddress} ${socket.remotePort} ${socket.localAddress} ${socket.localPort}`);
+    });
+    const port = await listen(
+      createNetServer((socket) => {
+        const source = { address: '192.0.2.7', port: 4711 };
+        const destination = { address: '203.0.113.9', port: 443 };
+        const peer = { address: '127.0.0.1', port: 1 };
+        setProxied(socket, { peer, metadata: new Map() }, { source, destination });
+        server.emit('connection', socket);
+      }),
+    );
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    closers.push(() => socket.destroy());
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+    expect(received).to.contain('192.0.2.7 4711 203.0.113.9 443');
   });
 
   it('ServerResponse.chunkedEncoding: true for a body without a length (forward/forward-exchange.ts)', async () => {

@@ -19,6 +19,8 @@ const CONNECTION: RecordedConnection = {
   protocol: 'HTTP/1.1',
   directAddress: '10.0.0.2',
   directPort: 1234,
+  peerAddress: '10.0.0.2',
+  peerPort: 1234,
   localAddress: '10.0.0.3',
   localPort: 8080,
   tls: false,

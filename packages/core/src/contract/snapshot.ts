@@ -102,6 +102,8 @@ export interface Listener {
   /** The Gateway that it was built from. */
   readonly gateway: ResourceRef;
   readonly ssl: boolean;
+  /** True if connections begin with a PROXY header, also without `options.proxyProtocol`. */
+  readonly useProxyProto?: boolean;
   readonly options: ListenerOptions;
   readonly httpOptions: HttpListenerOptions;
   readonly routeOptions: RouteConfigOptions;

@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { plainAddress, type ClientConnection } from '@edge-gateway/core';
 import type { ConnectionCertificates } from '../route/options/client-certificate.ts';
 import { localEndOf } from './local-end.ts';
+import { proxiedOf } from './proxied.ts';
 import { tlsFactsOf } from './tls-facts.ts';
 
 /** The part of an `IncomingMessage` that describes its connection. */
@@ -28,13 +29,22 @@ export class ConnectionRecord {
     return `HTTP/${this.#req.httpVersion}`;
   }
 
-  /** The peer of the connection. */
+  /** The peer of the connection, or the client that its PROXY header names. */
   get directAddress(): string {
     return plainAddress(this.#req.socket.remoteAddress);
   }
 
   get directPort(): number {
     return this.#req.socket.remotePort ?? 0;
+  }
+
+  /** The peer of the connection, also behind a load balancer that sends a PROXY header. */
+  get peerAddress(): string {
+    return proxiedOf(this.#req.socket)?.peer.address ?? this.directAddress;
+  }
+
+  get peerPort(): number {
+    return proxiedOf(this.#req.socket)?.peer.port ?? this.directPort;
   }
 
   get localAddress(): string {

@@ -48,8 +48,8 @@ const PLAIN: Readonly<Record<PlainOperator, Operator>> = {
   DOWNSTREAM_REMOTE_ADDRESS: (r) =>
     address(r.head.clientAddress, r.head.clientAddress === r.connection.directAddress ? r.connection.directPort : 0),
   DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.head.clientAddress),
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (r) => address(r.connection.directAddress, r.connection.directPort),
-  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.connection.directAddress),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS: (r) => address(r.connection.peerAddress, r.connection.peerPort),
+  DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT: (r) => text(r.connection.peerAddress),
   DOWNSTREAM_LOCAL_ADDRESS: (r) => address(r.connection.localAddress, r.connection.localPort),
   DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT: (r) => text(r.connection.localAddress),
   DOWNSTREAM_LOCAL_PORT: (r) => r.connection.localPort,

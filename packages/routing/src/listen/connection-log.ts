@@ -1,5 +1,6 @@
 import type { DropArgument, Socket } from 'node:net';
 import { ConnectionRecord } from '../format/connection-record.ts';
+import { proxiedOf } from '../format/proxied.ts';
 import { NO_METADATA, NO_RESULT, NO_ROUTE, type RequestRecord } from '../format/record.ts';
 
 /** Begins the entry of a connection; the returned function writes it, with the reason if the listener closed the connection. */
@@ -29,12 +30,13 @@ export function createConnectionLog(now: () => number, write: (record: RequestRe
     const connection = new LoggedConnection(socket);
     const since = performance.now();
     const startedAt = now();
+    const metadata = proxiedOf(socket)?.metadata ?? NO_METADATA;
     return (termination) => {
       const { bytesRead: bytesReceived = 0, bytesWritten: bytesSent = 0 } = socket;
       const head = { ...NO_REQUEST, clientAddress: connection.directAddress };
       const durationMs = performance.now() - since;
       const result = { ...NO_RESULT, bytesReceived, bytesSent, durationMs, termination };
-      write({ startedAt, connection, head, route: NO_ROUTE, result, metadata: NO_METADATA });
+      write({ startedAt, connection, head, route: NO_ROUTE, result, metadata });
     };
   }
   return { opened: begin, dropped: (address) => begin({ ...address } as Socket)('connection_limit') };

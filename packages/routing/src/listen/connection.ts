@@ -29,7 +29,8 @@ export class Connection {
   constructor(socket: Socket, limits: ListenLimits) {
     this.socket = socket;
     this.limits = limits;
-    this.idleBytes = socket.bytesRead;
+    // Those behind a PROXY header are the first of a request.
+    this.idleBytes = socket.bytesRead - socket.readableLength;
   }
 }
 

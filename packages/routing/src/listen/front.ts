@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { adoptProxied } from '../format/proxied.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, trackConnection, type Connection } from './connection.ts';
@@ -23,11 +24,13 @@ export interface FrontParts {
   readonly stats: ListenStats;
   readonly upgrades: boolean;
   readonly tls?: TlsFront;
+  /** True if connections begin with a PROXY header. */
+  readonly readsProxyHeader: boolean;
   /** Missing if connections are not logged. */
   readonly onConnection?: OnConnection | undefined;
 }
 
-export function createFront({ limits, serve, stats, upgrades, tls, onConnection }: FrontParts) {
+export function createFront({ limits, serve, stats, upgrades, tls, readsProxyHeader, onConnection }: FrontParts) {
   const connections = new Set<Connection>();
   const options = serverOptions(limits, upgrades);
   const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
@@ -58,6 +61,7 @@ export function createFront({ limits, serve, stats, upgrades, tls, onConnection 
 
   if (tls) {
     server.prependListener('secureConnection', (socket: TLSSocket) => {
+      if (readsProxyHeader) adoptProxied(socket);
       if (tls.admit(socket, stats)) return follow(socket);
       if (onConnection) logWhenClosed(socket, onConnection, 'client_certificate_rejected');
       socket.destroy();
@@ -66,6 +70,7 @@ export function createFront({ limits, serve, stats, upgrades, tls, onConnection 
     if (stapler) server.on('OCSPRequest', stapler);
     server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       stats.handshakeError.value++;
+      if (readsProxyHeader) adoptProxied(socket);
       onConnection?.(socket)(`tls_error: ${error.code ?? error.message}`);
       socket.destroy();
     });

@@ -12,7 +12,10 @@ import type { ConnectionBudget } from './open-files.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
 import { createRefuse } from './refuse/refuse.ts';
 import { createServe } from './request-events.ts';
-import { limitsOf, type ListenLimits } from './limits.ts';
+import { DEFAULT_LIMITS, limitsOf, type ListenLimits } from './limits.ts';
+import { createHeaderReceiver, type HeaderReceiver } from './proxy-protocol/header-receiver.ts';
+import { createProxyStats } from './proxy-protocol/proxy-stats.ts';
+import type { ProxyProtocol } from './proxy-protocol/tlv-metadata.ts';
 import { createTlsFront } from './tls/tls-front.ts';
 import { ticketKeysOf, type TicketKeys } from './tls/ticket-keys.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
@@ -38,8 +41,12 @@ export interface ListenerPortParts {
 /** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
 const IDLE_GRACE_MS = 500;
 
+/** `useProxyProto`: the header is required, and nothing of it is stored. */
+const ALWAYS: ProxyProtocol = Object.freeze({});
+
 export function createListenerPort(name: string, parts: ListenerPortParts) {
   const { context, handler, budget, memory, onRefused, onConnection } = parts;
+  const log = context.log.get('conn_handler');
   const connectionLog = createConnectionLog(context.now, onConnection);
   let logsConnections = false;
   let headerCase: HeaderCase;
@@ -54,7 +61,11 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   const fronts = new Set<Front>();
   const rate = new ConnectionRate(context.metrics, context.processes);
   let current: Front | undefined;
-  let version: { httpOptions: unknown; table: TlsTable | undefined } | undefined;
+  let version:
+    | { httpOptions: unknown; proxyProtocol: ProxyProtocol | undefined; table: TlsTable | undefined }
+    | undefined;
+  /** Missing if connections have no PROXY header. */
+  let proxyHeaders: HeaderReceiver | undefined;
   let limits = limitsOf({ httpOptions: {} }, parts.limits);
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
@@ -65,15 +76,17 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
     if (table?.entries.length === 0) return table.problems.length > 0 ? table.problems : ['it has no certificate'];
     const { httpOptions } = listener;
+    const proxyProtocol = listener.options.proxyProtocol ?? (listener.useProxyProto ? ALWAYS : undefined);
     const isLogged = (listener.options.listenerAccessLoggingService?.accessLog ?? []).length > 0;
-    if (version?.httpOptions === httpOptions && isLogged === logsConnections && isSameTable(before, table))
-      return table?.problems ?? [];
-    version = { httpOptions, table };
+    const isSame = version?.httpOptions === httpOptions && version.proxyProtocol === proxyProtocol;
+    if (isSame && isLogged === logsConnections && isSameTable(before, table)) return table?.problems ?? [];
+    version = { httpOptions, proxyProtocol, table };
     limits = limitsOf(listener, parts.limits);
     rate.update(httpOptions);
     logsConnections = isLogged;
     headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
+    proxyHeaders = proxyProtocol && receiverOf(proxyProtocol);
     const tls = table && createTlsFront(table, limits, tickets(table));
     const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection, headerCase });
     const onOpened = isLogged ? connectionLog.opened : undefined;
@@ -85,6 +98,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       stats,
       upgrades: handler.upgrade !== undefined,
       tls,
+      readsProxyHeader: proxyProtocol !== undefined,
       onConnection: onOpened,
     });
     fronts.add(current);
@@ -96,6 +110,19 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     return secret && ticketKeysOf(secret, name, table);
   }
 
+  function receiverOf(settings: ProxyProtocol): HeaderReceiver {
+    return createHeaderReceiver({
+      settings,
+      stats: createProxyStats(context.metrics),
+      timeoutMs: limits.headTimeoutMs || DEFAULT_LIMITS.headTimeoutMs,
+      onReady: (socket) => current!.accept(socket),
+      onInvalid(socket, reason) {
+        log.debug({ listener: name, client: socket.remoteAddress, reason }, 'PROXY header rejected');
+        if (logsConnections) connectionLog.opened(socket)(`proxy_protocol_error: ${reason}`);
+      },
+    });
+  }
+
   function accept(socket: Socket): void {
     sockets.add(socket);
     budget.acquire();
@@ -103,8 +130,9 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       sockets.delete(socket);
       budget.release();
     });
-    if (rate.accepts()) current!.accept(socket);
-    else socket.destroy();
+    if (!rate.accepts()) socket.destroy();
+    else if (proxyHeaders) proxyHeaders.receive(socket);
+    else current!.accept(socket);
   }
 
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
@@ -152,7 +180,9 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       stop();
-      for (const front of fronts) front.drain(Math.min(IDLE_GRACE_MS, limitMs / 4));
+      const graceMs = Math.min(IDLE_GRACE_MS, limitMs / 4);
+      proxyHeaders?.expire(graceMs);
+      for (const front of fronts) front.drain(graceMs);
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
       current?.retire();

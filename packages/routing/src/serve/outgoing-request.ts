@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { factsOf, hideCookies, type Destination, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedHead, RecordedRoute, RequestRecord } from '../format/record.ts';
+import { proxiedOf } from '../format/proxied.ts';
 import { setHeader } from '../http1/flat-headers.ts';
 import {
   EMPTY_PLAN,
@@ -83,6 +84,8 @@ export function shareFacts(request: OutgoingRequest): Facts {
   facts.method = head.method;
   facts.headers = head.headers;
   facts.connection = new ClientView(req, head);
+  const proxied = proxiedOf(req.socket);
+  if (proxied) for (const [namespace, values] of proxied.metadata) facts.metadata.set(namespace, { ...values });
   facts.routeName = route.routeName;
   facts.upstream = route.upstream;
   facts.bufferLimitBytes = request.settings.bufferLimitBytes;

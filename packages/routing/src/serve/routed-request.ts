@@ -18,6 +18,7 @@ import type { CompiledDestination, ForwardAction, ForwardPolicy } from '../route
 import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
+import { proxiedOf } from '../format/proxied.ts';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import { writeProperCase } from '../http1/header-case.ts';
@@ -174,7 +175,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   get metadata(): RequestRecord['metadata'] {
-    return this.facts?.metadata ?? NO_METADATA;
+    return this.facts?.metadata ?? proxiedOf(this.req.socket)?.metadata ?? NO_METADATA;
   }
 
   take({ head, host, entry }: RouteDecision): void {

@@ -46,7 +46,7 @@ const listener = f.block(f.oneOf(['httpListener', 'tcpListener', 'hybridListener
   bindPort: f.port('Port to listen on.'),
   options: f.of(ListenerOptions, 'Options of the listener.'),
   routeOptions: f.of(RouteConfigOptions, 'Options of all its routes.'),
-  useProxyProto: f.flag('Reads the PROXY header.', f.notYet),
+  useProxyProto: f.flag('Reads the PROXY header.'),
   sslConfigurations: f.list(SslConfig, 'Certificates.'),
   metadataStatic: f.group('Resources that it was generated from.', {
     sources: f.groups('The resources.', {

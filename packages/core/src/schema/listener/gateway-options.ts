@@ -21,14 +21,16 @@ const socketOption = f.block(f.oneOf(['intValue', 'bufValue']), {
   state: f.choice(['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'], 'When it is set.'),
 });
 const proxyProtocol = f.block({
-  rules: f.groups('Values of the PROXY header to store.', {
-    tlvType: f.int('Type of the value.', { minimum: 0, maximum: 255 }),
-    onTlvPresent: f.group('Where the value is stored.', {
+  rules: f.groups('Fields of a header of version 2 to store as dynamic metadata.', f.required('onTlvPresent'), {
+    tlvType: f.int('Type of the field, e.g. 2 for the authority. Default: 0.', { minimum: 0, maximum: 255 }),
+    onTlvPresent: f.group('Where the field is stored, as text without control characters.', f.required('key'), {
       key: f.text('Metadata key.'),
-      metadataNamespace: f.text('Metadata namespace.'),
+      metadataNamespace: f.text('Metadata namespace.', { default: 'envoy.filters.listener.proxy_protocol' }),
     }),
   }),
-  allowRequestsWithoutProxyProtocol: f.flag('Also accepts connections without the header.'),
+  allowRequestsWithoutProxyProtocol: f.flag(
+    'Also accepts connections without the header: whoever can reach the listener can then choose to send one or not.',
+  ),
 });
 const listener = f.block({
   accessLoggingService: f.of(AccessLoggingService, 'Access logs for requests.'),
@@ -42,7 +44,10 @@ const listener = f.block({
     { default: 1048576 },
   ),
   socketOptions: f.list(socketOption, 'Options of the listening socket.', f.notYet),
-  proxyProtocol: f.of(proxyProtocol, 'Reads the PROXY header of a load balancer.', f.notYet),
+  proxyProtocol: f.of(
+    proxyProtocol,
+    'Requires the PROXY header (version 1 or 2) of a load balancer at the start of each connection; its client address is used as that of the connection.',
+  ),
   connectionBalanceConfig: f.group('How connections are balanced between workers.', f.notYet, {
     exactBalance: f.empty('Balances to the same number of connections per worker.'),
   }),

@@ -198,6 +198,7 @@ function listenerOf(gateway: UsedGateway, parts: ListenerParts, previous: Listen
     bindPort,
     gateway: previous && previous.gateway.name === ref.name ? previous.gateway : ref,
     ssl: spec.ssl ?? false,
+    ...(spec.useProxyProto && { useProxyProto: true }),
     options: spec.options ?? NO_OPTIONS,
     httpOptions: spec.httpGateway?.options ?? NO_OPTIONS,
     routeOptions: spec.routeOptions ?? NO_OPTIONS,

@@ -44,6 +44,7 @@ function listenerSpec(listener: Listener, derived: Derived): object {
     name,
     bindAddress,
     bindPort,
+    ...(listener.useProxyProto && { useProxyProto: true }),
     options,
     routeOptions,
     sslConfigurations: sslConfigurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains })),

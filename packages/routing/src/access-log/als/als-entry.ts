@@ -89,7 +89,7 @@ function commonOf(record: RequestRecord): CommonProperties {
   return {
     downstream_remote_address: addressOf(head.clientAddress, port),
     downstream_local_address: addressOf(connection.localAddress, connection.localPort),
-    downstream_direct_remote_address: addressOf(connection.directAddress, connection.directPort),
+    downstream_direct_remote_address: addressOf(connection.peerAddress, connection.peerPort),
     ...(connection.tls && { tls_properties: tlsOf(connection) }),
     start_time: spanOf(startedAt),
     duration: spanOf(result.durationMs),

@@ -7,7 +7,8 @@ export type ProxyProtocolVersion = 'V1' | 'V2';
 /** Both ends of the connection of a client. */
 export type ClientAddresses = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
-const SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+/** How a header of version 2 begins. */
+export const PROXY_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 /** Version 2 in the upper half, the command in the lower. */
 const LOCAL = 0x20;
 const PROXY = 0x21;
@@ -52,10 +53,10 @@ function textHeader(ends: Ends | undefined): string {
 }
 
 function binaryHeader(ends: Ends | undefined): Buffer {
-  if (!ends) return Buffer.concat([SIGNATURE, Buffer.from([LOCAL, 0, 0, 0])]);
+  if (!ends) return Buffer.concat([PROXY_SIGNATURE, Buffer.from([LOCAL, 0, 0, 0])]);
   const addresses = Buffer.concat([addressBytes(ends.source), addressBytes(ends.destination), Buffer.alloc(4)]);
   addresses.writeUInt16BE(ends.ports[0], addresses.length - 4);
   addresses.writeUInt16BE(ends.ports[1], addresses.length - 2);
   const head = Buffer.from([PROXY, ends.v6 ? TCP6 : TCP4, 0, addresses.length]);
-  return Buffer.concat([SIGNATURE, head, addresses]);
+  return Buffer.concat([PROXY_SIGNATURE, head, addresses]);
 }

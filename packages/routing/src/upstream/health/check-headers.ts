@@ -45,6 +45,8 @@ function recordOf(authority: string, startedAt: number): RequestRecord {
       protocol: 'HTTP/1.1',
       directAddress: '',
       directPort: 0,
+      peerAddress: '',
+      peerPort: 0,
       localAddress: '',
       localPort: 0,
       tls: false,
