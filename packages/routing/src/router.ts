@@ -39,6 +39,7 @@ import {
 import { restFunctionConcern } from './transform/rest-function.ts';
 import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
+import { OpenWebSockets } from './websocket/open-websockets.ts';
 
 export interface RouterOptions {
   /** The concerns that compile a route's options, in addition to the router's own, in any order: their stages order them. */
@@ -84,7 +85,7 @@ export interface Router extends Handler {
   logConnection(listener: string, record: RequestRecord): void;
   /** Calls an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context has its own. */
   readonly call: CallUpstream;
-  /** Ends GraphQL subscriptions, so that their clients reconnect elsewhere; all other requests are served as before. */
+  /** Ends GraphQL subscriptions and WebSockets, so that their clients reconnect elsewhere; all other requests are served as before. */
   drain(): void;
   /** Closes upstreams, concerns and access logs after the requests in progress. */
   close(): Promise<void>;
@@ -137,6 +138,7 @@ export function createRouter(options: RouterOptions = {}): Router {
     defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'), process.stdout)] : [],
   });
   const proxies = createForwardProxies({ context, environment: createClusterEnvironment() });
+  const webSockets = new OpenWebSockets();
   const serving = createServeListener(
     table,
     { upstreams, proxies },
@@ -147,6 +149,7 @@ export function createRouter(options: RouterOptions = {}): Router {
       pages: context.pages,
       isHealthy: options.isHealthy ?? (() => true),
       onHostIdle: table.hostIdle,
+      webSockets,
       backPressure:
         options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
     },
@@ -163,7 +166,7 @@ export function createRouter(options: RouterOptions = {}): Router {
       table.apply(snapshot);
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
-    listener: handlersByName(serving),
+    listener: handlersByName(serving, webSockets),
     logRefused(name: string, record: RequestRecord): void {
       for (const log of table.get(name)?.logs ?? []) log.write(record);
     },
@@ -172,7 +175,10 @@ export function createRouter(options: RouterOptions = {}): Router {
       for (const log of table.get(name)?.connectionLogs ?? []) log.write(record);
     },
     call,
-    drain: table.drain,
+    drain(): void {
+      table.drain();
+      webSockets.closeAll();
+    },
     upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>
       serving.upgrade(own, { req, socket, head }, EMBEDDED),
     async close(): Promise<void> {
@@ -190,8 +196,8 @@ function logsByDefault({ accessLog }: RouterOptions, context: Context): boolean 
   return context.log !== silentLoggers && context.log !== libraryLoggers;
 }
 
-/** Returns the handler of a listener, always the same function for the same name. */
-function handlersByName(serving: ServeListener): (name: string) => Handler {
+/** Returns the handler of a listener, always the same function for the same name. Its `drain` ends the WebSockets of the listener. */
+function handlersByName(serving: ServeListener, webSockets: OpenWebSockets): (name: string) => Handler {
   const handlers = new Map<string, Handler>();
   return (name) => {
     const known = handlers.get(name);
@@ -200,6 +206,7 @@ function handlersByName(serving: ServeListener): (name: string) => Handler {
       serving.request(name, { req, res }, LISTENING);
     };
     handler.upgrade = (req, socket, head) => serving.upgrade(name, { req, socket, head }, LISTENING);
+    handler.drain = () => webSockets.close(name);
     handlers.set(name, handler);
     return handler;
   };

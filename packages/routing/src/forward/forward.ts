@@ -9,6 +9,7 @@ import type { ForwardFailure } from '../upstream/failure.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import type { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 
 /** The request as sent upstream, and callbacks for the response. Call its methods as methods: they use `this`. */
 export interface ForwardHead {
@@ -110,6 +111,8 @@ export interface UpgradeTarget {
   onResponse?(response: IncomingMessage, host: Host): void;
   /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
   onFailure?(failure: ForwardFailure, outcome: UpgradeOutcome): void;
+  /** Called when a WebSocket is open, with what closes it with status 1001 on both sides; before `onDone`. */
+  onOpen?(tunnel: WebSocketTunnel): void;
   /** Called once at the end, with the status sent to the client (101 for a successful upgrade) and details for the log. */
   onDone?(outcome: UpgradeOutcome): void;
 }

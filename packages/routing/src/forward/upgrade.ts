@@ -22,6 +22,7 @@ import {
 } from '../upstream/failure.ts';
 import type { ConnectionPool, UnpooledUser } from '../upstream/pool.ts';
 import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget } from './forward.ts';
+import { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
@@ -60,6 +61,7 @@ class Upgrade implements Limited {
   #deadline: Deadline | undefined;
   #stopWaiting: (() => void) | undefined;
   #hasEnded = false;
+  #isWebSocket = false;
   #proxyReq: ClientRequest | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
@@ -81,6 +83,7 @@ class Upgrade implements Limited {
   /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
   send(host: Host, protocol: string, head: Buffer): void {
     const { path, headers, streamLimits, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
+    this.#isWebSocket = protocol.toLowerCase() === 'websocket';
     if (timeoutMs > 0) this.#deadline = this.#cluster.deadlines.start(this, timeoutMs, performance.now());
     if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
     try {
@@ -195,13 +198,20 @@ class Upgrade implements Limited {
     const socket = this.#socket;
     this.#responded(101);
     this.#local = localEndOf(tunnel);
-    if (this.#timer) this.#watchPauses(this.#timer, tunnel);
+    // After http-proxy-middleware has put back what came with the heads and before the first read: a listener added now would take those bytes.
+    process.nextTick(() => this.#observe(tunnel));
     socket.once('close', () => tunnel.destroy());
     // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
     socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
     // What the upstream sent before it closed is still written; a client that never closes is not waited for.
     tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
     if (socket.destroyed) tunnel.destroy();
+  }
+
+  #observe(tunnel: Socket): void {
+    if (this.#hasEnded) return;
+    if (this.#timer) this.#watchPauses(this.#timer, tunnel);
+    if (this.#isWebSocket) this.#to.onOpen?.(new WebSocketTunnel(this.#socket, tunnel));
   }
 
   #watchPauses(timer: StreamTimer, tunnel: Socket): void {

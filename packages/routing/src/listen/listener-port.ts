@@ -183,6 +183,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       const graceMs = Math.min(IDLE_GRACE_MS, limitMs / 4);
       proxyHeaders?.expire(graceMs);
       for (const front of fronts) front.drain(graceMs);
+      handler.drain?.();
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
       current?.retire();

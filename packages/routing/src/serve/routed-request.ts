@@ -54,6 +54,7 @@ import { countResponse, type HttpStats } from './http-stats.ts';
 import { recordRequestEnd } from './request-end.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
+import type { OpenWebSockets } from '../websocket/open-websockets.ts';
 
 /** The part of the router that requests use. */
 export interface RequestEnvironment {
@@ -64,6 +65,8 @@ export interface RequestEnvironment {
   readonly isHealthy: () => boolean;
   /** Keeps the current upstreams until the returned function is called. */
   readonly hold: () => () => void;
+  /** Those that are closed when their listener drains. */
+  readonly webSockets: OpenWebSockets;
   /** Called when the last request of a replaced virtual host has ended. */
   readonly onHostIdle: (host: CompiledHost) => void;
 }

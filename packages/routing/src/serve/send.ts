@@ -24,6 +24,7 @@ import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { ForwardProxies } from '../upstream/dynamic/forward-proxies.ts';
 import { runPostRouting } from './post-routing.ts';
+import type { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 import { textReply } from './reply.ts';
 import type { RoutedRequest, UpgradeSocket } from './routed-request.ts';
 
@@ -97,6 +98,9 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
   if (stream) request.streamLimits = streamLimitsOf(stream, request.head.headers);
   request.sending();
   const takeBack = request.releaseSocket(socket as Socket);
+  const { webSockets } = request.environment;
+  const { name } = request.listener.source;
+  let opened: WebSocketTunnel | undefined;
   forwardUpgrade(request.req, socket, head, {
     upstream,
     path: request.head.path,
@@ -114,7 +118,12 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
       takeBack();
       request.onDone({ ...outcome, failure, attempts: 1, upstreamMs: -1 });
     },
+    onOpen(tunnel) {
+      opened = tunnel;
+      webSockets.add(name, tunnel);
+    },
     onDone: (outcome) => {
+      if (opened) webSockets.remove(name, opened);
       request.result.status = outcome.status;
       request.onDone({ ...outcome, attempts: 1, upstreamMs: -1 });
     },

@@ -510,6 +510,15 @@ describe('limits of upgrades', () => {
     (await opened(gateway.url)).terminate();
   });
 
+  it('do not lose what the upstream sends with its response', async () => {
+    const { port } = await rawUpstream((socket) =>
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst bytes'),
+    );
+    const gateway = await upgradeGateway(snapshotOf(port), { streamLimits: { idleMs: 60_000, durationMs: 60_000 } });
+    const { text } = await rawClient(gateway.port, HANDSHAKE);
+    expect(text.split('\r\n\r\n')[1]).to.equal('first bytes');
+  });
+
   it('give up a handshake after the timeout', async () => {
     const { port, sockets } = await rawUpstream(() => {});
     const context = createContext();

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { WebSocket, WebSocketServer } from 'ws';
+import { createContext } from '@edge-gateway/core';
+import { createListeners, createRouter, type Listeners, type Router } from '../../src/index.ts';
+import { closeAll, listen, rawUpstream, until, whenDone } from '../forward/harness.ts';
+import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
+import { frame } from './frames.ts';
+
+/** Longer than any test: what waits for it fails. */
+const LIMIT_MS = 600_000;
+const HANDSHAKE =
+  'GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+const CLOSE = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+const MASKED_CLOSE = /^\x88\x82/;
+
+interface Gateway {
+  readonly port: number;
+  readonly router: Router;
+  readonly listeners: Listeners;
+}
+
+async function gateway(upstreamPort: number): Promise<Gateway> {
+  const context = createContext();
+  const router = createRouter({ context });
+  const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+  const snapshot = snapshotOf([hostOf([routeOf({})])], [upstreamOf([endpointOf(upstreamPort)])]);
+  router.apply(snapshot);
+  const [{ port } = {}] = await listeners.apply(snapshot);
+  whenDone(async () => {
+    await listeners.close();
+    await router.close();
+  });
+  return { port: port!, router, listeners };
+}
+
+/** An upstream that sends these bytes after its 101, and keeps the rest of the connection for the test. */
+async function silentUpstream(first: Uint8Array = Buffer.alloc(0)): Promise<{ port: number; sockets: Set<Socket> }> {
+  return rawUpstream((socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(first);
+  });
+}
+
+/** Everything that a socket receives from now on. */
+function received(socket: Socket): () => string {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  return () => text;
+}
+
+async function rawClient(port: number): Promise<{ socket: Socket; text: () => string }> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(HANDSHAKE));
+  whenDone(() => void socket.destroy());
+  socket.on('error', () => {});
+  const text = received(socket);
+  await until(() => text().includes('\r\n\r\n'));
+  return { socket, text: () => text().slice(text().indexOf('\r\n\r\n') + 4) };
+}
+
+describe('WebSockets of a listener that drains', () => {
+  afterEach(closeAll);
+
+  it('are closed with 1001 on both sides, before the limit', async () => {
+    const server = createServer();
+    const sockets = new WebSocketServer({ server });
+    const upstreamPort = await listen(server);
+    whenDone(() => void server.close());
+    const atUpstream: number[] = [];
+    sockets.on('connection', (socket) => {
+      socket.on('message', (data) => socket.send(String(data)));
+      socket.on('close', (code) => atUpstream.push(code));
+    });
+    const { port, listeners } = await gateway(upstreamPort);
+    const client = new WebSocket(`ws://127.0.0.1:${port}/`);
+    await once(client, 'open');
+    client.send('hello');
+    await once(client, 'message');
+    const closed = once(client, 'close');
+    await listeners.drain(LIMIT_MS);
+    expect((await closed)[0]).to.equal(1001);
+    await until(() => atUpstream.length === 1);
+    expect(atUpstream).to.deep.equal([1001]);
+  });
+
+  it('are closed also when only their listener is removed', async () => {
+    const upstream = await silentUpstream();
+    const { port, listeners } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    await listeners.apply({ ...snapshotOf([], []), listeners: [] });
+    await until(() => client.text() === CLOSE.toString('latin1'));
+  });
+
+  it('receive the frame in progress completely first', async () => {
+    const message = frame(Buffer.alloc(300, 'm'));
+    const upstream = await silentUpstream(message.subarray(0, 100));
+    const { port, listeners } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    const [atUpstream] = upstream.sockets;
+    const upstreamText = received(atUpstream!);
+    await until(() => client.text().length === 100);
+    client.socket.write(frame(Buffer.from('question'), { masked: true }).subarray(0, 7));
+    await until(() => upstreamText().length === 7);
+    const drained = listeners.drain(LIMIT_MS);
+    // Two more frames in one chunk: the first is dropped, as everything behind the close frame.
+    atUpstream!.write(Buffer.concat([message.subarray(100), frame(Buffer.from('late'))]));
+    await until(() => client.text().length >= message.length + CLOSE.length);
+    expect(client.text()).to.equal(Buffer.concat([message, CLOSE]).toString('latin1'));
+    client.socket.write(frame(Buffer.from('question'), { masked: true }).subarray(7));
+    await until(() => upstreamText().length >= 14 + 8);
+    expect(upstreamText().slice(14)).to.match(MASKED_CLOSE).and.to.have.length(8);
+    client.socket.end();
+    await drained;
+  });
+
+  it('are closed by the limit if a frame never ends', async () => {
+    const upstream = await silentUpstream(frame(Buffer.alloc(300)).subarray(0, 100));
+    const { port, listeners } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    await until(() => client.text().length === 100);
+    client.socket.once('end', () => client.socket.end());
+    const closed = once(client.socket, 'close');
+    await listeners.drain(50);
+    await closed;
+    expect(client.text()).to.have.length(100);
+  });
+
+  it('follow the pace of a slow client to the end of a large frame', async () => {
+    const large = frame(Buffer.alloc(20_000_000));
+    const upstream = await silentUpstream(large.subarray(0, 1000));
+    const { port, listeners } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    await until(() => client.text().length === 1000);
+    client.socket.pause();
+    const drained = listeners.drain(LIMIT_MS);
+    const [atUpstream] = upstream.sockets;
+    atUpstream!.write(large.subarray(1000));
+    // The buffers of the kernel take a part, and the gateway no more than a few chunks.
+    await until(() => atUpstream!.writableLength > 0);
+    expect(atUpstream!.writableLength).to.be.greaterThan(1_000_000);
+    let bytes = client.text().length;
+    client.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (bytes += chunk.length));
+    client.socket.resume().once('end', () => client.socket.end());
+    await drained;
+    expect(bytes).to.equal(large.length + CLOSE.length);
+  });
+
+  it('are closed by the router of a server of your own', async () => {
+    const upstream = await silentUpstream();
+    const { port, router } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    expect(router.listener(LISTENER).drain).to.be.a('function');
+    router.drain();
+    const closed = once(client.socket, 'close');
+    await until(() => client.text() === CLOSE.toString('latin1'));
+    client.socket.end();
+    await closed;
+  });
+});
