@@ -4,10 +4,10 @@ import { linger } from '@edge-gateway/core';
 import { FrameCursor } from './frame-cursor.ts';
 
 /** Status code 1001, "going away" (RFC 6455 §7.4.1). */
-const GOING_AWAY = Buffer.from([0x03, 0xe9]);
-/** The end of a message and a close frame; a client masks what it sends. */
+const GOING_AWAY = [0x03, 0xe9];
 const CLOSE_TO_CLIENT = Buffer.from([0x88, 0x02, ...GOING_AWAY]);
 
+/** A client masks what it sends. */
 function closeToUpstream(): Buffer {
   const mask = randomBytes(4);
   return Buffer.from([0x88, 0x82, ...mask, ...GOING_AWAY.map((byte, i) => byte ^ mask[i]!)]);
@@ -15,20 +15,18 @@ function closeToUpstream(): Buffer {
 
 /**
  * The joined connections of a forwarded WebSocket, which can be closed with status 1001 on both sides. Create it before the
- * connections are piped: it follows the frames from the first byte.
+ * first byte is read: it follows the frames.
  */
 export class WebSocketTunnel {
   readonly #client: Socket;
-  readonly #upstream: Socket;
-  readonly #fromClient: FrameCursor;
-  readonly #fromUpstream: FrameCursor;
+  readonly #toUpstream: FrameRelay;
+  readonly #toClient: FrameRelay;
   #isClosing = false;
 
   constructor(client: Socket, upstream: Socket) {
     this.#client = client;
-    this.#upstream = upstream;
-    this.#fromClient = this.#follow(client);
-    this.#fromUpstream = this.#follow(upstream);
+    this.#toUpstream = new FrameRelay(client, upstream);
+    this.#toClient = new FrameRelay(upstream, client);
   }
 
   /**
@@ -38,37 +36,46 @@ export class WebSocketTunnel {
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    this.#endAfterFrame(this.#client, this.#upstream, this.#fromClient, closeToUpstream());
-    this.#endAfterFrame(this.#upstream, this.#client, this.#fromUpstream, CLOSE_TO_CLIENT, () => linger(this.#client));
+    this.#toUpstream.end(closeToUpstream());
+    this.#toClient.end(CLOSE_TO_CLIENT, () => linger(this.#client));
+  }
+}
+
+/** One direction of a tunnel: piped by others, until its last frame is to be sent. */
+class FrameRelay {
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #cursor = new FrameCursor();
+  readonly #follow = (chunk: Buffer): void => this.#cursor.follow(chunk);
+
+  constructor(from: Socket, to: Socket) {
+    this.#from = from;
+    this.#to = to;
+    from.on('data', this.#follow);
   }
 
-  #follow(from: Socket): FrameCursor {
-    const cursor = new FrameCursor();
-    from.on('data', (chunk: Buffer) => {
-      if (!this.#isClosing) cursor.follow(chunk);
-    });
-    return cursor;
-  }
-
-  #endAfterFrame(from: Socket, to: Socket, cursor: FrameCursor, close: Buffer, then?: () => void): void {
-    from.unpipe(to);
+  /** Relays the frame in progress, then sends the last one and drops everything else. */
+  end(lastFrame: Buffer, onEnd?: () => void): void {
+    const from = this.#from;
+    const to = this.#to;
     let ended = false;
     const endBetweenFrames = (): void => {
-      if (ended || !cursor.isBetweenFrames) return;
+      if (!this.#cursor.isBetweenFrames) return;
       ended = true;
-      if (to.writable) to.write(close);
-      then?.();
+      if (to.writable) to.write(lastFrame);
+      onEnd?.();
     };
-    from.on('data', (chunk: Buffer) => {
+    const relay = (chunk: Buffer): void => {
       if (ended) return;
-      const rest = chunk.subarray(0, cursor.finishFrame(chunk));
+      const rest = chunk.subarray(0, this.#cursor.finishFrame(chunk));
       if (to.writable && !to.write(rest)) {
         from.pause();
         to.once('drain', () => from.resume());
       }
       endBetweenFrames();
-    });
-    from.resume();
+    };
+    from.unpipe(to);
+    from.off('data', this.#follow).on('data', relay).resume();
     endBetweenFrames();
   }
 }
