@@ -256,6 +256,25 @@ describe('internals of Node', () => {
     expect(received).to.contain('192.0.2.7 4711 203.0.113.9 443');
   });
 
+  it('ServerResponse._onPendingData: resumes the writer of a response on the socket of an upgrade (listen/turn.ts)', async () => {
+    const server = createServer();
+    let drained = 0;
+    server.on('request', (_req, res: ServerResponse & { _onPendingData(bytes: number): void }) => {
+      const socket = res.socket!;
+      const chunk = Buffer.alloc(1 << 20);
+      while (res.write(chunk));
+      res.once('drain', () => {
+        drained++;
+        expect(res.writableNeedDrain).to.equal(false);
+        socket.destroy();
+      });
+      server.once('connect', () => socket.once('drain', () => res._onPendingData(0)));
+    });
+    const port = await listen(server);
+    await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\nCONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    expect(drained).to.equal(1);
+  });
+
   it('ServerResponse.chunkedEncoding: true for a body without a length (forward/forward-exchange.ts)', async () => {
     const seen: boolean[] = [];
     const port = await serving((req, res) => {

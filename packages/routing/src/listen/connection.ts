@@ -4,6 +4,8 @@ import { linger, setCloseDelay } from '@edge-gateway/core';
 import { localEndOf } from '../format/local-end.ts';
 import type { ListenLimits } from './limits.ts';
 
+const NONE: readonly ServerResponse[] = [];
+
 /** One client connection, from its first byte (after the handshake) to its end. */
 export class Connection {
   readonly socket: Socket;
@@ -14,6 +16,8 @@ export class Connection {
   /** The newest request, until its response has ended. */
   req: IncomingMessage | undefined;
   res: ServerResponse | undefined;
+  /** The responses before `res` that have not ended, oldest first: the client sent requests without waiting for responses. */
+  earlier: readonly ServerResponse[] = NONE;
   /** True if that request reached the handler, which counts it. */
   handled = false;
   /** True if nothing more is served on it: a request was rejected, or it is about to close. */
@@ -58,6 +62,7 @@ export function beginRequest(connection: Connection, req: IncomingMessage, res: 
   connection.inflight++;
   connection.requests++;
   if (connection.requests === connection.limits.maxRequestsPerConnection) connection.closing = true;
+  if (connection.res) connection.earlier = [...connection.earlier, connection.res];
   connection.req = req;
   connection.res = res;
   connection.handled = false;
@@ -72,6 +77,7 @@ function endRequest(this: ServerResponse): void {
   const close = isReading(connection) ? linger : destroySoon;
   connection.inflight--;
   if (connection.res === this) connection.req = connection.res = undefined;
+  else connection.earlier = connection.earlier.filter((res) => res !== this);
   connection.idleSince = performance.now();
   connection.idleBytes = connection.socket.bytesRead;
   if (connection.closing && connection.inflight === 0 && !connection.upgraded) close(connection.socket);

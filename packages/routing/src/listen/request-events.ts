@@ -12,6 +12,7 @@ import { refusal, type Refusal } from '../check/refusal.ts';
 import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { Refuse } from './refuse/refuse.ts';
+import { inTurn } from './turn.ts';
 import { replyTo, sendReply } from '../serve/reply.ts';
 
 export type Serve = ReturnType<typeof createServe>;
@@ -78,23 +79,20 @@ export function createServe({ handler, context, refuse, memory, checkConnection,
     /** A request with `Expect: 100-continue`. */
     expecting: (req: IncomingMessage, res: ServerResponse) => take(req, res, continueWhenRead),
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
-      socket.on('error', () => socket.destroy());
-      const connection = connectionOf(socket);
-      if (!connection || !acceptsRequests(connection) || !handler.upgrade) {
-        socket.destroy();
-        return;
-      }
-      connection.upgraded = true;
-      const refused = check(req, connection, true);
-      if (refused) refuse.socket(socket, refused, req);
-      else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
+      takeSocket(socket, (connection) => {
+        if (!handler.upgrade) return void socket.destroy();
+        connection.upgraded = true;
+        const refused = check(req, connection, true);
+        if (refused) refuse.socket(connection.socket, refused, req);
+        else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
+      });
     },
     connect(req: IncomingMessage, socket: Duplex) {
-      socket.on('error', () => socket.destroy());
-      const connection = connectionOf(socket);
-      const refused = connection && check(req, connection);
-      if (refused) refuse.socket(socket, refused, req);
-      else socket.destroy();
+      takeSocket(socket, (connection) => {
+        const refused = check(req, connection);
+        if (refused) refuse.socket(connection.socket, refused, req);
+        else socket.destroy();
+      });
     },
     clientError(error: ClientError, socket: Duplex) {
       const connection = connectionOf(socket);
@@ -104,14 +102,28 @@ export function createServe({ handler, context, refuse, memory, checkConnection,
       else if (connection.req?.complete) refuse.withoutResponse(connection, refused);
       else refuse.bytes(connection, refused);
     },
-    timeout(socket: Socket) {
-      const connection = connectionOf(socket);
-      const { req } = connection ?? {};
-      if (connection && req) {
-        refuse.bytes(connection, refusal(req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT'));
-      } else if (connection?.limits.idleTimeoutMs !== 0) socket.destroy();
-    },
+    timeout,
   };
+
+  /** Serves a request that takes over its socket, after the responses to earlier requests of the connection. */
+  function takeSocket(socket: Duplex, serve: (connection: Connection) => void): void {
+    socket.on('error', () => socket.destroy());
+    const connection = connectionOf(socket);
+    if (!connection) return void socket.destroy();
+    inTurn(
+      connection,
+      () => timeout(connection.socket),
+      () => (acceptsRequests(connection) ? serve(connection) : void socket.destroy()),
+    );
+  }
+
+  function timeout(socket: Socket): void {
+    const connection = connectionOf(socket);
+    const { req } = connection ?? {};
+    if (connection && req) {
+      refuse.bytes(connection, refusal(req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT'));
+    } else if (connection?.limits.idleTimeoutMs !== 0) socket.destroy();
+  }
 
   function upgradeTo(upgrade: NonNullable<Handler['upgrade']>, parts: [IncomingMessage, Duplex, Buffer]): void {
     try {

@@ -124,7 +124,8 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
     },
     /** Writes to the socket of an upgrade. */
     socket(socket: Duplex, refused: Refusal, req: IncomingMessage): void {
-      socket.end(bytesOf(refused, { socket: socket as Socket, req }), () => socket.destroy());
+      socket.end(bytesOf(refused, { socket: socket as Socket, req }));
+      linger(socket as Socket);
     },
   };
 }

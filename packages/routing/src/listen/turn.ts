@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http';
+import { linger } from '@edge-gateway/core';
+import type { Connection } from './connection.ts';
+
+/** Node calls it when the size of unsent data changes; it resumes the writer of the response if the socket has drained. */
+type Writing = ServerResponse & { _onPendingData(bytes: number): void };
+
+/**
+ * Calls `serve`, for an upgrade or a CONNECT, after the responses to all earlier requests of the connection, so that no response
+ * overtakes another. Never calls it if the connection closes with them.
+ *
+ * For an upgrade Node removes its listeners from the socket. Until then this function does their work for the earlier responses:
+ * `onTimeout` is called when the connection was idle for too long.
+ */
+export function inTurn(connection: Connection, onTimeout: () => void, serve: () => void): void {
+  const { socket, res } = connection;
+  if (!res) return serve();
+  const { destroySoon } = socket;
+  // As long as there is this listener, the bytes after the request stay in the buffer, and a reset of the client is noticed.
+  const keep = (): void => {};
+  const drained = (): void => (res as Writing)._onPendingData(0);
+  const abort = (): void => {
+    for (const each of [...connection.earlier, res]) each.destroy();
+  };
+  const stop = (): void => {
+    socket.off('readable', keep).off('drain', drained).off('timeout', expire).off('close', abort);
+    socket.destroySoon = destroySoon;
+  };
+  const expire = (): void => {
+    stop();
+    onTimeout();
+  };
+  socket.on('readable', keep).on('drain', drained).on('timeout', expire).on('close', abort);
+  // The rest of what the client sent is read, so that it receives the last response.
+  socket.destroySoon = () => {
+    stop();
+    linger(socket);
+  };
+  res.once('close', () => {
+    if (!socket.writable) return;
+    stop();
+    serve();
+  });
+}
