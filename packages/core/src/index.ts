@@ -42,7 +42,7 @@ export type { HealthFlagName, HostCounters, HostState, Locality } from './contra
 export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
-export { plainAddress, type ClientConnection } from './contract/client-connection.ts';
+export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
 export { MAX_DELAY_MS, delayOf, parseDuration } from './syntax/duration.ts';
 export {

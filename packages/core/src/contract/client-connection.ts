@@ -47,8 +47,13 @@ export function connectionOf(req: IncomingMessage): ClientConnection {
     clientAddress,
     clientPort: clientAddress === peer ? remotePort : 0,
     scheme: isTls ? 'https' : 'http',
-    protocol: `HTTP/${req.httpVersion}`,
+    protocol: protocolOf(req),
     localAddress: plainAddress(localAddress),
     localPort,
   };
+}
+
+/** Returns the protocol of a request as access logs and rules write it: `HTTP/1.1`, `HTTP/2`. */
+export function protocolOf({ httpVersion }: Pick<IncomingMessage, 'httpVersion'>): string {
+  return httpVersion === '2.0' ? 'HTTP/2' : `HTTP/${httpVersion}`;
 }

@@ -11,7 +11,6 @@ export const checkSslConfig: Check<SslConfig> = (config, at) => [
   ...fields(config, at, { parameters: checkSslParameters, sds: checkSds }),
   ...fields(config, at, {
     alpnProtocols: (protocols, path) => [
-      ...invalid(protocols.includes('h2') && CLIENT_HTTP2, path, WARNING),
       ...invalid(protocols.length > 1 && protocols.includes('allow_empty') && MIXED, path),
       ...each(protocols, path, (protocol, place) =>
         invalid(!isProtocol(protocol) && `invalid ALPN protocol '${protocol}'`, place),
@@ -22,7 +21,6 @@ export const checkSslConfig: Check<SslConfig> = (config, at) => [
 
 const checkSds: Check<Sds> = (sds, at) => invalid(sdsProblem(sds), at);
 
-const CLIENT_HTTP2 = 'h2 is not offered to clients yet: they use HTTP/1.1';
 const MIXED = 'allow_empty must be the only value';
 
 /** The length of a protocol is one byte. */

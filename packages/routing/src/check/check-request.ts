@@ -7,6 +7,8 @@ export interface RequestHead {
   readonly method?: string;
   readonly url?: string;
   readonly httpVersion: string;
+  /** True for a request of an HTTP/2 connection; `HTTP/2.0` in the text of one over HTTP/1.1 is invalid. */
+  readonly isHttp2?: boolean;
   readonly rawHeaders: readonly string[];
 }
 
@@ -101,7 +103,7 @@ function checkSizes(head: RequestHead, scan: HeaderScan, rules: RequestRules): R
 }
 
 function checkVersion(head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
-  if (head.httpVersion === '1.1') return undefined;
+  if (head.httpVersion === '1.1' || head.isHttp2) return undefined;
   if (head.httpVersion === '0.9') return refusal('ERR_ROUTING_BAD_REQUEST', { detail: 'HTTP/0.9' });
   if (head.httpVersion !== '1.0') return refusal('ERR_ROUTING_VERSION', { detail: head.httpVersion });
   if (scan['transfer-encoding'] !== undefined) {

@@ -1,4 +1,4 @@
-import { IncomingMessage, METHODS, validateHeaderValue } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
@@ -6,7 +6,7 @@ import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import { checkConnection, checkHead, requiresClientCertificate, type HeadRules } from '../check/check-head.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
-import { refusalOf } from '../listen/refuse/client-error.ts';
+import { checkSyntax } from '../check/check-syntax.ts';
 import type { Refusal } from '../check/refusal.ts';
 import { createServerNameIndex } from '../listen/tls/tls-table.ts';
 import { limitsOf } from '../listen/limits.ts';
@@ -56,7 +56,7 @@ export function rejectionOf(message: IncomingMessage, listener: Listener, secret
     isUpgrade: isHandshake(message),
     checkConnection: connectionCheck(listener, secrets),
   };
-  return parserRejection(message) ?? checkHead(message, rules);
+  return checkSyntax(message) ?? checkHead(message, rules);
 }
 
 /** Returns true if the TLS handshake of a request requires a client certificate. */
@@ -86,21 +86,6 @@ function hasRootCa({ sslConfig: { secretRef, sslFiles, sds } }: TlsConfiguration
   const secret = secrets.get({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
   return secret !== undefined && !!secretText(secret, 'ca.crt');
 }
-
-/** Repeats checks of the `node:http` parser, which an explained request does not pass through. */
-function parserRejection({ method = '', url = '', rawHeaders }: IncomingMessage): Refusal | undefined {
-  if (!METHODS.includes(method)) return parserError('HPE_INVALID_METHOD', 'Invalid method encountered');
-  if (/[^\u0021-\u007e]/.test(url)) return parserError('HPE_INVALID_URL', 'Invalid char in url path');
-  try {
-    for (let i = 0; i < rawHeaders.length; i += 2) validateHeaderValue(rawHeaders[i]!, rawHeaders[i + 1]!);
-    return undefined;
-  } catch {
-    return parserError('HPE_INVALID_HEADER_TOKEN', 'Invalid header value char');
-  }
-}
-
-const parserError = (code: string, reason: string): Refusal | undefined =>
-  refusalOf(Object.assign(new Error(reason), { code, reason }));
 
 function flatOf(headers: NonNullable<RequestToExplain['headers']>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each as string]));

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { plainAddress, type ClientConnection } from '@edge-gateway/core';
+import { plainAddress, protocolOf, type ClientConnection } from '@edge-gateway/core';
 import type { ConnectionCertificates } from '../route/options/client-certificate.ts';
 import { localEndOf } from './local-end.ts';
 import { proxiedOf } from './proxied.ts';
@@ -26,7 +26,7 @@ export class ConnectionRecord {
   }
 
   get protocol(): string {
-    return `HTTP/${this.#req.httpVersion}`;
+    return protocolOf(this.#req);
   }
 
   /** The peer of the connection, or the client that its PROXY header names. */

@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { announcedTrailers, forwardableTrailers, trailerLines, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead } from './forward.ts';
@@ -28,7 +28,7 @@ export class ForwardedTrailers {
     this.#headers = this.#res.req.httpVersion === '1.0' ? undefined : headers;
     if (!this.#headers || trailer === undefined) return;
     const value = announcedTrailers(trailer, this.#rules);
-    const isUnchanged = this.#res.writeHead === ServerResponse.prototype.writeHead;
+    const isUnchanged = !Object.hasOwn(this.#res, 'writeHead');
     if (value !== '' && isUnchanged) headers.push('trailer', value);
   }
 

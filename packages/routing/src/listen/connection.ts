@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger, setCloseDelay } from '@edge-gateway/core';
 import { localEndOf } from '../format/local-end.ts';
+import { Http2Response } from './http2/http2-response.ts';
 import type { ListenLimits } from './limits.ts';
 
 const NONE: readonly ServerResponse[] = [];
@@ -85,6 +86,7 @@ function endRequest(this: ServerResponse): void {
 
 /** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
 export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerResponse): void {
+  if (res instanceof Http2Response) return res.suspendIdleTimeout();
   const connection = connectionOf(socket);
   if (!connection) return;
   socket.setTimeout(0);

@@ -1,12 +1,14 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { adoptProxied } from '../format/proxied.ts';
+import { Deadlines } from '../upstream/deadlines.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
-import { closeGracefully, trackConnection, type Connection } from './connection.ts';
+import { closeGracefully, connectionOf, trackConnection, type Connection } from './connection.ts';
 import type { OnConnection } from './connection-log.ts';
+import { Http2Connection } from './http2/http2-connection.ts';
+import { isPreface, takeOver } from './http2/take-over.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { Serve } from './request-events.ts';
 import type { ListenLimits } from './limits.ts';
@@ -30,28 +32,41 @@ export interface FrontParts {
   readonly onConnection?: OnConnection | undefined;
 }
 
+/** A connection of either version of HTTP. */
+type AnyConnection = Connection | Http2Connection;
+
 export function createFront({ limits, serve, stats, upgrades, tls, readsProxyHeader, onConnection }: FrontParts) {
-  const connections = new Set<Connection>();
-  const options = serverOptions(limits, upgrades);
-  const server: Server | TlsServer = tls ? createTlsServer({ ...tls.options, ...options }) : createServer(options);
+  const connections = new Set<AnyConnection>();
+  const server = createServer(serverOptions(limits, upgrades));
+  const http2 = { limits, serve: serve.http2, stats, deadlines: new Deadlines() };
   let retired = false;
   let drainGraceMs: number | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
   server.maxHeadersCount = 0;
   server.timeout = limits.streamIdleTimeoutMs;
 
-  function follow(socket: Socket): void {
+  /** Serves an accepted connection, after its TLS handshake. */
+  function open(socket: Socket, isHttp2: boolean): void {
     if (socket.destroyed) return;
-    const connection = trackConnection(socket, limits);
-    connections.add(connection);
-    if (drainGraceMs !== undefined) closeGracefully(connection, drainGraceMs);
-    // Its handshake was in progress when the front retired.
-    if (retired && connections.size === 1) watchTimeouts(server);
-    stats.http1Total.value++;
     socket.once('end', () => stats.destroyRemote.value++);
     if (onConnection) logWhenClosed(socket, onConnection);
+    if (isHttp2) return openHttp2(socket);
+    follow(socket, trackConnection(socket, limits));
+    server.emit('connection', socket);
+  }
+
+  function openHttp2(socket: Socket): void {
+    stats.http2Total.value++;
+    follow(socket, new Http2Connection(socket, http2));
+  }
+
+  function follow(socket: Socket, connection: AnyConnection): void {
+    connections.add(connection);
+    if (drainGraceMs !== undefined) close(connection, drainGraceMs);
+    // Its handshake was in progress when the front retired.
+    if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
-    const timer = lifetime > 0 ? setTimeout(closeGracefully, lifetime, connection, 0).unref() : undefined;
+    const timer = lifetime > 0 ? setTimeout(close, lifetime, connection, 0).unref() : undefined;
     socket.once('close', () => {
       clearTimeout(timer);
       connections.delete(connection);
@@ -59,36 +74,57 @@ export function createFront({ limits, serve, stats, upgrades, tls, readsProxyHea
     });
   }
 
-  if (tls) {
-    server.prependListener('secureConnection', (socket: TLSSocket) => {
+  /** Closes a connection gracefully, unless it has become one of HTTP/2. */
+  function close(connection: AnyConnection, graceMs: number): void {
+    if (!connections.has(connection)) return;
+    if (connection instanceof Http2Connection) connection.closeGracefully(graceMs);
+    else closeGracefully(connection, graceMs);
+  }
+
+  /** A client that knows that the listener speaks HTTP/2 begins with its preface. */
+  function onClientError(error: ClientError, socket: Socket): void {
+    const connection = connectionOf(socket);
+    if (connection && !connections.has(connection)) return;
+    const isHttp2 = connection?.requests === 0 && !connection.refused && isPreface(error);
+    if (!isHttp2 || limits.codecType === 'HTTP1') return serve.clientError(error, socket);
+    connections.delete(connection);
+    takeOver(socket, error);
+    openHttp2(socket);
+  }
+
+  const speaksOnlyHttp2 = limits.codecType === 'HTTP2';
+  const secure = tls && createTlsServer(tls.options);
+  if (tls && secure) {
+    secure.on('secureConnection', (socket: TLSSocket) => {
       if (readsProxyHeader) adoptProxied(socket);
-      if (tls.admit(socket, stats)) return follow(socket);
+      if (tls.admit(socket, stats)) return open(socket, speaksOnlyHttp2 || socket.alpnProtocol === 'h2');
       if (onConnection) logWhenClosed(socket, onConnection, 'client_certificate_rejected');
       socket.destroy();
     });
     const stapler = tls.stapler(stats);
-    if (stapler) server.on('OCSPRequest', stapler);
-    server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    if (stapler) secure.on('OCSPRequest', stapler);
+    secure.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
       stats.handshakeError.value++;
       if (readsProxyHeader) adoptProxied(socket);
       onConnection?.(socket)(`tls_error: ${error.code ?? error.message}`);
       socket.destroy();
     });
-  } else server.prependListener('connection', follow);
+  }
   wire(server, serve);
+  server.on('clientError', (error: Error, socket) => onClientError(error as ClientError, socket as Socket));
   watchTimeouts(server);
 
   return {
-    accept: (socket: Socket) => void server.emit('connection', socket),
-    connections: connections as ReadonlySet<Connection>,
+    accept: (socket: Socket): void => void (secure ? secure.emit('connection', socket) : open(socket, speaksOnlyHttp2)),
+    connections: connections as ReadonlySet<AnyConnection>,
     /** Closes each connection, including those in a handshake, with its next response or after this many idle milliseconds. */
     drain(graceMs: number): void {
       drainGraceMs = graceMs;
-      for (const connection of connections) closeGracefully(connection, graceMs);
+      for (const connection of connections) close(connection, graceMs);
     },
     /** Replaces the key of session tickets. */
     setTicketKeys(key: Buffer): void {
-      if (tls) (server as TlsServer).setTicketKeys(key);
+      secure?.setTicketKeys(key);
     },
     /** Ends adding connections; the timers are released with the last connection. */
     retire(): void {
@@ -104,17 +140,16 @@ function logWhenClosed(socket: Socket, onConnection: OnConnection, termination =
 }
 
 /** `node:http` starts its timeout checks when it listens; this server never does, because connections are passed to it. */
-function watchTimeouts(server: Server | TlsServer): void {
+function watchTimeouts(server: Server): void {
   server.emit('listening');
 }
 
-function wire(server: Server | TlsServer, serve: Serve): void {
+function wire(server: Server, serve: Serve): void {
   server.on('request', serve.request);
   server.on('checkContinue', serve.expecting);
   server.on('checkExpectation', serve.request);
   server.on('upgrade', serve.upgrade);
   server.on('connect', serve.connect);
-  server.on('clientError', (error: Error, socket) => serve.clientError(error as ClientError, socket));
   server.on('timeout', serve.timeout);
 }
 

@@ -28,6 +28,14 @@ export interface ListenLimits extends RequestRules {
   readonly maxConnections: number;
   /** Time before a connection above that maximum is closed. Default 0. */
   readonly overflowDelayMs: number;
+  /** Versions of HTTP that clients may speak. Default `AUTO`: HTTP/1.1 and HTTP/2. */
+  readonly codecType: 'AUTO' | 'HTTP1' | 'HTTP2';
+  /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */
+  readonly maxConcurrentStreams: number;
+  /** Bytes of a body that a client may send ahead of its reader, per stream of HTTP/2. Default 16 MiB. */
+  readonly initialStreamWindowBytes: number;
+  /** The same for all streams of an HTTP/2 connection. Default 24 MiB. */
+  readonly initialConnectionWindowBytes: number;
   /** Interval between checks of the timeouts. Default 1,000. */
   readonly checkIntervalMs: number;
 }
@@ -53,6 +61,10 @@ export const DEFAULT_LIMITS: ListenLimits = {
   maxRequestsPerConnection: 0,
   maxConnections: 10_000,
   overflowDelayMs: 0,
+  codecType: 'AUTO',
+  maxConcurrentStreams: 1_024,
+  initialStreamWindowBytes: 16 * 1024 * 1024,
+  initialConnectionWindowBytes: 24 * 1024 * 1024,
   checkIntervalMs: 1_000,
 };
 
@@ -64,6 +76,7 @@ export function limitsOf(listener: Pick<Listener, 'httpOptions'>, overrides: Par
 function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<ListenLimits> {
   const settings = httpOptions.httpConnectionManagerSettings ?? {};
   const head = settings.maxRequestHeadersKb === undefined ? undefined : settings.maxRequestHeadersKb * 1024;
+  const http2 = settings.http2ProtocolOptions ?? {};
   const underscores = settings.headersWithUnderscoresAction;
   return {
     maxTargetBytes: head,
@@ -81,6 +94,10 @@ function writtenLimits({ httpOptions }: Pick<Listener, 'httpOptions'>): Partial<
     drainTimeoutMs: milliseconds(settings.drainTimeout),
     maxConnectionDurationMs: milliseconds(settings.maxConnectionDuration),
     maxRequestsPerConnection: settings.maxRequestsPerConnection,
+    codecType: settings.codecType,
+    maxConcurrentStreams: http2.maxConcurrentStreams,
+    initialStreamWindowBytes: http2.initialStreamWindowSize,
+    initialConnectionWindowBytes: http2.initialConnectionWindowSize,
     maxConnections: httpOptions.connectionLimit?.maxActiveConnections,
     overflowDelayMs: milliseconds(httpOptions.connectionLimit?.delayBeforeClose),
   };

@@ -14,6 +14,11 @@ const OF_MANAGER = {
   /** Closed by the client. */
   destroyRemote: 'downstream_cx_destroy_remote',
   http1Total: 'downstream_cx_http1_total',
+  http2Total: 'downstream_cx_http2_total',
+  http1Requests: 'downstream_rq_http1_total',
+  http2Requests: 'downstream_rq_http2_total',
+  /** Connections of HTTP/2 whose client reset too many streams. */
+  http2TooManyResets: 'downstream_rq_too_many_premature_resets',
   rxBytes: 'downstream_cx_rx_bytes_total',
   txBytes: 'downstream_cx_tx_bytes_total',
 } as const;

@@ -88,7 +88,15 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
     proxyHeaders = proxyProtocol && receiverOf(proxyProtocol);
     const tls = table && createTlsFront(table, limits, tickets(table));
-    const serve = createServe({ handler, context, refuse, memory, checkConnection: tls?.checkConnection, headerCase });
+    const serve = createServe({
+      handler,
+      context,
+      refuse,
+      memory,
+      stats,
+      checkConnection: tls?.checkConnection,
+      headerCase,
+    });
     const onOpened = isLogged ? connectionLog.opened : undefined;
     current?.retire();
     for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);

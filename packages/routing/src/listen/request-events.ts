@@ -7,6 +7,10 @@ import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
 import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
+import { checkSyntax } from '../check/check-syntax.ts';
+import type { Http2Exchange, Http2Serve } from './http2/http2-connection.ts';
+import type { ListenLimits } from './limits.ts';
+import type { ListenStats } from './listen-stats.ts';
 import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
 import { refusal, type Refusal } from '../check/refusal.ts';
 import { writeProperCase, type HeaderCase } from '../http1/header-case.ts';
@@ -22,6 +26,7 @@ export interface ServeParts {
   readonly context: Context;
   readonly refuse: Refuse;
   readonly memory: Pick<MemoryWatch, 'isScarce'>;
+  readonly stats: Pick<ListenStats, 'http1Total' | 'http1Requests'>;
   /** Returns why a host must not be served on the connection of a request, in addition to {@link checkHead}. */
   readonly checkConnection?: (req: IncomingMessage) => Refusal | undefined;
   readonly headerCase?: HeaderCase;
@@ -31,15 +36,26 @@ export interface ServeParts {
 const RETRY = { headers: ['retry-after', '1'] };
 
 /** Checks requests and passes valid ones to the handler; rejected requests never reach it. */
-export function createServe({ handler, context, refuse, memory, checkConnection, headerCase }: ServeParts) {
+export function createServe({ handler, context, refuse, memory, stats, checkConnection, headerCase }: ServeParts) {
   const run = createRunHandler(handler, context);
 
-  const check = (req: IncomingMessage, { limits }: Connection, isUpgrade = false): Refusal | undefined =>
+  const check = (
+    req: IncomingMessage,
+    { limits }: { readonly limits: ListenLimits },
+    isUpgrade = false,
+  ): Refusal | undefined =>
     memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkHead(req, { limits, isUpgrade, checkConnection });
+
+  /** The version of a connection is known with its first request. */
+  function countHttp1({ requests }: Connection): void {
+    if (requests === 0) stats.http1Total.value++;
+    stats.http1Requests.value++;
+  }
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
     if (!connection || !acceptsRequests(connection)) return;
+    countHttp1(connection);
     beginRequest(connection, req, res);
     if (headerCase === 'proper') writeProperCase(res);
     const refused = check(req, connection);
@@ -74,13 +90,33 @@ export function createServe({ handler, context, refuse, memory, checkConnection,
     run(req, res);
   }
 
+  const http2: Http2Serve = {
+    request(exchange: Http2Exchange): void {
+      const { req, res, head } = exchange;
+      const refused = checkSyntax(req) ?? head.problem ?? check(req, exchange);
+      if (refused) return refuse.stream(exchange, refused);
+      req.frame();
+      if (req.headers.expect !== undefined) continueWhenRead(req, res);
+      if (isServerWide(req)) {
+        refuse.responded(exchange, SERVER_OPTIONS.status);
+        res.writeHead(SERVER_OPTIONS.status, SERVER_OPTIONS.headers).end();
+        return;
+      }
+      exchange.handled = true;
+      run(req, res);
+    },
+    interrupt: refuse.interruptStream,
+  };
+
   return {
+    http2,
     request: (req: IncomingMessage, res: ServerResponse) => take(req, res),
     /** A request with `Expect: 100-continue`. */
     expecting: (req: IncomingMessage, res: ServerResponse) => take(req, res, continueWhenRead),
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       takeSocket(socket, (connection) => {
         if (!handler.upgrade) return void socket.destroy();
+        countHttp1(connection);
         connection.upgraded = true;
         const refused = check(req, connection, true);
         if (refused) refuse.socket(connection.socket, refused, req);
@@ -97,6 +133,7 @@ export function createServe({ handler, context, refuse, memory, checkConnection,
     clientError(error: ClientError, socket: Duplex) {
       const connection = connectionOf(socket);
       if (!connection || connection.refused) return;
+      if (connection.requests === 0 && !connection.upgraded) countHttp1(connection);
       const refused = refusalOf(error);
       if (!refused) socket.destroy();
       else if (connection.req?.complete) refuse.withoutResponse(connection, refused);

@@ -59,7 +59,7 @@ const CASES: readonly Case[] = [
   ['42 HTTP/0.9 with headers', 'GET /\r\nHost: a\r\n\r\n', 400, REQUEST],
   ['43 HTTP/2.0 in text', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
   ['43 HTTP/1.2', 'GET / HTTP/1.2\r\nHost: a\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
-  ['43 the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, 'ERR_ROUTING_VERSION'],
+  ['43 a cut HTTP/2 preface', 'PRI * HTTP/2.0\r\nHost: a\r\n\r\n', 400, REQUEST],
   ['43 HTTP/1.10', 'GET / HTTP/1.10\r\nHost: a\r\n\r\n', 400, REQUEST],
   ['43 another protocol', 'GET / ICY/1.1\r\nHost: a\r\n\r\n', 400, REQUEST],
   ['43 HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\n\r\n', 426, 'ERR_ROUTING_HTTP10'],

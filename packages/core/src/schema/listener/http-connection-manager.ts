@@ -2,6 +2,7 @@ import * as f from '../field.ts';
 import { Upgrade } from '../route/small-options.ts';
 import { ListenerTracing } from './listener-tracing.ts';
 
+const MIB = 1024 * 1024;
 const WINDOW = { minimum: 65535, maximum: 2147483647 } as const;
 
 const headerToAdd = f.block({
@@ -10,10 +11,22 @@ const headerToAdd = f.block({
 });
 
 const http2 = f.block({
-  maxConcurrentStreams: f.uint32('Maximum number of concurrent streams per connection.'),
-  initialStreamWindowSize: f.int('Window size of a stream in bytes.', WINDOW),
-  initialConnectionWindowSize: f.int('Window size of a connection in bytes.', WINDOW),
-  overrideStreamErrorOnInvalidHttpMessage: f.flag('Closes only the stream after an error, not the connection.'),
+  maxConcurrentStreams: f.int('Maximum number of concurrent streams per connection.', {
+    minimum: 1,
+    maximum: 2147483647,
+    default: 1024,
+  }),
+  initialStreamWindowSize: f.int('Bytes of a body that a client may send ahead, per stream.', {
+    ...WINDOW,
+    default: 16 * MIB,
+  }),
+  initialConnectionWindowSize: f.int('Bytes of all bodies that a client may send ahead, per connection.', {
+    ...WINDOW,
+    default: 24 * MIB,
+  }),
+  overrideStreamErrorOnInvalidHttpMessage: f.flag(
+    'An invalid message closes only its stream. This is always so: the field has no effect.',
+  ),
 });
 
 const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeaderKeyFormat']), {
@@ -112,10 +125,14 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
     ],
     'How `%2f` and `%5c` in a path are handled.',
   ),
-  codecType: f.choice(['AUTO', 'HTTP1', 'HTTP2'], 'HTTP versions spoken.', f.notYet),
+  codecType: f.choice(
+    ['AUTO', 'HTTP1', 'HTTP2'],
+    'Versions of HTTP that clients may speak. AUTO: HTTP/2 if the client chooses it by ALPN, or begins with it, else HTTP/1.1.',
+    { default: 'AUTO' },
+  ),
   mergeSlashes: f.flag('Merges consecutive slashes.'),
   normalizePath: f.bool('Resolves dot segments before matching; false rejects them.', { default: true }),
-  http2ProtocolOptions: f.of(http2, 'HTTP/2 limits.', f.notYet),
+  http2ProtocolOptions: f.of(http2, 'Limits of HTTP/2 clients.'),
   appendXForwardedPort: f.flag('Sends the port to the upstream in `x-forwarded-port`.'),
   earlyHeaderManipulation: f.group('Changes request headers before routing.', {
     headersToAdd: f.list(headerToAdd, 'Headers to add, before those to remove.'),

@@ -75,7 +75,7 @@ const downstream = f.block(ONE_SOURCE, {
   verifySubjectAltName: f.texts('Exact names; the client certificate must contain one. Requires a root CA.'),
   parameters: f.of(ServerSslParameters, 'TLS versions, ciphers and curves.'),
   alpnProtocols: f.texts(
-    'ALPN protocols, best first; the single value `allow_empty` offers none. `h2` is not offered yet.',
+    'ALPN protocols, best first; the single value `allow_empty` offers none. Those that `codecType` excludes are not offered.',
     {
       default: ['h2', 'http/1.1'],
     },

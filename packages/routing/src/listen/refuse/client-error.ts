@@ -5,6 +5,8 @@ export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Buffer;
+  /** Bytes of `rawPacket` before the error. */
+  readonly bytesParsed?: number;
 }
 
 const BY_CODE: Readonly<Record<string, (error: ClientError) => Refusal>> = {

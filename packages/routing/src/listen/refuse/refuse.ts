@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { forPeople, linger, signsOf, type Context, type ErrorResponse } from '@edge-gateway/core';
 import type { RequestRecord } from '../../format/record.ts';
 import { closeGracefully, type Connection } from '../connection.ts';
+import type { Http2Exchange } from '../http2/http2-connection.ts';
 import { countResponse, countStatus, createHttpStats, type ResponseStats } from '../../serve/http-stats.ts';
 import { refusalBody, type Refusal } from '../../check/refusal.ts';
 import { properCaseNames, type HeaderCase } from '../../http1/header-case.ts';
@@ -25,18 +26,24 @@ export interface RefuseParts {
   readonly headerCase: () => HeaderCase;
 }
 
-type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly connection?: Connection };
+/** The response of a request; `handled` if a handler owns it. */
+interface Served {
+  readonly res?: ServerResponse | undefined;
+  readonly handled: boolean;
+}
+
+type Origin = Pick<RefusedRequest, 'socket' | 'req'> & { readonly served?: Served };
 
 export function createRefuse({ context, listener, responses, onRefused, headerCase }: RefuseParts) {
   const log = context.log.get('http');
   const stats = createHttpStats(context.metrics);
 
   /** A request that reached a handler is counted there, except for its status. */
-  function count(status: number, connection: Connection | undefined): void {
+  function count(status: number, served: Served | undefined): void {
     const own = responses();
     const all = own ? [stats, own] : [stats];
-    if (connection?.res && connection.handled) {
-      if (!connection.res.headersSent) for (const each of all) countStatus(each, status);
+    if (served?.res && served.handled) {
+      if (!served.res.headersSent) for (const each of all) countStatus(each, status);
       return;
     }
     stats.total.value++;
@@ -45,20 +52,20 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
 
   /** Logs a request that does not reach a handler. */
   function record(
-    { socket, req, connection }: Origin,
+    { socket, req, served }: Origin,
     parts: Omit<RefusedRequest, 'socket' | 'req' | 'startedAt'>,
   ): void {
-    if (connection?.res && connection.handled) return;
+    if (served?.res && served.handled) return;
     onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
   }
 
   function respond(refused: Refusal, origin: Origin): { headers: string[]; body: string } {
-    const { connection, req } = origin;
+    const { served, req } = origin;
     const requestId = randomUUID();
     const { code, status, detail } = refused;
     const client = origin.socket.remoteAddress;
     log.info({ listener, errorCode: code, status, detail, client, requestId }, 'request rejected');
-    count(status, connection);
+    count(status, served);
     const json: ErrorResponse = {
       error: refused,
       status,
@@ -83,7 +90,23 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
     return `${head}\r\n${body}`;
   }
 
+  /** Rejects a request of HTTP/2 with its own response: the other streams of the connection are not affected. */
+  function stream(exchange: Http2Exchange, refused: Refusal): void {
+    const { req, res, socket } = exchange;
+    const { headers, body } = respond(refused, { socket, req, served: exchange });
+    res.writeHead(refused.status, headers);
+    res.end(body);
+  }
+
   return {
+    stream,
+    /** Ends a request of HTTP/2 in progress: with a response, or by a reset if one has begun. */
+    interruptStream(exchange: Http2Exchange, refused: Refusal): void {
+      const { res, handled } = exchange;
+      if (handled && !res.headersSent) noteReplaced(res, resultOf(refused));
+      if (!res.headersSent) return stream(exchange, refused);
+      res.destroy();
+    },
     /** Rejects a request with its own response. */
     request(connection: Connection, res: ServerResponse, refused: Refusal): void {
       connection.refused = connection.closing = true;
@@ -108,9 +131,9 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       linger(socket);
     },
     /** Counts and logs a response of the listener itself that is not a rejection. */
-    responded(connection: Connection, status: number): void {
-      const { socket, req } = connection;
-      count(status, connection);
+    responded(served: Connection | Http2Exchange, status: number): void {
+      const { socket, req } = served;
+      count(status, served);
       const parts = { socket, req, startedAt: context.now(), requestId: '', status, bytesSent: 0 };
       onRefused(refusedRecord({ ...parts, refused: undefined }));
     },
@@ -130,4 +153,8 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
   };
 }
 
-const originOf = (connection: Connection): Origin => ({ socket: connection.socket, req: connection.req, connection });
+const originOf = (connection: Connection): Origin => ({
+  socket: connection.socket,
+  req: connection.req,
+  served: connection,
+});

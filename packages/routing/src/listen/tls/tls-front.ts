@@ -55,7 +55,7 @@ function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): T
     // A session could be resumed under another name with an unverified client.
     secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
-    ...alpnOptions(table),
+    ...alpnOptions(table, limits.codecType),
     SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
       const entry = select(name);
       if (entry) done(null, entry.context);

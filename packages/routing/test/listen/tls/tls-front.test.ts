@@ -1,11 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { connect, type ConnectionOptions, type SecureVersion, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { createListeners, type ListenLimits, type Listeners } from '../../../src/index.ts';
 import { certificatePath, certificates, secretsOf } from '../../upstream/certificates.ts';
+import { http2Client } from '../http2/client.ts';
 import { exchange, listenerOf, snapshotOf } from '../serving.ts';
 
 const { ca, otherCa, server, client, expired } = certificates();
@@ -55,6 +57,18 @@ async function visit(
   socket.write(GET(host, headers));
   await closed;
   return answer === '' ? undefined : { ...facts, answer };
+}
+
+/** Returns the protocol that a handshake chose; `undefined` if it failed. */
+async function alpnOf(port: number, ALPNProtocols: string[]): Promise<string | false | null | undefined> {
+  const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols });
+  return await new Promise((resolve) => {
+    socket.once('error', () => resolve(undefined));
+    socket.once('secureConnect', () => {
+      resolve(socket.alpnProtocol);
+      socket.destroy();
+    });
+  });
 }
 
 const configuration = (
@@ -323,17 +337,54 @@ describe('TLS listeners', () => {
     }
   });
 
-  it('offers HTTP/1.1, or nothing if configured', async () => {
+  it('offers HTTP/2 and HTTP/1.1, or nothing if configured', async () => {
     await apply(configuration('one'));
-    expect((await visit(port, { ALPNProtocols: ['h2', 'http/1.1'] }))?.alpn).to.equal('http/1.1');
-    expect(await visit(port, { ALPNProtocols: ['h2'] })).to.equal(undefined);
+    expect(await alpnOf(port, ['http/1.1', 'h2'])).to.equal('h2');
+    expect(await alpnOf(port, ['http/1.1'])).to.equal('http/1.1');
+    expect(await alpnOf(port, ['other'])).to.equal(undefined);
     await apply(configuration('one', [], { alpnProtocols: ['allow_empty'] }));
-    expect((await visit(port, { ALPNProtocols: ['h2'] }))?.alpn).to.equal(false);
+    expect(await alpnOf(port, ['h2'])).to.equal(false);
   });
 
-  it('offers the configured protocols, but never HTTP/2, by server name', async () => {
-    await apply(configuration('one', [], { alpnProtocols: ['h2', 'custom', 'http/1.1'] }));
-    expect((await visit(port, { ALPNProtocols: ['h2', 'http/1.1', 'custom'] }))?.alpn).to.equal('custom');
+  it('offers the protocols that codecType allows', async () => {
+    const listener = (codecType: 'HTTP1' | 'HTTP2') =>
+      snapshotOf(
+        listenerOf({
+          ssl: true,
+          sslConfigurations: [configuration('one')],
+          httpOptions: { httpConnectionManagerSettings: { codecType } },
+        }),
+      );
+    const [http1] = await listeners.apply(listener('HTTP1'));
+    expect(await alpnOf(http1!.port!, ['h2', 'http/1.1'])).to.equal('http/1.1');
+    expect(await alpnOf(http1!.port!, ['h2'])).to.equal(undefined);
+    await listeners.apply(listener('HTTP2'));
+    expect(await alpnOf(http1!.port!, ['http/1.1', 'h2'])).to.equal('h2');
+    expect(await alpnOf(http1!.port!, ['http/1.1'])).to.equal(undefined);
+  });
+
+  it('serves clients that choose HTTP/2, with the certificate of their server name', async () => {
+    await apply(configuration('one'));
+    const { ask, session, close } = await http2Client(port, { tls: true, servername: 'api.example.com' });
+    const { status, body } = await ask('/');
+    expect([status, body, session.alpnProtocol]).to.deep.equal([200, 'hello', 'h2']);
+    close();
+  });
+
+  it('serves clients that begin with HTTP/2 without ALPN', async () => {
+    await apply(configuration('one'));
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const session = connectHttp2('http://127.0.0.1', { createConnection: () => socket });
+    const stream = session.request({ ':path': '/', ':authority': 'a' });
+    const [head] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    expect(head[':status']).to.equal(200);
+    session.destroy();
+  });
+
+  it('offers the configured protocols by server name', async () => {
+    await apply(configuration('one', [], { alpnProtocols: ['custom', 'h2', 'http/1.1'] }));
+    expect(await alpnOf(port, ['h2', 'http/1.1', 'custom'])).to.equal('custom');
     await apply(
       configuration('one', ['one.example.com'], { alpnProtocols: ['custom'] }),
       configuration('two', ['two.example.com'], { alpnProtocols: ['allow_empty'] }),

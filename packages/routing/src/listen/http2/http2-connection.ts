@@ -1,0 +1,219 @@
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Deadline, Deadlines } from '../../upstream/deadlines.ts';
+import { refusal, type Refusal } from '../../check/refusal.ts';
+import type { ListenStats } from '../listen-stats.ts';
+import type { ListenLimits } from '../limits.ts';
+import { readHead, type Http2Head } from './http2-head.ts';
+import { Http2Request } from './http2-request.ts';
+import { Http2Response } from './http2-response.ts';
+import { sessionOptions } from './http2-settings.ts';
+
+/** One request of an HTTP/2 connection and its response. */
+export interface Http2Exchange {
+  readonly req: Http2Request;
+  readonly res: ServerResponse;
+  readonly socket: Socket;
+  readonly limits: ListenLimits;
+  readonly head: Http2Head;
+  /** True if the request reached the handler, which counts it. */
+  handled: boolean;
+}
+
+export interface Http2Serve {
+  request(exchange: Http2Exchange): void;
+  /** A request in progress is invalid, or took too long. */
+  interrupt(exchange: Http2Exchange, refused: Refusal): void;
+}
+
+export interface Http2ConnectionParts {
+  readonly limits: ListenLimits;
+  readonly stats: ListenStats;
+  readonly serve: Http2Serve;
+  readonly deadlines: Deadlines;
+}
+
+/** The highest stream identifier: the client may still open streams. */
+const ANY_STREAM = 2 ** 31 - 1;
+/** `ENHANCE_YOUR_CALM` of RFC 9113 7. */
+const CALM_DOWN = 0xb;
+/** A stream that the client resets before this time is premature. */
+const PREMATURE_MS = 1_000;
+/** Premature resets are tolerated as long as they are less than half of the streams, or of this number. */
+const MIN_STREAMS = 500;
+
+/** One client connection that speaks HTTP/2. */
+export class Http2Connection {
+  readonly socket: Socket;
+  readonly limits: ListenLimits;
+  requests = 0;
+  /** Streams whose response has not ended. */
+  active = 0;
+  readonly #session: ServerHttp2Session;
+  readonly #parts: Http2ConnectionParts;
+  #resets = 0;
+  #idleSince = performance.now();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #headTimer: NodeJS.Timeout | undefined;
+  #closing = false;
+
+  constructor(socket: Socket, parts: Http2ConnectionParts) {
+    const { limits } = parts;
+    this.socket = socket;
+    this.limits = limits;
+    this.#parts = parts;
+    const session = (this.#session = performServerHandshake(socket, sessionOptions(limits)));
+    session.setLocalWindowSize(limits.initialConnectionWindowBytes);
+    session.on('stream', this.#onStream);
+    session.on('error', ignore);
+    if (limits.headTimeoutMs > 0) {
+      this.#headTimer = setTimeout(() => this.#close(), limits.headTimeoutMs).unref();
+    }
+    if (limits.idleTimeoutMs > 0) this.#awaitIdle(limits.idleTimeoutMs);
+    socket.once('close', () => {
+      clearTimeout(this.#idleTimer);
+      clearTimeout(this.#headTimer);
+    });
+  }
+
+  /**
+   * Closes the connection without losing a request: announces it at once, and after the grace period names the last
+   * request that is served (RFC 9113 6.8). It is closed when the requests in progress have ended.
+   */
+  closeGracefully(graceMs: number): void {
+    if (this.#closing || this.#session.destroyed) return;
+    this.#closing = true;
+    if (graceMs <= 0) return this.#close();
+    this.#session.goaway(0, ANY_STREAM);
+    setTimeout(() => this.#close(), graceMs).unref();
+  }
+
+  #close(): void {
+    this.#closing = true;
+    const session = this.#session;
+    if (session.destroyed || session.closed) return;
+    session.close();
+    if (this.active === 0) this.#endSoon();
+  }
+
+  /** A client that does not end its side is not waited for. */
+  #endSoon(): void {
+    setTimeout(() => this.socket.destroy(), Math.max(this.limits.closeDelayMs, 1)).unref();
+  }
+
+  #awaitIdle(delayMs: number): void {
+    this.#idleTimer = setTimeout(() => {
+      const { idleTimeoutMs } = this.limits;
+      const rest = this.active > 0 ? idleTimeoutMs : this.#idleSince + idleTimeoutMs - performance.now();
+      if (rest > 0) this.#awaitIdle(rest);
+      else this.#close();
+    }, Math.ceil(delayMs)).unref();
+  }
+
+  readonly #onStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]): void => {
+    stream.on('error', ignore);
+    if (stream.destroyed || stream.closed) return this.#countReset(performance.now());
+    if (this.#headTimer) clearTimeout(this.#headTimer);
+    this.#headTimer = undefined;
+    const { limits } = this;
+    this.active++;
+    this.requests++;
+    this.#parts.stats.http2Requests.value++;
+    const exchange = new Exchange(this, stream, readHead(headers, raw), this.#parts);
+    if (this.requests === limits.maxRequestsPerConnection) this.#close();
+    this.#parts.serve.request(exchange);
+  };
+
+  ended(startedAt: number, isReset: boolean): void {
+    this.active--;
+    this.#idleSince = performance.now();
+    if (isReset) this.#countReset(startedAt);
+    if (this.active === 0 && this.#closing && this.#session.closed) this.#endSoon();
+  }
+
+  /** A client that opens streams only to reset them costs more than it pays. */
+  #countReset(startedAt: number): void {
+    if (performance.now() - startedAt > PREMATURE_MS) return;
+    this.#resets++;
+    if (2 * this.#resets <= Math.max(this.requests, MIN_STREAMS) || this.#session.destroyed) return;
+    this.#parts.stats.http2TooManyResets.value++;
+    this.#session.destroy(new Error('the client resets too many streams'), CALM_DOWN);
+  }
+}
+
+class Exchange implements Http2Exchange {
+  readonly req: Http2Request;
+  readonly res: ServerResponse;
+  readonly head: Http2Head;
+  handled = false;
+  readonly #connection: Http2Connection;
+  readonly #stream: ServerHttp2Stream;
+  readonly #serve: Http2Serve;
+  readonly #response: Http2Response;
+  readonly #startedAt = performance.now();
+  readonly #idle: Deadline | undefined;
+  readonly #whole: Deadline | undefined;
+
+  constructor(connection: Http2Connection, stream: ServerHttp2Stream, head: Http2Head, parts: Http2ConnectionParts) {
+    const { limits, socket } = connection;
+    this.#connection = connection;
+    this.#stream = stream;
+    this.#serve = parts.serve;
+    this.head = head;
+    this.req = new Http2Request(stream, head, socket, limits);
+    this.#response = new Http2Response(this.req);
+    this.res = this.#response as unknown as ServerResponse;
+    const { streamIdleTimeoutMs, requestTimeoutMs } = limits;
+    const { deadlines } = parts;
+    if (streamIdleTimeoutMs > 0) {
+      this.#idle = deadlines.start({ expire: this.#expire }, streamIdleTimeoutMs, this.#startedAt);
+    }
+    if (requestTimeoutMs > 0 && !this.req.complete) {
+      this.#whole = deadlines.start({ expire: this.#expire }, requestTimeoutMs, this.#startedAt);
+    }
+    this.req.observer = this;
+    this.#response.observer = this;
+    stream.on('close', this.#closed);
+  }
+
+  get socket(): Socket {
+    return this.#connection.socket;
+  }
+
+  get limits(): ListenLimits {
+    return this.#connection.limits;
+  }
+
+  onProgress(): void {
+    this.#idle?.restart();
+  }
+
+  onSuspend(): void {
+    this.#idle?.cancel();
+  }
+
+  onComplete(): void {
+    this.#whole?.cancel();
+  }
+
+  onProblem(refused: Refusal): void {
+    this.#serve.interrupt(this, refused);
+  }
+
+  readonly #expire = (): void => {
+    const code = this.req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT';
+    this.#serve.interrupt(this, refusal(code));
+  };
+
+  readonly #closed = (): void => {
+    this.#idle?.cancel();
+    this.#whole?.cancel();
+    const isReset = !this.#response.writableFinished && this.#stream.rstCode !== 0;
+    this.req.abort();
+    this.#response.closed();
+    this.#connection.ended(this.#startedAt, isReset);
+  };
+}
+
+const ignore = (): void => {};

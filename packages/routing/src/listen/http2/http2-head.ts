@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http2';
+import { refusal, type Refusal } from '../../check/refusal.ts';
+
+/** The head of an HTTP/2 request in the form of an HTTP/1.1 head. */
+export interface Http2Head {
+  readonly method: string;
+  readonly url: string;
+  /** Flat `[name, value, …]` without pseudo-header fields. */
+  readonly rawHeaders: string[];
+  /** By name, as `node:http` joins them. */
+  readonly headers: IncomingHttpHeaders;
+  /** Value of `:protocol` (RFC 8441). */
+  readonly protocol: string | undefined;
+  /** Set if the head contradicts itself. */
+  readonly problem: Refusal | undefined;
+}
+
+const PSEUDO = [':method', ':path', ':authority', ':scheme', ':protocol'] as const;
+const COLON = 58;
+
+/**
+ * Returns the head of a request: `host` is the value of `:authority`, and the parts of a cookie are joined (RFC 9113 8.2.3, 8.3.1).
+ * `headers` is changed in place.
+ */
+export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): Http2Head {
+  const { ':method': method = '', ':path': url = '', ':authority': authority } = headers;
+  const protocol = headers[':protocol'] as string | undefined;
+  for (const name of PSEUDO) delete headers[name];
+  const rawHeaders: string[] = authority === undefined ? [] : ['host', authority];
+  let cookieAt = 0;
+  let problem: Refusal | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!;
+    const value = raw[i + 1]!;
+    if (name.charCodeAt(0) === COLON) continue;
+    if (name === 'host' && authority !== undefined) {
+      // One of them would be routed, the other one checked by a server behind.
+      if (value !== authority) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });
+    } else if (name === 'cookie' && cookieAt > 0) rawHeaders[cookieAt] += `; ${value}`;
+    else {
+      rawHeaders.push(name, value);
+      if (name === 'cookie') cookieAt = rawHeaders.length - 1;
+    }
+  }
+  if (authority !== undefined) headers['host'] = authority;
+  return { method, url, rawHeaders, headers, protocol, problem };
+}

@@ -1,0 +1,133 @@
+import { IncomingMessage } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import { refusal, type Refusal } from '../../check/refusal.ts';
+import { forbiddenTrailer } from '../../http1/trailers.ts';
+import type { ListenLimits } from '../limits.ts';
+import type { Http2Head } from './http2-head.ts';
+
+const REQUEST = Symbol('edge-gateway.http2-request');
+type Carrier = ServerHttp2Stream & { [REQUEST]: Http2Request };
+
+/** What follows the head of a request. */
+export interface RequestObserver {
+  /** More of the body was received. */
+  onProgress(): void;
+  /** The request was received completely. */
+  onComplete(): void;
+  /** The body or the trailers are invalid, or too large. */
+  onProblem(refused: Refusal): void;
+}
+
+/** A request of an HTTP/2 connection, with the interface of one over HTTP/1.1. Its body is read from the connection only as it is consumed. */
+export class Http2Request extends IncomingMessage {
+  readonly stream: ServerHttp2Stream;
+  readonly isHttp2 = true;
+  readonly #limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders'>;
+  #observer: RequestObserver | undefined;
+  #bytes = 0;
+  #reads = false;
+  #isStopped = false;
+
+  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, limits: ListenLimits) {
+    super(socket);
+    this.stream = stream;
+    this.#limits = limits;
+    this.httpVersion = '2.0';
+    this.httpVersionMajor = 2;
+    this.httpVersionMinor = 0;
+    this.method = head.method;
+    this.url = head.url;
+    this.rawHeaders = head.rawHeaders;
+    this.headers = head.headers;
+    if (stream.readableEnded || stream.endAfterHeaders) {
+      this.complete = true;
+      this.push(null);
+    } else {
+      (stream as Carrier)[REQUEST] = this;
+      stream.on('trailers', onTrailers);
+    }
+  }
+
+  set observer(observer: RequestObserver) {
+    this.#observer = observer;
+  }
+
+  /** Marks a body of unknown length, as HTTP/1.1 does: what is sent on depends on it. */
+  frame(): void {
+    if (this.complete || this.headers['content-length'] !== undefined) return;
+    this.headers['transfer-encoding'] = 'chunked';
+    this.rawHeaders.push('transfer-encoding', 'chunked');
+  }
+
+  override _read(): void {
+    if (this.complete || this.#isStopped) return;
+    if (this.#reads) return void this.stream.resume();
+    this.#reads = true;
+    this.stream.on('data', onData).on('end', onEnd);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.readableEnded || !this.complete) {
+      this.aborted = true;
+      this.emit('aborted');
+    }
+    // Only this stream ends, not the connection.
+    if (!this.complete && !this.stream.destroyed) this.stream.destroy(error ?? undefined);
+    done(this.listenerCount('error') > 0 ? error : null);
+  }
+
+  override setTimeout(): this {
+    return this;
+  }
+
+  /** The client has reset the stream, or the connection is closed. */
+  abort(): void {
+    if (this.complete || this.destroyed) return;
+    this.#isStopped = true;
+    this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+  }
+
+  receive(chunk: Buffer): void {
+    if (this.#isStopped) return;
+    const { maxBodyBytes } = this.#limits;
+    this.#bytes += chunk.length;
+    if (maxBodyBytes > 0 && this.#bytes > maxBodyBytes) return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
+    this.#observer?.onProgress();
+    if (!this.push(chunk)) this.stream.pause();
+  }
+
+  receiveTrailers(raw: string[]): void {
+    if (raw.length > 2 * this.#limits.maxHeaders) return this.#stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
+    const detail = forbiddenTrailer(raw);
+    if (detail !== undefined) return this.#stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
+    this.rawTrailers = raw;
+  }
+
+  finish(): void {
+    if (this.#isStopped) return;
+    // Node ends a stream that the client has reset without an error like a complete one.
+    if (this.stream.aborted) return this.abort();
+    this.complete = true;
+    this.#observer?.onComplete();
+    this.push(null);
+  }
+
+  #stop(refused: Refusal): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#observer?.onProblem(refused);
+  }
+}
+
+function onData(this: ServerHttp2Stream, chunk: Buffer): void {
+  (this as Carrier)[REQUEST].receive(chunk);
+}
+
+function onEnd(this: ServerHttp2Stream): void {
+  (this as Carrier)[REQUEST].finish();
+}
+
+function onTrailers(this: ServerHttp2Stream, _headers: object, _flags: number, raw: string[]): void {
+  (this as Carrier)[REQUEST].receiveTrailers(raw);
+}

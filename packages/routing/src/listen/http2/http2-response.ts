@@ -1,0 +1,338 @@
+import { STATUS_CODES, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'node:http2';
+import { Stream } from 'node:stream';
+import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
+import { isHopByHop } from '../../http1/hop-by-hop.ts';
+import type { Http2Request } from './http2-request.ts';
+
+type Written = () => void;
+type Chunk = string | Uint8Array;
+
+/** Called with the events of a response that its connection observes. */
+export interface ResponseObserver {
+  /** More of the response was written or sent. */
+  onProgress(): void;
+  /** The handler limits the pauses of the stream itself. */
+  onSuspend(): void;
+}
+
+/**
+ * A response on an HTTP/2 connection, with the interface of one over HTTP/1.1 as far as handlers use it. The head is sent with the
+ * first bytes of the body, so that a complete response is one write; headers of a connection are dropped.
+ */
+export class Http2Response extends Stream {
+  readonly req: Http2Request;
+  readonly stream: ServerHttp2Stream;
+  /** There is no connection that belongs to this response. */
+  readonly socket = null;
+  readonly connection = null;
+  statusCode = 200;
+  statusMessage = '';
+  shouldKeepAlive = true;
+  sendDate = true;
+  readonly chunkedEncoding = false;
+  headersSent = false;
+  /** True once `end` was called. */
+  writableEnded = false;
+  #observer: ResponseObserver | undefined;
+  /** Headers that were set one by one, by lower-case name. */
+  #set: Map<string, string | readonly string[]> | undefined;
+  /** The head, until it is sent. */
+  #head: string[] | undefined;
+  #trailers: string[] | undefined;
+  #isBodiless = false;
+  #waitsForDrain = false;
+
+  constructor(req: Http2Request) {
+    super();
+    this.req = req;
+    this.stream = req.stream;
+  }
+
+  set observer(observer: ResponseObserver) {
+    this.#observer = observer;
+  }
+
+  get destroyed(): boolean {
+    return this.stream.destroyed || this.stream.closed;
+  }
+
+  get writable(): boolean {
+    return !this.writableEnded && !this.destroyed;
+  }
+
+  get finished(): boolean {
+    return this.writableEnded;
+  }
+
+  /** True if the response was sent completely. */
+  get writableFinished(): boolean {
+    return this.writableEnded && this.stream.writableFinished && !this.stream.aborted;
+  }
+
+  get writableLength(): number {
+    return this.stream.writableLength;
+  }
+
+  get writableNeedDrain(): boolean {
+    return this.stream.writableNeedDrain;
+  }
+
+  get writableHighWaterMark(): number {
+    return this.stream.writableHighWaterMark;
+  }
+
+  setHeader(name: string, value: OutgoingHttpHeader | readonly string[]): this {
+    if (this.headersSent) throw headersSent();
+    const text = Array.isArray(value) ? value.map(String) : String(value);
+    (this.#set ??= new Map()).set(checkedName(name), checkedValues(name, text));
+    return this;
+  }
+
+  appendHeader(name: string, value: string | readonly string[]): this {
+    const before = this.#set?.get(name.toLowerCase());
+    return this.setHeader(name, before === undefined ? value : [before, value].flat());
+  }
+
+  getHeader(name: string): OutgoingHttpHeader | undefined {
+    return this.#set?.get(name.toLowerCase()) as OutgoingHttpHeader | undefined;
+  }
+
+  getHeaderNames(): string[] {
+    return [...(this.#set?.keys() ?? [])];
+  }
+
+  getHeaders(): OutgoingHttpHeaders {
+    return Object.assign(Object.create(null), Object.fromEntries(this.#set ?? [])) as OutgoingHttpHeaders;
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#set?.has(name.toLowerCase()) === true;
+  }
+
+  removeHeader(name: string): void {
+    if (this.headersSent) throw headersSent();
+    this.#set?.delete(name.toLowerCase());
+  }
+
+  /** Throws for headers that cannot be sent: then another head is still possible. */
+  writeHead(status: number, ...rest: unknown[]): this {
+    if (this.headersSent) throw headersSent();
+    if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`invalid status ${status}`);
+    const head = this.#headOf(status, rest.at(-1));
+    this.statusCode = status;
+    this.statusMessage = STATUS_CODES[status] ?? '';
+    this.#isBodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
+    this.#head = head;
+    this.headersSent = true;
+    return this;
+  }
+
+  flushHeaders(): void {
+    this.#sendHead(false);
+  }
+
+  write(chunk: Chunk, ...rest: unknown[]): boolean {
+    const { encoding, written } = optionsOf(rest);
+    if (this.writableEnded) throw Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
+    this.#sendHead(false);
+    this.#observer?.onProgress();
+    if (this.#isBodiless || this.destroyed) {
+      if (written) process.nextTick(written);
+      return true;
+    }
+    const more = this.stream.write(chunk, encoding, written);
+    if (!more && !this.#waitsForDrain) {
+      this.#waitsForDrain = true;
+      this.stream.once('drain', this.#onDrain);
+    }
+    return more;
+  }
+
+  end(...written: unknown[]): this {
+    const [first] = written;
+    const chunk = typeof first === 'string' || first instanceof Uint8Array ? first : undefined;
+    const { encoding, written: callback } = optionsOf(chunk === undefined ? written : written.slice(1));
+    if (callback) this.once('finish', callback);
+    if (this.writableEnded) return this;
+    this.#observer?.onProgress();
+    const isEmpty = chunk === undefined || chunk.length === 0;
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (this.#head && !this.#trailers) this.#addLength(isEmpty ? 0 : Buffer.byteLength(chunk, encoding));
+    this.writableEnded = true;
+    const endsWithHead = this.#head !== undefined && (isEmpty || this.#isBodiless) && !this.#trailers;
+    this.#sendHead(endsWithHead);
+    if (this.destroyed) return this;
+    // The rest of an upload is not needed once the response is sent.
+    if (!this.req.complete) this.stream.once('finish', this.#stopUpload);
+    if (isEmpty || this.#isBodiless) this.stream.end();
+    else this.stream.end(chunk, encoding);
+    return this;
+  }
+
+  addTrailers(trailers: OutgoingHttpHeaders | readonly (readonly [string, string])[]): void {
+    const pairs = Array.isArray(trailers) ? trailers : Object.entries(trailers);
+    for (const [name, value] of pairs as [string, string][]) {
+      checkedValues(name, String(value));
+      (this.#trailers ??= []).push(checkedName(name), String(value));
+    }
+  }
+
+  writeContinue(): void {
+    this.#sendInterim({ ':status': 100 });
+  }
+
+  writeProcessing(): void {
+    this.#sendInterim({ ':status': 102 });
+  }
+
+  writeEarlyHints(hints: Readonly<Record<string, string | string[]>>): void {
+    this.#sendInterim({ ...hints, ':status': 103 });
+  }
+
+  /** Ends the response where it is: the client must not take it for complete. */
+  destroy(error?: Error): this {
+    if (!this.stream.destroyed && !this.writableFinished) this.stream.destroy(error ?? new Error('response aborted'));
+    return this;
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+
+  cork(): void {}
+
+  uncork(): void {}
+
+  /** Turns off the idle timeout of the listener for this stream. */
+  suspendIdleTimeout(): void {
+    this.#observer?.onSuspend();
+  }
+
+  /** The stream is closed: nothing more is sent. */
+  closed(): void {
+    if (this.writableFinished) this.emit('finish');
+    this.emit('close');
+  }
+
+  #headOf(status: number, headers: unknown): string[] {
+    const head = [':status', String(status)];
+    const given = flatOf(headers);
+    for (const [name, values] of this.#set ?? []) {
+      if (given.some((each, i) => i % 2 === 0 && each.toLowerCase() === name)) continue;
+      for (const value of [values].flat()) addField(head, name, value);
+    }
+    for (let i = 0; i < given.length; i += 2) addField(head, given[i]!, given[i + 1]!);
+    return head;
+  }
+
+  /** A complete response has a length, as over HTTP/1.1. */
+  #addLength(length: number): void {
+    const head = this.#head!;
+    if (this.#isBodiless) return;
+    for (let i = 2; i < head.length; i += 2) if (head[i] === 'content-length') return;
+    head.push('content-length', String(length));
+  }
+
+  #sendHead(isEnd: boolean): void {
+    if (!this.headersSent) this.writeHead(this.statusCode);
+    const head = this.#head;
+    if (head === undefined) return;
+    this.#head = undefined;
+    if (this.destroyed) return;
+    const { stream } = this;
+    const mayHaveTrailers = !isEnd && !this.#isBodiless && this.#expectsTrailers(head);
+    if (mayHaveTrailers) stream.once('wantTrailers', this.#sendTrailers);
+    respond(stream, head, { endStream: isEnd, waitForTrailers: mayHaveTrailers, sendDate: this.sendDate });
+  }
+
+  /** Trailers may follow a body whose length is not known yet. */
+  #expectsTrailers(head: readonly string[]): boolean {
+    return this.#trailers !== undefined || (!this.writableEnded && !head.includes('content-length'));
+  }
+
+  readonly #sendTrailers = (): void => {
+    const { stream } = this;
+    if (stream.destroyed) return;
+    if (this.#trailers) stream.sendTrailers(headersOf(this.#trailers));
+    else stream.sendTrailers({});
+  };
+
+  readonly #stopUpload = (): void => {
+    if (!this.req.complete) this.stream.close();
+  };
+
+  readonly #onDrain = (): void => {
+    this.#waitsForDrain = false;
+    this.#observer?.onProgress();
+    this.emit('drain');
+  };
+
+  #sendInterim(headers: Http2Headers): void {
+    if (!this.headersSent && !this.destroyed) this.stream.additionalHeaders(headers);
+  }
+}
+
+interface RespondOptions {
+  readonly endStream: boolean;
+  readonly waitForTrailers: boolean;
+  readonly sendDate: boolean;
+}
+
+/** `respond` of Node sends flat headers since 24.7 and 22.20. */
+const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
+const SENDS_FLAT = MAJOR > 24 || (MAJOR === 24 && MINOR >= 7) || (MAJOR === 22 && MINOR >= 20);
+
+function respond(stream: ServerHttp2Stream, head: string[], options: RespondOptions): void {
+  stream.respond((SENDS_FLAT ? head : headersOf(head)) as Http2Headers, options);
+}
+
+/** Returns headers by name; a repeated one as a list. */
+function headersOf(flat: readonly string[]): Http2Headers {
+  const headers: Record<string, string | string[]> = {};
+  for (let i = 0; i < flat.length; i += 2) {
+    const known = headers[flat[i]!];
+    headers[flat[i]!] = known === undefined ? flat[i + 1]! : [known, flat[i + 1]!].flat();
+  }
+  return headers;
+}
+
+function addField(head: string[], name: string, value: string): void {
+  if (isHopByHop(name) && name.toLowerCase() !== 'trailer') return;
+  head.push(checkedName(name), checkedValue(name, value));
+}
+
+function checkedName(name: string): string {
+  const lower = name.toLowerCase();
+  if (!isHeaderName(lower)) throw new TypeError(`invalid header name ${JSON.stringify(name)}`);
+  return lower;
+}
+
+function checkedValue(name: string, value: string): string {
+  if (!isHeaderBytes(value)) throw new TypeError(`invalid value of header ${name}`);
+  return value;
+}
+
+function checkedValues(name: string, values: string | readonly string[]): string | readonly string[] {
+  for (const value of [values].flat()) checkedValue(name, value);
+  return values;
+}
+
+function flatOf(headers: unknown): readonly string[] {
+  if (Array.isArray(headers)) return headers as string[];
+  if (typeof headers !== 'object' || headers === null) return [];
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value as string | string[] | undefined].flat().flatMap((each) => (each === undefined ? [] : [name, String(each)])),
+  );
+}
+
+function optionsOf([first, second]: readonly unknown[]): { encoding: BufferEncoding; written: Written | undefined } {
+  const encoding = typeof first === 'string' ? (first as BufferEncoding) : 'utf8';
+  const written = typeof first === 'function' ? first : second;
+  return { encoding, written: typeof written === 'function' ? (written as Written) : undefined };
+}
+
+function headersSent(): Error {
+  const error = new Error('Cannot write headers after they are sent to the client');
+  return Object.assign(error, { code: 'ERR_HTTP_HEADERS_SENT' });
+}

@@ -1,0 +1,28 @@
+import type { ServerSessionOptions } from 'node:http2';
+import type { ListenLimits } from '../limits.ts';
+
+/** Frames that a client may send although they are invalid or empty, per connection. */
+const MAX_INVALID_FRAMES = 100;
+/** Fields beyond the limit that are still counted, so that the response can say so; cookies arrive in parts. */
+const MORE_FIELDS = 256;
+const MIB = 1024 * 1024;
+
+/** Returns the options of the sessions of a listener. */
+export function sessionOptions(limits: ListenLimits): ServerSessionOptions {
+  const { maxConcurrentStreams, initialStreamWindowBytes, maxHeaders, maxHeadBytes, maxTargetBytes } = limits;
+  const options = {
+    settings: {
+      maxConcurrentStreams,
+      initialWindowSize: initialStreamWindowBytes,
+      // Twice the limit, so that the check can distinguish a long target from long headers.
+      maxHeaderListSize: 2 * Math.max(maxHeadBytes, maxTargetBytes),
+      enablePush: false,
+    },
+    maxHeaderListPairs: 2 * maxHeaders + MORE_FIELDS,
+    maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+    maxSessionMemory: Math.ceil((limits.initialConnectionWindowBytes + 16 * MIB) / MIB),
+    // A repeated header of an upstream is passed on.
+    strictSingleValueFields: false,
+  };
+  return options;
+}

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** Frame types of RFC 9113 6. */
+export const FRAME = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const;
+
+/** Frame flags. */
+export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
+
+/** Error codes of RFC 9113 7. */
+export const CODE = {
+  none: 0,
+  protocol: 1,
+  internal: 2,
+  flowControl: 3,
+  refused: 7,
+  cancel: 8,
+  calm: 11,
+} as const;
+
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
+
+/** Returns a frame; `length` overrides the length that it declares. */
+export function frame(type: number, flags: number, stream: number, payload: Buffer = NONE, length?: number): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(length ?? payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+const NONE = Buffer.alloc(0);
+
+export const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+
+/** Returns header fields as HPACK literals that are not added to the dynamic table. */
+export function fields(...pairs: readonly (readonly [name: string, value: string])[]): Buffer {
+  return Buffer.concat(pairs.flatMap(([name, value]) => [Buffer.of(0), literal(name), literal(value)]));
+}
+
+function literal(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1');
+  return Buffer.concat([integer(bytes.length, 7), bytes]);
+}
+
+/** Returns an HPACK integer with a prefix of this many bits (RFC 7541 5.1). */
+export function integer(value: number, bits: number): Buffer {
+  const max = 2 ** bits - 1;
+  if (value < max) return Buffer.of(value);
+  const bytes = [max];
+  let rest = value - max;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return Buffer.from([...bytes, rest]);
+}
+
+/** The pseudo-header fields of a request, and more fields. */
+export const requestFields = (path: string, ...more: readonly (readonly [string, string])[]): Buffer =>
+  fields([':method', 'GET'], [':scheme', 'http'], [':path', path], [':authority', 'a'], ...more);
+
+/** A complete request without a body. */
+export const requestFrame = (stream: number, path: string, ...more: readonly (readonly [string, string])[]): Buffer =>
+  frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, stream, requestFields(path, ...more));
+
+/** A raw connection that speaks HTTP/2 frame by frame. */
+export class FrameClient {
+  readonly socket: Socket;
+  readonly frames: Frame[] = [];
+  readonly closed: Promise<void>;
+  /** False leaves the settings of the server without acknowledgement. */
+  acknowledges = true;
+  #rest: Buffer = NONE;
+
+  constructor(port: number) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.socket.on('error', () => {}).on('data', (chunk: Buffer) => this.#read(chunk));
+    this.closed = new Promise((resolve) => this.socket.once('close', () => resolve()));
+  }
+
+  /** Opens a connection and sends the preface and empty settings. */
+  static async open(port: number): Promise<FrameClient> {
+    const client = new FrameClient(port);
+    await once(client.socket, 'connect');
+    client.send(PREFACE, frame(FRAME.settings, 0, 0));
+    return client;
+  }
+
+  send(...bytes: readonly Buffer[]): boolean {
+    return this.socket.destroyed || this.socket.write(Buffer.concat(bytes));
+  }
+
+  /** Resolves with the first frame, received or to be received, for which `matches` returns true. */
+  async until(matches: (each: Frame) => boolean): Promise<Frame> {
+    for (;;) {
+      const found = this.frames.find(matches);
+      if (found) return found;
+      if (this.socket.destroyed) throw new Error(`closed; received ${this.summary}`);
+      await Promise.race([once(this.socket, 'data').catch(() => {}), this.closed]);
+    }
+  }
+
+  /** Resolves with the status of the response of a stream. */
+  async status(stream: number): Promise<number> {
+    return statusOf((await this.until((each) => each.type === FRAME.headers && each.stream === stream)).payload);
+  }
+
+  /** Resolves with the code of the reset of a stream. */
+  async reset(stream: number): Promise<number> {
+    const found = await this.until((each) => each.type === FRAME.rstStream && each.stream === stream);
+    return found.payload.readUInt32BE(0);
+  }
+
+  /** Resolves with the code of the last GOAWAY, when the connection is closed. */
+  async goaway(): Promise<number | undefined> {
+    await this.closed;
+    return this.frames.findLast(({ type }) => type === FRAME.goaway)?.payload.readUInt32BE(4);
+  }
+
+  get summary(): string {
+    return JSON.stringify(this.frames.map(({ type, flags, stream, payload }) => [type, flags, stream, payload.length]));
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    while (this.#rest.length >= 9) {
+      const end = 9 + this.#rest.readUIntBE(0, 3);
+      if (this.#rest.length < end) return;
+      const [, , , type = 0, flags = 0] = this.#rest;
+      const stream = this.#rest.readUInt32BE(5) & 0x7fffffff;
+      this.frames.push({ type, flags, stream, payload: this.#rest.subarray(9, end) });
+      this.#rest = this.#rest.subarray(end);
+      if (this.acknowledges && type === FRAME.settings && (flags & FLAG.ack) === 0) this.send(frame(FRAME.settings, FLAG.ack, 0));
+    }
+  }
+}
+
+/** Statuses of the static table of HPACK, from index 8. */
+const STATIC = [200, 204, 206, 304, 400, 404, 500];
+/** Huffman codes of digits (RFC 7541 appendix B). */
+const DIGITS: Readonly<Record<string, string>> = {
+  '00000': '0',
+  '00001': '1',
+  '00010': '2',
+  '011001': '3',
+  '011010': '4',
+  '011011': '5',
+  '011100': '6',
+  '011101': '7',
+  '011110': '8',
+  '011111': '9',
+};
+
+/** Returns the status of a response, which is the first field of its block. */
+function statusOf(block: Buffer): number {
+  // A change of the size of the dynamic table may come first.
+  const start = block.findIndex((byte) => byte >> 5 !== 1);
+  const first = block[start]!;
+  if (first >= 0x80) return STATIC[first - 0x88]!;
+  const length = block[start + 1]!;
+  const value = block.subarray(start + 2, start + 2 + (length & 0x7f));
+  if (length < 0x80) return Number(value.toString('latin1'));
+  let bits = [...value].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  let text = '';
+  while (text.length < 3) {
+    const code = [5, 6].map((count) => bits.slice(0, count)).find((each) => DIGITS[each] !== undefined);
+    if (code === undefined) throw new Error(`no status in ${block.toString('hex')}`);
+    text += DIGITS[code];
+    bits = bits.slice(code.length);
+  }
+  return Number(text);
+}
