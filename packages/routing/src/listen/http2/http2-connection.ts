@@ -1,4 +1,9 @@
-import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import {
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deadline, Deadlines } from '../../upstream/deadlines.ts';
@@ -111,7 +116,12 @@ export class Http2Connection {
     }, Math.ceil(delayMs)).unref();
   }
 
-  readonly #onStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]): void => {
+  readonly #onStream = (
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    _flags: number,
+    raw: string[],
+  ): void => {
     stream.on('error', ignore);
     if (stream.destroyed || stream.closed) return this.#countReset(performance.now());
     if (this.#headTimer) clearTimeout(this.#headTimer);

@@ -19,7 +19,10 @@ interface Parser {
  */
 export function takeOver(socket: Socket, { rawPacket, bytesParsed = 0 }: ClientError): void {
   // Adding a listener makes the parser stop reading the connection itself.
-  socket.on('data', () => {}).removeAllListeners('data').pause();
+  socket
+    .on('data', () => {})
+    .removeAllListeners('data')
+    .pause();
   (socket as Socket & { readonly parser?: Parser | null }).parser?.remove?.();
   socket.setTimeout(0);
   const rest = rawPacket?.subarray(bytesParsed) ?? Buffer.alloc(0);

@@ -51,10 +51,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
   }
 
   /** Logs a request that does not reach a handler. */
-  function record(
-    { socket, req, served }: Origin,
-    parts: Omit<RefusedRequest, 'socket' | 'req' | 'startedAt'>,
-  ): void {
+  function record({ socket, req, served }: Origin, parts: Omit<RefusedRequest, 'socket' | 'req' | 'startedAt'>): void {
     if (served?.res && served.handled) return;
     onRefused(refusedRecord({ socket, req, startedAt: context.now(), ...parts }));
   }

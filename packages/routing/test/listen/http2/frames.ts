@@ -155,7 +155,8 @@ export class FrameClient {
       const stream = this.#rest.readUInt32BE(5) & 0x7fffffff;
       this.frames.push({ type, flags, stream, payload: this.#rest.subarray(9, end) });
       this.#rest = this.#rest.subarray(end);
-      if (this.acknowledges && type === FRAME.settings && (flags & FLAG.ack) === 0) this.send(frame(FRAME.settings, FLAG.ack, 0));
+      if (this.acknowledges && type === FRAME.settings && (flags & FLAG.ack) === 0)
+        this.send(frame(FRAME.settings, FLAG.ack, 0));
     }
   }
 }
