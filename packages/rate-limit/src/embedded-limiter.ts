@@ -1,6 +1,7 @@
-import type { Decision, Domain, Limiter } from './limiter.ts';
+import type { Decision, Domain, Limiter, PreparedCheck } from './limiter.ts';
 import type { Hit } from './rules/hit.ts';
 import { createMatch, type Match } from './rules/match.ts';
+import { prepareMatch, type PreparedMatch } from './rules/prepare-match.ts';
 import type { RuleSet } from './rules/rule.ts';
 import type { Count, Store } from './store/store.ts';
 
@@ -29,29 +30,60 @@ export function embeddedLimiter({ ruleSets, store }: EmbeddedLimiterOptions): Li
   return {
     check(domain, descriptors, deadlineMs) {
       const hits = matches[domain](descriptors);
-      if (hits.length === 0) return UNLIMITED;
-      if (store.tally) {
-        store.tally(hits);
-        return decide(hits);
-      }
-      const counts = store.count(hits, deadlineMs);
-      return counts instanceof Promise ? counts.then((each) => settle(hits, each)) : settle(hits, counts);
+      return hits.length === 0 ? UNLIMITED : count(store, hits, deadlineMs);
+    },
+    prepare(domain, descriptors) {
+      const prepared = prepareMatch(descriptors, ruleSets[domain] ?? [], store.tally !== undefined);
+      return prepared && countPrepared(prepared, store);
     },
   };
 }
 
 const UNLIMITED: Decision = { isAllowed: true, outcomes: [] };
 
-function settle(hits: readonly Hit[], counts: readonly Count[]): Decision {
-  for (let i = 0; i < hits.length; i++) hits[i]!.settle(counts[i]!);
-  return decide(hits);
+function count(store: Store, hits: readonly Hit[], deadlineMs: number): Decision | Promise<Decision> {
+  if (store.tally) {
+    store.tally(hits);
+    return { isAllowed: isAllowed(hits), outcomes: hits };
+  }
+  const counts = store.count(hits, deadlineMs);
+  return counts instanceof Promise ? counts.then((each) => settle(hits, each)) : settle(hits, counts);
 }
 
-function decide(hits: readonly Hit[]): Decision {
-  let isAllowed = true;
+function countPrepared(match: PreparedMatch, store: Store): PreparedCheck {
+  if (!store.tally) {
+    return (request, deadlineMs) => {
+      const hits = match(request);
+      if (!hits) return undefined;
+      if (hits.length === 0) return UNLIMITED;
+      try {
+        return count(store, hits, deadlineMs);
+      } catch (error) {
+        return Promise.reject(error as Error);
+      }
+    };
+  }
+  const decision: { isAllowed: boolean; outcomes: readonly Hit[] } = { isAllowed: true, outcomes: [] };
+  return (request) => {
+    const hits = match(request);
+    if (!hits) return undefined;
+    if (hits.length === 0) return UNLIMITED;
+    store.tally!(hits);
+    decision.isAllowed = isAllowed(hits);
+    decision.outcomes = hits;
+    return decision;
+  };
+}
+
+function settle(hits: readonly Hit[], counts: readonly Count[]): Decision {
+  for (let i = 0; i < hits.length; i++) hits[i]!.settle(counts[i]!);
+  return { isAllowed: isAllowed(hits), outcomes: hits };
+}
+
+function isAllowed(hits: readonly Hit[]): boolean {
   for (let i = 0; i < hits.length; i++) {
     const { isOver, group } = hits[i]!;
-    if (isOver && !group.isShadow) isAllowed = false;
+    if (isOver && !group.isShadow) return false;
   }
-  return { isAllowed, outcomes: hits };
+  return true;
 }

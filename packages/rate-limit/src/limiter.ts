@@ -1,4 +1,6 @@
+import type { CompiledDescriptor } from './descriptor/compile-actions.ts';
 import type { Descriptor } from './descriptor/descriptor.ts';
+import type { DescribedRequest } from './descriptor/request.ts';
 import type { Limit } from './rules/limit.ts';
 import type { Count } from './store/store.ts';
 
@@ -12,8 +14,10 @@ export interface RuleOutcome extends Count {
   readonly limit: Limit;
   /** True if the rule only counts. */
   readonly isShadow: boolean;
-  /** The descriptor that matched; unset if a rate limit server decided. */
+  /** The descriptor that matched; unset if a rate limit server decided, or a prepared check. */
   readonly descriptor?: Descriptor | undefined;
+  /** True if only a rate limit server knows the rule. */
+  readonly isForeign?: boolean | undefined;
 }
 
 /** What limits are compared by. */
@@ -30,7 +34,18 @@ export interface Decision {
 export interface Limiter {
   /** Returns the decision; a value if the counters are in memory. Rejects if there is no decision within `deadlineMs`. */
   check(domain: Domain, descriptors: readonly Descriptor[], deadlineMs: number): Decision | Promise<Decision>;
+  /**
+   * Compiles the descriptors of a route and the rules of a domain into one step, with the same decisions as `check`. `undefined` if these
+   * must be checked by `check`; limiters that call a server do not have it.
+   */
+  prepare?(domain: Domain, descriptors: readonly CompiledDescriptor[]): PreparedCheck | undefined;
 }
+
+/**
+ * Counts a request; returns `undefined` if it has no descriptor. A decision that is not a promise may change with the next call, so that
+ * it needs no memory: read it at once. Store failures reject, they do not throw.
+ */
+export type PreparedCheck = (request: DescribedRequest, deadlineMs: number) => Decision | Promise<Decision> | undefined;
 
 /**
  * Returns the outcome that response headers state: one over its limit, then the one with the least requests left, then the one that

@@ -1,13 +1,18 @@
 import type { Context, Scope } from '@edge-gateway/core';
 import type { RateLimitActions } from '@edge-gateway/core/schema';
-import { compileActions, type DescriptorsOf } from '../descriptor/compile-actions.ts';
+import {
+  compileDescriptors,
+  descriptorsOfAll,
+  type CompiledDescriptor,
+  type DescriptorsOf,
+} from '../descriptor/compile-actions.ts';
 import { compileBasic } from '../descriptor/compile-basic.ts';
 import { compileConcurrency, type SlotsOf } from '../descriptor/compile-concurrency.ts';
 import type { Descriptor } from '../descriptor/descriptor.ts';
 import type { DescribedRequest } from '../descriptor/request.ts';
 import { routeNamesOf } from '../descriptor/level-names.ts';
 import { rateLimitError } from '../error-codes.ts';
-import type { Domain, Limiter } from '../limiter.ts';
+import type { Decision, Domain, Limiter, PreparedCheck } from '../limiter.ts';
 import { compileRules } from '../rules/compile-rules.ts';
 import { familiesAt, type Family, type LimitStage } from './families.ts';
 import type { LimitBlock } from './limit-block.ts';
@@ -20,6 +25,8 @@ export interface LimitCheck {
   /** True if each descriptor costs the complexity of the GraphQL operation. */
   readonly isByComplexity: boolean;
   descriptorsOf(request: DescribedRequest): readonly Descriptor[];
+  /** Counts a request: creates its descriptors and calls the limiter, in one step if it can. */
+  readonly decide: PreparedCheck;
 }
 
 /** The limits of a route at one stage. */
@@ -62,19 +69,40 @@ function basicChecks(block: LimitBlock, place: LimitPlace): LimitCheck[] {
   const level = block.route.ratelimitBasic ? 'route' : 'host';
   const basic = block[level].ratelimitBasic;
   if (!basic) return [];
-  const { rule, descriptorOf } = compileBasic(basic, scopeName(block, place.scope, level));
+  const { rule, descriptors } = compileBasic(basic, scopeName(block, place.scope, level));
   const ruleSet = compileRules({ descriptors: [rule] }, { domain: 'basic' });
-  return [
-    {
-      domain: 'basic',
-      limiter: place.limiterOf('basic', [ruleSet]),
-      isByComplexity: false,
-      descriptorsOf(request) {
-        const descriptor = descriptorOf(request);
-        return descriptor ? [descriptor] : [];
-      },
-    },
-  ];
+  return [checkOf('basic', place.limiterOf('basic', [ruleSet]), descriptors)];
+}
+
+function checkOf(
+  domain: Domain,
+  limiter: Limiter,
+  descriptors: readonly CompiledDescriptor[],
+  isByComplexity = false,
+): LimitCheck {
+  const descriptorsOf = descriptorsOfAll(descriptors);
+  const decide = limiter.prepare?.(domain, descriptors) ?? unprepared(domain, limiter, descriptorsOf);
+  return { domain, limiter, isByComplexity, descriptorsOf, decide };
+}
+
+function unprepared(domain: Domain, limiter: Limiter, descriptorsOf: DescriptorsOf): PreparedCheck {
+  return (request, deadlineMs) => {
+    const descriptors = descriptorsOf(request);
+    return descriptors.length === 0 ? undefined : callLimiter({ domain, limiter }, descriptors, deadlineMs);
+  };
+}
+
+/** Calls a limiter. One that fails at once rejects, as one that fails later. */
+export function callLimiter(
+  { domain, limiter }: Pick<LimitCheck, 'domain' | 'limiter'>,
+  descriptors: readonly Descriptor[],
+  deadlineMs: number,
+): Decision | Promise<Decision> {
+  try {
+    return limiter.check(domain, descriptors, deadlineMs);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
 }
 
 function configChecks(block: LimitBlock, families: readonly Family[], place: LimitPlace): LimitCheck[] {
@@ -94,13 +122,11 @@ function configChecks(block: LimitBlock, families: readonly Family[], place: Lim
     compiled.map(({ ruleSet }) => ruleSet),
   );
   return bothKinds((isByComplexity) => {
-    const compilers = compiled.flatMap(({ resource, rateLimits }) => {
+    const descriptors = compiled.flatMap(({ resource, rateLimits }) => {
       const chosen = rateLimits.filter((each) => costsComplexity(each) === isByComplexity);
-      return chosen.length === 0 ? [] : [compileActions(chosen, { resource, ...warnOf(place) })];
+      return compileDescriptors(chosen, { resource, ...warnOf(place) });
     });
-    if (compilers.length === 0) return undefined;
-    const descriptorsOf: DescriptorsOf = (request) => compilers.flatMap((each) => each(request));
-    return { domain: 'vendor.io', limiter, isByComplexity, descriptorsOf };
+    return descriptors.length === 0 ? undefined : checkOf('vendor.io', limiter, descriptors, isByComplexity);
   });
 }
 
@@ -118,13 +144,13 @@ function customChecks(families: readonly Family[], place: LimitPlace): LimitChec
   return bothKinds((isByComplexity) => {
     const chosen = rateLimits.filter((each) => costsComplexity(each) === isByComplexity);
     if (chosen.length === 0) return undefined;
-    return { domain: 'custom', limiter, isByComplexity, descriptorsOf: compileActions(chosen, warnOf(place)) };
+    return checkOf('custom', limiter, compileDescriptors(chosen, warnOf(place)), isByComplexity);
   });
 }
 
 /** Returns the checks of all requests, then those by complexity, which GraphQL routes defer. */
-function bothKinds(checkOf: (isByComplexity: boolean) => LimitCheck | undefined): LimitCheck[] {
-  return [checkOf(false), checkOf(true)].filter((check) => check !== undefined);
+function bothKinds(checkOfKind: (isByComplexity: boolean) => LimitCheck | undefined): LimitCheck[] {
+  return [checkOfKind(false), checkOfKind(true)].filter((check) => check !== undefined);
 }
 
 function costsComplexity({ cost }: RateLimitActions): boolean {

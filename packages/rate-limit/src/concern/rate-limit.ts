@@ -11,7 +11,6 @@ import {
   type Scope,
 } from '@edge-gateway/core';
 import { integerCost } from '../descriptor/cost.ts';
-import type { Descriptor } from '../descriptor/descriptor.ts';
 import type { Decision } from '../limiter.ts';
 import { localRateLimitConcern } from '../local/local-rate-limit.ts';
 import { rateLimitError } from '../error-codes.ts';
@@ -19,7 +18,7 @@ import { createInFlight } from '../store/in-flight.ts';
 import type { LimitStage } from './families.ts';
 import { releaseAtEnd } from './in-flight-limit.ts';
 import { pickLimits, type LimitBlock } from './limit-block.ts';
-import { compileLimits, type LimitCheck } from './limit-checks.ts';
+import { callLimiter, compileLimits, type LimitCheck } from './limit-checks.ts';
 import { secondsOf, showDecision } from './limit-headers.ts';
 import { LimitedRequest, requestPlace } from './limited-request.ts';
 import { limiterSource, type LimiterOptions } from './limiter-source.ts';
@@ -43,8 +42,6 @@ export function createRateLimit(options: LimiterOptions = {}): readonly Concern[
   }));
   return [localRateLimitConcern, ...global] as readonly Concern[];
 }
-
-type MaybePromise<T> = T | Promise<T>;
 
 /** What a handler is compiled from, besides its block. */
 interface Compilation {
@@ -107,62 +104,62 @@ export function compileRateLimit(
     return release !== undefined;
   }
 
-  /** Calls a limiter; returns the error of a rejected request, as a value while limiters return values. */
-  function ask(
-    { domain, limiter }: LimitCheck,
-    descriptors: readonly Descriptor[],
-    facts: Facts,
-  ): MaybePromise<GatewayError | undefined> {
-    let decision: MaybePromise<Decision>;
-    try {
-      decision = limiter.check(domain, descriptors, deadlineMs);
-    } catch (error) {
-      return fail(error, facts);
-    }
-    if (!(decision instanceof Promise)) return apply(decision, facts);
-    return decision.then(
-      (each) => apply(each, facts),
-      (error: unknown) => fail(error, facts),
-    );
-  }
-
   /** Lets the action charge a check for the complexity of an operation; false if the action computes none. */
-  function defer(check: LimitCheck, descriptors: readonly Descriptor[], facts: Facts): boolean {
-    if (!check.isByComplexity || !facts.complexityCharges) return false;
-    facts.complexityCharges.push(async (complexity) => {
+  function defer(each: LimitCheck, { facts, request }: CheckedRequest): boolean {
+    const { complexityCharges } = facts;
+    if (!each.isByComplexity || !complexityCharges) return false;
+    const descriptors = each.descriptorsOf(request);
+    if (descriptors.length === 0) return true;
+    complexityCharges.push((complexity) => {
       const cost = integerCost(complexity);
-      return ask(
-        check,
-        descriptors.map((each) => ({ ...each, cost })),
-        facts,
+      const charged = descriptors.map((descriptor) => ({ ...descriptor, cost }));
+      return Promise.resolve(callLimiter(each, charged, deadlineMs)).then(
+        (decision) => apply(decision, facts),
+        (error: unknown) => fail(error, facts),
       );
     });
     return true;
+  }
+
+  /** Calls the limiters from `from` on; stays synchronous while they return values. */
+  function check(from: number, checked: CheckedRequest): void {
+    const { request, facts, next } = checked;
+    for (let i = from; i < checks.length; i++) {
+      const each = checks[i]!;
+      if (defer(each, checked)) continue;
+      const decision = each.decide(request, deadlineMs);
+      if (decision === undefined) continue;
+      if (decision instanceof Promise) {
+        const go = (denial: GatewayError | undefined): void => (denial ? next(denial) : check(i + 1, checked));
+        decision
+          .then(
+            (counted) => go(apply(counted, facts)),
+            (error: unknown) => go(fail(error, facts)),
+          )
+          .catch(next);
+        return;
+      }
+      const denial = apply(decision, facts);
+      if (denial) return next(denial);
+    }
+    next();
   }
 
   const handler: Handler = function rateLimit(req, res, next) {
     const facts = factsOf(req);
     const request = new LimitedRequest(req, facts, place);
     if (!acquire(request, res, req)) return next(limited(undefined));
-
-    /** Calls the limiters from `i` on; stays synchronous while they return values. */
-    function check(from: number): void {
-      for (let i = from; i < checks.length; i++) {
-        const descriptors = checks[i]!.descriptorsOf(request);
-        if (descriptors.length === 0 || defer(checks[i]!, descriptors, facts)) continue;
-        const denial = ask(checks[i]!, descriptors, facts);
-        if (denial instanceof Promise) {
-          denial.then((error) => (error ? next(error) : check(i + 1))).catch(next);
-          return;
-        }
-        if (denial) return next(denial);
-      }
-      next();
-    }
-    check(0);
+    check(0, { request, facts, next });
   };
   Object.defineProperty(handler, 'name', { value: stage });
   return handler;
+}
+
+/** A request on its way through the checks. */
+interface CheckedRequest {
+  readonly request: LimitedRequest;
+  readonly facts: Facts;
+  readonly next: Parameters<Handler>[2];
 }
 
 /** Namespace of the dynamic metadata about rules that are over their limit. */

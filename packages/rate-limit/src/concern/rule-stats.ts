@@ -37,9 +37,9 @@ export function createDecisionStats(metrics: Metrics): DecisionStats {
   const foreign = new Set<string>();
   const missed = metrics.counter(stat('descriptor_miss'));
 
-  /** Returns the name that an outcome is counted under: only embedded rules have a descriptor. */
-  function countedName({ rule, descriptor }: RuleOutcome): string {
-    if (descriptor || foreign.has(rule)) return rule;
+  /** Returns the name that an outcome is counted under. */
+  function countedName({ rule, isForeign }: RuleOutcome): string {
+    if (!isForeign || foreign.has(rule)) return rule;
     if (foreign.size >= MAX_FOREIGN || rule.length > MAX_NAME) return OTHER;
     foreign.add(rule);
     return rule;

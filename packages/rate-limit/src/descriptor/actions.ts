@@ -6,11 +6,20 @@ import { compileHeaderConditions } from './header-conditions.ts';
 import { compileMetadataKey } from './metadata-value.ts';
 import type { DescribedRequest } from './request.ts';
 
-/**
- * Returns the entry of one action. `undefined` drops the descriptor; `null` leaves out the entry, which only happens for absent headers
- * in sets.
- */
-export type EntryOf = (request: DescribedRequest) => Entry | undefined | null;
+/** One action: the entry that it adds to a descriptor. */
+export interface CompiledAction {
+  readonly key: string;
+  /** True if the value is a secret. */
+  readonly isSecret: boolean;
+  /** The entry of actions with a fixed value. */
+  readonly entry: Entry | undefined;
+  /** True if every request has the entry. */
+  readonly isConstant: boolean;
+  /** True if the descriptor remains without the entry; otherwise it is dropped. */
+  readonly isOptional: boolean;
+  /** Returns the value; `undefined` if the request has none. */
+  valueOf(request: DescribedRequest): string | undefined;
+}
 
 /** How an action is compiled. */
 export interface ActionContext {
@@ -20,13 +29,13 @@ export interface ActionContext {
 }
 
 /** Compiles one action. Throws `ERR_RATE_LIMIT_ACTIONS` if it is unknown, unsupported, or lacks a field. */
-export function compileAction(action: RateLimitAction, context: ActionContext): EntryOf {
+export function compileAction(action: RateLimitAction, context: ActionContext): CompiledAction {
   const { genericKey, requestHeaders, headerValueMatch, metadata } = action;
-  if (action.sourceCluster) return (request) => optionalEntry('source_cluster', request.sourceCluster);
-  if (action.destinationCluster) return (request) => optionalEntry('destination_cluster', request.destinationCluster);
-  if (action.remoteAddress) return (request) => optionalEntry('remote_address', request.clientAddress);
-  if (genericKey)
-    return fixed({ key: GENERIC_KEY, value: required(genericKey.descriptorValue, 'genericKey.descriptorValue') });
+  if (action.sourceCluster) return dynamic('source_cluster', (request) => request.sourceCluster || undefined);
+  if (action.destinationCluster)
+    return dynamic('destination_cluster', (request) => request.destinationCluster || undefined);
+  if (action.remoteAddress) return dynamic('remote_address', (request) => request.clientAddress || undefined);
+  if (genericKey) return constant(GENERIC_KEY, required(genericKey.descriptorValue, 'genericKey.descriptorValue'));
   if (requestHeaders) return compileRequestHeaders(requestHeaders, context);
   if (headerValueMatch) return compileHeaderValueMatch(headerValueMatch);
   if (metadata) return compileMetadata(metadata, context);
@@ -37,6 +46,21 @@ export function compileAction(action: RateLimitAction, context: ActionContext): 
   );
 }
 
+/** Returns an action with the same entry for every request. */
+export function constant(key: string, value: string): CompiledAction {
+  const entry = { key, value };
+  return { key, isSecret: false, entry, isConstant: true, isOptional: false, valueOf: () => value };
+}
+
+/** Returns an action whose value depends on the request. */
+export function dynamic(
+  key: string,
+  valueOf: CompiledAction['valueOf'],
+  { isSecret = false, isOptional = false } = {},
+): CompiledAction {
+  return { key, isSecret, entry: undefined, isConstant: false, isOptional, valueOf };
+}
+
 type Fields<K extends keyof RateLimitAction> = NonNullable<RateLimitAction[K]>;
 
 function required(value: string | undefined, field: string): string {
@@ -44,47 +68,33 @@ function required(value: string | undefined, field: string): string {
   throw rateLimitError('ERR_RATE_LIMIT_ACTIONS', `missing ${field}`);
 }
 
-const fixed =
-  (entry: Entry): EntryOf =>
-  () =>
-    entry;
-
-function optionalEntry(key: string, value: string | undefined, isSecret = false): Entry | undefined {
-  return value ? entryOf(key, value, isSecret) : undefined;
-}
-
-function entryOf(key: string, value: string, isSecret: boolean): Entry {
-  return isSecret ? { key, value, isSecret } : { key, value };
-}
-
-function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet }: ActionContext): EntryOf {
+function compileRequestHeaders(fields: Fields<'requestHeaders'>, { isSet: isOptional }: ActionContext): CompiledAction {
   const name = required(fields.headerName, 'requestHeaders.headerName').toLowerCase();
   const key = required(fields.descriptorKey, 'requestHeaders.descriptorKey');
   const isSecret = isSecretName(name) || isSecretName(key);
-  return (request) => {
-    const value = request.header(name);
-    if (value === undefined) return isSet ? null : undefined;
-    return entryOf(key, value, isSecret);
+  return dynamic(key, (request) => request.header(name), { isSecret, isOptional });
+}
+
+function compileHeaderValueMatch(fields: Fields<'headerValueMatch'>): CompiledAction {
+  const value = required(fields.descriptorValue, 'headerValueMatch.descriptorValue');
+  const test = compileHeaderConditions(fields.headers ?? []);
+  const isExpected = fields.expectMatch ?? true;
+  return {
+    ...constant('header_match', value),
+    isConstant: false,
+    valueOf: (request) => (test(request) === isExpected ? value : undefined),
   };
 }
 
-function compileHeaderValueMatch(fields: Fields<'headerValueMatch'>): EntryOf {
-  const entry = { key: 'header_match', value: required(fields.descriptorValue, 'headerValueMatch.descriptorValue') };
-  const test = compileHeaderConditions(fields.headers ?? []);
-  const isExpected = fields.expectMatch ?? true;
-  return (request) => (test(request) === isExpected ? entry : undefined);
-}
-
-function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): EntryOf {
+function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): CompiledAction {
   const key = required(fields.descriptorKey, 'metadata.descriptorKey');
   const namespace = required(fields.metadataKey?.key, 'metadata.metadataKey.key');
   const read = compileMetadataKey(fields.metadataKey!, fields.source ?? 'DYNAMIC');
   const names = [key, namespace, ...(fields.metadataKey?.path ?? []).map((step) => step.key ?? '')];
-  const isSecret = names.some(isSecretName);
-  const fallback = optionalEntry(key, fields.defaultValue, isSecret);
-  return (request) => {
+  const fallback = fields.defaultValue || undefined;
+  const valueOf = (request: DescribedRequest): string | undefined => {
     const value = read(request);
-    if (typeof value === 'string' && value !== '') return entryOf(key, value, isSecret);
+    if (typeof value === 'string' && value !== '') return value;
     if (value !== undefined && value !== null && value !== '') {
       warn(
         `metadata of ${namespace} for ${key} must be a string, but is ${Array.isArray(value) ? 'a list' : `of type ${typeof value}`}`,
@@ -92,4 +102,5 @@ function compileMetadata(fields: Fields<'metadata'>, { warn }: ActionContext): E
     }
     return fallback;
   };
+  return dynamic(key, valueOf, { isSecret: names.some(isSecretName) });
 }

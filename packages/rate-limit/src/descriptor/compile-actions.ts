@@ -1,6 +1,6 @@
 import type { RateLimitAction, RateLimitActions } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
-import { compileAction, type ActionContext, type EntryOf } from './actions.ts';
+import { compileAction, constant, type ActionContext, type CompiledAction } from './actions.ts';
 import { compileCost, type CostOf } from './cost.ts';
 import { GENERIC_KEY, type Descriptor, type Entry } from './descriptor.ts';
 import { compileLimitOverride, type LimitOverride } from './limit-override.ts';
@@ -28,7 +28,19 @@ export type DescriptorsOf = (request: DescribedRequest) => Descriptor[];
  * descriptorsOf(request); // [{ entries: [{ key: 'plan', value: 'gold' }], isSet: false }]
  */
 export function compileActions(rateLimits: readonly RateLimitActions[], options: ActionsOptions = {}): DescriptorsOf {
-  const compiled = rateLimits.flatMap((each) => compileEntry(each, options));
+  return descriptorsOfAll(compileDescriptors(rateLimits, options));
+}
+
+/** Compiles actions as {@link compileActions} does, each descriptor apart. */
+export function compileDescriptors(
+  rateLimits: readonly RateLimitActions[],
+  options: ActionsOptions = {},
+): readonly CompiledDescriptor[] {
+  return rateLimits.flatMap((each) => compileEntry(each, options));
+}
+
+/** Returns the function that creates the descriptors. */
+export function descriptorsOfAll(compiled: readonly CompiledDescriptor[]): DescriptorsOf {
   // Arrays of known length need far less memory than those that grow.
   const only = compiled.length === 1 ? compiled[0] : undefined;
   if (only) {
@@ -47,28 +59,28 @@ export function compileActions(rateLimits: readonly RateLimitActions[], options:
   };
 }
 
-interface CompiledEntry {
+/** The actions of one descriptor. */
+export interface CompiledDescriptor {
   readonly isSet: boolean;
-  readonly prefix: readonly Entry[];
-  readonly actions: readonly EntryOf[];
+  readonly actions: readonly CompiledAction[];
   readonly limitOf: LimitOverride | undefined;
   readonly costOf: CostOf | undefined;
 }
 
-function compileEntry(fields: RateLimitActions, { resource, warn }: ActionsOptions): CompiledEntry[] {
+function compileEntry(fields: RateLimitActions, { resource, warn }: ActionsOptions): CompiledDescriptor[] {
   if (fields.type === 'TOKEN') throw rateLimitError('ERR_RATE_LIMIT_ACTIONS', 'type TOKEN is not supported: use cost');
   const { actions = [], setActions = [], limit, cost } = fields;
   const warnOnce = once(warn);
   const key = limit?.dynamicMetadata?.metadataKey as MetadataKey | undefined;
+  const prefix = resource === undefined ? [] : [constant(GENERIC_KEY, resource)];
   const rest = {
-    prefix: resource === undefined ? [] : [{ key: GENERIC_KEY, value: resource }],
     limitOf: key && compileLimitOverride(key, warnOnce),
     costOf: cost && compileCost(cost),
   };
-  const compileAll = (list: readonly RateLimitAction[], context: ActionContext): CompiledEntry[] =>
+  const compileAll = (list: readonly RateLimitAction[], context: ActionContext): CompiledDescriptor[] =>
     list.length === 0
       ? []
-      : [{ ...rest, isSet: context.isSet, actions: list.map((each) => compileAction(each, context)) }];
+      : [{ ...rest, isSet: context.isSet, actions: [...prefix, ...list.map((each) => compileAction(each, context))] }];
   return [
     ...compileAll(actions, { isSet: false, warn: warnOnce }),
     ...compileAll(setActions, { isSet: true, warn: warnOnce }),
@@ -85,18 +97,23 @@ function once(warn: ((message: string) => void) | undefined): (message: string) 
   };
 }
 
-function describe(
-  { isSet, prefix, actions, limitOf, costOf }: CompiledEntry,
+/** Returns the descriptor of a request; `undefined` if it has none. */
+export function describe(
+  { isSet, actions, limitOf, costOf }: CompiledDescriptor,
   request: DescribedRequest,
 ): Descriptor | undefined {
-  const entries = new Array<Entry>(prefix.length + actions.length);
+  const entries = new Array<Entry>(actions.length);
   let length = 0;
-  for (let i = 0; i < prefix.length; i++) entries[length++] = prefix[i]!;
   for (let i = 0; i < actions.length; i++) {
-    const entry = actions[i]!(request);
-    if (entry === undefined) return undefined;
-    if (entry !== null) entries[length++] = entry;
+    const action = actions[i]!;
+    const value = action.valueOf(request);
+    if (value !== undefined) entries[length++] = action.entry ?? entryOf(action, value);
+    else if (!action.isOptional) return undefined;
   }
   if (length < entries.length) entries.length = length;
   return { entries, isSet, limit: limitOf?.(request), cost: costOf?.(request) };
+}
+
+function entryOf({ key, isSecret }: CompiledAction, value: string): Entry {
+  return isSecret ? { key, value, isSecret } : { key, value };
 }

@@ -1,4 +1,6 @@
-import type { RateLimitBasic, RateLimitDescriptor } from '@edge-gateway/core/schema';
+import type { RateLimit, RateLimitBasic, RateLimitDescriptor } from '@edge-gateway/core/schema';
+import { constant, dynamic, type CompiledAction } from './actions.ts';
+import { describe, type CompiledDescriptor } from './compile-actions.ts';
 import { GENERIC_KEY, type Descriptor } from './descriptor.ts';
 import type { DescribedRequest } from './request.ts';
 
@@ -6,6 +8,8 @@ import type { DescribedRequest } from './request.ts';
 export interface CompiledBasic {
   /** For {@link compileRules} of the domain `basic`. */
   readonly rule: RateLimitDescriptor;
+  /** Of which a request has one at most. */
+  readonly descriptors: readonly CompiledDescriptor[];
   /** Returns `undefined` if there is no limit for this kind of user. */
   descriptorOf(request: DescribedRequest): Descriptor | undefined;
 }
@@ -19,22 +23,28 @@ export interface CompiledBasic {
  * const ruleSet = compileRules({ descriptors: [rule] }, { domain: 'basic' });
  */
 export function compileBasic({ anonymousLimits, authorizedLimits }: RateLimitBasic, scope: string): CompiledBasic {
-  const descriptors: RateLimitDescriptor[] = [];
-  if (anonymousLimits) descriptors.push(kindOfUser(ANONYMOUS, { key: ADDRESS, rateLimit: anonymousLimits }));
-  if (authorizedLimits) descriptors.push(kindOfUser(AUTHENTICATED, { key: USER, rateLimit: authorizedLimits }));
-  const first = { key: GENERIC_KEY, value: scope };
+  const rules: RateLimitDescriptor[] = [];
+  const descriptors: CompiledDescriptor[] = [];
+  const limit = (kind: string, key: string, rateLimit: RateLimit, valueOf: CompiledAction['valueOf']): void => {
+    rules.push({ key: KIND, value: kind, descriptors: [{ key, rateLimit }] });
+    const actions = [constant(GENERIC_KEY, scope), constant(KIND, kind), dynamic(key, valueOf)];
+    descriptors.push({ isSet: false, actions, limitOf: undefined, costOf: undefined });
+  };
+  if (anonymousLimits) {
+    limit(ANONYMOUS, ADDRESS, anonymousLimits, ({ userId, clientAddress }) =>
+      userId === undefined ? clientAddress : undefined,
+    );
+  }
+  if (authorizedLimits) limit(AUTHENTICATED, USER, authorizedLimits, ({ userId }) => userId);
   return {
-    rule: { ...first, descriptors },
-    descriptorOf({ userId, clientAddress }) {
-      if (userId !== undefined) {
-        if (!authorizedLimits) return undefined;
-        return { isSet: false, entries: [first, { key: KIND, value: AUTHENTICATED }, { key: USER, value: userId }] };
+    rule: { key: GENERIC_KEY, value: scope, descriptors: rules },
+    descriptors,
+    descriptorOf(request) {
+      for (const each of descriptors) {
+        const descriptor = describe(each, request);
+        if (descriptor) return descriptor;
       }
-      if (!anonymousLimits || clientAddress === undefined) return undefined;
-      return {
-        isSet: false,
-        entries: [first, { key: KIND, value: ANONYMOUS }, { key: ADDRESS, value: clientAddress }],
-      };
+      return undefined;
     },
   };
 }
@@ -54,7 +64,3 @@ const AUTHENTICATED = 'is-authenticated';
 const ANONYMOUS = 'not-authenticated';
 const ADDRESS = 'remote_address';
 const USER = 'user_id';
-
-function kindOfUser(value: string, rule: RateLimitDescriptor): RateLimitDescriptor {
-  return { key: KIND, value, descriptors: [rule] };
-}

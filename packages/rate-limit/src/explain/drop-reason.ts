@@ -16,8 +16,8 @@ export function dropReason(
     const warn = (message: string): void => {
       warning = message;
     };
-    const entry = compileAction(each, { isSet, warn })(request);
-    if (entry === undefined) return warning ?? absence(each);
+    const action = compileAction(each, { isSet, warn });
+    if (action.valueOf(request) === undefined && !action.isOptional) return warning ?? absence(each);
   }
   return all.length === 0 ? 'no actions' : undefined;
 }

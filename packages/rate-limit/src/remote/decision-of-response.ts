@@ -34,6 +34,7 @@ function outcomeOf({ code, currentLimit, limitRemaining = 0, durationUntilReset 
       rule: currentLimit.name ?? '',
       limit: limitOf(currentLimit.requestsPerUnit ?? 0, unit),
       isShadow: false,
+      isForeign: true,
       isOver: code === OVER_LIMIT,
       remaining: limitRemaining,
       resetMs: Math.max(0, seconds * 1000 + nanos / 1e6),
@@ -47,5 +48,13 @@ function limitOf(requests: number, unit: Unit): Limit {
 
 /** Only the names of such rules are known, and that they are over their limit. */
 function shadowOutcome(rule: string): RuleOutcome {
-  return { rule, limit: limitOf(0, 'SECOND'), isShadow: true, isOver: true, remaining: 0, resetMs: 0 };
+  return {
+    rule,
+    limit: limitOf(0, 'SECOND'),
+    isShadow: true,
+    isForeign: true,
+    isOver: true,
+    remaining: 0,
+    resetMs: 0,
+  };
 }

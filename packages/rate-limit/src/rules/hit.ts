@@ -17,15 +17,17 @@ export interface Hit extends Tally, RuleOutcome {
 }
 
 /** The values of a counter: none, one entry, or several as the end of a key, which starts with a separator. */
-export type HitValues = Entry | string | undefined;
+export type HitValues = Value | string | undefined;
+
+type Value = Pick<Entry, 'value' | 'isSecret'>;
 
 /** Returns a value as a part of a counter's key. */
-export function valuePart({ value, isSecret }: Entry): string {
+export function valuePart({ value, isSecret }: Value): string {
   return `|${isSecret ? digestPart(value) : keyPart(value)}`;
 }
 
 /** Returns the values with that of one more entry. Rules of trees have a fixed number of values. */
-export function withValue(values: HitValues, entry: Entry): HitValues {
+export function withValue(values: HitValues, entry: Value): HitValues {
   return values === undefined ? entry : endOfKey(values) + valuePart(entry);
 }
 
@@ -41,33 +43,48 @@ export function withSetValues(values: HitValues, entries: readonly Entry[]): Hit
 
 /** Returns the hit of a rule; `undefined` if neither the rule nor the descriptor has a limit. */
 export function hitOf(rule: Rule, values: HitValues, descriptor: Descriptor): Hit | undefined {
-  const { limit } = descriptor;
-  const applied = limit ? overridden(limit, rule.limit) : rule.limit;
-  return applied && new RuleHit(rule, values, applied, descriptor);
+  const applied = appliedLimit(rule, descriptor.limit);
+  if (!applied) return undefined;
+  const hit = new RuleHit(rule, applied, values, descriptor.cost ?? 1);
+  hit.descriptor = descriptor;
+  return hit;
 }
 
-/** One object instead of three per hit. It computes its key only for stores that read it. */
-class RuleHit implements Hit {
-  readonly group: Rule;
-  readonly limit: Limit;
-  readonly descriptor: Descriptor;
-  isOver: boolean;
-  remaining: number;
-  resetMs: number;
-  readonly #values: HitValues;
+/** Returns the limit of a rule, or the one that replaces it. */
+export function appliedLimit({ limit: own }: Rule, replacement: Limit | undefined): Limit | undefined {
+  if (!replacement) return own;
+  return own ? { ...replacement, algorithm: own.algorithm } : replacement;
+}
 
-  constructor(group: Rule, values: HitValues, limit: Limit, descriptor: Descriptor) {
+/** One object instead of three per hit. It computes its key only for stores that read it. Prepared checks use it again. */
+export class RuleHit implements Hit {
+  readonly group: Rule;
+  limit: Limit;
+  cost: number;
+  values: string;
+  isSecret: boolean;
+  descriptor: Descriptor | undefined = undefined;
+  isOver = false;
+  remaining = 0;
+  resetMs = 0;
+  /** True if `values` are the end of the key. */
+  #isEnd: boolean;
+
+  constructor(group: Rule, limit: Limit, values: HitValues, cost: number) {
     this.group = group;
-    this.#values = values;
     this.limit = limit;
-    this.descriptor = descriptor;
-    this.isOver = false;
-    this.remaining = 0;
-    this.resetMs = 0;
+    this.cost = cost;
+    const isEnd = typeof values !== 'object';
+    this.#isEnd = isEnd;
+    this.values = isEnd ? (values ?? '') : values.value;
+    this.isSecret = isEnd ? false : values.isSecret === true;
   }
 
-  get cost(): number {
-    return this.descriptor.cost ?? 1;
+  /** Sets the only value of the counter. */
+  setValue(value: string, isSecret: boolean): void {
+    this.values = value;
+    this.isSecret = isSecret;
+    this.#isEnd = false;
   }
 
   get rule(): string {
@@ -79,17 +96,8 @@ class RuleHit implements Hit {
   }
 
   get key(): string {
-    return this.group.id + endOfKey(this.#values);
-  }
-
-  get values(): string {
-    const values = this.#values;
-    return values === undefined ? '' : typeof values === 'string' ? values : values.value;
-  }
-
-  get isSecret(): boolean {
-    const values = this.#values;
-    return typeof values === 'object' && values.isSecret === true;
+    const { group, values, isSecret } = this;
+    return group.id + (this.#isEnd ? values : valuePart({ value: values, isSecret }));
   }
 
   settle({ isOver, remaining, resetMs }: Count): void {
@@ -101,8 +109,4 @@ class RuleHit implements Hit {
 
 function endOfKey(values: HitValues): string {
   return values === undefined ? '' : typeof values === 'string' ? values : valuePart(values);
-}
-
-function overridden(limit: Limit, own: Limit | undefined): Limit {
-  return own ? { ...limit, algorithm: own.algorithm } : limit;
 }

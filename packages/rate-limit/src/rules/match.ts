@@ -71,7 +71,8 @@ function matchTree(tree: Level, descriptor: Descriptor, start: number): Hit | un
   return rule && hitOf(rule, values, descriptor);
 }
 
-function withHighestWeight(hits: Hit[]): Hit[] {
+/** Returns the hits of a request that count: those of the highest weight, and those that weights do not concern. */
+export function withHighestWeight(hits: Hit[]): Hit[] {
   let highest = 0;
   for (const { group: rule } of hits) if (!rule.isShadow && rule.weight > highest) highest = rule.weight;
   if (highest === 0) return hits;

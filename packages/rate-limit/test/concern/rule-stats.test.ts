@@ -40,10 +40,9 @@ describe('the statistics of rules', () => {
     const stats = createDecisionStats(metrics);
     const names = Array.from({ length: 3000 }, (_, i) => `foreign.${i}`);
     for (const rule of [...names, 'x'.repeat(257), ...names]) {
-      stats.count({ isAllowed: true, outcomes: [outcome(9, { rule })] });
+      stats.count({ isAllowed: true, outcomes: [outcome(9, { rule, isForeign: true })] });
     }
-    const descriptor = { isSet: false, entries: [] };
-    stats.count({ isAllowed: true, outcomes: [outcome(9, { rule: 'custom.own', descriptor })] });
+    stats.count({ isAllowed: true, outcomes: [outcome(9, { rule: 'custom.own' })] });
     const hits = new Map(
       metrics
         .list()
