@@ -8,6 +8,8 @@ import { cpuPerRequest, median, pin } from './measure.ts';
 
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15);
 const AMOUNT = Number(process.env['AMOUNT'] ?? 3000);
+/** Requests per route until the gateways run at their final speed. */
+const WARM_UP = 20_000;
 const CONNECTIONS = 64;
 
 // Everything that is measured runs on the first core, what answers on the other.
@@ -23,6 +25,7 @@ async function start(
 }
 
 const redis = await startRedis();
+pin(redis, '1');
 const upstream = await start('forward-proxies.ts', ['upstream'], '1');
 const gateways = [];
 for (const [label, ...args] of [['memory'], ['Redis', `redis://${redis.host}`]] as const) {
@@ -32,7 +35,11 @@ for (const [label, ...args] of [['memory'], ['Redis', `redis://${redis.host}`]] 
 }
 
 const headersOf = (): Record<string, string> => ({});
-for (let round = 0; round < ROUNDS + 2; round++) {
+for (const { child, pool } of gateways) {
+  for (const path of ['/open', '/limited'])
+    await cpuPerRequest(child, pool, { path, headersOf, amount: WARM_UP, connections: CONNECTIONS });
+}
+for (let round = 0; round < ROUNDS; round++) {
   for (const { child, pool, open, limited } of gateways) {
     const measure = (path: string): Promise<number> =>
       cpuPerRequest(child, pool, { path, headersOf, amount: AMOUNT, connections: CONNECTIONS });
@@ -40,8 +47,6 @@ for (let round = 0; round < ROUNDS + 2; round++) {
     const first = round % 2 === 0 ? '/open' : '/limited';
     const earlier = await measure(first);
     const later = await measure(first === '/open' ? '/limited' : '/open');
-    // Two rounds warm up.
-    if (round < 2) continue;
     open.push(first === '/open' ? earlier : later);
     limited.push(first === '/open' ? later : earlier);
   }
