@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv6, SocketAddress } from 'node:net';
+import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 
 /** The client of a request and its connection, as far as they can be trusted. */
 export interface ClientConnection {
@@ -19,9 +19,16 @@ export interface ClientConnection {
 const MAPPED = /^[0:]+:ffff:/i;
 const CANONICAL_MAPPED = /^::ffff:(?=.*\.)/;
 
+/** How sockets that accept both families spell an IPv4 address. */
+const MAPPED_BY_SOCKET = '::ffff:';
+
 /** Returns an address in the form of logs and headers: IPv4-mapped IPv6 addresses become IPv4, whatever their spelling. */
 export function plainAddress(address: string | undefined): string {
   if (address === undefined) return '';
+  if (address.startsWith(MAPPED_BY_SOCKET)) {
+    const rest = address.slice(MAPPED_BY_SOCKET.length);
+    if (isIPv4(rest)) return rest;
+  }
   if (!MAPPED.test(address) || !isIPv6(address)) return address;
   const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
   return CANONICAL_MAPPED.test(canonical) ? canonical.slice(7) : address;

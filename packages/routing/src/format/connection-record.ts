@@ -17,6 +17,7 @@ let connections = 0;
 /** The connection of a request, read from its socket on demand. */
 export class ConnectionRecord {
   readonly #req: OnConnection;
+  #directAddress: string | undefined;
 
   constructor(req: OnConnection) {
     this.#req = req;
@@ -31,7 +32,7 @@ export class ConnectionRecord {
 
   /** The peer of the connection, or the client that its PROXY header names. */
   get directAddress(): string {
-    return plainAddress(this.#req.socket.remoteAddress);
+    return (this.#directAddress ??= plainAddress(this.#req.socket.remoteAddress));
   }
 
   get directPort(): number {
