@@ -41,6 +41,8 @@ export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-respo
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';
+export { differingKeys, withChanges, type MapChanges } from './layered-map.ts';
+export { difference, type Difference } from './ranges.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';

@@ -13,11 +13,12 @@ export interface SecretUse {
   readonly used: Map<string, Use>;
 }
 
-/** Returns a context that records which secrets are read from it. */
-export function noteSecrets(context: Context): SecretUse {
+/** Returns a context that records which secrets are read from it. `onFirst` is called when the first one is. */
+export function noteSecrets(context: Context, onFirst?: () => void): SecretUse {
   const used: SecretUse['used'] = new Map();
   const note = (id: string, read: Use['read']): SecretValue | undefined => {
     const value = read(context.secrets);
+    if (used.size === 0) onFirst?.();
     used.set(id, { value, read });
     return value;
   };

@@ -1,4 +1,5 @@
 import type { ControlPlaneState } from './state.ts';
+import { differingKeys } from '../layered-map.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SECONDS_BUCKETS, type Metrics, type StatName } from '../observe/metrics.ts';
 import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts';
@@ -90,8 +91,9 @@ function linesOf(issues: ReadonlyMap<string, Problem>, logged: ReadonlySet<strin
 /** Counts the accepted and rejected resources among the changed statuses. */
 function verdictsOf(now: ControlPlaneState['statuses'], before: ControlPlaneState['statuses']) {
   const verdicts = { accepted: 0, rejected: 0 };
-  for (const [key, status] of now) {
-    if (before.get(key) === status) continue;
+  for (const key of differingKeys(before, now)) {
+    const status = now.get(key);
+    if (!status) continue;
     const isRejected = Object.values(status.statuses).some(({ state }) => state === 'Rejected');
     verdicts[isRejected ? 'rejected' : 'accepted']++;
   }

@@ -1,6 +1,7 @@
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './problems.ts';
 import type { Observed } from '../resource/stored.ts';
+import { withChanges } from '../layered-map.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
 import type { Resource, ResourceKey } from '../resource/resource.ts';
@@ -221,9 +222,9 @@ function toState(
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }
 
-function rejectedDocuments({ state: { stored } }: Store): ReadonlyMap<ResourceKey, object> {
+function rejectedDocuments({ state: { faulty } }: Store): ReadonlyMap<ResourceKey, object> {
   const rejected = new Map<ResourceKey, object>();
-  for (const [key, { written }] of stored) if (written) rejected.set(key, written);
+  for (const [key, { written }] of faulty) if (written) rejected.set(key, written);
   return rejected;
 }
 
@@ -233,13 +234,10 @@ function resourcesAfter(
   changed: ReadonlySet<ResourceKey>,
   { stored }: Store['state'],
 ): ReadonlyMap<ResourceKey, Resource> {
-  const resources = new Map(before);
-  for (const key of changed) {
-    const resource = stored.get(key)?.resource;
-    if (resource) resources.set(key, resource);
-    else resources.delete(key);
-  }
-  return resources;
+  return withChanges(
+    before,
+    Array.from(changed, (key) => [key, stored.get(key)?.resource] as const),
+  );
 }
 
 /** Merges the observations of several observers about one resource. */

@@ -7,11 +7,11 @@ import { SETTINGS_NAME } from '../translate/settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
-  const { stored, unfiled } = store.state;
+  const { faulty, unfiled } = store.state;
   const found = new Map<string, Problem>();
   const add = (issue: Problem): void => void found.set(formatIssue(issue), issue);
   unfiled.forEach(add);
-  for (const { issues } of stored.values()) issues.forEach(add);
+  for (const { issues } of faulty.values()) issues.forEach(add);
   for (const located of translated) add(toProblem(located, store));
   return [...found]
     .sort(([a, one], [b, other]) => compareOrigins(one.origin, other.origin) || (a < b ? -1 : 1))

@@ -4,6 +4,7 @@ import type { Observed, StoredResource, StoreState } from '../resource/stored.ts
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
+import { withChanges } from '../layered-map.ts';
 import type { SourceChange } from '../source/source.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 
@@ -36,7 +37,9 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   const observed = new Map<ResourceKey, Observed>();
-  let state: StoreState = { revision: 0, stored: new Map(), unfiled: [] };
+  /** Those of `units` with problems without a key. */
+  const withUnfiled = new Map<string, UnitContent>();
+  let state: StoreState = { revision: 0, stored: new Map(), faulty: new Map(), unfiled: [] };
 
   function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
     const before = units.get(unit)?.claims ?? [];
@@ -49,6 +52,8 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
     for (const claim of now) claims.set(claim.key, [...(claims.get(claim.key) ?? []), claim]);
     if (content) units.set(unit, content);
     else units.delete(unit);
+    if (content && content.unfiled.length > 0) withUnfiled.set(unit, content);
+    else withUnfiled.delete(unit);
     return [...before, ...now].map(({ key }) => key);
   }
 
@@ -64,21 +69,23 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
   }
 
   function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
-    const stored = new Map(state.stored);
-    const changed = new Set<ResourceKey>();
+    const changes = new Map<ResourceKey, StoredResource | undefined>();
     for (const key of touched) {
       const before = state.stored.get(key);
       const now = resolve(claims.get(key) ?? [], before, observed.get(key));
       if (now === before) continue;
-      changed.add(key);
-      if (now) stored.set(key, now);
-      else stored.delete(key);
+      changes.set(key, now);
     }
-    const unfiled = unfiledOf(units, state.unfiled);
-    if (changed.size > 0 || unfiled !== state.unfiled || state.revision === 0) {
-      state = Object.freeze({ revision: state.revision + 1, stored, unfiled });
+    const unfiled = unfiledOf(withUnfiled, state.unfiled);
+    if (changes.size > 0 || unfiled !== state.unfiled || state.revision === 0) {
+      const stored = withChanges(state.stored, changes);
+      const faulty = withChanges(
+        state.faulty,
+        Array.from(changes, ([key, now]) => [key, isFaulty(now) ? now : undefined] as const),
+      );
+      state = Object.freeze({ revision: state.revision + 1, stored, faulty, unfiled });
     }
-    return changed;
+    return new Set(changes.keys());
   }
 
   return {
@@ -100,6 +107,10 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       return claim?.locate?.(path) ?? claim?.origin;
     },
   };
+}
+
+function isFaulty(stored: StoredResource | undefined): boolean {
+  return stored !== undefined && (stored.issues.length > 0 || stored.written !== undefined);
 }
 
 /** Returns the secrets among the resources in use. */
@@ -140,7 +151,7 @@ function sameResource(now: Resource, before: Resource | undefined): Resource {
 
 function unfiledOf(units: ReadonlyMap<string, UnitContent>, before: readonly Problem[]): readonly Problem[] {
   const unfiled: Problem[] = [];
-  for (const content of units.values()) if (content.unfiled.length > 0) unfiled.push(...content.unfiled);
+  for (const content of units.values()) unfiled.push(...content.unfiled);
   unfiled.sort((a, b) => compareOrigins(a.origin, b.origin));
   return isDeepStrictEqual(unfiled, before) ? before : unfiled;
 }

@@ -43,6 +43,8 @@ export interface StoreState {
   /** Number of applied changes, from 1. */
   readonly revision: number;
   readonly stored: ReadonlyMap<ResourceKey, StoredResource>;
+  /** Those of `stored` with issues, and those whose document was rejected. */
+  readonly faulty: StoreState['stored'];
   /** Problems of documents without a key: no kind, no name, unreadable. */
   readonly unfiled: readonly Problem[];
 }

@@ -1,3 +1,4 @@
+import { differingKeys } from '../layered-map.ts';
 import type { Kind, ResourceKey } from '../resource/resource.ts';
 import type { StoreState } from '../resource/stored.ts';
 import type { Dependencies } from './input.ts';
@@ -13,25 +14,12 @@ export interface Changes {
 }
 
 export function changesBetween(before: StoreState['stored'], now: StoreState['stored']): Changes {
-  const keys = new Set<ResourceKey>();
+  const keys = differingKeys(before, now);
   const kinds = new Set<Kind>();
   const members = new Set<Kind>();
-  let kept = 0;
-  for (const [key, stored] of now) {
-    const known = before.get(key);
-    if (known) kept++;
-    if (known === stored) continue;
-    keys.add(key);
+  for (const key of keys) {
     kinds.add(kindOf(key));
-    if (!known) members.add(kindOf(key));
-  }
-  if (kept < before.size) {
-    for (const key of before.keys()) {
-      if (now.has(key)) continue;
-      keys.add(key);
-      kinds.add(kindOf(key));
-      members.add(kindOf(key));
-    }
+    if (!before.has(key) || !now.has(key)) members.add(kindOf(key));
   }
   return { keys, kinds, members };
 }

@@ -16,6 +16,8 @@ export interface Memo {
   readonly stored: StoreState['stored'];
   readonly settings: TranslationSettings;
   readonly lists: ReadonlyMap<Kind, readonly StoredResource[]>;
+  /** Virtual services without a version in use, sorted by key. */
+  readonly rejected: readonly StoredResource[];
   readonly upstreams: UpstreamTable;
   readonly authConfigs: AuthConfigTable;
   readonly served: readonly SnapshotUpstream[];
@@ -34,7 +36,7 @@ export function problemsOf({ stored, statuses, listeners }: Omit<Memo, 'proxies'
     if (problem.repeated) return;
     found.set(`${key} ${problem.severity} ${problem.message} ${JSON.stringify(problem.path)}`, { key, problem });
   };
-  for (const [key, { problems }] of statuses.entries) {
+  for (const [key, { problems }] of statuses.faulty) {
     if (key.startsWith('Proxy/') && !stored.has(key)) continue;
     for (const problem of problems.flat()) add(key, problem);
   }

@@ -2,20 +2,30 @@ import type { ResourceKey } from '../resource/resource.ts';
 import type { AuthConfigEntry } from './reference/tables.ts';
 import { isAffected, type Changes } from './changes.ts';
 import type { Memo } from './memo.ts';
-import type { TranslationInput } from './input.ts';
+import type { Dependencies, TranslationInput } from './input.ts';
 
 /** Kinds whose changes are compared in more detail than by resource. */
 const COMPARED_KINDS = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
 
-/** Returns which previous builds cannot be reused. */
-export function outdatedBy(input: TranslationInput, memo: Memo | undefined, changes: Changes | undefined) {
+/** Which previous builds cannot be reused. */
+export interface Outdated {
+  /** False if all of them can be. */
+  readonly any: boolean;
+  has(build: { readonly dependencies: Dependencies }): boolean;
+}
+
+export function outdatedBy(input: TranslationInput, memo: Memo | undefined, changes: Changes | undefined): Outdated {
   const keys = new Set<ResourceKey>();
   const all = !memo || !changes || memo.settings !== input.settings;
   for (const key of changes?.keys ?? []) if (!COMPARED_KINDS.some((kind) => key.startsWith(kind))) keys.add(key);
   for (const key of changedKeys(input.upstreams, memo?.upstreams)) keys.add(key);
   for (const key of changedKeys(input.authConfigs, memo?.authConfigs)) keys.add(key);
-  return ({ dependencies }: { dependencies: Parameters<typeof isAffected>[0] }) =>
-    all || isAffected(dependencies, keys, changes);
+  // No build refers to virtual services.
+  const isMissed = [...(changes?.members ?? [])].some((kind) => kind !== 'VirtualService');
+  return {
+    any: all || keys.size > 0 || isMissed,
+    has: ({ dependencies }) => all || isAffected(dependencies, keys, changes),
+  };
 }
 
 /** The parts of an entry that those who refer to it depend on; upstreams are referred to by name. */

@@ -1,14 +1,14 @@
 import type { Snapshot } from '../contract/snapshot.ts';
-import type { StoreState } from '../resource/stored.ts';
+import type { StoredResource, StoreState } from '../resource/stored.ts';
 import type { Resource, ResourceKey, ResourceStatus } from '../resource/resource.ts';
 import { authConfigTable } from './reference/auth-configs.ts';
-import { changesBetween } from './changes.ts';
+import { changesBetween, type Changes } from './changes.ts';
 import { Derived } from './derived.ts';
 import { buildListeners } from './listener/build-listeners.ts';
 import { missingOptions } from './listener/missing-options.ts';
 import { usedGateways, type DefaultGateways } from './listener/gateways.ts';
 import type { LocatedProblem } from './status/report.ts';
-import { listsOf } from './lists.ts';
+import { listsOf, withItems } from './lists.ts';
 import { problemsOf, type Memo } from './memo.ts';
 import { servedUpstreams, upstreamTable } from './reference/upstreams.ts';
 import { readSettings } from './settings.ts';
@@ -65,6 +65,7 @@ export function translate({ stored, defaultGateways }: TranslateOptions, memo?: 
     derived,
     settings,
     lists,
+    rejected: rejectedServices(list('VirtualService'), stored, memo, changes),
     upstreams,
     authConfigs,
     served,
@@ -76,4 +77,23 @@ export function translate({ stored, defaultGateways }: TranslateOptions, memo?: 
   };
   const problems = problemsOf(parts);
   return Object.freeze({ proxies, snapshots, statuses: statuses.statuses, problems, memo: parts });
+}
+
+function rejectedServices(
+  all: readonly StoredResource[],
+  stored: StoreState['stored'],
+  memo: Memo | undefined,
+  changes: Changes | undefined,
+): readonly StoredResource[] {
+  if (!memo || !changes) return all.filter(({ resource }) => !resource);
+  const changed = [...changes.keys].filter((key) => key.startsWith('VirtualService/'));
+  return withItems(
+    memo.rejected,
+    changed.map((key) => [key, isRejected(stored.get(key)) ? stored.get(key) : undefined] as const),
+    ({ key }) => key,
+  );
+}
+
+function isRejected(stored: StoredResource | undefined): boolean {
+  return stored !== undefined && !stored.resource;
 }

@@ -43,7 +43,12 @@ class Stock {
 
   state(seed = 0): StoreState {
     const entries = [...this.#stored];
-    return { revision: ++this.#revision, stored: new Map(seed ? shuffled(entries, seed) : entries), unfiled: [] };
+    return {
+      revision: ++this.#revision,
+      stored: new Map(seed ? shuffled(entries, seed) : entries),
+      faulty: new Map(),
+      unfiled: [],
+    };
   }
 }
 
@@ -110,6 +115,23 @@ describe('incremental translation', () => {
     const [old, now] = [first, second].map((one) => one.snapshots.get('gateway-proxy')!);
     expect(now!.version).not.to.equal(old!.version);
     expect(now!.upstreams).to.equal(old!.upstreams);
+  });
+
+  it('serves a virtual host again after the other claimant of its domain is removed', () => {
+    const stock = new Stock();
+    const claiming = (name: string, domains: readonly string[]) =>
+      stored({ kind: 'VirtualService', name }, { virtualHost: { domains, routes: [] } });
+    stock.put(claiming('a', ['same.example.com']));
+    stock.put(claiming('b', ['other.example.com']));
+    const first = translate(stock.state());
+    stock.put(claiming('c', ['same.example.com', 'c.example.com']));
+    const second = translate(stock.state(), first.memo);
+    expect(byName(hostsOf(second), 'a')).to.equal(byName(hostsOf(first), 'a'));
+    expect(byName(hostsOf(second), 'c')).to.equal(undefined);
+    stock.remove('VirtualService', 'a');
+    const third = translate(stock.state(), second.memo);
+    expect(byName(hostsOf(third), 'c').domains).to.deep.equal(['same.example.com', 'c.example.com']);
+    expect(third.statuses.get('VirtualService/gw-system/c')!.statuses['gw-system']!.state).to.equal('Accepted');
   });
 
   it('keeps the virtual hosts if only an upstream changes', () => {

@@ -1,4 +1,6 @@
 import {
+  difference,
+  differingKeys,
   isStale,
   type Context,
   type Handler,
@@ -7,13 +9,14 @@ import {
   type Snapshot,
   type SnapshotSettings,
   type VirtualHost,
+  withChanges,
 } from '@edge-gateway/core';
 import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileUnrouted, type Unrouted } from '../route/compile/unrouted.ts';
 import { compileUnroutedMask } from '../dlp/dlp.ts';
 import { createAccessLogs, createConnectionLogs, type AccessLog } from '../access-log/access-log.ts';
 import type { Sinks } from '../access-log/sinks.ts';
-import { createDomainIndex, type DomainEntry } from '../route/match/domain.ts';
+import { DomainIndex, type DomainEntry } from '../route/match/domain.ts';
 import type { Collector, Collectors } from '../collect/collectors.ts';
 import { logsRequestEnd } from './request-end.ts';
 import { compileTracing } from '../tracing/compile-tracing.ts';
@@ -83,10 +86,14 @@ export function createListenerTable(environment: ListenerEnvironment) {
 
 function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledHost> {
   for (const [name, listener] of before) {
-    const now = after.get(name)?.hosts;
-    for (const [source, host] of listener.hosts) if (now?.get(source) !== host) yield host;
+    for (const source of differingKeys(listener.hosts, after.get(name)?.hosts ?? NO_HOSTS)) {
+      const host = listener.hosts.get(source);
+      if (host) yield host;
+    }
   }
 }
+
+const NO_HOSTS: CompiledListener['hosts'] = new Map();
 
 function usedCollectors(listeners: Listeners): ReadonlySet<Collector> {
   const used = new Set<Collector>();
@@ -111,6 +118,9 @@ export interface CompiledListener extends RouteTable {
   readonly written: SnapshotSettings;
   readonly shared: SnapshotSettings;
   readonly hosts: ReadonlyMap<VirtualHost, CompiledHost>;
+  /** Virtual hosts that read secrets. */
+  readonly secretUsers: Set<VirtualHost>;
+  readonly domains: DomainIndex<CompiledHost>;
   readonly logs: readonly AccessLog[];
   /** Masks the access log of requests without a route; missing if nothing is masked. */
   readonly unroutedMask: ReturnType<typeof compileUnroutedMask>;
@@ -145,7 +155,7 @@ function compileListener(
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
   const shared = same ? before.shared : withListenerBlocks(written, source);
-  const hosts = new Map<VirtualHost, CompiledHost>();
+  const secretUsers = same ? before.secretUsers : new Set<VirtualHost>();
   const hostEnvironment = {
     ...environment,
     settings,
@@ -153,12 +163,21 @@ function compileListener(
     concerns: concernsFor(environment.concerns, source.httpOptions),
     listenerOptions: listenerBlocks(source, shared),
     mostSpecificWins: source.routeOptions.mostSpecificHeaderMutationsWins === true,
+    onSecretUse: (host: VirtualHost) => void secretUsers.add(host),
   };
-  for (const host of source.virtualHosts) {
-    const known = same ? before.hosts.get(host) : undefined;
-    const usable = known && !isStale(known.secrets, environment.context.secrets);
-    hosts.set(host, usable ? known : compileVirtualHost(host, hostEnvironment));
+  const { added, removed } = difference(source.virtualHosts, same ? before.source.virtualHosts : []);
+  const stale = same ? staleHosts(before, environment.context) : [];
+  for (const host of removed) secretUsers.delete(host);
+  const changes = new Map<VirtualHost, CompiledHost | undefined>();
+  for (const host of removed) changes.set(host, undefined);
+  for (const host of [...stale, ...added]) {
+    if (!changes.has(host)) changes.set(host, compileVirtualHost(host, hostEnvironment));
   }
+  const kept = same ? before.hosts : NO_HOSTS;
+  const hosts = changes.size > 0 ? withChanges(kept, changes) : kept;
+  const domains =
+    (same && before.domains.after(domainsOf(changes.keys(), before.hosts), entriesOf(changes.keys(), hosts))) ||
+    DomainIndex.of(entriesOf(source.virtualHosts, hosts));
   const sameLogs = before?.source.options === source.options;
   return {
     source,
@@ -166,7 +185,9 @@ function compileListener(
     written,
     shared,
     hosts,
-    findHost: createDomainIndex(domainsOf(hosts)),
+    secretUsers,
+    domains,
+    findHost: domains.find.bind(domains),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     unrouted: same ? before.unrouted : compileUnrouted({ ...environment, source, shared }),
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
@@ -178,8 +199,27 @@ function compileListener(
   };
 }
 
-function* domainsOf(hosts: ReadonlyMap<VirtualHost, CompiledHost>): Generator<DomainEntry<CompiledHost>> {
-  for (const [host, value] of hosts) for (const domain of host.domains) yield { domain, value };
+/** Returns the virtual hosts that read a secret that changed since. */
+function staleHosts({ secretUsers, hosts }: CompiledListener, { secrets }: Context): readonly VirtualHost[] {
+  return [...secretUsers].filter((host) => {
+    const compiled = hosts.get(host);
+    // Requests in progress may read a secret for a virtual host that was removed.
+    if (!compiled) secretUsers.delete(host);
+    return compiled && isStale(compiled.secrets, secrets);
+  });
+}
+
+type Hosts = CompiledListener['hosts'];
+
+function* domainsOf(sources: Iterable<VirtualHost>, hosts: Hosts): Generator<string> {
+  for (const source of sources) if (hosts.has(source)) yield* source.domains;
+}
+
+function* entriesOf(sources: Iterable<VirtualHost>, hosts: Hosts): Generator<DomainEntry<CompiledHost>> {
+  for (const source of sources) {
+    const value = hosts.get(source);
+    if (value) for (const domain of source.domains) yield { domain, value };
+  }
 }
 
 /** Masks nothing if the rules are invalid: then the routes of the listener respond with 500. */

@@ -1,5 +1,6 @@
 import { keyOf } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
+import { placeOf } from '../lists.ts';
 import type { Memo } from '../memo.ts';
 import { outdatedBy } from '../outdated.ts';
 import type { TranslationInput } from '../input.ts';
@@ -20,6 +21,7 @@ export function buildListeners(
   const outdated = outdatedBy(input, memo, changes);
   const secretsChanged = changes?.kinds.has('Secret') ?? true;
   const lastGoodOf = lastGoodIn(memo);
+  const changedServices = changes && [...changes.keys].filter((key) => key.startsWith('VirtualService/'));
   const listeners = new Map<string, ListenerBuild>();
   for (const [proxy, members] of byProxy(gateways)) {
     const contested = contestedPorts(members);
@@ -29,7 +31,7 @@ export function buildListeners(
       const key = `${proxy} ${keyOf('Gateway', gateway.ref)}`;
       const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
       const before = memo?.listeners.get(key);
-      const shared = { input, proxy, outdated, secretsChanged, lastGoodOf };
+      const shared = { input, proxy, outdated, secretsChanged, lastGoodOf, changedServices };
       listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
     }
   }
@@ -46,8 +48,8 @@ export function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, r
 function lastGoodIn(memo: Memo | undefined): ListenerContext['lastGoodOf'] {
   return (key) => {
     for (const { builds } of memo?.listeners.values() ?? []) {
-      const build = builds.find(({ stored }) => stored.key === key);
-      if (build) return build.lastGood;
+      const build = builds[placeOf(builds, key, ({ stored }) => stored.key)];
+      if (build?.stored.key === key) return build.lastGood;
     }
     return undefined;
   };

@@ -1,13 +1,21 @@
 import type { FieldPath } from '../../resource/problem.ts';
+import type { VirtualHost } from '../../contract/snapshot.ts';
+import { withChanges } from '../../layered-map.ts';
 import { virtualHostMessage } from '../status/messages.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import type { VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 
-/** The domains that several virtual services of one gateway claim. */
+/** The virtual services of one gateway that claim each domain: the name of its virtual host, or sorted names of several. */
+type Claims = ReadonlyMap<string, string | readonly string[]>;
+
+/** The domains of the virtual services of one gateway. */
 export interface Conflicts {
+  readonly claims: Claims;
+  /** The domains that several claim, with their claimants. */
+  readonly contested: ReadonlyMap<string, readonly string[]>;
   /** For the gateway. */
   readonly all: Problems;
-  /** By name of the virtual host. */
+  /** By name of the virtual host; the same object until a conflict changes. */
   readonly byHost: ReadonlyMap<string, readonly ContestedDomain[]>;
 }
 
@@ -16,19 +24,64 @@ interface ContestedDomain {
   readonly message: string;
 }
 
-const NO_CONFLICTS: Conflicts = Object.freeze({ all: NO_PROBLEMS, byHost: new Map<string, ContestedDomain[]>() });
+/** A virtual host that claims domains. */
+type Claimant = Pick<VirtualHost, 'name' | 'domains'>;
 
-/** Finds the conflicts between builds; the previous ones are reused while no domains changed. */
-export function conflictsOf(
-  builds: readonly VirtualServiceBuild[],
-  before: { readonly builds: readonly VirtualServiceBuild[]; readonly conflicts: Conflicts } | undefined,
-): Conflicts {
-  if (before && sameDomains(builds, before.builds)) return before.conflicts;
-  const found = domainConflicts(builds.map(({ virtualHost }) => virtualHost));
-  if (found.size === 0) return NO_CONFLICTS;
+export const NO_CONFLICTS: Conflicts = Object.freeze({
+  claims: new Map<string, string>(),
+  contested: new Map<string, string[]>(),
+  all: NO_PROBLEMS,
+  byHost: new Map<string, ContestedDomain[]>(),
+});
+
+/** Returns the conflicts after some virtual hosts were replaced by others. */
+export function conflictsAfter(before: Conflicts, removed: readonly Claimant[], added: readonly Claimant[]): Conflicts {
+  if (hasSameDomains(removed, added)) return before;
+  const changed = new Map<string, string[]>();
+  const namesOf = (domain: string): string[] => {
+    const known = changed.get(domain) ?? [...claimantsOf(before, domain)];
+    changed.set(domain, known);
+    return known;
+  };
+  for (const { name, domains } of removed) {
+    for (const domain of domains) namesOf(domain).splice(namesOf(domain).indexOf(name), 1);
+  }
+  for (const { name, domains } of added) for (const domain of domains) namesOf(domain).push(name);
+  const claims = withChanges<string, string | readonly string[]>(
+    before.claims,
+    Array.from(changed, ([domain, names]) => [domain, names.length > 1 ? names.sort() : names[0]] as const),
+  );
+  const contested = new Map(before.contested);
+  let isSame = true;
+  for (const [domain, names] of changed) {
+    if (names.join() === (contested.get(domain)?.join() ?? '') || (names.length < 2 && !contested.has(domain)))
+      continue;
+    isSame = false;
+    if (names.length > 1) contested.set(domain, names);
+    else contested.delete(domain);
+  }
+  return isSame ? { ...before, claims } : { claims, contested, ...messagesOf(contested) };
+}
+
+function hasSameDomains(removed: readonly Claimant[], added: readonly Claimant[]): boolean {
+  return (
+    removed.length === added.length &&
+    added.every((one, i) => one.name === removed[i]!.name && one.domains === removed[i]!.domains)
+  );
+}
+
+/** Returns the names of the virtual hosts that claim a domain. */
+export function claimantsOf({ claims }: Conflicts, domain: string): readonly string[] {
+  const names = claims.get(domain) ?? [];
+  return typeof names === 'string' ? [names] : names;
+}
+
+/** Returns the problems of contested domains, sorted by domain. */
+function messagesOf(contested: Conflicts['contested']): Pick<Conflicts, 'all' | 'byHost'> {
+  if (contested.size === 0) return { all: NO_PROBLEMS, byHost: NO_CONFLICTS.byHost };
   const all = new Report();
   const byHost = new Map<string, ContestedDomain[]>();
-  for (const [domain, names] of found) {
+  for (const [domain, names] of [...contested].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const reason = `the domain '${domain}' belongs to several virtual services: [${names.join(', ')}]`;
     const message = virtualHostMessage('DomainsNotUniqueError', reason);
     all.error(message);
@@ -40,18 +93,8 @@ export function conflictsOf(
   return { all: all.problems(), byHost };
 }
 
-function sameDomains(now: readonly VirtualServiceBuild[], before: readonly VirtualServiceBuild[]): boolean {
-  return (
-    now.length === before.length &&
-    now.every(({ virtualHost }, i) => {
-      const old = before[i]!.virtualHost;
-      return virtualHost === old || (virtualHost.domains === old.domains && virtualHost.name === old.name);
-    })
-  );
-}
-
 /** Returns the problems of one build, including the conflicts of its domains. */
-export function withConflicts(build: VirtualServiceBuild, { byHost }: Conflicts): Problems {
+export function withConflicts(build: VirtualServiceBuild, { byHost }: Pick<Conflicts, 'byHost'>): Problems {
   const { virtualHost, problems, resource } = build;
   const conflicts = byHost.size === 0 ? undefined : byHost.get(virtualHost.name);
   if (!conflicts) return problems;
@@ -68,26 +111,4 @@ function domainField(written: readonly string[] | undefined, domain: string): Fi
   const at = written?.findIndex((one) => one.toLowerCase() === domain) ?? -1;
   const host = ['spec', 'virtualHost'];
   return at < 0 ? host : [...host, 'domains', at];
-}
-
-/** The claim of one virtual service to its domains. */
-interface DomainClaim {
-  readonly name: string;
-  readonly domains: readonly string[];
-}
-
-/** Returns the domains with several claims, with the names of their claimants, both sorted. Independent of the input order. */
-function domainConflicts(claims: readonly DomainClaim[]): ReadonlyMap<string, readonly string[]> {
-  const owners = new Map<string, string>();
-  const conflicts = new Map<string, string[]>();
-  for (const { name, domains } of claims) {
-    for (const domain of domains) {
-      const owner = owners.get(domain);
-      if (owner === undefined) owners.set(domain, name);
-      else if (conflicts.has(domain)) conflicts.get(domain)!.push(name);
-      else conflicts.set(domain, [owner, name]);
-    }
-  }
-  for (const names of conflicts.values()) names.sort();
-  return new Map([...conflicts].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

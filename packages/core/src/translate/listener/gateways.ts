@@ -29,6 +29,8 @@ export interface UsedGateway {
   readonly listener: string;
 }
 
+const DEFAULT_GATEWAYS = Object.freeze({});
+
 /** Returns the gateways in use, sorted; the two default ones if there are no resources. */
 export function usedGateways(
   stored: readonly StoredResource[],
@@ -36,7 +38,11 @@ export function usedGateways(
   defaults: DefaultGateways = {},
 ): readonly UsedGateway[] {
   const read = stored.filter((one) => isRead(one, settings));
-  if (read.length === 0) return defaultGateways(defaults, settings.writeNamespace);
+  if (read.length === 0) {
+    const { bindAddress, httpPort, httpsPort, proxyName } = defaults;
+    const values = [settings.writeNamespace, bindAddress, httpPort, httpsPort, proxyName] as const;
+    return derived.of(defaultGateways, DEFAULT_GATEWAYS, ...values);
+  }
   return read.flatMap((one) =>
     one.resource ? [derived.of(gatewayOf, one.resource as Resource<GatewaySpec>, one)] : [],
   );
@@ -60,13 +66,14 @@ function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): Use
   return Object.freeze({ ref: Object.freeze(ref), stored, spec, bindAddress, bindPort, proxies, listener });
 }
 
-function defaultGateways(defaults: DefaultGateways, namespace: string): readonly UsedGateway[] {
-  const {
-    bindAddress = DEFAULTS.bindAddress,
-    httpPort = 8080,
-    httpsPort = 8443,
-    proxyName = DEFAULTS.proxyName,
-  } = defaults;
+function defaultGateways(
+  _: object,
+  namespace: string,
+  bindAddress: string = DEFAULTS.bindAddress,
+  httpPort = 8080,
+  httpsPort = 8443,
+  proxyName: string = DEFAULTS.proxyName,
+): readonly UsedGateway[] {
   const common = { bindAddress, proxyNames: [proxyName], httpGateway: {} };
   return [
     used({ name: 'gateway-proxy', namespace }, { ...common, bindPort: httpPort }),

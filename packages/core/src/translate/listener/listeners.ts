@@ -2,15 +2,17 @@ import type { ResourceKey } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
-import { conflictsOf, withConflicts, type Conflicts } from './conflicts.ts';
+import { claimantsOf, conflictsAfter, NO_CONFLICTS, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
 import type { GoodParts } from '../virtual-host/last-good.ts';
 import { listenerMessage } from '../status/messages.ts';
-import { hasErrors, Report, type Problems } from '../status/report.ts';
+import type { Outdated } from '../outdated.ts';
+import { difference, differingRange, type Difference } from '../../ranges.ts';
+import { hasErrors, NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
-import { sameList } from '../lists.ts';
+import { placeOf, sameList, withItems } from '../lists.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -22,10 +24,14 @@ export interface ListenerBuild {
   readonly listener: Listener | undefined;
   /** True if `listener` is the last good one as a whole. */
   readonly frozen: boolean;
-  /** Builds of the selected virtual services, sorted by key. */
+  /** The virtual services that it selects, sorted by key. */
+  readonly selected: readonly StoredResource[];
+  /** Their builds, in the same order. */
   readonly builds: readonly VirtualServiceBuild[];
   /** Problems of each build, including conflicts with others. */
   readonly services: readonly Problems[];
+  /** Builds that need options of the gateway, sorted by key. */
+  readonly needy: readonly VirtualServiceBuild[];
   readonly conflicts: Conflicts;
   /** Problems of the gateway and its listener. */
   readonly problems: Problems;
@@ -44,16 +50,19 @@ export interface ListenerContext {
   readonly secretsChanged: boolean;
   /** The last good parts of a virtual service that was on another listener. */
   readonly lastGoodOf: (key: ResourceKey) => GoodParts | undefined;
-  /** Returns whether a previous build must be rebuilt. */
-  readonly outdated: (build: VirtualServiceBuild) => boolean;
+  readonly outdated: Outdated;
+  /** The virtual services that changed since `before`; missing if anything may have changed. */
+  readonly changedServices: readonly ResourceKey[] | undefined;
 }
 
 const EMPTY = {
   listener: undefined,
   frozen: false,
+  selected: [],
   builds: [],
   services: [],
-  conflicts: conflictsOf([], undefined),
+  needy: [],
+  conflicts: NO_CONFLICTS,
   tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
@@ -70,31 +79,53 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested), ['spec', 'bindPort']);
   const { spec, ref } = gateway;
   const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
-  const selected = selectVirtualServices(selector, input);
+  const { changedServices } = context;
+  const known = context.before?.gateway === gateway ? context.before : undefined;
+  const selected = selectVirtualServices(
+    selector,
+    input,
+    known && changedServices && { selected: known.selected, changed: changedServices },
+  );
   const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
   const { extauth } = spec.httpGateway?.options ?? {};
-  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth }, context);
-  const conflicts = conflictsOf(builds, context.before);
+  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth }, context, known);
+  const changed = difference(builds, context.before?.builds ?? []);
+  const conflicts = conflictsAfter(
+    context.before?.conflicts ?? NO_CONFLICTS,
+    changed.removed.map(({ virtualHost }) => virtualHost),
+    changed.added.map(({ virtualHost }) => virtualHost),
+  );
   report.repeat(conflicts.all);
   const services = problemsOf(builds, conflicts, context.before);
-  const base = { gateway, proxy, builds, services, conflicts, frozen };
+  const needy = needyAfter(context.before?.needy ?? [], changed);
+  const base = { gateway, proxy, selected, builds, services, needy, conflicts, frozen };
   if (frozen) {
     return { ...base, tls: context.before?.tls, listener: previous, problems: report.problems() };
   }
-  const { listener, tls } = assemble({ gateway, builds, services, report }, context);
+  const { listener, tls } = assemble({ gateway, builds, services, conflicts, changed, report, known }, context);
   return { ...base, tls, listener, problems: report.problems() };
 }
 
-/** Returns one build per selected virtual service; both lists are sorted by key and walked in parallel. */
-function buildAll(selected: readonly StoredResource[], owner: Owner, context: ListenerContext): VirtualServiceBuild[] {
+/**
+ * Returns one build per selected virtual service; both lists are sorted by key and walked in parallel. `known` is the previous
+ * listener of the same gateway.
+ */
+function buildAll(
+  selected: readonly StoredResource[],
+  owner: Owner,
+  context: ListenerContext,
+  known: ListenerBuild | undefined,
+): VirtualServiceBuild[] {
   const old = context.before?.builds ?? [];
+  const kept = context.outdated.any ? undefined : known?.selected;
   let at = 0;
   return selected.map((stored) => {
+    if (kept?.[at] === stored) return old[at++]!;
     while (at < old.length && old[at]!.stored !== stored && old[at]!.stored.key < stored.key) at++;
     const before = old[at]?.stored.key === stored.key ? old[at++] : undefined;
     const isSame = before?.stored === stored && isSameOwner(before, owner);
-    if (isSame && !context.outdated(before)) return before;
+    if (isSame && !context.outdated.has(before)) return before;
     const lastGood = before?.lastGood ?? context.lastGoodOf(stored.key);
     return buildVirtualService(stored, context.input, owner, { build: before, lastGood });
   });
@@ -109,35 +140,94 @@ function problemsOf(
   conflicts: Conflicts,
   before: ListenerBuild | undefined,
 ): readonly Problems[] {
-  const same = before?.conflicts === conflicts ? before : undefined;
-  return builds.map((build, i) => (build === same?.builds[i] ? same.services[i]! : withConflicts(build, conflicts)));
+  if (before?.conflicts.byHost !== conflicts.byHost) return builds.map((build) => withConflicts(build, conflicts));
+  const { start, end, oldEnd } = differingRange(builds, before.builds);
+  const changed = builds.slice(start, end).map((build, i) => {
+    const isSame = build === before.builds[start + i];
+    return isSame ? before.services[start + i]! : withConflicts(build, conflicts);
+  });
+  return [...before.services.slice(0, start), ...changed, ...before.services.slice(oldEnd)];
+}
+
+/** Returns the indexes of the builds that are new, or have other problems than before. */
+export function changedBuilds(
+  now: Pick<ListenerBuild, 'builds' | 'services'>,
+  before: Pick<ListenerBuild, 'builds' | 'services'>,
+): readonly number[] {
+  const { start, end, oldEnd } = differingRange(now.builds, before.builds);
+  const isMoved = end !== oldEnd;
+  const changed: number[] = [];
+  for (const [i, problems] of now.services.entries()) {
+    const isInside = i >= start && i < end;
+    const old = i < start ? i : i - end + oldEnd;
+    const isSame = isInside
+      ? !isMoved && now.builds[i] === before.builds[i] && problems === before.services[i]
+      : problems === before.services[old];
+    if (!isSame) changed.push(i);
+  }
+  return changed;
+}
+
+function needyAfter(
+  before: readonly VirtualServiceBuild[],
+  { added, removed }: Difference<VirtualServiceBuild>,
+): readonly VirtualServiceBuild[] {
+  const isNeedy = ({ needs }: VirtualServiceBuild): boolean => needs.length > 0;
+  const changes = new Map<string, VirtualServiceBuild | undefined>();
+  for (const build of removed) if (isNeedy(build)) changes.set(build.stored.key, undefined);
+  for (const build of added) if (isNeedy(build)) changes.set(build.stored.key, build);
+  return withItems(before, [...changes], ({ stored }) => stored.key);
 }
 
 interface Assembly {
   readonly gateway: UsedGateway;
   readonly builds: readonly VirtualServiceBuild[];
   readonly services: readonly Problems[];
+  readonly conflicts: Conflicts;
+  /** How `builds` differ from the previous ones. */
+  readonly changed: Difference<VirtualServiceBuild>;
   readonly report: Report;
+  /** The previous listener of the same gateway. */
+  readonly known: ListenerBuild | undefined;
 }
 
 function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild, 'listener' | 'tls'> {
-  const { gateway, builds, report } = parts;
+  const { gateway, builds, report, known } = parts;
   const { input, previous, before, secretsChanged } = context;
-  const served = servedHosts(parts, previous);
-  const tls = gateway.spec.ssl
-    ? listenerTls(claimsOf(served, before?.tls), {
-        input,
-        served: previous?.sslConfigurations ?? [],
-        before: before?.tls,
-        secretsChanged,
-      })
-    : undefined;
-  if (tls) report.repeat(tls.problems);
   const nothing = builds.length === 0 && !input.settings.translateEmptyGateways;
-  if (nothing || tls?.configurations.length === 0) return { listener: undefined, tls };
-  const hosts = served.flatMap(({ host }) => (tls?.leftOut.has(host.name) ? [] : [host]));
-  const virtualHosts = hosts.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls?.configurations ?? [] }, previous), tls };
+  if (!gateway.spec.ssl) {
+    if (nothing) return { listener: undefined, tls: undefined };
+    const isServed = known && previous && known.listener === previous && !known.frozen;
+    const virtualHosts = isServed ? patchedHosts(parts, known, previous) : sortedHosts(servedHosts(parts, previous));
+    return { listener: listenerOf(gateway, { virtualHosts, configurations: [] }, previous), tls: undefined };
+  }
+  const served = servedHosts(parts, previous);
+  const tls = listenerTls(claimsOf(served, before?.tls), {
+    input,
+    served: previous?.sslConfigurations ?? [],
+    before: before?.tls,
+    secretsChanged,
+  });
+  report.repeat(tls.problems);
+  if (nothing || tls.configurations.length === 0) return { listener: undefined, tls };
+  const virtualHosts = sortedHosts(served.filter(({ host }) => !tls.leftOut.has(host.name)));
+  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls.configurations }, previous), tls };
+}
+
+function sortedHosts(served: readonly Served[]): VirtualHost[] {
+  return served.map(({ host }) => host).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns the virtual hosts of a plain listener: those of the previous one, with the changed ones. */
+function patchedHosts(parts: Assembly, known: ListenerBuild, previous: Listener): readonly VirtualHost[] {
+  const { builds, services, changed } = parts;
+  const failed = services.flatMap((problems, i) => (problems !== NO_PROBLEMS && hasErrors(problems) ? [i] : []));
+  const old = lastGood(parts, failed, previous);
+  const hosts = new Map<string, VirtualHost | undefined>();
+  for (const { virtualHost } of changed.removed) hosts.set(virtualHost.name, undefined);
+  for (const i of changedBuilds(parts, known)) hosts.set(builds[i]!.virtualHost.name, builds[i]!.virtualHost);
+  for (const i of failed) hosts.set(builds[i]!.virtualHost.name, old.get(builds[i]!.virtualHost.name));
+  return withItems(previous.virtualHosts, [...hosts], ({ name }) => name);
 }
 
 /** A virtual service and its served virtual host: the build, or its last good version. */
@@ -148,29 +238,31 @@ interface Served {
   readonly isLastGood: boolean;
 }
 
-function servedHosts({ builds, services }: Assembly, previous: Listener | undefined): readonly Served[] {
+function servedHosts(parts: Assembly, previous: Listener | undefined): readonly Served[] {
+  const { builds, services } = parts;
   const isGood = (i: number) => !hasErrors(services[i]!);
-  const failed = builds.filter((_, i) => !isGood(i));
-  const fresh = failed.length === 0 ? builds : builds.filter((_, i) => isGood(i));
-  const old = failed.length === 0 ? undefined : lastGood(failed, fresh, previous);
+  const failed = [...builds.keys()].filter((i) => !isGood(i));
+  const old = lastGood(parts, failed, previous);
   return builds.flatMap((build, i): Served | readonly Served[] => {
-    const host = isGood(i) ? build.virtualHost : old!.get(build.virtualHost.name);
+    const host = isGood(i) ? build.virtualHost : old.get(build.virtualHost.name);
     return host ? { build, host, isLastGood: !isGood(i) } : [];
   });
 }
 
 /** Last good virtual hosts by name, without domains that belong to others now. */
 function lastGood(
-  failed: readonly VirtualServiceBuild[],
-  fresh: readonly VirtualServiceBuild[],
+  { builds, conflicts }: Assembly,
+  failed: readonly number[],
   previous: Listener | undefined,
 ): ReadonlyMap<string, VirtualHost> {
-  const taken = new Set(fresh.flatMap(({ virtualHost }) => virtualHost.domains));
-  const wanted = new Set(failed.map(({ virtualHost }) => virtualHost.name));
+  const wanted = new Set(failed.map((i) => builds[i]!.virtualHost.name));
+  const isTaken = (domain: string) => claimantsOf(conflicts, domain).some((name) => !wanted.has(name));
   const kept = new Map<string, VirtualHost>();
-  for (const host of previous?.virtualHosts ?? []) {
-    if (!wanted.has(host.name)) continue;
-    const domains = host.domains.filter((domain) => !taken.has(domain));
+  const hosts = previous?.virtualHosts ?? [];
+  for (const name of wanted) {
+    const host = hosts[placeOf(hosts, name, (one) => one.name)];
+    if (host?.name !== name) continue;
+    const domains = host.domains.filter((domain) => !isTaken(domain));
     if (domains.length === host.domains.length) kept.set(host.name, host);
     else if (domains.length > 0) kept.set(host.name, Object.freeze({ ...host, domains: Object.freeze(domains) }));
   }

@@ -45,9 +45,9 @@ export function lacksOption({ gateway }: ListenerBuild, { needs }: VirtualServic
 
 function lacks(listeners: Iterable<ListenerBuild>): ReadonlyMap<string, Lack> {
   const found = new Map<string, Lack>();
-  for (const { gateway, builds } of listeners) {
+  for (const { gateway, needy } of listeners) {
     const options = gateway.spec.httpGateway?.options ?? {};
-    for (const { needs, stored } of builds) {
+    for (const { needs, stored } of needy) {
       for (const need of needs) {
         if (options[need.option]) continue;
         const id = `${need.option} ${need.key} ${JSON.stringify(need.path)}`;

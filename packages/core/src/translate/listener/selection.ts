@@ -1,9 +1,10 @@
-import { keyOf, type Resource } from '../../resource/resource.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import type { HttpGateway } from '../../schema/kind/gateway.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { expressionProblem, hasLabels, satisfies } from '../../syntax/label-expression.ts';
 import { missingFault } from '../reference/missing.ts';
+import { withItems } from '../lists.ts';
 import { dotted } from '../names.ts';
 import type { Report } from '../status/report.ts';
 import type { TranslationInput } from '../input.ts';
@@ -19,33 +20,58 @@ export interface Selector {
 }
 
 /** The usable virtual services that belong to an HTTP gateway, sorted by key. Expressions come before labels, labels before names. */
-export function selectVirtualServices(selector: Selector, input: TranslationInput): readonly StoredResource[] {
-  const chosen = choose(selector, input);
-  return chosen.filter(({ resource }) => !!resource && isSsl(resource) === selector.ssl);
+export function selectVirtualServices(
+  selector: Selector,
+  input: TranslationInput,
+  before?: SelectedBefore,
+): readonly StoredResource[] {
+  const { http, ssl, namespace, report } = selector;
+  const selects = selectionOf(http, report);
+  const isSelected = (stored: StoredResource): boolean =>
+    !!stored.resource && isSsl(stored.resource) === ssl && selects(stored.resource);
+  const choosesAmongAll = http.virtualServiceExpressions || hasSelector(http) || !http.virtualServices?.length;
+  if (!choosesAmongAll) {
+    const chosen = referenced(http.virtualServices ?? [], namespace, { report, input });
+    return chosen.filter(({ resource }) => !!resource && isSsl(resource) === ssl);
+  }
+  if (!before) return input.list('VirtualService').filter(isSelected);
+  const changed = [...before.changed].map((key) => {
+    const stored = input.stored.get(key);
+    return [key, stored && isSelected(stored) ? stored : undefined] as const;
+  });
+  return withItems(before.selected, changed, ({ key }) => key);
+}
+
+/** The selection of the same gateway in the previous translation, and the virtual services that changed since. */
+interface SelectedBefore {
+  readonly selected: readonly StoredResource[];
+  readonly changed: Iterable<ResourceKey>;
 }
 
 function isSsl(resource: Resource): boolean {
   return (resource as Resource<VirtualServiceSpec>).spec.sslConfig !== undefined;
 }
 
-function choose({ http, namespace, report }: Selector, input: TranslationInput): readonly StoredResource[] {
-  const all = input.list('VirtualService');
+function hasSelector({ virtualServiceSelector }: HttpGateway): boolean {
+  return virtualServiceSelector !== undefined && Object.keys(virtualServiceSelector).length > 0;
+}
+
+/** Returns whether a gateway that lists no names selects a resource. */
+function selectionOf(http: HttpGateway, report: Report): (resource: Resource) => boolean {
   const namespaces = http.virtualServiceNamespaces ?? [];
   const searched = namespaces.length === 0 || namespaces.includes('*') ? undefined : new Set(namespaces);
-  const inside = searched ? all.filter(({ resource }) => resource && searched.has(resource.metadata.namespace)) : all;
+  const isInside = ({ metadata }: Resource): boolean => !searched || searched.has(metadata.namespace);
   if (http.virtualServiceExpressions) {
     const expressions = http.virtualServiceExpressions.expressions ?? [];
     const problem = expressions.map(expressionProblem).find((one) => one !== undefined);
     if (problem) report.error(problem);
-    return problem ? [] : inside.filter((one) => expressions.every((expression) => satisfies(labels(one), expression)));
+    if (problem) return () => false;
+    return (resource) =>
+      isInside(resource) && expressions.every((expression) => satisfies(resource.metadata.labels ?? {}, expression));
   }
   const wanted = http.virtualServiceSelector;
-  if (wanted && Object.keys(wanted).length > 0) return inside.filter((one) => hasLabels(labels(one), wanted));
-  return http.virtualServices?.length ? referenced(http.virtualServices, namespace, { report, input }) : inside;
-}
-
-function labels({ resource }: StoredResource) {
-  return resource?.metadata.labels ?? {};
+  if (!wanted || !hasSelector(http)) return isInside;
+  return (resource) => isInside(resource) && hasLabels(resource.metadata.labels ?? {}, wanted);
 }
 
 function referenced(

@@ -20,10 +20,9 @@ export interface UnservedListener {
  */
 export function unservedListeners(memo: Memo): ReadonlyMap<string, readonly UnservedListener[]> {
   const byProxy = new Map<string, readonly UnservedListener[]>();
-  const rejected = memo.lists.get('VirtualService')?.filter(({ resource }) => !resource) ?? [];
   for (const build of memo.listeners.values()) {
     if (build.listener || !build.gateway.spec.httpGateway) continue;
-    const wanted = rejected.filter((stored) => mayBelong(stored, build));
+    const wanted = memo.rejected.filter((stored) => mayBelong(stored, build));
     if (build.builds.length === 0 && wanted.length === 0 && !build.frozen) continue;
     const unserved = { name: build.gateway.listener, ...reasonOf(build, wanted) };
     byProxy.set(build.proxy, [...(byProxy.get(build.proxy) ?? []), unserved]);

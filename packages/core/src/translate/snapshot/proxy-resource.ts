@@ -27,13 +27,20 @@ export function proxiesOf(
   return sameList(proxies, memo?.proxies);
 }
 
-/** Returns the Proxy resource of a snapshot: the same listeners in the shape of the resource. */
+/**
+ * Returns the Proxy resource of a snapshot: the same listeners in the shape of the resource. Its spec is made when it is read: it is as
+ * large as the snapshot, and few read it.
+ */
 function proxyResource(snapshot: Snapshot, namespace: string, derived: Derived): Resource {
-  return freezeDeep({
+  let spec: object | undefined;
+  return Object.freeze({
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Proxy',
-    metadata: { name: snapshot.proxy, namespace, labels: LABELS },
-    spec: { listeners: snapshot.listeners.map((listener) => listenerSpec(listener, derived)) },
+    metadata: freezeDeep({ name: snapshot.proxy, namespace, labels: LABELS }),
+    get spec() {
+      spec ??= freezeDeep({ listeners: snapshot.listeners.map((listener) => listenerSpec(listener, derived)) });
+      return spec;
+    },
     origin: ORIGIN,
   } satisfies Resource);
 }

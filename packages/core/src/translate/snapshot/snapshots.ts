@@ -1,10 +1,11 @@
 import { byProxy } from '../listener/build-listeners.ts';
 import type { UsedGateway } from '../listener/gateways.ts';
-import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream } from '../../contract/snapshot.ts';
+import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream, VirtualHost } from '../../contract/snapshot.ts';
 import type { Derived } from '../derived.ts';
 import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { sameList } from '../lists.ts';
+import { difference } from '../../ranges.ts';
 
 /** Parts shared by all proxies. */
 export interface SharedParts {
@@ -41,16 +42,27 @@ function snapshotOf(
     before && digestOf(written, derived) === digestOf(before.settings, derived) ? before.settings : written;
   const isSame = before?.listeners === listeners && before.upstreams === upstreams && before.settings === settings;
   if (isSame) return before;
+  const digestOfListener = (listener: Listener): string => {
+    const previous = before?.listeners.find(({ name }) => name === listener.name);
+    return digests.get(listener) ?? remember(listener, listenerDigest(listener, derived, previous));
+  };
   const version = digestText(
     [
       proxy,
-      ...listeners.map((listener) => derived.of(listenerDigest, listener, derived)),
+      ...listeners.map((listener) => digestOfListener(listener)),
       '',
       ...upstreams.map((upstream) => digestOf(upstream, derived)),
       digestOf(settings, derived),
     ].join(' '),
   );
   return Object.freeze({ proxy, version, listeners, upstreams, settings });
+}
+
+const digests = new WeakMap<Listener, string>();
+
+function remember(listener: Listener, digest: string): string {
+  digests.set(listener, digest);
+  return digest;
 }
 
 /** Sorted by name. A last good listener is dropped if a new one has its port now. */
@@ -64,6 +76,25 @@ function listenersOf(builds: readonly ListenerBuild[]): readonly Listener[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function listenerDigest({ virtualHosts, ...head }: Listener, derived: Derived): string {
-  return digestText([digestOf(head, derived), ...virtualHosts.map((host) => digestOf(host, derived))].join(' '));
+function listenerDigest({ virtualHosts, ...head }: Listener, derived: Derived, previous: Listener | undefined): string {
+  return digestText(`${digestOf(head, derived)} ${hostsDigest(virtualHosts, derived, previous?.virtualHosts)}`);
+}
+
+/** Sums of digests by list, so that a later list costs what differs. */
+const sums = new WeakMap<readonly VirtualHost[], bigint>();
+
+/** Returns a digest of virtual hosts, which are sorted. It depends on their content only, not on `previous`. */
+function hostsDigest(
+  hosts: readonly VirtualHost[],
+  derived: Derived,
+  previous: readonly VirtualHost[] | undefined,
+): string {
+  const valueOf = (host: VirtualHost): bigint => BigInt(`0x${digestOf(host, derived)}`);
+  const known = previous && sums.get(previous);
+  const { added, removed } = difference(hosts, known === undefined ? [] : previous!);
+  let sum = known ?? 0n;
+  for (const host of removed) sum -= valueOf(host);
+  for (const host of added) sum += valueOf(host);
+  sums.set(hosts, sum);
+  return sum.toString(16);
 }

@@ -1,9 +1,10 @@
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
-import type { ListenerBuild } from '../listener/listeners.ts';
+import { changedBuilds, type ListenerBuild } from '../listener/listeners.ts';
 import type { MissingOptions } from '../listener/missing-options.ts';
 import type { Memo } from '../memo.ts';
 import type { TranslationInput } from '../input.ts';
+import { difference } from '../../ranges.ts';
 
 /** What the current translation made so far. */
 interface Translated {
@@ -39,15 +40,11 @@ function compare(now: ListenerBuild, before: ListenerBuild | undefined, dirty: S
   if (now.tls !== before?.tls) {
     for (const tls of [now.tls, before?.tls]) for (const { key } of tls?.located ?? []) dirty.add(key);
   }
-  const aligned = before?.builds.length === now.builds.length;
-  for (const [i, build] of now.builds.entries()) {
-    const old = aligned ? before.builds[i] : undefined;
-    if (old === build && before!.services[i] === now.services[i]) continue;
-    mark(build, dirty);
-    if (old) mark(old, dirty);
-  }
-  if (!aligned) for (const build of before?.builds ?? []) mark(build, dirty);
+  for (const build of difference(now.builds, before?.builds ?? []).removed) mark(build, dirty);
+  for (const i of changedBuilds(now, before ?? NOTHING)) mark(now.builds[i]!, dirty);
 }
+
+const NOTHING = { builds: [], services: [] };
 
 function mark({ stored, tables }: ListenerBuild['builds'][number], dirty: Set<ResourceKey>): void {
   dirty.add(stored.key);

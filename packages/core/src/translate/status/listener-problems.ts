@@ -1,8 +1,10 @@
 import type { Derived } from '../derived.ts';
 import { keyOf, type ResourceKey } from '../../resource/resource.ts';
+import { placeOf } from '../lists.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { lacksOption, type MissingOptions } from '../listener/missing-options.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
+import type { VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 
 /** The problems of all listeners. */
 interface ListenerProblems {
@@ -35,7 +37,8 @@ export function collectProblems(
   };
   for (const { gateway, proxy, problems, services, builds, tls } of listeners) {
     add(keyOf('Gateway', gateway.ref), problems, proxy);
-    for (const [i, { stored, tables }] of builds.entries()) {
+    for (const i of placesOf(builds, wanted)) {
+      const { stored, tables } = builds[i]!;
       add(stored.key, services[i]!, proxy);
       if (tables.size > 0) for (const [key, own] of tables) add(key, own, proxy);
     }
@@ -43,6 +46,20 @@ export function collectProblems(
   }
   for (const [key, problems] of missing) found.get(key)?.problems.push(problems);
   return found;
+}
+
+/** Returns the indexes of the builds that may have problems of the wanted resources. */
+function placesOf(
+  builds: readonly VirtualServiceBuild[],
+  wanted: ReadonlySet<ResourceKey> | undefined,
+): Iterable<number> {
+  if (!wanted || [...wanted].some((key) => key.startsWith('RouteTable/'))) return builds.keys();
+  const places: number[] = [];
+  for (const key of [...wanted].sort()) {
+    const at = placeOf(builds, key, ({ stored }) => stored.key);
+    if (builds[at]?.stored.key === key) places.push(at);
+  }
+  return places;
 }
 
 /** Returns all problems of a proxy: of its listeners and of the virtual services on them. */
@@ -56,6 +73,7 @@ export function proxyProblems(
     if (listener.proxy !== proxy) continue;
     if (listener.problems !== NO_PROBLEMS) all.push(listener.problems);
     for (const [i, problems] of listener.services.entries()) {
+      if (problems === NO_PROBLEMS && missing.size === 0) continue;
       const build = listener.builds[i]!;
       const lack = lacksOption(listener, build) ? missing.get(build.stored.key) : undefined;
       for (const each of [problems, lack ?? NO_PROBLEMS]) {

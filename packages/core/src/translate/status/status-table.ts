@@ -3,10 +3,10 @@ import {
   keyOf,
   type Resource,
   type ResourceKey,
-  type ResourceStatus,
   type StatusReport,
 } from '../../resource/resource.ts';
 import type { StoredResource } from '../../resource/stored.ts';
+import { withChanges } from '../../layered-map.ts';
 import { kindOf, type Changes } from '../changes.ts';
 import type { Derived } from '../derived.ts';
 import { dirtyKeys } from './dirty.ts';
@@ -43,15 +43,12 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
   const known = memo && changes && isSameInput(input, reports, memo) ? memo : undefined;
   const dirty = known && dirtyKeys({ input, listeners, missing }, known, changes!);
   const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
-  const entries = new Map<ResourceKey, StatusEntry>(known?.statuses.entries ?? proxyEntries);
-  const statuses = new Map<ResourceKey, ResourceStatus>(known?.statuses.statuses ?? []);
-  if (!known) for (const [key, { status }] of proxyEntries) statuses.set(key, status);
+  const changed = new Map<ResourceKey, StatusEntry | undefined>(known ? [] : proxyEntries);
   for (const key of dirty ?? input.stored.keys()) {
     if (proxyEntries.has(key)) continue;
     const stored = input.stored.get(key);
     if (!stored) {
-      entries.delete(key);
-      statuses.delete(key);
+      changed.set(key, undefined);
       continue;
     }
     const own = found.get(key);
@@ -63,10 +60,31 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
       subresources,
     };
     const entry = statusEntry(key, statusInput, memo?.statuses.entries.get(key));
-    entries.set(key, entry);
-    statuses.set(key, entry.status);
+    if (entry !== known?.statuses.entries.get(key)) changed.set(key, entry);
   }
-  return { entries, statuses, reports };
+  const { entries = NO_ENTRIES, statuses = NO_STATUSES, faulty = NO_ENTRIES } = known?.statuses ?? {};
+  return {
+    entries: withChanges(entries, changed),
+    statuses: withChanges(
+      statuses,
+      changesOf(changed, (entry) => entry.status),
+    ),
+    faulty: withChanges(
+      faulty,
+      changesOf(changed, (entry) => (entry.problems.some((problems) => problems.length > 0) ? entry : undefined)),
+    ),
+    reports,
+  };
+}
+
+const NO_ENTRIES: StatusTable['entries'] = new Map();
+const NO_STATUSES: StatusTable['statuses'] = new Map();
+
+function changesOf<T>(
+  changed: ReadonlyMap<ResourceKey, StatusEntry | undefined>,
+  valueOf: (entry: StatusEntry) => T,
+): (readonly [ResourceKey, T | undefined])[] {
+  return Array.from(changed, ([key, entry]) => [key, entry && valueOf(entry)] as const);
 }
 
 /** False if the status of any resource may differ: other settings, or another status of a proxy. */

@@ -37,6 +37,8 @@ export interface StatusEntry extends StatusInput {
 export interface StatusTable {
   readonly entries: ReadonlyMap<ResourceKey, StatusEntry>;
   readonly statuses: ReadonlyMap<ResourceKey, ResourceStatus>;
+  /** Those of `entries` with problems. */
+  readonly faulty: ReadonlyMap<ResourceKey, StatusEntry>;
   /** The status of a resource for each of its proxies. */
   readonly reports: ReadonlyMap<string, Subresource>;
 }

@@ -27,13 +27,17 @@ export interface HostEnvironment extends ChainInput {
   readonly settings: ManagerSettings;
   readonly shared: SnapshotSettings;
   readonly mostSpecificWins: boolean;
+  /** Called when a virtual host reads its first secret, which may be while it is compiled. */
+  readonly onSecretUse?: (source: VirtualHost) => void;
 }
 
 /** Compiles a virtual host. Never throws: a route that cannot be compiled responds with 500 and is logged. */
 export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment) {
   const { context } = environment;
   const hold = context.holdStates?.();
-  const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context);
+  const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context, () =>
+    environment.onSecretUse?.(source),
+  );
   const scope = { virtualHost: source, settings: environment.shared };
   const chains = createChainCompiler(environment, secrets.context, scope);
   const responders = new Set<Responder>();

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'mocha';
+import { differingKeys, withChanges } from '../src/layered-map.ts';
+
+/** Numbers between 0 and 1 that are the same in each run. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('layered map', () => {
+  it('has the content of a plain map after random changes', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = randomOf(seed);
+      const key = (): string => `key-${Math.floor(random() * 60)}`;
+      let expected = new Map<string, number>();
+      let map: ReadonlyMap<string, number> = new Map();
+      for (let step = 0; step < 200; step++) {
+        const changes = new Map(
+          Array.from({ length: 1 + Math.floor(random() * 4) }, () => [
+            key(),
+            random() < 0.3 ? undefined : Math.floor(random() * 5),
+          ]),
+        );
+        const [before, previous] = [map, new Map(map)];
+        expected = new Map(expected);
+        for (const [name, value] of changes) {
+          if (value === undefined) expected.delete(name);
+          else expected.set(name, value);
+        }
+        map = withChanges(map, changes, 8);
+
+        assert.deepEqual(new Map(before), previous);
+        assert.equal(map.size, expected.size);
+        assert.deepEqual(new Map(map), expected);
+        assert.deepEqual([...map.keys()].sort(), [...expected.keys()].sort());
+        assert.deepEqual([...map.values()].sort(), [...expected.values()].sort());
+        const visited = new Map<string, number>();
+        map.forEach((value, name) => visited.set(name, value));
+        assert.deepEqual(visited, expected);
+        for (let i = 0; i < 60; i++) {
+          assert.equal(map.get(`key-${i}`), expected.get(`key-${i}`));
+          assert.equal(map.has(`key-${i}`), expected.has(`key-${i}`));
+        }
+        const differing = [...new Set([...previous.keys(), ...expected.keys()])].filter(
+          (name) => previous.get(name) !== expected.get(name),
+        );
+        assert.deepEqual([...differingKeys(before, map)].sort(), differing.sort());
+      }
+    }
+  });
+
+  it('copies small maps', () => {
+    assert.ok(withChanges(new Map([['a', 1]]), [['b', 2]]) instanceof Map);
+  });
+
+  it('finds no differences between a map and itself', () => {
+    const map = withChanges(new Map([['a', 1]]), [['b', 2]], 0);
+    assert.deepEqual([...differingKeys(map, map)], []);
+  });
+});
