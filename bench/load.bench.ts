@@ -6,41 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createControlPlane, directorySource } from '@edge-gateway/core';
 import { createRouter } from '@edge-gateway/routing';
+import { serviceFile, upstreamFile } from './resource-files.ts';
 
 const SERVICES = Number(process.env['SERVICES'] ?? 10_000);
 const CHANGES = 15;
-
-const upstream = `apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: {name: echo, namespace: gw-system}
-spec: {static: {hosts: [{addr: 127.0.0.1, port: 8080}]}}
-`;
-
-const service = (i: number, status: number): string => `apiVersion: gateway.vendor.io/v1
-kind: VirtualService
-metadata:
-  name: service-${i}
-  namespace: gw-system
-spec:
-  virtualHost:
-    domains:
-      - host-${i}.example.com
-    routes:
-      - matchers:
-          - prefix: /api
-        routeAction:
-          single:
-            upstream:
-              name: echo
-              namespace: gw-system
-        options:
-          prefixRewrite: /
-      - matchers:
-          - exact: /health
-        directResponseAction:
-          status: ${status}
-          body: ok
-`;
 
 function print(what: string, value: number, unit: string, target: number): void {
   console.log(
@@ -63,8 +32,8 @@ async function ask(i: number): Promise<number> {
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-load-'));
 try {
-  writeFileSync(join(directory, 'upstream.yaml'), upstream);
-  for (let i = 0; i < SERVICES; i++) writeFileSync(join(directory, `service-${i}.yaml`), service(i, 200));
+  writeFileSync(join(directory, 'upstream.yaml'), upstreamFile(8080));
+  for (let i = 0; i < SERVICES; i++) writeFileSync(join(directory, `service-${i}.yaml`), serviceFile(i, 200));
 
   globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
@@ -85,7 +54,7 @@ try {
     const i = Math.floor((SERVICES / CHANGES) * change);
     await new Promise((resolve) => setTimeout(resolve, 700));
     const written = performance.now();
-    writeFileSync(join(directory, `service-${i}.yaml`), service(i, 201 + change));
+    writeFileSync(join(directory, `service-${i}.yaml`), serviceFile(i, 201 + change));
     while ((await ask(i)) !== 201 + change);
     times.push(performance.now() - written);
   }
