@@ -24,6 +24,13 @@ export function changesBetween(before: StoreState['stored'], now: StoreState['st
   return { keys, kinds, members };
 }
 
+/** Which previous builds cannot be reused. */
+export interface Outdated {
+  /** False if all of them can be. */
+  readonly any: boolean;
+  has(build: { readonly dependencies: Dependencies }): boolean;
+}
+
 /** Returns true if a build read one of the keys. */
 export function isAffected(dependencies: Dependencies, keys: ReadonlySet<ResourceKey>, changes: Changes): boolean {
   if (dependencies.everyTable && changes.kinds.has('RouteTable')) return true;

@@ -1,18 +1,11 @@
 import type { ResourceKey } from '../resource/resource.ts';
 import type { AuthConfigEntry } from './reference/tables.ts';
-import { isAffected, type Changes } from './changes.ts';
+import { isAffected, type Changes, type Outdated } from './changes.ts';
 import type { Memo } from './memo.ts';
-import type { Dependencies, TranslationInput } from './input.ts';
+import type { TranslationInput } from './input.ts';
 
 /** Kinds whose changes are compared in more detail than by resource. */
 const COMPARED_KINDS = ['AuthConfig/', 'Upstream/', 'VirtualService/'];
-
-/** Which previous builds cannot be reused. */
-export interface Outdated {
-  /** False if all of them can be. */
-  readonly any: boolean;
-  has(build: { readonly dependencies: Dependencies }): boolean;
-}
 
 export function outdatedBy(input: TranslationInput, memo: Memo | undefined, changes: Changes | undefined): Outdated {
   const keys = new Set<ResourceKey>();

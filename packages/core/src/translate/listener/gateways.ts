@@ -69,11 +69,9 @@ function used(ref: ResourceRef, spec: GatewaySpec, stored?: StoredResource): Use
 function defaultGateways(
   _: object,
   namespace: string,
-  bindAddress: string = DEFAULTS.bindAddress,
-  httpPort = 8080,
-  httpsPort = 8443,
-  proxyName: string = DEFAULTS.proxyName,
+  ...[address, httpPort = 8080, httpsPort = 8443, proxy]: readonly [string?, number?, number?, string?]
 ): readonly UsedGateway[] {
+  const [bindAddress, proxyName] = [address ?? DEFAULTS.bindAddress, proxy ?? DEFAULTS.proxyName];
   const common = { bindAddress, proxyNames: [proxyName], httpGateway: {} };
   return [
     used({ name: 'gateway-proxy', namespace }, { ...common, bindPort: httpPort }),

@@ -7,7 +7,7 @@ import type { UsedGateway } from './gateways.ts';
 import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
 import type { GoodParts } from '../virtual-host/last-good.ts';
 import { listenerMessage } from '../status/messages.ts';
-import type { Outdated } from '../outdated.ts';
+import type { Outdated } from '../changes.ts';
 import { difference, differingRange, type Difference } from '../../ranges.ts';
 import { hasErrors, NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import { selectVirtualServices } from './selection.ts';
