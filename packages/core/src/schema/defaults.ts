@@ -42,4 +42,8 @@ export const DEFAULTS = {
   rateLimitTimeout: '100ms',
   /** `extauth.userIdHeader` of the Settings. */
   userIdHeader: 'x-user-id',
+  /** `initialStreamWindowSize` of an Upstream, in bytes. */
+  http2StreamWindow: 262_144,
+  /** `initialConnectionWindowSize` of an Upstream, in bytes. */
+  http2ConnectionWindow: 16_777_216,
 } as const;

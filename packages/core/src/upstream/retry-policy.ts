@@ -20,8 +20,11 @@ export interface RetryPolicy {
   onStatus(status: number): boolean;
   /** Returns true for a response that any condition retries, by its status or its headers. */
   onResponse(status: number, header: HeaderReader): boolean;
-  /** Returns true for a request that got no response. `connected` is false if the upstream cannot have received it. */
-  onReset(connected: boolean): boolean;
+  /**
+   * Returns true for a request that got no response. `connected` is false if the upstream cannot have received it; `refused` is true if
+   * it refused the stream over HTTP/2.
+   */
+  onReset(connected: boolean, refused?: boolean): boolean;
   /** Returns the milliseconds before a retry, the first being 1: a random part of an interval that doubles. */
   delayMs(retry: number): number;
   /** Returns the milliseconds for which a response asks, plus up to half as much at random; `undefined` if it does not ask. */
@@ -92,7 +95,10 @@ export function compileRetries(source: Retries, retriableHeaders: readonly strin
       if (onStatus(status) || names.some((name) => header(name) !== undefined)) return true;
       return grpc && conditions.has(GRPC_STATUSES.get(header('grpc-status') ?? '') ?? 'none');
     },
-    onReset: (connected) => (connected ? anyFailure : beforeSent),
+    onReset(connected, refused = false) {
+      if (refused && conditions.has('refused-stream')) return true;
+      return connected ? anyFailure : beforeSent;
+    },
     delayMs: (retry) => Math.random() * Math.min(baseMs * 2 ** Math.min(retry - 1, 30), maxMs),
     requestedDelayMs: compileResetHeaders(source.rateLimitedRetryBackOff),
   };

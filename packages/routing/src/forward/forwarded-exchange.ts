@@ -7,6 +7,7 @@ import { RequestBody, hasBody } from '../http1/request-body.ts';
 import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
+import type { ChannelPool } from '../upstream/channel.ts';
 import type { Cluster } from '../upstream/cluster.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
@@ -68,16 +69,25 @@ export class ForwardedExchange extends UpstreamExchange {
     res.on('close', this.#onClientGone);
     if (res.destroyed) return this.#onClientGone();
     const { enableTrailers, maxHeaders } = this.cluster.settings;
-    const rules = enableTrailers ? this.head.trailers : undefined;
+    const passesTrailers = enableTrailers || this.cluster.usesHttp2(this.#isHttp2);
+    const rules = passesTrailers ? this.head.trailers : undefined;
     if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
     const hasTrailers = this.#trailers !== undefined && this.#req.rawTrailers.length > 0;
     if (!this.head.body && (hasBody(this.#req) || hasTrailers)) this.body = this.createBody(this.#req);
-    if (this.#trailers && this.body) this.body.writeTrailers = this.#trailers.linesOf;
+    if (this.#trailers && this.body) this.body.filterTrailers = this.#trailers.ofRequest;
     if (this.head.passesInterim === true && this.body)
       this.#expectsContinue = expectationOf(this.#req)?.defer() === true;
     const { streamLimits } = this.head;
     if (streamLimits) this.#limitStream(streamLimits);
     this.send(this.request());
+  }
+
+  protected override channels(): ChannelPool {
+    return this.cluster.channels(this.host, this.#isHttp2);
+  }
+
+  get #isHttp2(): boolean {
+    return this.#req.httpVersionMajor > 1;
   }
 
   protected createBody(req: IncomingMessage): RequestBody {
@@ -133,7 +143,7 @@ export class ForwardedExchange extends UpstreamExchange {
   protected onResponse({ status, headers, framing, trailer }: ResponseHead): void {
     this.#upstreamMs = this.elapsedMs;
     this.#flat = this.head.onResponseHead(status, [...headers], this.host);
-    if (this.#trailers && framing === 'chunked') this.#trailers.announce(this.#flat, trailer);
+    if (this.#trailers && (framing === 'chunked' || this.#isHttp2)) this.#trailers.announce(this.#flat, trailer);
     this.#status = status;
     this.#framing = framing;
   }
@@ -145,7 +155,7 @@ export class ForwardedExchange extends UpstreamExchange {
 
   #writeHead(flat: string[]): void {
     const res = this.#res;
-    const early = this.body !== undefined && !this.body.ended;
+    const early = this.body !== undefined && !this.body.ended && !this.#isHttp2;
     // After this no other response is possible: a head that cannot be written still sets the length in `res`.
     this.#flat = undefined;
     try {
@@ -171,7 +181,7 @@ export class ForwardedExchange extends UpstreamExchange {
 
   /** Writes the head of a complete response, with its length instead of chunks, so that it is sent in one write. */
   #writeBuffered(flat: string[], length: number): void {
-    this.#writeHead(this.#framing === 'chunked' ? [...flat, 'content-length', String(length)] : flat);
+    this.#writeHead(this.#framing === 'chunked' && !this.#isHttp2 ? [...flat, 'content-length', String(length)] : flat);
   }
 
   #end(reason: FailureReason | undefined, flags: string, details: string | undefined): void {
@@ -242,6 +252,8 @@ function write(res: ServerResponse, chunk: Buffer): boolean {
 /** Ends a response whose body cannot be finished, so that a truncated body is not mistaken for a complete one. */
 function breakOff(res: ServerResponse, framed: boolean): void {
   const { socket } = res;
+  // The connection of an HTTP/2 client has other streams.
+  if (res.req.httpVersionMajor > 1) return void res.destroy();
   // Without framing, a regular end of the connection would indicate a complete body.
   const closeEndsBody = !framed && !res.chunkedEncoding;
   if (closeEndsBody && socket && !('encrypted' in socket) && !socket.destroyed) socket.resetAndDestroy();

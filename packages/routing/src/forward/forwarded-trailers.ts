@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { UpstreamProtocolError } from '../http1/errors.ts';
-import { announcedTrailers, forwardableTrailers, trailerLines, type TrailerRules } from '../http1/trailers.ts';
+import { announcedTrailers, forwardableTrailers, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead } from './forward.ts';
 
 /** The trailers of one exchange, in both directions. */
@@ -19,9 +19,9 @@ export class ForwardedTrailers {
     this.#maxFields = maxFields;
   }
 
-  /** Returns the trailers of the request as lines. */
-  readonly linesOf = (raw: readonly string[]): string =>
-    trailerLines(forwardableTrailers(raw, this.#head.headers, this.#rules));
+  /** Returns the trailers of the request that are forwarded. */
+  readonly ofRequest = (raw: readonly string[]): readonly string[] =>
+    raw.length === 0 ? raw : forwardableTrailers(raw, this.#head.headers, this.#rules);
 
   /** Adds `Trailer` to the headers of a chunked response. HTTP/1.0 has no trailers, and filters may replace the framing. */
   announce(headers: string[], trailer: string | undefined): void {

@@ -69,7 +69,9 @@ export class RetriedExchange extends ForwardedExchange {
     this.#endTry();
     const { reset } = reason;
     const connected = reset !== 'remote connection failure' && reset !== 'connection timeout';
-    const retriable = !this.#chosen && reset !== undefined && reset !== 'overflow' && this.#policy.onReset(connected);
+    const refused = reset === 'remote refused stream reset';
+    const mayApply = !this.#chosen && reset !== undefined && reset !== 'overflow';
+    const retriable = mayApply && this.#policy.onReset(connected, refused);
     if (retriable && this.#mayRetry()) this.#retry(undefined);
     else super.onFailure(reason);
   }

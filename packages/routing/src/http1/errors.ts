@@ -12,3 +12,18 @@ export class UpstreamClosedError extends Error {
 export class RequestHeadError extends Error {
   readonly code = 'ERR_ROUTING_FORWARD_REQUEST';
 }
+
+/** An upstream reset the stream of a request over HTTP/2. */
+export class UpstreamResetError extends Error {
+  readonly code = 'ERR_ROUTING_UPSTREAM_RESET';
+  /** True if the upstream refused the stream: it did not process the request. */
+  readonly isRefused: boolean;
+  /** True if the upstream closes the connection, and did not process the request. */
+  readonly isUnprocessed: boolean;
+
+  constructor(message: string, { isRefused = false, isUnprocessed = false } = {}) {
+    super(message);
+    this.isRefused = isRefused;
+    this.isUnprocessed = isUnprocessed;
+  }
+}

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { bodyFilterOf, GatewayError } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 
+const NO_TRAILERS: readonly string[] = [];
+
 export { hasBody } from '@edge-gateway/core';
 
 export interface BodySink {
@@ -15,8 +17,8 @@ export interface BodySink {
 export class RequestBody {
   bytes = 0;
   ended = false;
-  /** Returns the trailers to send after the body, as lines. Default: none. */
-  writeTrailers: ((raw: readonly string[]) => string) | undefined;
+  /** Returns the received trailers that are sent after the body. Default: none. */
+  filterTrailers: ((raw: readonly string[]) => readonly string[]) | undefined;
   readonly #req: IncomingMessage;
   readonly #onProgress: () => void;
   #sink: BodySink | undefined;
@@ -29,14 +31,21 @@ export class RequestBody {
 
   /** The declared length; `undefined` if the body is sent in chunks: a replaced body with a length too, if trailers follow it. */
   get length(): number | undefined {
-    const { headers } = this.#req;
-    if (headers['transfer-encoding'] !== undefined || this.trailers !== '') return undefined;
-    return Number(headers['content-length'] ?? 0);
+    const { headers, httpVersionMajor } = this.#req;
+    if (headers['transfer-encoding'] !== undefined || this.trailers.length > 0) return undefined;
+    const length = headers['content-length'];
+    return length === undefined && httpVersionMajor > 1 ? undefined : Number(length ?? 0);
   }
 
-  /** The lines of the trailers that were received. */
-  get trailers(): string {
-    return this.writeTrailers?.(this.#req.rawTrailers) ?? '';
+  /** The trailers that were received and are sent, flat. */
+  get trailers(): readonly string[] {
+    return this.filterTrailers?.(this.#req.rawTrailers) ?? NO_TRAILERS;
+  }
+
+  /** True if trailers may still arrive that are sent. */
+  get mayHaveTrailers(): boolean {
+    if (this.filterTrailers === undefined) return false;
+    return !this.#req.complete || this.trailers.length > 0;
   }
 
   /** True if only the client delays the body: everything that it has sent was passed on. */

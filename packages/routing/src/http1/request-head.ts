@@ -30,8 +30,7 @@ const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH']);
  */
 export function requestHead(line: RequestLine, host: string, framing: Framing): string {
   const { method, path, headers } = line;
-  if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
-  if (!PATH.test(path)) throw new RequestHeadError('the path is invalid');
+  checkTarget(method, path);
   let lines = '';
   let hosts = 0;
   for (let i = 0; i < headers.length; i += 2) {
@@ -42,9 +41,7 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
       const isKept = line.sendsTrailers === true && framing === 'chunked' && sameName(name, 'trailer');
       if (!isKept) continue;
     }
-    if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
-    if (!isHeaderBytes(value))
-      throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
+    checkField(name, value);
     if (name.length === 4 && name.toLowerCase() === 'host' && ++hosts > 1) throw new RequestHeadError('two hosts');
     lines += `${name}: ${value}\r\n`;
   }
@@ -52,13 +49,30 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
   return `${method} ${path} HTTP/1.1\r\n${lines}${line.expectsContinue === true ? EXPECT : ''}${framingLine(method, framing)}\r\n`;
 }
 
+/** Throws a `RequestHeadError` for a method or path that must not be sent. */
+export function checkTarget(method: string, path: string): void {
+  if (!isHeaderName(method)) throw new RequestHeadError('the method is not a token');
+  if (!PATH.test(path)) throw new RequestHeadError('the path is invalid');
+}
+
+/** Throws a `RequestHeadError` for a header that must not be sent. */
+export function checkField(name: string, value: string): void {
+  if (!isHeaderName(name)) throw new RequestHeadError('a header name is not a token');
+  if (!isHeaderBytes(value))
+    throw new RequestHeadError(`the value of ${name} contains a character that is not allowed`);
+}
+
+/** Returns true for a method whose requests send the length of an empty body. */
+export const sendsEmptyLength = (method: string): boolean => WITH_CONTENT.has(method);
+
 function framingLine(method: string, framing: Framing): string {
   if (framing === 'chunked') return 'transfer-encoding: chunked\r\n';
   if (framing !== undefined) return `content-length: ${framing}\r\n`;
-  return WITH_CONTENT.has(method) ? 'content-length: 0\r\n' : '';
+  return sendsEmptyLength(method) ? 'content-length: 0\r\n' : '';
 }
 
-function isFraming(name: string): boolean {
+/** Returns true for a header that the forwarder sets itself, or that is omitted. */
+export function isFraming(name: string): boolean {
   if (name.length === 14) return name.toLowerCase() === 'content-length';
   if (name.length === 6) return name.toLowerCase() === 'expect';
   return isHopByHop(name);

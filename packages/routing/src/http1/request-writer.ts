@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
+import { trailerLines } from './trailers.ts';
 
 /** Maximum size of a body that is sent in one write with the head, in bytes. */
 export const SMALL_BODY = 16 * 1024;
@@ -65,7 +66,7 @@ export class RequestWriter implements BodySink {
       if (this.#left !== 0) this.#socket.destroy(new Error('the body is shorter than its content-length'));
       return;
     }
-    const last = `${this.#head}0\r\n${this.#body.trailers}\r\n`;
+    const last = `${this.#head}0\r\n${trailerLines(this.#body.trailers)}\r\n`;
     this.#head = '';
     this.written += last.length;
     this.#socket.write(last, 'latin1');

@@ -1,4 +1,11 @@
-import { DEFAULTS, MAX_DELAY_MS, delayOf, parseDuration, type SnapshotUpstream } from '@edge-gateway/core';
+import {
+  DEFAULTS,
+  MAX_DELAY_MS,
+  delayOf,
+  parseDuration,
+  upstreamHttpVersion,
+  type SnapshotUpstream,
+} from '@edge-gateway/core';
 import type { CircuitBreakers } from './circuit-breakers.ts';
 import { compileKeepAlive } from './connect/keep-alive.ts';
 
@@ -35,8 +42,18 @@ export function connectionSettings({ spec }: SnapshotUpstream, { maxPending }: C
     maxHeaders: connection?.commonHttpProtocolOptions?.maxHeadersCount ?? DEFAULT_MAX_HEADERS,
     /** True writes header names in title case. */
     properCase: connection?.http1ProtocolOptions?.properCaseHeaderKeyFormat === true,
-    /** True sends and accepts trailers. */
+    /** True sends and accepts trailers over HTTP/1.1. */
     enableTrailers: connection?.http1ProtocolOptions?.enableTrailers === true,
+    /** `downstream`: that of the client. */
+    httpVersion: upstreamHttpVersion(spec),
+    http2: {
+      /** Bytes of a response that are sent before the gateway reads on. */
+      streamWindow: spec.initialStreamWindowSize ?? DEFAULTS.http2StreamWindow,
+      connectionWindow: spec.initialConnectionWindowSize ?? DEFAULTS.http2ConnectionWindow,
+      maxStreams: spec.maxConcurrentStreams || Infinity,
+      /** True if an invalid response ends its stream only, and not the connection. */
+      endsOnlyStream: spec.overrideStreamErrorOnInvalidHttpMessage === true,
+    },
     /** Version of the PROXY header that connections begin with, if any. */
     proxyProtocol: spec.proxyProtocolVersion,
     /** Connections for each active request; 1 opens none ahead. */

@@ -7,7 +7,9 @@ import type { Host } from './hosts/host.ts';
 import { HostSet } from './hosts/host-set.ts';
 import { Membership } from './hosts/membership.ts';
 import type { PickContext } from './hosts/pick-context.ts';
-import { ConnectionPool } from './pool.ts';
+import type { ChannelPool } from './channel.ts';
+import { Http2Pool } from './http2/http2-pool.ts';
+import { ConnectionPool, type PoolOptions } from './pool.ts';
 import { connectionSettings, type ConnectionSettings } from './cluster-settings.ts';
 import { createCheckConnector } from './health/check-connector.ts';
 import { ClusterHealth } from './health/cluster-health.ts';
@@ -45,7 +47,8 @@ export class Cluster implements Upstream {
   readonly #balancer: LoadBalancer;
   #loaded: LoadedTls | undefined;
   #unusable: string | undefined;
-  #pools = new Map<Host, ConnectionPool>();
+  readonly #pools = new Map<Host, ConnectionPool>();
+  readonly #http2Pools = new Map<Host, Http2Pool>();
   readonly #closing = new Set<Promise<void>>();
   readonly #names: WatchedNames;
   readonly #stopResolving: () => void;
@@ -102,19 +105,21 @@ export class Cluster implements Upstream {
     return this.#unusable === undefined ? this.#balancer.pick(context) : undefined;
   }
 
+  /** The HTTP/1.1 connections to a host, and those of other protocols that are never shared. */
   pool(host: Host): ConnectionPool {
-    let pool = this.#pools.get(host);
-    if (!pool) {
-      const tunnel = compileTunnel(this.snapshot, this.#loaded?.proxy?.tls);
-      const tls = tlsOf(this.#loaded, host.endpoint);
-      const { lookup } = this.#names;
-      const { settings, stats } = this;
-      const limit = this.breakers.connections;
-      pool = new ConnectionPool({ host, settings, stats, limit, tls, tunnel, lookup });
-      if (host.isMember) this.#pools.set(host, pool);
-      if (this.#closed || !host.isMember) this.#retire(pool);
-    }
-    return pool;
+    return this.#pools.get(host) ?? this.#keep(this.#pools, new ConnectionPool(this.#poolOptions(host)));
+  }
+
+  /** Returns true if requests are sent over HTTP/2; `isHttp2` if that is the version of the client. */
+  usesHttp2(isHttp2: boolean): boolean {
+    const { httpVersion } = this.settings;
+    return httpVersion === 'downstream' ? isHttp2 : httpVersion === 'http2';
+  }
+
+  /** The connections for requests to a host; `isHttp2` if their client uses HTTP/2. */
+  channels(host: Host, isHttp2: boolean): ChannelPool {
+    if (!this.usesHttp2(isHttp2)) return this.pool(host);
+    return this.#http2Pools.get(host) ?? this.#keep(this.#http2Pools, new Http2Pool(this.#poolOptions(host)));
   }
 
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
@@ -128,15 +133,17 @@ export class Cluster implements Upstream {
     this.#closed = true;
     this.#stopResolving();
     this.health?.close();
-    for (const pool of this.#pools.values()) this.#retire(pool);
+    this.#retireAll();
     await Promise.all(this.#closing);
   }
 
   #membersChanged(removed: readonly Host[], closesAll: boolean): void {
-    for (const host of closesAll ? [...this.#pools.keys()] : removed) {
-      const pool = this.#pools.get(host);
-      this.#pools.delete(host);
-      if (pool) this.#retire(pool);
+    for (const pools of [this.#pools, this.#http2Pools]) {
+      for (const host of closesAll ? [...pools.keys()] : removed) {
+        const pool = pools.get(host);
+        pools.delete(host);
+        if (pool) this.#retire(pool);
+      }
     }
     this.#membership.count();
   }
@@ -172,12 +179,31 @@ export class Cluster implements Upstream {
       this.#unusable = (error as Error).message;
       this.#context.log.get('upstream').error({ upstream: this.name, error }, 'upstream cannot be used');
     }
-    const pools = [...this.#pools.values()];
-    this.#pools = new Map();
-    for (const pool of pools) this.#retire(pool);
+    this.#retireAll();
+    this.#pools.clear();
+    this.#http2Pools.clear();
   }
 
-  #retire(pool: ConnectionPool): void {
+  #poolOptions(host: Host): PoolOptions {
+    const tunnel = compileTunnel(this.snapshot, this.#loaded?.proxy?.tls);
+    const tls = tlsOf(this.#loaded, host.endpoint);
+    const { lookup } = this.#names;
+    const { settings, stats } = this;
+    return { host, settings, stats, limit: this.breakers.connections, tls, tunnel, lookup };
+  }
+
+  #keep<P extends ChannelPool & { readonly host: Host }>(pools: Map<Host, P>, pool: P): P {
+    const { host } = pool;
+    if (host.isMember) pools.set(host, pool);
+    if (this.#closed || !host.isMember) this.#retire(pool);
+    return pool;
+  }
+
+  #retireAll(): void {
+    for (const pool of [...this.#pools.values(), ...this.#http2Pools.values()]) this.#retire(pool);
+  }
+
+  #retire(pool: ChannelPool): void {
     const closing: Promise<void> = pool.close().then(() => void this.#closing.delete(closing));
     this.#closing.add(closing);
   }

@@ -1,39 +1,32 @@
 import type { AttemptObserver } from './attempt.ts';
 import { explain, failureOf, isDisconnect, overflow, type FailureReason } from './failure.ts';
-import { UpstreamProtocolError } from '../http1/errors.ts';
+import { UpstreamProtocolError, UpstreamResetError } from '../http1/errors.ts';
 import type { LocalEnd } from '../format/local-end.ts';
-import type { RequestBody } from '../http1/request-body.ts';
-import { withProperCase, withWrittenCase } from '../http1/header-case.ts';
-import { requestHead, type RequestLine } from '../http1/request-head.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { Cluster } from './cluster.ts';
 import type { Host } from './hosts/host.ts';
-import type { Connection, ConnectionUser } from './upstream-connection.ts';
+import type { Channel, ChannelPool, ChannelProgress, ChannelRequest, ChannelUser, PreparedHead } from './channel.ts';
 import type { Deadline, Limited } from './deadlines.ts';
-import { authorityOf } from '../http1/authority.ts';
 import type { ClientAddresses } from './connect/proxy-header.ts';
 import { failIfAsked } from './health/immediate-failure.ts';
-import type { ConnectionPool } from './pool.ts';
+import { isEmptyBody } from './framing.ts';
 
 /** A request to a host, and the time limit for its response. */
-export interface UpstreamRequest extends RequestLine {
-  readonly body: Buffer | RequestBody | undefined;
+export interface UpstreamRequest extends ChannelRequest {
   /** 0 is no limit. */
   readonly timeoutMs: number;
-  /** Headers as the client wrote them, flat, if their names keep their case. */
-  readonly writtenNames?: readonly string[] | undefined;
 }
 
 /**
  * One request to a host and its response: the connection, the statistics, the time limit, and the retry if an
  * idle connection turns out to be closed. Subclasses handle the response.
  */
-export abstract class UpstreamExchange implements ConnectionUser, Limited {
+export abstract class UpstreamExchange implements ChannelUser, Limited {
   protected readonly cluster: Cluster;
   protected host: Host;
   /** Connection of the client, where the upstream is told of it. */
   client: ClientAddresses | undefined;
-  protected connection: Connection | undefined;
+  protected connection: Channel | undefined;
   /** This side of the last connection. */
   protected local: LocalEnd | undefined;
   /** The exchange has ended. */
@@ -45,8 +38,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   /** The current attempt is in progress, and counted as such. */
   #active = true;
   #request: UpstreamRequest | undefined;
-  #head = '';
-  #pool: ConnectionPool | undefined;
+  #head: PreparedHead = '';
+  #pool: ChannelPool | undefined;
   #deadline: Deadline | undefined;
   #lifetime: Deadline | undefined;
   #retried = false;
@@ -68,6 +61,11 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
   /** Receives the outcomes of this exchange. */
   protected get observer(): AttemptObserver | undefined {
     return undefined;
+  }
+
+  /** The connections that the request may use. */
+  protected channels(): ChannelPool {
+    return this.cluster.channels(this.host, false);
   }
 
   abstract onHeadAlone(): void;
@@ -127,7 +125,7 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.onFailure(reason);
   }
 
-  onOpen(connection: Connection): void {
+  onOpen(connection: Channel): void {
     if (this.over) return connection.leave();
     this.connection = connection;
     this.local = connection.local;
@@ -149,17 +147,17 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     }
   }
 
-  onBroken(connection: Connection, error: Error): void {
+  onBroken(progress: ChannelProgress, error: Error): void {
     this.connection = undefined;
     if (this.over) return;
-    if (this.#mayRepeat(connection, error)) {
+    if (this.#mayRepeat(progress, error)) {
       this.#retried = true;
       if (this.#pool!.acquireFresh(this)) {
         this.cluster.stats.rqRetry.value++;
         return;
       }
     }
-    this.fail(explain(error, connection.sent ? 'sent' : 'connecting'));
+    this.fail(explain(error, progress.sent ? 'sent' : 'connecting'));
   }
 
   /** True if the client has to send more of the request before the upstream can respond. */
@@ -195,10 +193,8 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     this.#request = request;
     if (settings.maxStreamMs > 0) this.#limitLifetime(settings.maxStreamMs);
     try {
-      this.#head = requestHead(request, authorityOf(this.host), framingOf(request.body));
-      if (request.writtenNames) this.#head = withWrittenCase(this.#head, request.writtenNames);
-      else if (settings.properCase) this.#head = withProperCase(this.#head);
-      this.#pool = this.cluster.pool(this.host);
+      this.#pool = this.channels();
+      this.#head = this.#pool.prepare(request);
     } catch (error) {
       return this.fail(explain(error as Error, 'connecting'));
     }
@@ -255,18 +251,14 @@ export abstract class UpstreamExchange implements ConnectionUser, Limited {
     observer?.(outcome);
   }
 
-  /** Only on a connection that was idle, which the peer may close at any time, and only if the request can have had no effect. */
-  #mayRepeat({ reused, sent, responding }: Connection, error: Error): boolean {
+  /**
+   * Only if the request can have had no effect: on a connection that was idle, which the peer may close at any time, or on one
+   * whose peer says that it did not process the request.
+   */
+  #mayRepeat({ reused, sent, responding }: ChannelProgress, error: Error): boolean {
     const { method, body } = this.#request!;
-    const untouched = reused && sent && !responding && !this.#retried;
-    return untouched && isEmpty(body) && this.retryableMethods.has(method) && isDisconnect(error);
+    if (this.#retried || !isEmptyBody(body)) return false;
+    if (error instanceof UpstreamResetError && error.isUnprocessed) return true;
+    return reused && sent && !responding && this.retryableMethods.has(method) && isDisconnect(error);
   }
-}
-
-function isEmpty(body: Buffer | RequestBody | undefined): boolean {
-  return body === undefined || (Buffer.isBuffer(body) && body.length === 0);
-}
-
-function framingOf(body: Buffer | RequestBody | undefined): number | 'chunked' | undefined {
-  return body === undefined ? undefined : (body.length ?? 'chunked');
 }

@@ -2,7 +2,7 @@ import { getSystemErrorMessage } from 'node:util';
 import { GatewayError, type ErrorReply } from '@edge-gateway/core';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 import { ConnectionOverflowError } from './connection-limit.ts';
-import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
+import { RequestHeadError, UpstreamClosedError, UpstreamProtocolError, UpstreamResetError } from '../http1/errors.ts';
 
 export interface ForwardFailure {
   /** 502 not HTTP, 503 refused, reset, overflow, or no endpoint, 504 too slow. */
@@ -22,6 +22,8 @@ export type ResetReason =
   | 'remote connection failure'
   | 'connection timeout'
   | 'connection termination'
+  | 'remote reset'
+  | 'remote refused stream reset'
   | 'protocol error'
   | 'overflow'
   | 'local reset';
@@ -82,6 +84,10 @@ export function explain(error: Error, phase: Phase): FailureReason {
   // Node's parser reads the handshake of an upgrade; its codes have this prefix.
   if (error instanceof UpstreamProtocolError || code.startsWith('HPE_')) {
     return { ...resetOf('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE', 'protocol error', error.message), cause };
+  }
+  if (error instanceof UpstreamResetError) {
+    const reset = error.isRefused ? 'remote refused stream reset' : 'remote reset';
+    return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UR', reset), cause };
   }
   return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UC', 'connection termination'), cause };
 }

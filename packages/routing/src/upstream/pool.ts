@@ -3,7 +3,11 @@ import type { UpstreamTls } from '@edge-gateway/core';
 import { authorityOf } from '../http1/authority.ts';
 import { HeadCache } from '../http1/head-cache.ts';
 import type { Host } from './hosts/host.ts';
-import { Connection, type ConnectionOwner, type ConnectionUser } from './upstream-connection.ts';
+import { withProperCase, withWrittenCase } from '../http1/header-case.ts';
+import { requestHead } from '../http1/request-head.ts';
+import type { ChannelPool, ChannelRequest, ChannelUser } from './channel.ts';
+import { framingOf } from './framing.ts';
+import { Connection, type ConnectionOwner } from './upstream-connection.ts';
 import { createConnector, type Connector } from './connector.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import type { Tunnel } from './connect/tunnel.ts';
@@ -32,7 +36,8 @@ export interface UnpooledUser {
 }
 
 /** The connections to one host: the most recently used one is used first, so that surplus ones become idle and close. */
-export class ConnectionPool implements ConnectionOwner, WaitingPool {
+export class ConnectionPool implements ChannelPool, ConnectionOwner, WaitingPool {
+  readonly isHttp2 = false;
   readonly host: Host;
   readonly settings: ConnectionSettings;
   readonly stats: ClusterStats;
@@ -41,7 +46,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
   readonly #limit: ConnectionLimit;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #waiting: (ConnectionUser | UnpooledUser)[] = [];
+  readonly #waiting: (ChannelUser | UnpooledUser)[] = [];
   /** Number of connections that are never shared. */
   #unpooled = 0;
   #whenEmpty: (() => void) | undefined;
@@ -59,8 +64,13 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     this.connect = createConnector(host, { ...settings, tls, tunnel, lookup });
   }
 
-  /** Assigns a connection to `user`, immediately or when one is free. Returns false if too many users wait already. */
-  acquire(user: ConnectionUser): boolean {
+  prepare(request: ChannelRequest): string {
+    const head = requestHead(request, authorityOf(this.host), framingOf(request.body));
+    if (request.writtenNames) return withWrittenCase(head, request.writtenNames);
+    return this.settings.properCase ? withProperCase(head) : head;
+  }
+
+  acquire(user: ChannelUser): boolean {
     const connection = this.#idleFor(user) ?? this.#create(user.client);
     if (connection) {
       connection.give(user);
@@ -70,8 +80,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     return this.#wait(user);
   }
 
-  /** Assigns a new, unused connection to `user`. Returns false if the limit is reached. */
-  acquireFresh(user: ConnectionUser): boolean {
+  acquireFresh(user: ChannelUser): boolean {
     const connection = this.#create(user.client);
     if (connection) connection.give(user);
     return connection !== undefined;
@@ -89,8 +98,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     else if (!this.#wait(user)) user.onConnect(new ConnectionOverflowError('too many requests are waiting'));
   }
 
-  /** Removes a user from the queue, or from the connection that is being opened for it. */
-  cancel(user: ConnectionUser | UnpooledUser): void {
+  cancel(user: ChannelUser | UnpooledUser): void {
     const index = this.#waiting.indexOf(user);
     if (index >= 0) {
       this.#waiting.splice(index, 1);
@@ -102,7 +110,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
   }
 
   connected(): void {
-    this.stats.connected();
+    this.stats.connected(this.isHttp2);
     this.host.cxTotal++;
     this.host.cxActive++;
   }
@@ -149,7 +157,6 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     }
   }
 
-  /** Resolves when the last exchange has ended and its connection is closed. Further exchanges are served until then. */
   close(): Promise<void> {
     this.#closing = true;
     return new Promise((resolve) => {
@@ -159,7 +166,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     });
   }
 
-  #wait(user: ConnectionUser | UnpooledUser): boolean {
+  #wait(user: ChannelUser | UnpooledUser): boolean {
     if (this.#waiting.length >= this.settings.maxPending) {
       this.stats.rqPendingOverflow.value++;
       return false;
@@ -211,7 +218,7 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     return connection;
   }
 
-  #idleFor(user: ConnectionUser): Connection | undefined {
+  #idleFor(user: ChannelUser): Connection | undefined {
     return this.settings.proxyProtocol === undefined ? this.#idle.pop() : this.#idleOf(user.client);
   }
 
@@ -232,16 +239,16 @@ export class ConnectionPool implements ConnectionOwner, WaitingPool {
     }
   }
 
-  #shift(): ConnectionUser | UnpooledUser | undefined {
+  #shift(): ChannelUser | UnpooledUser | undefined {
     const user = this.#waiting.shift();
     if (user) this.stats.rqPendingActive.value--;
     return user;
   }
 }
 
-const isUnpooled = (user: ConnectionUser | UnpooledUser): user is UnpooledUser => 'onConnect' in user;
+const isUnpooled = (user: ChannelUser | UnpooledUser): user is UnpooledUser => 'onConnect' in user;
 
-/** Node would reject it only when connecting, and with an unclear message. */
-function checkAddress(host: Host): void {
+/** Throws a `TypeError` for an invalid address: Node would reject it only when connecting, and with an unclear message. */
+export function checkAddress(host: Host): void {
   if (!URL.canParse(`http://${authorityOf(host)}`)) throw new TypeError(`${host.address} is not an address`);
 }

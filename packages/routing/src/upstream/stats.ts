@@ -16,10 +16,15 @@ const COUNTERS = {
   rqMaxDuration: 'upstream_rq_max_duration_reached',
   retryAbandoned: 'retry_or_shadow_abandoned',
   rqCancelled: 'upstream_rq_cancelled',
+  rqRxReset: 'upstream_rq_rx_reset',
+  rqTxReset: 'upstream_rq_tx_reset',
   rqPendingTotal: 'upstream_rq_pending_total',
   rqPendingOverflow: 'upstream_rq_pending_overflow',
   cxTotal: 'upstream_cx_total',
   cxHttp1Total: 'upstream_cx_http1_total',
+  cxHttp2Total: 'upstream_cx_http2_total',
+  cxCloseNotify: 'upstream_cx_close_notify',
+  cxMaxRequests: 'upstream_cx_max_requests',
   cxConnectFail: 'upstream_cx_connect_fail',
   cxDestroy: 'upstream_cx_destroy',
   cxOverflow: 'upstream_cx_overflow',
@@ -52,7 +57,7 @@ export interface ClusterStats extends NamedStats {
   readonly rqTime: Histogram;
   /** Counts one response, under its status and its status class. */
   responded(status: number): void;
-  connected(): void;
+  connected(isHttp2: boolean): void;
   disconnected(): void;
   /** Removes them from the metrics. Exchanges in progress still update them. */
   forget(): void;
@@ -72,9 +77,10 @@ export function createClusterStats(metrics: Metrics, cluster: string): ClusterSt
       metric: 'envoy_cluster_upstream_rq',
       labels,
     }),
-    connected() {
+    connected(isHttp2) {
       stats.cxTotal.value++;
-      stats.cxHttp1Total.value++;
+      if (isHttp2) stats.cxHttp2Total.value++;
+      else stats.cxHttp1Total.value++;
       stats.cxActive.value++;
     },
     disconnected() {

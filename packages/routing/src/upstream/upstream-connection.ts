@@ -7,6 +7,7 @@ import type { RequestBody } from '../http1/request-body.ts';
 import { RequestWriter, writeBuffered } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
+import type { Channel, ChannelUser, PreparedHead } from './channel.ts';
 import { prefaceOf, type ClientAddresses } from './connect/proxy-header.ts';
 import { readBeforeFailing } from './failed-writes.ts';
 import { IdleTimer } from './idle-timer.ts';
@@ -16,16 +17,6 @@ import type { ClusterStats } from './stats.ts';
 
 /** A connection is not reused in the last seconds of the keep-alive time that its server declares. */
 const KEEP_ALIVE_MARGIN_S = 2;
-
-/** The user of a connection, which it holds exclusively from `onOpen` to `onEnd` or `onBroken`. */
-export interface ConnectionUser extends ResponseSink {
-  /** Connection of the client, for the PROXY header. */
-  readonly client?: ClientAddresses | undefined;
-  /** The connection is open: the request can be written. */
-  onOpen(connection: Connection): void;
-  /** The connection could not be opened, or ended before the response was complete. */
-  onBroken(connection: Connection, error: Error): void;
-}
 
 /** The part of the pool that a connection uses. */
 export interface ConnectionOwner {
@@ -46,14 +37,10 @@ export interface ConnectionOwner {
 }
 
 /** One connection to an endpoint. It carries one exchange at a time, and is opened for the first. */
-export class Connection implements ResponseSink {
-  /** True after the first exchange: the next one may find that the peer has just closed it. */
+export class Connection implements Channel, ResponseSink {
   reused = false;
-  /** True once a part of the request is written. */
   sent = false;
-  /** True once a byte of the response was received. */
   responding = false;
-  /** This side of the connection; unknown over a Unix socket. */
   local: LocalEnd | undefined;
   readonly #pool: ConnectionOwner;
   readonly #client: ClientAddresses | undefined;
@@ -61,7 +48,7 @@ export class Connection implements ResponseSink {
   readonly #buffer = new ReadBuffer();
   readonly #idle: IdleTimer;
   #socket: Socket | undefined;
-  #user: ConnectionUser | undefined;
+  #user: ChannelUser | undefined;
   #writer: RequestWriter | undefined;
   #body: RequestBody | undefined;
   #served = 0;
@@ -87,7 +74,7 @@ export class Connection implements ResponseSink {
   }
 
   /** Serves `user` next: immediately, or when the connection is open. */
-  give(user: ConnectionUser): void {
+  give(user: ChannelUser): void {
     this.#user = user;
     this.#abandoned = false;
     this.#idle.end();
@@ -99,13 +86,13 @@ export class Connection implements ResponseSink {
     } else if (!this.#gone) this.#connect();
   }
 
-  isFor(user: ConnectionUser): boolean {
+  isFor(user: ChannelUser): boolean {
     return this.#user === user;
   }
 
-  /** Writes a request: its head, and a buffered or streamed body. */
-  write(method: string, head: string, body: Buffer | RequestBody | undefined): void {
+  write(method: string, prepared: PreparedHead, body: Buffer | RequestBody | undefined): void {
     const socket = this.#socket!;
+    const head = prepared as string;
     this.sent = true;
     this.#served++;
     this.#parser.expect(method);
@@ -130,12 +117,10 @@ export class Connection implements ResponseSink {
     this.#socket!.resume();
   }
 
-  /** Returns the data that the sink received, so that it can be kept. */
   take(buffer: Buffer, start: number, end: number): Buffer {
     return this.#buffer.take(buffer, start, end);
   }
 
-  /** The trailers of the response that ends, in `onEnd`. */
   get trailers(): readonly string[] {
     return this.#parser.trailers;
   }

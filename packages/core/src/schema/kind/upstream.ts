@@ -61,16 +61,25 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
   connectionConfig: f.of(ConnectionConfig, 'Connections.'),
   protocolSelection: f.choice(
     ['USE_CONFIGURED_PROTOCOL', 'USE_DOWNSTREAM_PROTOCOL'],
-    'Whether to use the HTTP version of the client.',
-    f.notYet,
+    '`USE_DOWNSTREAM_PROTOCOL` sends requests of HTTP/2 clients over HTTP/2 and others over HTTP/1.1. `USE_CONFIGURED_PROTOCOL` applies `useHttp2`.',
   ),
-  useHttp2: f.flag('Uses HTTP/2. Default: true for gRPC services, else false.', f.notYet),
-  initialStreamWindowSize: f.int('HTTP/2: window size of a stream in bytes.', { ...WINDOW, ...f.notYet }),
-  initialConnectionWindowSize: f.int('HTTP/2: window size of a connection in bytes.', { ...WINDOW, ...f.notYet }),
-  maxConcurrentStreams: f.uint32('HTTP/2: maximum number of concurrent streams per connection.', f.notYet),
+  useHttp2: f.flag(
+    'Sends requests over HTTP/2; without TLS with prior knowledge. WebSockets still use HTTP/1.1. Default: true for gRPC services, else false.',
+  ),
+  initialStreamWindowSize: f.int(
+    'HTTP/2: bytes of the body of one response that are received before a slow client has read them.',
+    { ...WINDOW, default: DEFAULTS.http2StreamWindow },
+  ),
+  initialConnectionWindowSize: f.int('HTTP/2: bytes that one connection receives before the gateway confirms them.', {
+    ...WINDOW,
+    default: DEFAULTS.http2ConnectionWindow,
+  }),
+  maxConcurrentStreams: f.uint32(
+    'HTTP/2: maximum number of concurrent requests per connection; 0 is no limit. Above it, or above the limit of the server, another connection is opened.',
+    { default: 0 },
+  ),
   overrideStreamErrorOnInvalidHttpMessage: f.flag(
-    'HTTP/2: closes only the stream after an error, not the connection.',
-    f.notYet,
+    'HTTP/2: an invalid response ends only its stream. Default: its connection accepts no further requests and closes after the last one.',
   ),
   healthChecks: f.list(HealthCheck, 'Active health checks of the hosts; at most one.'),
   outlierDetection: f.of(OutlierDetection, 'Ejects hosts that fail.'),

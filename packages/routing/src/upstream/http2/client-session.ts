@@ -1,0 +1,44 @@
+import { connect, type ClientHttp2Session, type ClientSessionOptions } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { ConnectionSettings } from '../cluster-settings.ts';
+import { MAX_HEADER_LIST_BYTES } from './http2-head.ts';
+
+/** Headers of a list besides those that `maxHeaders` counts: the status, and those of the connection. */
+const MORE_HEADERS = 16;
+/** Malformed frames, each of which ends its stream, after which the connection is closed. */
+const MAX_INVALID_FRAMES = 20;
+/** Data of all streams of a connection that waits in memory, in MiB; flow control limits it further. */
+const MAX_SESSION_MEMORY_MB = 512;
+/** Node opens a connection with this window and changes it later. */
+const INITIAL_CONNECTION_WINDOW = 65_535;
+
+interface OtherOptions {
+  readonly strictSingleValueFields: boolean;
+  readonly maxSessionInvalidFrames: number;
+}
+
+/** Starts HTTP/2 on an open connection. */
+export function createClientSession(
+  socket: Socket,
+  scheme: 'http' | 'https',
+  { http2, maxHeaders }: ConnectionSettings,
+): ClientHttp2Session {
+  const options: ClientSessionOptions & OtherOptions = {
+    createConnection: () => socket,
+    maxHeaderListPairs: maxHeaders + MORE_HEADERS,
+    maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+    maxSessionMemory: MAX_SESSION_MEMORY_MB,
+    maxReservedRemoteStreams: 0,
+    maxOriginSetSize: 0,
+    // Headers that clients repeat are forwarded as they are, as over HTTP/1.1.
+    strictSingleValueFields: false,
+    settings: {
+      enablePush: false,
+      initialWindowSize: http2.streamWindow,
+      maxHeaderListSize: MAX_HEADER_LIST_BYTES,
+    },
+  };
+  const session = connect(`${scheme}://upstream`, options);
+  if (http2.connectionWindow > INITIAL_CONNECTION_WINDOW) session.setLocalWindowSize(http2.connectionWindow);
+  return session;
+}

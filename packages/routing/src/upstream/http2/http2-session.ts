@@ -1,0 +1,208 @@
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
+import type { ChannelUser } from '../channel.ts';
+import type { ConnectionSettings } from '../cluster-settings.ts';
+import { prefaceOf, type ClientAddresses } from '../connect/proxy-header.ts';
+import type { Connector } from '../connector.ts';
+import { IdleTimer } from '../idle-timer.ts';
+import type { ClusterStats } from '../stats.ts';
+import { createClientSession } from './client-session.ts';
+import { sessionError } from './stream-errors.ts';
+import { UpstreamStream } from './upstream-stream.ts';
+
+/** Why a session could not be used. */
+export interface SessionFailure {
+  readonly error: Error;
+  /** True if the connection was open. */
+  readonly connected: boolean;
+}
+
+/** The part of the pool that a session uses. */
+export interface SessionOwner {
+  readonly settings: ConnectionSettings;
+  readonly stats: ClusterStats;
+  readonly scheme: 'http' | 'https';
+  readonly connect: Connector;
+  connected(): void;
+  disconnected(): void;
+  connectFailed(): void;
+  /** Streams of the session became available. */
+  available(session: Http2Session): void;
+  /** The session accepts no further streams. */
+  draining(session: Http2Session): void;
+  /** The session is closed; `failure` if it was never ready. */
+  closed(session: Http2Session, failure: SessionFailure | undefined): void;
+}
+
+/** One HTTP/2 connection to a host. It is ready when the settings of the peer have arrived. */
+export class Http2Session {
+  readonly client: ClientAddresses | undefined;
+  /** This side of the connection; unknown over a Unix socket. */
+  local: LocalEnd | undefined;
+  /** Number of requests in progress. */
+  active = 0;
+  /** Number of requests that were sent. */
+  served = 0;
+  /** The `GOAWAY` of the peer. */
+  goaway: { readonly code: number; readonly lastId: number } | undefined;
+  isReady = false;
+  readonly #owner: SessionOwner;
+  readonly #idle: IdleTimer;
+  #socket: Socket | undefined;
+  #session: ClientHttp2Session | undefined;
+  #isDraining = false;
+  #isClosed = false;
+  #maxStreams: number;
+  #settingsTimer: NodeJS.Timeout | undefined;
+  readonly #received = { read: 0, written: 0 };
+  readonly #unflushed: UpstreamStream[] = [];
+
+  constructor(owner: SessionOwner, client: ClientAddresses | undefined) {
+    this.#owner = owner;
+    this.client = client;
+    this.#maxStreams = owner.settings.http2.maxStreams;
+    this.#idle = new IdleTimer(owner.settings.idleTimeoutMs, () => this.drain());
+    owner.connect(this.#onConnect, undefined, prefaceOf(owner.settings.proxyProtocol, client));
+  }
+
+  get stats(): ClusterStats {
+    return this.#owner.stats;
+  }
+
+  /** Number of further streams that may be opened now. */
+  get free(): number {
+    return this.isReady && !this.#isDraining && !this.isClosed ? this.#maxStreams - this.active : 0;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed || this.#session?.destroyed === true;
+  }
+
+  /** Opens a stream for `user`. */
+  open(user: ChannelUser): void {
+    if (this.active++ === 0) this.#session!.ref();
+    this.#idle.end();
+    const stream = new UpstreamStream(this, user);
+    user.onOpen(stream);
+  }
+
+  request(headers: readonly string[], options: { readonly endStream: boolean }): ClientHttp2Stream {
+    const { maxRequestsPerConnection } = this.#owner.settings;
+    this.served++;
+    const stream = this.#session!.request(headers as string[], options);
+    if (maxRequestsPerConnection > 0 && this.served >= maxRequestsPerConnection) {
+      this.#owner.stats.cxMaxRequests.value++;
+      this.#stopStreams();
+    }
+    return stream;
+  }
+
+  /** A stream ended. */
+  release(wasSent: boolean): void {
+    this.active--;
+    if (wasSent) this.#countBytes();
+    if (this.#isClosed) return;
+    if (this.active > 0) {
+      if (!this.#isDraining) this.#owner.available(this);
+      return;
+    }
+    if (this.#isDraining || !this.#idle.allows) return this.drain();
+    this.#idle.begin();
+    this.#session!.unref();
+    this.#owner.available(this);
+  }
+
+  /** Opens no further streams, and closes the connection after the last one. */
+  drain(): void {
+    this.#stopStreams();
+    if (this.active > 0 || this.#isClosed) return;
+    this.#session?.close();
+    if (!this.#session) this.#end(undefined);
+  }
+
+  /** The peer sent an invalid response: the connection is closed after its other streams, unless only the stream has to end. */
+  protocolViolated(): void {
+    if (!this.#owner.settings.http2.endsOnlyStream) this.drain();
+  }
+
+  /** Flushes a stream when everything that was received with the head of its response was passed on. */
+  flushLater(stream: UpstreamStream): void {
+    if (this.#unflushed.push(stream) === 1) setImmediate(flushStreams, this.#unflushed);
+  }
+
+  readonly #onConnect: Parameters<Connector>[0] = (error, socket) => {
+    if (!socket || this.#isClosed) {
+      socket?.destroy();
+      if (error && !this.#isClosed) this.#owner.connectFailed();
+      return this.#end(error ?? undefined);
+    }
+    this.#owner.connected();
+    this.#socket = socket;
+    if (socket.localAddress !== undefined) this.local = localEndOf(socket);
+    const session = createClientSession(socket, this.#owner.scheme, this.#owner.settings);
+    this.#session = session;
+    let failure: Error | undefined;
+    session.on('error', (reason: Error) => (failure = reason));
+    session.on('remoteSettings', ({ maxConcurrentStreams }) => this.#settle(maxConcurrentStreams));
+    session.on('goaway', (code, lastId) => this.#onGoaway(code, lastId));
+    session.on('close', () => this.#end(sessionError(failure, this.goaway?.code)));
+    const { connectTimeoutMs } = this.#owner.settings;
+    this.#settingsTimer = setTimeout(() => {
+      const reason = new Error(`no HTTP/2 settings after ${connectTimeoutMs} ms`);
+      session.destroy(Object.assign(reason, { code: 'ETIMEDOUT' }));
+    }, connectTimeoutMs);
+  };
+
+  /** The settings of the peer arrived. */
+  #settle(maxConcurrentStreams: number | undefined): void {
+    clearTimeout(this.#settingsTimer);
+    this.#maxStreams = Math.min(this.#owner.settings.http2.maxStreams, maxConcurrentStreams ?? Infinity);
+    if (!this.isReady) {
+      this.isReady = true;
+      if (this.active === 0) {
+        this.#idle.begin();
+        this.#session!.unref();
+      }
+    }
+    if (!this.#isDraining) this.#owner.available(this);
+  }
+
+  #onGoaway(code: number, lastId: number): void {
+    this.goaway = { code, lastId };
+    this.#owner.stats.cxCloseNotify.value++;
+    this.#stopStreams();
+  }
+
+  #stopStreams(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    this.#owner.draining(this);
+  }
+
+  #countBytes(): void {
+    const { bytesRead = 0, bytesWritten = 0 } = this.#socket ?? {};
+    this.stats.cxRxBytes.value += bytesRead - this.#received.read;
+    this.stats.cxTxBytes.value += bytesWritten - this.#received.written;
+    this.#received.read = bytesRead;
+    this.#received.written = bytesWritten;
+  }
+
+  #end(error: Error | undefined): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#settingsTimer);
+    this.#idle.stop();
+    this.#stopStreams();
+    if (this.#socket) {
+      this.#countBytes();
+      this.#owner.disconnected();
+    }
+    const isFailure = !this.isReady && error !== undefined;
+    this.#owner.closed(this, isFailure ? { error, connected: this.#socket !== undefined } : undefined);
+  }
+}
+
+function flushStreams(streams: UpstreamStream[]): void {
+  for (const stream of streams.splice(0)) stream.flush();
+}
