@@ -32,12 +32,10 @@ function isProtocol(protocol: string): boolean {
 export const checkUpstreamSslConfig: Check<UpstreamSslConfig> = (config, at) => [
   ...fields(config, at, { parameters: checkSslParameters, sds: checkSds }),
   ...invalid(config.allowRenegotiation && RENEGOTIATION, [...at, 'allowRenegotiation'], WARNING),
-  ...invalid(config.alpnProtocols?.includes('h2') && HTTP2, [...at, 'alpnProtocols'], WARNING),
 ];
 
 const RENEGOTIATION =
   'allowRenegotiation is ignored: renegotiation is never allowed, because it changes the peer in the middle of a connection';
-const HTTP2 = 'h2 is not offered to upstreams: requests are sent with HTTP/1.1';
 
 /** Returns problems of TLS parameters. */
 export const checkSslParameters: Check<SslParameters> = (parameters, at) =>

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseDuration } from '../syntax/duration.ts';
+import { upstreamHttpVersion } from '../upstream/http-version.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
@@ -11,6 +12,7 @@ import { checkPipe, checkTunnel } from './upstream-connections.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
 const invalid = reporterOf('INVALID_UPSTREAM');
+const reportTls = reporterOf('INVALID_SSL_CONFIG');
 const invalidHost = reporterOf('INVALID_HOST');
 
 /** Returns problems of an Upstream. Its status is a Warning: the reference only removes such an upstream. */
@@ -28,6 +30,7 @@ export const checkUpstream: Check<UpstreamSpec> = (spec, at) => {
       outlierDetection: checkOutlierDetection,
     }),
     ...checkTunnel(spec, at),
+    ...checkProtocol(spec, at),
     ...checkDns(spec, at),
     ...invalid(!isTyped && 'the upstream has no type', at, { hint: TYPES.join(', ') }),
   ];
@@ -52,6 +55,13 @@ const checkHost: Check<StaticHost> = ({ addr, port, loadBalancingWeight: weight,
   ]),
   ...within(healthCheckConfig, [...at, 'healthCheckConfig'], checkHostHealthCheck),
 ];
+
+const HTTP1 = 'h2 is not offered without useHttp2: requests are sent over HTTP/1.1';
+
+const checkProtocol: Check<UpstreamSpec> = (spec, at) => {
+  const isIgnored = spec.sslConfig?.alpnProtocols?.includes('h2') && upstreamHttpVersion(spec) === 'http1';
+  return reportTls(isIgnored && HTTP1, [...at, 'sslConfig', 'alpnProtocols'], { severity: 'warning' });
+};
 
 const TOO_FAST = 'a dnsRefreshRate below 1ms is ignored; the default is 5s';
 

@@ -183,10 +183,14 @@ describe('validateWritten on fields without support', () => {
 
   it('ignores a field with its default value', () => {
     expect(
-      linesOf(resource('Upstream', '{useHttp2: false, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1')),
+      linesOf(
+        resource('Upstream', '{disableIstioAutoMtls: false, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1'),
+      ),
     ).deep.equal([]);
     expect(
-      linesOf(resource('Upstream', '{useHttp2: true, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1')),
+      linesOf(
+        resource('Upstream', '{disableIstioAutoMtls: true, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1'),
+      ),
     ).length(1);
   });
 });

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DEFAULTS, inEffect, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
+import { DEFAULTS, inEffect, upstreamHttpVersion, type Secrets, type SnapshotUpstream } from '@edge-gateway/core';
 import { healthCheck, outlierDetection } from './health-checks.ts';
 import { message, protoDuration, renamed, socketAddress, typed, type Message } from './json.ts';
 import { upstreamTls } from './tls.ts';
@@ -57,13 +57,37 @@ export function endpointConfig(upstream: SnapshotUpstream): Message {
   });
 }
 
-function protocolOptions({ connectionConfig }: SnapshotUpstream['spec']): Message | undefined {
+function protocolOptions(spec: SnapshotUpstream['spec']): Message | undefined {
+  const { connectionConfig } = spec;
+  const version = upstreamHttpVersion(spec);
   const { commonHttpProtocolOptions: http, maxRequestsPerConnection } = connectionConfig ?? {};
   const common = message({
     ...renamed(http ?? {}, ['idleTimeout', 'maxHeadersCount', 'maxStreamDuration', 'headersWithUnderscoresAction']),
     max_requests_per_connection: maxRequestsPerConnection,
   });
-  if (Object.keys(common).length === 0) return undefined;
-  const explicit = { explicit_http_config: { http_protocol_options: {} } };
-  return { [HTTP_OPTIONS]: typed(HTTP_OPTIONS, { common_http_protocol_options: common, ...explicit }) };
+  if (version === 'http1' && Object.keys(common).length === 0) return undefined;
+  const http2 = { http2_protocol_options: http2Options(spec) };
+  const options = {
+    http1: { explicit_http_config: { http_protocol_options: {} } },
+    http2: { explicit_http_config: http2 },
+    downstream: { use_downstream_protocol_config: { http_protocol_options: {}, ...http2 } },
+  };
+  const hasCommon = Object.keys(common).length > 0;
+  return {
+    [HTTP_OPTIONS]: typed(HTTP_OPTIONS, {
+      ...(hasCommon && { common_http_protocol_options: common }),
+      ...options[version],
+    }),
+  };
+}
+
+function http2Options(spec: SnapshotUpstream['spec']): Message {
+  return message({
+    ...renamed(spec, [
+      'maxConcurrentStreams',
+      'initialStreamWindowSize',
+      'initialConnectionWindowSize',
+      'overrideStreamErrorOnInvalidHttpMessage',
+    ]),
+  });
 }

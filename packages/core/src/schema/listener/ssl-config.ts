@@ -103,7 +103,9 @@ const upstream = f.block(ONE_SOURCE, {
     SslParameters,
     'TLS versions, ciphers and curves. Default: Settings `upstreamOptions.sslParameters`.',
   ),
-  alpnProtocols: f.texts('ALPN protocols to offer; `h2` is not offered yet.', { default: ['http/1.1'] }),
+  alpnProtocols: f.texts('ALPN protocols to offer. With `useHttp2` only `h2` is offered, otherwise never.', {
+    default: ['http/1.1'],
+  }),
   allowRenegotiation: f.flag('Ignored with a warning: TLS renegotiation is never allowed.'),
   oneWayTls: f.flag('Sends no client certificate; without effect with `sds`.'),
 });

@@ -138,7 +138,7 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
     this.#closing = true;
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
-      if (this.#waiting.length === 0) for (const session of [...this.#sessions]) session.drain();
+      if (this.#waiting.length === 0) for (const session of this.#sessions) session.drain();
       if (this.#open === 0) resolve();
     });
   }

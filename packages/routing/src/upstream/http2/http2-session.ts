@@ -8,8 +8,8 @@ import type { Connector } from '../connector.ts';
 import { IdleTimer } from '../idle-timer.ts';
 import type { ClusterStats } from '../stats.ts';
 import { createClientSession } from './client-session.ts';
-import { sessionError } from './stream-errors.ts';
-import { UpstreamStream } from './upstream-stream.ts';
+import { sessionError, type Goaway } from './stream-errors.ts';
+import { UpstreamStream, type StreamSession } from './upstream-stream.ts';
 
 /** Why a session could not be used. */
 export interface SessionFailure {
@@ -36,7 +36,7 @@ export interface SessionOwner {
 }
 
 /** One HTTP/2 connection to a host. It is ready when the settings of the peer have arrived. */
-export class Http2Session {
+export class Http2Session implements StreamSession {
   readonly client: ClientAddresses | undefined;
   /** This side of the connection; unknown over a Unix socket. */
   local: LocalEnd | undefined;
@@ -45,7 +45,7 @@ export class Http2Session {
   /** Number of requests that were sent. */
   served = 0;
   /** The `GOAWAY` of the peer. */
-  goaway: { readonly code: number; readonly lastId: number } | undefined;
+  goaway: Goaway | undefined;
   isReady = false;
   readonly #owner: SessionOwner;
   readonly #idle: IdleTimer;
@@ -98,7 +98,6 @@ export class Http2Session {
     return stream;
   }
 
-  /** A stream ended. */
   release(wasSent: boolean): void {
     this.active--;
     if (wasSent) this.#countBytes();
@@ -121,12 +120,10 @@ export class Http2Session {
     if (!this.#session) this.#end(undefined);
   }
 
-  /** The peer sent an invalid response: the connection is closed after its other streams, unless only the stream has to end. */
   protocolViolated(): void {
     if (!this.#owner.settings.http2.endsOnlyStream) this.drain();
   }
 
-  /** Flushes a stream when everything that was received with the head of its response was passed on. */
   flushLater(stream: UpstreamStream): void {
     if (this.#unflushed.push(stream) === 1) setImmediate(flushStreams, this.#unflushed);
   }

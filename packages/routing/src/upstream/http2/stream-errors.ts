@@ -22,6 +22,13 @@ const CODE_NAMES: ReadonlyMap<number, string> = new Map(
 
 const nameOf = (code: number): string => CODE_NAMES.get(code) ?? String(code);
 
+/** The `GOAWAY` of a peer. */
+export interface Goaway {
+  readonly code: number;
+  /** The last stream that the peer processes. */
+  readonly lastId: number;
+}
+
 /** How a stream, and the session that it belongs to, ended. */
 export interface EndedStream {
   readonly id: number;
@@ -29,7 +36,7 @@ export interface EndedStream {
   /** The error of the stream, if Node reports one. */
   readonly error: Error | undefined;
   /** The `GOAWAY` of the peer, if it sent one. */
-  readonly goaway: { readonly code: number; readonly lastId: number } | undefined;
+  readonly goaway: Goaway | undefined;
   /** True if the session is closed. */
   readonly isSessionClosed: boolean;
 }

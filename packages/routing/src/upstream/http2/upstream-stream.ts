@@ -5,9 +5,9 @@ import { RequestHeadError, UpstreamProtocolError, UpstreamResetError } from '../
 import type { RequestBody } from '../../http1/request-body.ts';
 import type { Channel, ChannelUser, PreparedHead } from '../channel.ts';
 import { isEmptyBody } from '../framing.ts';
+import type { ClusterStats } from '../stats.ts';
 import { readResponseHeaders, readTrailers } from './http2-head.ts';
-import type { Http2Session } from './http2-session.ts';
-import { streamError } from './stream-errors.ts';
+import { streamError, type Goaway } from './stream-errors.ts';
 import { StreamUpload } from './stream-upload.ts';
 
 /** Maximum number of interim responses (1xx) before a final one. */
@@ -22,13 +22,30 @@ const WITH_TRAILERS = { endStream: false, waitForTrailers: true };
 const CHANNEL = Symbol('edge-gateway.channel');
 type ObservedStream = ClientHttp2Stream & { [CHANNEL]: UpstreamStream };
 
+/** The part of a session that a stream uses. */
+export interface StreamSession {
+  readonly local: LocalEnd | undefined;
+  readonly served: number;
+  readonly active: number;
+  readonly goaway: Goaway | undefined;
+  readonly isClosed: boolean;
+  readonly stats: ClusterStats;
+  request(headers: readonly string[], options: { readonly endStream: boolean }): ClientHttp2Stream;
+  /** Flushes a stream when everything that was received with the head of its response was passed on. */
+  flushLater(stream: UpstreamStream): void;
+  /** The peer sent an invalid response: the connection is closed after its other streams, unless only the stream has to end. */
+  protocolViolated(): void;
+  /** A stream ended; `wasSent` if it was opened. */
+  release(wasSent: boolean): void;
+}
+
 /** One request and its response on a stream of an HTTP/2 connection. */
 export class UpstreamStream implements Channel {
   readonly reused: boolean;
   sent = false;
   responding = false;
   trailers = NO_TRAILERS;
-  readonly #session: Http2Session;
+  readonly #session: StreamSession;
   #user: ChannelUser | undefined;
   #stream: ClientHttp2Stream | undefined;
   #method = '';
@@ -45,7 +62,7 @@ export class UpstreamStream implements Channel {
   #paused = false;
   #body: RequestBody | undefined;
 
-  constructor(session: Http2Session, user: ChannelUser) {
+  constructor(session: StreamSession, user: ChannelUser) {
     this.#session = session;
     this.#user = user;
     // The peer may just have closed a connection that was idle.

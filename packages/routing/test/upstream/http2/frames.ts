@@ -96,15 +96,14 @@ export async function frameUpstream(
     socket.setNoDelay(true);
     if (settings.length > 0) socket.write(settings);
     let bytes = Buffer.alloc(0);
-    let skipped = false;
+    let toSkip = PREFACE_LENGTH;
     socket.on('error', () => {}).on('close', () => upstream.sockets.delete(socket));
     socket.on('data', (chunk) => {
       bytes = Buffer.concat([bytes, chunk]);
-      if (!skipped && bytes.length >= PREFACE_LENGTH) {
-        skipped = true;
-        bytes = bytes.subarray(PREFACE_LENGTH);
-      }
-      while (skipped && bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
+      const skipped = Math.min(toSkip, bytes.length);
+      toSkip -= skipped;
+      bytes = bytes.subarray(skipped);
+      while (bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
         const length = bytes.readUIntBE(0, 3);
         const next = {
           type: bytes[3]!,

@@ -179,7 +179,8 @@ describe('an upstream over HTTP/2', () => {
     res.pause();
     // The buffers of the sockets take some megabytes.
     let before = -1;
-    while (before !== sent || !paused) {
+    const isPaused = (): boolean => paused && before === sent;
+    while (!isPaused()) {
       before = sent;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
