@@ -63,7 +63,11 @@ export class KeyBudget {
   /** Forgets sealed tables; returns the remaining ones of `owner`. */
   drop(owner: Counters, isDropped: (sealed: SealedTable) => boolean): SealedTable[] {
     const isGone = (sealed: SealedTable): boolean => sealed.owner === owner && isDropped(sealed);
-    for (const sealed of this.#sealed) if (isGone(sealed)) this.release(sealed.table.size, owner.weight);
+    for (const sealed of this.#sealed) {
+      if (!isGone(sealed)) continue;
+      this.release(sealed.table.size, owner.weight);
+      sealed.table.free();
+    }
     this.#sealed = this.#sealed.filter((sealed) => !isGone(sealed));
     return this.#sealed.filter((sealed) => sealed.owner === owner);
   }
@@ -143,6 +147,7 @@ export class Counters {
   clear(): void {
     this.drop(() => true);
     this.#budget.release(this.#young.size, this.weight);
+    this.#young.free();
     this.#start();
   }
 
@@ -177,13 +182,15 @@ export class Counters {
   /** Returns true if an older table has the key. */
   #insert(low: number, high: number): boolean {
     const older = this.#older.find((table) => table.find(low, high));
+    // Making room may free the table.
+    const numbers = older && Array.from({ length: this.#width }, (_, i) => older.values[older.at + i]!);
     this.#budget.reserve(this.weight);
     if (this.#young.size >= this.#tableKeys) this.seal(this.#nowMs);
     const hasGrown = this.#young.insert(low, high);
     if (hasGrown) this.epoch = this.#budget.nextEpoch();
-    if (!older) return false;
+    if (!older || !numbers) return false;
     older.moved++;
-    for (let i = 0; i < this.#width; i++) this.#young.values[this.#young.at + i] = older.values[older.at + i]!;
+    this.#young.values.set(numbers, this.#young.at);
     return true;
   }
 }

@@ -20,8 +20,8 @@ const FULL_LOAD = 0.72;
 /** An open-addressed part of a table. */
 interface Segment {
   /** Two halves of the hash per slot; zeros if the slot is empty. */
-  hashes: Int32Array;
-  values: Float64Array;
+  hashes: Int32Array<ArrayBuffer>;
+  values: Float64Array<ArrayBuffer>;
   slots: number;
   size: number;
 }
@@ -81,6 +81,13 @@ export class KeyTable {
     this.at = slot * this.width;
     return isFull;
   }
+
+  /** Forgets all keys, and gives back their memory at once. The size remains. */
+  free(): void {
+    for (const segment of this.#segments) if (segment) freeSegment(segment);
+    this.#segments.fill(undefined);
+    this.values = EMPTY;
+  }
 }
 
 const EMPTY = new Float64Array();
@@ -108,5 +115,12 @@ function grown(segment: Segment, width: number): Segment {
     for (let i = 0; i < width; i++) larger.values[to * width + i] = segment.values[from * width + i]!;
   }
   larger.size = segment.size;
+  freeSegment(segment);
   return larger;
+}
+
+/** Under load, garbage collection may come so late that as much again would be in use. */
+function freeSegment({ hashes, values }: Segment): void {
+  hashes.buffer.transfer(0);
+  values.buffer.transfer(0);
 }

@@ -4,6 +4,16 @@ import { KeyTable } from '../../src/store/memory-table.ts';
 import { seeded } from '../random.ts';
 
 describe('the table of the memory store', () => {
+  it('gives back its memory at once', () => {
+    const table = new KeyTable(1);
+    for (let i = 1; i < 1000; i++) table.insert(i, i << 20);
+    const { values } = table;
+    table.free();
+    expect(values.buffer.byteLength).to.equal(0);
+    expect(table.find(5, 5 << 20)).to.equal(false);
+    expect(table.size).to.equal(999);
+  });
+
   for (const width of [1, 2]) {
     it(`keeps ${width} numbers per key while it grows`, () => {
       const random = seeded(width);

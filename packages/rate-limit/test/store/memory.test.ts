@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createMemoryStore, type Count, type Limit, type MemoryStore, type Unit } from '@edge-gateway/rate-limit';
 import { UNIT_MS } from '../../src/rules/limit.ts';
+import { seeded } from '../random.ts';
 import { limitOf } from './limits.ts';
 
 const START = Date.UTC(2027, 0, 1, 12);
@@ -195,6 +196,24 @@ describe('the bounds of the store', () => {
   };
 
   for (const algorithm of ['FIXED_WINDOW', 'SLIDING_WINDOW', 'TOKEN_BUCKET'] as const) {
+    it(`count exactly or start again while keys in use move and others are evicted: ${algorithm}`, () => {
+      for (const maxKeys of [1, 2, 3, 4, 7, 30, 100]) {
+        const random = seeded(maxKeys);
+        const { store, charge } = timed({ maxKeys });
+        const limit = limitOf(1e6, 'YEAR', algorithm);
+        const counts = new Map<string, number>();
+        for (let i = 0; i < 1500; i++) {
+          const key = `k${random.integer(random.chance(0.5) ? 3 : 2 * maxKeys + 1)}`;
+          const before = counts.get(key) ?? 0;
+          const count = 1e6 - charge(limit, 1, key).remaining;
+          expect(count).to.be.oneOf([before + 1, 1]);
+          counts.set(key, count);
+        }
+        expect(store.size).to.be.at.most(Math.max(1, maxKeys));
+        expect(Math.max(...counts.values())).to.be.above(1);
+      }
+    });
+
     it(`evict the oldest keys, and keep those in use: ${algorithm}`, () => {
       const evicted: number[] = [];
       const { store, charge } = timed({ maxKeys: 1000, onEvict: (keys) => void evicted.push(keys) });
