@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  differingKeys,
   grantedHeaderNames,
   keyOf,
   type CallUpstream,
@@ -149,8 +150,14 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     options.observe(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
   }
 
+  let known: ReadonlyMap<ResourceKey, Resource> = new Map();
+
   return {
     update(resources) {
+      const changedKeys = differingKeys(known, resources);
+      known = resources;
+      // Nothing is discovered, and nothing that changed may start it.
+      if (upstreams.size === 0 && ![...changedKeys].some(mayStartDiscovery)) return;
       settings = settingsOf(resources);
       const granted = grantedHeaderNames([...resources.values()].map(({ spec }) => spec));
       const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
@@ -165,6 +172,10 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     look: () => poll.start(upstreams.keys()),
     close: poll.close,
   };
+}
+
+function mayStartDiscovery(key: ResourceKey): boolean {
+  return key.startsWith('Upstream/') || key.startsWith('Settings/') || key.startsWith('GraphQLApi/');
 }
 
 /** Returns the upstreams to probe, by the unit of their API. */

@@ -1,5 +1,6 @@
 import {
   clusterName,
+  differingKeys,
   keyOf,
   type CallUpstream,
   type ControlPlaneState,
@@ -65,8 +66,14 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
     options.observe(key, observed);
   }
 
+  let known: ReadonlyMap<ResourceKey, Resource> = new Map();
+
   return {
     update(state) {
+      const changedKeys = differingKeys(known, state.resources);
+      known = state.resources;
+      // No server is watched, and nothing that changed names one.
+      if (apis.size === 0 && ![...changedKeys].some(mayNameServer)) return;
       const before = apis;
       apis = watchedApis(state);
       for (const key of before.keys()) {
@@ -80,6 +87,10 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
     look: () => poll.start(apis.keys()),
     close: poll.close,
   };
+}
+
+function mayNameServer(key: ResourceKey): boolean {
+  return key.startsWith('GraphQLApi/') || key.startsWith('Upstream/');
 }
 
 /** Returns the configured remote APIs whose upstream exists. */
