@@ -163,7 +163,11 @@ export {
   type Destination,
   type DynamicDestination,
   type Endpoint,
+  type ConnectionMatch,
   type Listener,
+  type ListenerPart,
+  type TcpDestination,
+  type TcpHost,
   type RestCall,
   type Route,
   type RouteAction,
@@ -206,6 +210,7 @@ export type {
 } from './upstream/upstream-call.ts';
 export { TLS_VERSIONS, parseRoots, type TlsTexts as TlsMaterial } from './security/tls-material.ts';
 export { isMustStaple, NEEDS_STAPLE, OCSP_STAPLE, parseOcspStaple, type OcspStaple } from './security/ocsp.ts';
+export { CIPHER_SUITES } from './security/cipher-suites.ts';
 export { tlsParameters, type TlsParameters } from './security/tls-parameters.ts';
 export { readCertificateFiles, type ReadFiles } from './source/certificate-files.ts';
 export {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   createContext,
@@ -12,6 +13,7 @@ import {
   type HostState,
   type Next,
   type Snapshot,
+  type TcpHost,
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
@@ -30,6 +32,7 @@ import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './upstream/generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';
 import { createHttpStats } from './serve/http-stats.ts';
+import { createTcpProxy } from './tcp/tcp-proxy.ts';
 import { createUpstreamCaller } from './upstream/call.ts';
 import {
   earlyTransformationConcern,
@@ -83,6 +86,8 @@ export interface Router extends Handler {
   hostStates(upstream: string): readonly HostState[] | undefined;
   /** Writes the connection log of a listener for a closed connection. */
   logConnection(listener: string, record: RequestRecord): void;
+  /** Forwards a TCP connection of a listener. */
+  serveTcp(listener: string, socket: Socket, host: TcpHost): void;
   /** Calls an upstream of the snapshot; concerns have it as `context.callUpstream` unless the context has its own. */
   readonly call: CallUpstream;
   /** Ends GraphQL subscriptions and WebSockets, so that their clients reconnect elsewhere; all other requests are served as before. */
@@ -154,10 +159,14 @@ export function createRouter(options: RouterOptions = {}): Router {
         options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
     },
   );
+  const tcp = createTcpProxy(upstreams, context);
   const passesOn = options.fallthrough !== 'notFound';
   let own: string | undefined;
   const router = function router(req: IncomingMessage, res: ServerResponse, next: Next): void {
     serving.request(own, { req, res }, { passOn: passesOn ? next : undefined, embedded: true });
+  };
+  const logRequest = (name: string, record: RequestRecord): void => {
+    for (const log of table.get(name)?.logs ?? []) log.write(record);
   };
   return Object.assign(router, {
     apply(snapshot: Snapshot): void {
@@ -167,9 +176,8 @@ export function createRouter(options: RouterOptions = {}): Router {
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
     },
     listener: handlersByName(serving, webSockets),
-    logRefused(name: string, record: RequestRecord): void {
-      for (const log of table.get(name)?.logs ?? []) log.write(record);
-    },
+    logRefused: logRequest,
+    serveTcp: (name: string, socket: Socket, host: TcpHost) => tcp(socket, host, (record) => logRequest(name, record)),
     hostStates: (upstream: string) => upstreams.get(upstream)?.hostStates,
     logConnection(name: string, record: RequestRecord): void {
       for (const log of table.get(name)?.connectionLogs ?? []) log.write(record);

@@ -4,7 +4,12 @@ import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { ExtProc } from '../schema/route/ext-proc.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
-import type { HttpListenerOptions, ListenerOptions, RouteConfigOptions } from '../schema/listener/gateway-options.ts';
+import type {
+  HttpListenerOptions,
+  ListenerOptions,
+  RouteConfigOptions,
+  TcpListenerOptions,
+} from '../schema/listener/gateway-options.ts';
 import type { FunctionParameters, TransformationTemplate } from '../schema/route/transformations.ts';
 import type { Matcher } from '../schema/route/matcher.ts';
 import type { RedirectAction } from '../schema/route/route.ts';
@@ -111,6 +116,54 @@ export interface Listener {
   readonly sslConfigurations: readonly TlsConfiguration[];
   /** Sorted by name. */
   readonly virtualHosts: readonly VirtualHost[];
+  /**
+   * Parts of which each connection uses one; missing if all connections are served alike. Certificates and virtual hosts of the
+   * listener are then those of all parts together.
+   */
+  readonly parts?: readonly ListenerPart[];
+}
+
+/** A part of a listener: serves HTTP or TCP to the connections that match. */
+export interface ListenerPart {
+  /** Unique among all listeners and parts; that of `http`. */
+  readonly name: string;
+  readonly match: ConnectionMatch;
+  /** A listener of its own, without address. */
+  readonly http?: Listener;
+  readonly tcp?: TcpHost;
+}
+
+/**
+ * The connections of a part. Of several parts the one with the most specific server name is used, of those one for TLS before one
+ * for any connection, of those the one with the longest source range.
+ */
+export interface ConnectionMatch {
+  /** True if the connection must use TLS. */
+  readonly tls: boolean;
+  /** Lower case, exact or `*.b`; empty matches any connection. */
+  readonly serverNames: readonly string[];
+  /** Addresses of clients; empty matches any. */
+  readonly sourceRanges: readonly { readonly addressPrefix: string; readonly prefixLen: number }[];
+  /** OpenSSL names; if not empty, the client must offer only these. */
+  readonly passthroughCiphers: readonly string[];
+}
+
+/** Where TCP connections go. */
+export interface TcpHost {
+  readonly name: string;
+  /** One is chosen by weight for each connection; empty if `forwardsServerName`. */
+  readonly destinations: readonly TcpDestination[];
+  /** True if the server name (SNI) is the name of the cluster. */
+  readonly forwardsServerName: boolean;
+  /** Empty if TLS is not terminated. */
+  readonly sslConfigurations: readonly TlsConfiguration[];
+  readonly options: TcpListenerOptions;
+}
+
+/** One weighted destination of TCP connections. */
+export interface TcpDestination extends Pick<Destination, 'upstream' | 'weight' | 'subset'> {
+  /** Why connections cannot be forwarded; they are closed. */
+  readonly broken?: string;
 }
 
 /** One certificate of a listener. The certificate itself travels as a secret, see {@link Secrets}. */

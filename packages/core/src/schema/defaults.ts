@@ -4,6 +4,8 @@ export const DEFAULTS = {
   routeTimeout: '15s',
   /** `connectionConfig.connectTimeout` of an upstream. */
   connectTimeout: '5s',
+  /** `tcpProxySettings.idleTimeout` of a TCP gateway. */
+  tcpIdleTimeout: '1h',
   /** `circuitBreakers.maxConnections` of an upstream. */
   maxConnections: 1024,
   /** `circuitBreakers.maxPendingRequests` of an upstream. */

@@ -26,6 +26,8 @@ const OF_MANAGER = {
 const OF_LISTENER = {
   /** Rejected because of the connection limit. */
   overflow: 'downstream_cx_overflow',
+  /** No part of the listener matches. */
+  noMatch: 'no_filter_chain_match',
   handshake: 'ssl.handshake',
   sessionReused: 'ssl.session_reused',
   handshakeError: 'ssl.connection_error',

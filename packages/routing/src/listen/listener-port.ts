@@ -1,41 +1,33 @@
 import type { DropArgument, Socket } from 'node:net';
-import type { Context, Handler, Listener } from '@edge-gateway/core';
-import type { RequestRecord } from '../format/record.ts';
-import type { HeaderCase } from '../http1/header-case.ts';
-import { headerCaseOf } from '../route/options/manager-settings.ts';
+import type { Context, Listener, ListenerPart } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor, type PortSharing } from './acceptor.ts';
+import { createInspectorStats } from './chains/inspector-stats.ts';
+import { createPartReceiver, type ReceivePart } from './chains/part-receiver.ts';
 import { createConnectionLog } from './connection-log.ts';
-import { ConnectionRate } from './connection-rate.ts';
-import { createFront, type Front } from './front.ts';
+import { FirstBytes } from './first-bytes.ts';
+import { DEFAULT_LIMITS, limitsOf, type ListenLimits } from './limits.ts';
+import { createListenStats, type ListenStats } from './listen-stats.ts';
+import type { ListeningRouter } from './listening-router.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 import type { ConnectionBudget } from './open-files.ts';
-import { createListenStats, type ListenStats } from './listen-stats.ts';
-import { createRefuse } from './refuse/refuse.ts';
-import { createServe } from './request-events.ts';
-import { DEFAULT_LIMITS, limitsOf, type ListenLimits } from './limits.ts';
-import { createHeaderReceiver, type HeaderReceiver } from './proxy-protocol/header-receiver.ts';
+import { createHeaderReceiver, type ReceiveHeader } from './proxy-protocol/header-receiver.ts';
 import { createProxyStats } from './proxy-protocol/proxy-stats.ts';
 import type { ProxyProtocol } from './proxy-protocol/tlv-metadata.ts';
-import { createTlsFront } from './tls/tls-front.ts';
-import { ticketKeysOf, type TicketKeys } from './tls/ticket-keys.ts';
-import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
+import type { PortSettings } from './port-settings.ts';
+import { Slot } from './slot.ts';
 
-/** One listener: its accepting socket, and the front for new connections. */
+/** One listener: its accepting socket, and what serves new connections. */
 export type ListenerPort = ReturnType<typeof createListenerPort>;
 
 export interface ListenerPortParts {
   readonly context: Context;
-  readonly handler: Handler;
+  readonly router: ListeningRouter;
   readonly limits: Partial<ListenLimits>;
   /** Shared by all listeners of the process. */
   readonly budget: ConnectionBudget;
   readonly memory: MemoryWatch;
   /** Returns the secret of session tickets; `undefined` for random keys. */
   readonly ticketSecret: () => Uint8Array | undefined;
-  /** Writes the access log of a request that does not reach the handler. */
-  readonly onRefused: (record: RequestRecord) => void;
-  /** Writes the log of a closed connection, if the listener has one. */
-  readonly onConnection: (record: RequestRecord) => void;
 }
 
 /** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
@@ -45,90 +37,105 @@ const IDLE_GRACE_MS = 500;
 const ALWAYS: ProxyProtocol = Object.freeze({});
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
-  const { context, handler, budget, memory, onRefused, onConnection } = parts;
+  const { context, router, budget } = parts;
   const log = context.log.get('conn_handler');
-  const connectionLog = createConnectionLog(context.now, onConnection);
-  let logsConnections = false;
-  let headerCase: HeaderCase;
-  const refuse = createRefuse({
-    context,
-    listener: name,
-    responses: () => stats?.responses,
-    onRefused,
-    headerCase: () => headerCase,
-  });
+  const connectionLog = createConnectionLog(context.now, (record) => router.logConnection?.(name, record));
   const sockets = new Set<Socket>();
-  const fronts = new Set<Front>();
-  const rate = new ConnectionRate(context.metrics, context.processes);
-  let current: Front | undefined;
-  let version:
-    | { httpOptions: unknown; proxyProtocol: ProxyProtocol | undefined; table: TlsTable | undefined }
-    | undefined;
+  const firstBytes = new FirstBytes();
+  /** Of a listener with several parts, for all connections together. */
+  const commonLimits = limitsOf({ httpOptions: {} }, parts.limits);
+  /** By name of the part. */
+  let slots: ReadonlyMap<string, Slot> = new Map();
+  /** Slots of removed parts with open connections. */
+  const retired = new Set<Slot>();
+  let settings: PortSettings = { readsProxyHeader: false, onConnection: undefined };
+  let version: Pick<Listener, 'parts' | 'options' | 'useProxyProto'> | undefined;
   /** Missing if connections have no PROXY header. */
-  let proxyHeaders: HeaderReceiver | undefined;
-  let limits = limitsOf({ httpOptions: {} }, parts.limits);
+  let receiveHeader: ReceiveHeader | undefined;
+  let receivePart: ReceivePart | undefined;
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
 
   /** Applies the newest version of the listener to new connections, and returns its problems. Existing connections stay unchanged. */
   function update(listener: Listener): readonly string[] {
-    const before = version?.table;
-    const table = listener.ssl ? buildTlsTable(listener.sslConfigurations, context.secrets, before) : undefined;
-    if (table?.entries.length === 0) return table.problems.length > 0 ? table.problems : ['it has no certificate'];
-    const { httpOptions } = listener;
-    const proxyProtocol = listener.options.proxyProtocol ?? (listener.useProxyProto ? ALWAYS : undefined);
-    const isLogged = (listener.options.listenerAccessLoggingService?.accessLog ?? []).length > 0;
-    const isSame = version?.httpOptions === httpOptions && version.proxyProtocol === proxyProtocol;
-    if (isSame && isLogged === logsConnections && isSameTable(before, table)) return table?.problems ?? [];
-    version = { httpOptions, proxyProtocol, table };
-    limits = limitsOf(listener, parts.limits);
-    rate.update(httpOptions);
-    logsConnections = isLogged;
-    headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
     stats ??= createListenStats(context.metrics, listener.bindAddress, listener.bindPort);
-    proxyHeaders = proxyProtocol && receiverOf(proxyProtocol);
-    const tls = table && createTlsFront(table, limits, tickets(table));
-    const serve = createServe({
-      handler,
-      context,
-      refuse,
-      memory,
-      stats,
-      checkConnection: tls?.checkConnection,
-      headerCase,
-    });
-    const onOpened = isLogged ? connectionLog.opened : undefined;
-    current?.retire();
-    for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);
-    current = createFront({
-      limits,
-      serve,
-      stats,
-      upgrades: handler.upgrade !== undefined,
-      tls,
+    const isLogged = (listener.options.listenerAccessLoggingService?.accessLog ?? []).length > 0;
+    const proxyProtocol = listener.options.proxyProtocol ?? (listener.useProxyProto ? ALWAYS : undefined);
+    settings = {
       readsProxyHeader: proxyProtocol !== undefined,
-      onConnection: onOpened,
-    });
-    fronts.add(current);
-    return table?.problems ?? [];
+      onConnection: isLogged ? connectionLog.opened : undefined,
+    };
+    const problems = updateSlots(listener);
+    const { parts: now, options, useProxyProto } = listener;
+    if (version && version.parts === now && version.options === options && version.useProxyProto === useProxyProto)
+      return problems;
+    version = listener;
+    receiveHeader = proxyProtocol && receiverOf(proxyProtocol);
+    receivePart = now && partReceiverOf(now);
+    return problems;
   }
 
-  function tickets(table: TlsTable): TicketKeys | undefined {
-    const secret = parts.ticketSecret();
-    return secret && ticketKeysOf(secret, name, table);
+  function updateSlots(listener: Listener): readonly string[] {
+    const only = { name, match: ANY_CONNECTION, http: listener };
+    const wanted: readonly ListenerPart[] = listener.parts ?? [only];
+    const before = slots;
+    slots = new Map(wanted.map((part) => [part.name, slotOf(part, before.get(part.name), wanted[0] !== only)]));
+    for (const slot of retired) if (!slot.hasConnections) retired.delete(slot);
+    for (const [key, slot] of before) if (slots.get(key) !== slot) retire(slot);
+    return wanted.flatMap((part) => slots.get(part.name)!.update(part, settings));
   }
 
-  function receiverOf(settings: ProxyProtocol): HeaderReceiver {
+  function slotOf(part: ListenerPart, before: Slot | undefined, hasOwnLimit: boolean): Slot {
+    if (before?.hasOwnLimit === hasOwnLimit && before.servesHttp === (part.http !== undefined)) return before;
+    return new Slot(part, { ...parts, listener: name, stats: stats!, hasOwnLimit });
+  }
+
+  function retire(slot: Slot): void {
+    slot.retire();
+    retired.add(slot);
+  }
+
+  function receiverOf(proxyProtocol: ProxyProtocol): ReceiveHeader {
     return createHeaderReceiver({
-      settings,
+      settings: proxyProtocol,
       stats: createProxyStats(context.metrics),
-      timeoutMs: limits.headTimeoutMs || DEFAULT_LIMITS.headTimeoutMs,
-      onReady: (socket) => current!.accept(socket),
+      firstBytes,
+      timeoutMs: firstBytesMs(),
+      onReady: choosePart,
       onInvalid(socket, reason) {
         log.debug({ listener: name, client: socket.remoteAddress, reason }, 'PROXY header rejected');
-        if (logsConnections) connectionLog.opened(socket)(`proxy_protocol_error: ${reason}`);
+        settings.onConnection?.(socket)(`proxy_protocol_error: ${reason}`);
       },
     });
+  }
+
+  function partReceiverOf(chosenFrom: readonly ListenerPart[]): ReceivePart {
+    return createPartReceiver({
+      parts: chosenFrom,
+      stats: createInspectorStats(context.metrics),
+      firstBytes,
+      timeoutMs: firstBytesMs(),
+      onChosen: (socket, part) => serveBy(slots.get(part.name), socket),
+      onRejected(socket, reason) {
+        if (reason === undefined) stats!.noMatch.value++;
+        settings.onConnection?.(socket)(reason === undefined ? 'filter_chain_not_found' : `tls_error: ${reason}`);
+      },
+    });
+  }
+
+  function firstBytesMs(): number {
+    return slots.values().next().value?.limits.headTimeoutMs || DEFAULT_LIMITS.headTimeoutMs;
+  }
+
+  function choosePart(socket: Socket): void {
+    if (receivePart) receivePart(socket);
+    else serveBy(slots.get(name), socket);
+  }
+
+  /** A part may be removed while a connection waits for it. */
+  function serveBy(slot: Slot | undefined, socket: Socket): void {
+    if (slot?.servable) slot.accept(socket);
+    else socket.destroy();
   }
 
   function accept(socket: Socket): void {
@@ -138,9 +145,13 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       sockets.delete(socket);
       budget.release();
     });
-    if (!rate.accepts()) socket.destroy();
-    else if (proxyHeaders) proxyHeaders.receive(socket);
-    else current!.accept(socket);
+    if (receiveHeader) receiveHeader(socket);
+    else choosePart(socket);
+  }
+
+  /** The limits of all connections: those of the only part, or the defaults. */
+  function limits(): ListenLimits {
+    return slots.get(name)?.limits ?? commonLimits;
   }
 
   /** Starts listening, if it does not yet. Rejects with `ERR_ROUTING_LISTEN`. */
@@ -148,12 +159,12 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     if (acceptor) return;
     const onOverflow = (address: DropArgument | undefined): void => {
       stats!.overflow.value++;
-      if (logsConnections) connectionLog.dropped(address);
+      if (settings.onConnection) connectionLog.dropped(address);
     };
     acceptor = await createAcceptor({
       ...at,
-      maxConnections: () => Math.min(limits.maxConnections, sockets.size + budget.free()),
-      overflowDelayMs: () => limits.overflowDelayMs,
+      maxConnections: () => Math.min(limits().maxConnections, sockets.size + budget.free()),
+      overflowDelayMs: () => limits().overflowDelayMs,
       onConnection: accept,
       onOverflow,
     });
@@ -172,37 +183,37 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     },
     /** False for a TLS listener that never had a certificate. */
     get servable(): boolean {
-      return current !== undefined;
+      return [...slots.values()].some((slot) => slot.servable);
     },
     /** Time in milliseconds for its requests to finish when it is removed. */
     get drainTimeoutMs(): number {
-      return limits.drainTimeoutMs;
+      return limits().drainTimeoutMs;
     },
     update,
     open,
     /** Applies the newest secret of session tickets to new connections. */
     renewTickets(): void {
-      const keys = version?.table && tickets(version.table);
-      if (keys) current?.setTicketKeys(keys.key);
+      for (const slot of slots.values()) slot.renewTickets();
     },
     /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
       stop();
       const graceMs = Math.min(IDLE_GRACE_MS, limitMs / 4);
-      proxyHeaders?.expire(graceMs);
-      for (const front of fronts) front.drain(graceMs);
-      handler.drain?.();
+      firstBytes.expire(graceMs);
+      for (const slot of [...slots.values(), ...retired]) slot.drain(graceMs);
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
-      current?.retire();
+      for (const slot of slots.values()) slot.retire();
     },
     close(): void {
       stop();
       for (const socket of sockets) socket.destroy();
-      current?.retire();
+      for (const slot of slots.values()) slot.retire();
     },
   };
 }
+
+const ANY_CONNECTION: ListenerPart['match'] = { tls: false, serverNames: [], sourceRanges: [], passthroughCiphers: [] };
 
 function countConnection(socket: Socket, stats: ListenStats, onClose: () => void): void {
   const since = performance.now();

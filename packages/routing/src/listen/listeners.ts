@@ -1,12 +1,11 @@
 import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
-import type { Router } from '../router.ts';
-import type { RequestRecord } from '../format/record.ts';
 import type { PortSharing } from './acceptor.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import { createMemoryWatch, type MemoryUse } from './memory-watch.ts';
 import { createConnectionBudget } from './open-files.ts';
 import type { ListenLimits } from './limits.ts';
+import type { ListeningRouter } from './listening-router.ts';
 
 /** The result of opening one listener of a snapshot. */
 export interface ListenResult {
@@ -48,7 +47,7 @@ export interface Listeners {
 }
 
 export interface ListenersOptions {
-  readonly router: Pick<Router, 'listener'> & Partial<Pick<Router, 'drain' | 'logRefused' | 'logConnection'>>;
+  readonly router: ListeningRouter;
   readonly context: Context;
   /** Address to listen on instead of those of the snapshot. */
   readonly host?: string;
@@ -97,18 +96,7 @@ export function createListeners(options: ListenersOptions): Listeners {
     const { name } = listener;
     let port = ports.get(name);
     if (!port) {
-      const onRefused = (record: RequestRecord): void => router.logRefused?.(name, record);
-      const onConnection = (record: RequestRecord): void => router.logConnection?.(name, record);
-      port = createListenerPort(name, {
-        context,
-        handler: router.listener(name),
-        limits,
-        budget,
-        memory,
-        ticketSecret: () => ticketSecret,
-        onRefused,
-        onConnection,
-      });
+      port = createListenerPort(name, { context, router, limits, budget, memory, ticketSecret: () => ticketSecret });
       ports.set(name, port);
     }
     try {

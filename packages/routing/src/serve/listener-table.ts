@@ -64,7 +64,7 @@ export function createListenerTable(environment: ListenerEnvironment) {
     apply: ({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>) =>
       swap(
         new Map(
-          next.map((source) => {
+          next.flatMap(withParts).map((source) => {
             const before = listeners.get(source.name);
             return [source.name, compileListener(source, settings, environment, before)];
           }),
@@ -82,6 +82,12 @@ export function createListenerTable(environment: ListenerEnvironment) {
       await Promise.all(closing);
     },
   };
+}
+
+/** Returns a listener and its parts that serve HTTP. The listener itself then serves none of the virtual hosts. */
+function withParts(listener: Listener): readonly Listener[] {
+  if (!listener.parts) return [listener];
+  return [{ ...listener, virtualHosts: [] }, ...listener.parts.flatMap(({ http }) => http ?? [])];
 }
 
 function* removedHosts(before: Listeners, after: Listeners): Generator<CompiledHost> {

@@ -1,17 +1,19 @@
 import type { Socket } from 'node:net';
 import { plainAddress } from '@edge-gateway/core';
 import { setProxied } from '../../format/proxied.ts';
+import type { Decision, FirstBytes } from '../first-bytes.ts';
 import { isInvalid, type InvalidHeader, type ProxyHeader } from './header.ts';
 import { parseProxyHeader } from './parse-header.ts';
 import type { ProxyStats } from './proxy-stats.ts';
 import { tlvMetadata, type ProxyProtocol } from './tlv-metadata.ts';
 
-/** Reads the PROXY headers of the connections of a listener. */
-export type HeaderReceiver = ReturnType<typeof createHeaderReceiver>;
+/** Reads the PROXY header of a connection. */
+export type ReceiveHeader = (socket: Socket) => void;
 
 export interface HeaderReceiverParts {
   readonly settings: ProxyProtocol;
   readonly stats: ProxyStats;
+  readonly firstBytes: FirstBytes;
   /** Maximum time for the header. */
   readonly timeoutMs: number;
   /** Called with a connection after its header; the bytes behind the header are still to be read. */
@@ -20,16 +22,20 @@ export interface HeaderReceiverParts {
   readonly onInvalid: (socket: Socket, reason: string) => void;
 }
 
-const TIMEOUT = 'no complete PROXY header in time';
+const REASONS = { timeout: 'no complete PROXY header in time', end: 'the PROXY header is incomplete' };
 
-export function createHeaderReceiver({ settings, stats, timeoutMs, onReady, onInvalid }: HeaderReceiverParts) {
-  const pending = new Set<{ expire(): void }>();
+export function createHeaderReceiver(parts: HeaderReceiverParts): ReceiveHeader {
+  const { settings, stats, firstBytes, timeoutMs, onReady, onInvalid } = parts;
 
-  function reject(socket: Socket, { version, reason }: InvalidHeader): void {
+  function count({ version }: Pick<InvalidHeader, 'version'>): void {
     stats.errors.value++;
     if (version === undefined) stats.notFoundDisallowed.value++;
     else stats.invalid[version].value++;
-    onInvalid(socket, reason);
+  }
+
+  function reject(socket: Socket, invalid: InvalidHeader): void {
+    count(invalid);
+    onInvalid(socket, invalid.reason);
     socket.destroy();
   }
 
@@ -41,59 +47,25 @@ export function createHeaderReceiver({ settings, stats, timeoutMs, onReady, onIn
     onReady(socket);
   }
 
-  function receive(socket: Socket): void {
-    let bytes: Buffer = Buffer.alloc(0);
-    const timer = setTimeout(expire, timeoutMs).unref();
-    const waiting = { expire };
-
-    function stop(): void {
-      clearTimeout(timer);
-      pending.delete(waiting);
-      socket.removeListener('readable', read).removeListener('end', ended).removeListener('close', stop);
-    }
-
-    function expire(): void {
-      stop();
-      if (bytes.length > 0) return reject(socket, { version: undefined, reason: TIMEOUT });
-      onInvalid(socket, TIMEOUT);
-      socket.destroy();
-    }
-
-    /** A connection that closes without a byte is a check of the port. */
-    function ended(): void {
-      stop();
-      if (bytes.length > 0) reject(socket, { version: undefined, reason: 'the PROXY header is incomplete' });
-      else socket.destroy();
-    }
-
-    function read(): void {
-      const chunk = socket.read() as Buffer | null;
-      if (chunk === null) return;
-      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-      const parsed = parseProxyHeader(bytes);
-      if (parsed === undefined) return;
-      stop();
-      const isAbsent = isInvalid(parsed) && parsed.version === undefined;
-      if (isAbsent && settings.allowRequestsWithoutProxyProtocol) {
-        stats.notFoundAllowed.value++;
-        socket.unshift(bytes);
-        return onReady(socket);
-      }
-      if (isInvalid(parsed)) return reject(socket, parsed);
-      if (bytes.length > parsed.length) socket.unshift(bytes.subarray(parsed.length));
-      accept(socket, parsed);
-    }
-
-    pending.add(waiting);
-    socket.on('readable', read).on('end', ended).on('close', stop);
+  function decide(socket: Socket, bytes: Buffer): Decision | undefined {
+    const parsed = parseProxyHeader(bytes);
+    if (parsed === undefined) return undefined;
+    if (!isInvalid(parsed)) return { consumed: parsed.length, proceed: () => accept(socket, parsed) };
+    if (parsed.version !== undefined || !settings.allowRequestsWithoutProxyProtocol)
+      return { consumed: bytes.length, proceed: () => reject(socket, parsed) };
+    stats.notFoundAllowed.value++;
+    return { consumed: 0, proceed: () => onReady(socket) };
   }
 
-  return {
-    receive,
-    /** Closes the connections whose header is not complete after this time. */
-    expire(graceMs: number): void {
-      const late = [...pending];
-      setTimeout(() => late.forEach((waiting) => pending.has(waiting) && waiting.expire()), graceMs).unref();
-    },
-  };
+  return (socket) =>
+    firstBytes.read(socket, {
+      timeoutMs,
+      decide: (bytes) => decide(socket, bytes),
+      undecided(bytes, reason) {
+        // A connection that closes without a byte is a check of the port.
+        if (bytes.length === 0 && reason === 'end') return;
+        if (bytes.length > 0) count({ version: undefined });
+        onInvalid(socket, REASONS[reason]);
+      },
+    });
 }

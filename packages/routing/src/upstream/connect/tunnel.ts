@@ -31,7 +31,7 @@ export function compileTunnel({ spec }: SnapshotUpstream, tls: UpstreamTls | und
 }
 
 /** Returns the request that asks an HTTP proxy for a tunnel. Throws a `TypeError` for a header that must not be sent. */
-function connectRequest(authority: string, headers: readonly (readonly [string, string])[]): string {
+export function connectRequest(authority: string, headers: readonly (readonly [string, string])[]): string {
   let lines = '';
   for (const [name, value] of headers) {
     const invalid = !isHeaderName(name) || breaksLine(value) || TUNNEL_HEADERS.has(name.toLowerCase());

@@ -1,0 +1,44 @@
+import { DEFAULTS, delayOf, isHost, MAX_DELAY_MS, type TcpHost } from '@edge-gateway/core';
+import { connectRequest } from '../upstream/connect/tunnel.ts';
+
+/** How the connections of a TCP host are forwarded, compiled once. Times are in milliseconds; 0 is no limit. */
+export interface TcpSettings {
+  readonly maxAttempts: number;
+  readonly idleMs: number;
+  /** Interval of log entries of open connections. */
+  readonly flushMs: number;
+  /** The CONNECT request of the tunnel; missing without one. */
+  readonly tunnel: string | undefined;
+}
+
+/** Throws a `TypeError` for an invalid host or header of the tunnel. */
+export function compileTcpSettings({ options }: Pick<TcpHost, 'options'>): TcpSettings {
+  const {
+    maxConnectAttempts = 1,
+    idleTimeout,
+    tunnelingConfig,
+    accessLogFlushInterval,
+  } = options.tcpProxySettings ?? {};
+  const { hostname = '', headersToAdd = [] } = tunnelingConfig ?? {};
+  let headers: readonly (readonly [string, string])[] = [];
+  for (const { header: { key = '', value = '' } = {}, append = true } of headersToAdd) {
+    const kept = append ? headers : headers.filter(([name]) => name.toLowerCase() !== key.toLowerCase());
+    headers = [...kept, [key, value]];
+  }
+  return {
+    maxAttempts: maxConnectAttempts,
+    idleMs: bounded(idleTimeout ?? DEFAULTS.tcpIdleTimeout),
+    flushMs: accessLogFlushInterval === undefined ? 0 : bounded(accessLogFlushInterval),
+    tunnel: tunnelingConfig && tunnelRequest(hostname, headers),
+  };
+}
+
+function tunnelRequest(hostname: string, headers: Parameters<typeof connectRequest>[1]): string {
+  if (!isHost(hostname) || !/:\d+$/.test(hostname))
+    throw new TypeError(`the host '${hostname}' of the tunnel needs a port`);
+  return connectRequest(hostname, headers);
+}
+
+function bounded(duration: string): number {
+  return Math.min(delayOf(duration) ?? 0, MAX_DELAY_MS);
+}
