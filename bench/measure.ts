@@ -8,7 +8,7 @@ export function pin({ pid }: Pick<ChildProcess, 'pid'>, cores: string): void {
 }
 
 /** Microseconds that all threads of a process have run (Linux). */
-export function cpuOf({ pid }: ChildProcess): number {
+export function cpuOf({ pid }: Pick<ChildProcess, 'pid'>): number {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = tasks.map((task) =>
     Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
@@ -25,7 +25,7 @@ export interface Load {
 }
 
 /** CPU microseconds of a server per request; every answer has to be 200. */
-export async function cpuPerRequest(server: ChildProcess, pool: Pool, load: Load): Promise<number> {
+export async function cpuPerRequest(server: Pick<ChildProcess, 'pid'>, pool: Pool, load: Load): Promise<number> {
   let sent = 0;
   const before = cpuOf(server);
   const ask = async (): Promise<void> => {

@@ -14,6 +14,7 @@ export interface EnvoyProcess {
   readonly ports: ReadonlyMap<string, number>;
   /** `host:port` of its admin server. */
   readonly admin: string;
+  readonly pid: number;
   close(): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export async function startEnvoyProcess(
   for (;;) {
     const admin = existsSync(adminFile) ? readFileSync(adminFile, 'utf8') : '';
     const ports = admin === '' ? undefined : await portsOf(admin, listeners);
-    if (ports) return { ports, admin, close };
+    if (ports) return { ports, admin, pid: child.pid!, close };
     if (child.exitCode !== null || Date.now() > giveUp) {
       await close();
       throw new Error(`Envoy does not serve:\n${errors}`);
