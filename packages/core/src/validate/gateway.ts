@@ -8,7 +8,7 @@ import { checkForwardProxy } from './forward-proxy.ts';
 import { checkStatefulSession } from './stateful-session.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
 import { checkBucket } from './rate-limit/limits.ts';
-import { checkRateLimitServer } from './rate-limit/rate-limit-server.ts';
+import { checkRateLimitServer } from './rate-limit/check-limit-server.ts';
 import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkCsrf } from './route/csrf.ts';
 import { checkListenerDlp } from './route/dlp.ts';

@@ -2,7 +2,7 @@ import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { checkExtAuth, checkNamedExtAuth } from './auth/ext-auth.ts';
 import { fields, within, type Check } from './check.ts';
 import { checkRules } from './rate-limit/rate-limit-rules.ts';
-import { checkRateLimitServer } from './rate-limit/rate-limit-server.ts';
+import { checkRateLimitServer } from './rate-limit/check-limit-server.ts';
 import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkSslParameters } from './ssl-config.ts';
 
