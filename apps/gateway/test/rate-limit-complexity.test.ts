@@ -60,10 +60,10 @@ describe('limits by the complexity of GraphQL operations', () => {
     for (const each of started.splice(0)) await each.close();
   });
 
-  async function start(options: string, more = ''): Promise<(body: unknown) => Promise<Answer>> {
+  async function start(options: string, more = '', state = 'Accepted'): Promise<(body: unknown) => Promise<Answer>> {
     const gateway = await protect(resources(options, more), '', { now: () => NOW });
     started.push(gateway);
-    expect(gateway.state('VirtualService', 'shop')).to.equal('Accepted');
+    expect(gateway.state('VirtualService', 'shop')).to.equal(state);
     return (body) => gateway.ask('/graphql', { 'content-type': 'application/json' }, JSON.stringify(body));
   }
 
@@ -92,12 +92,13 @@ describe('limits by the complexity of GraphQL operations', () => {
 
   it('do not replace limits of requests', async () => {
     const requests = 'actions: [{ genericKey: { descriptorValue: request } }]';
-    const ask = await start(`{ ratelimit: { rateLimits: [{ ${WORK} }, { ${requests} }] } }`);
+    const ask = await start(`{ ratelimit: { rateLimits: [{ ${WORK} }, { ${requests} }] } }`, '', 'Warning');
     const settings = resources(`{ ratelimit: { rateLimits: [{ ${WORK} }, { ${requests} }] } }`).replace(
       'descriptors: [',
       'descriptors: [{ key: generic_key, value: request, rateLimit: { requestsPerUnit: 1, unit: MINUTE } }, ',
     );
     started[0]!.source.set('resources', settings);
+    expect(started[0]!.state('VirtualService', 'shop')).to.equal('Accepted');
     const one = { query: '{ one }' };
     expect([(await ask(one)).status, (await ask(one)).status]).to.deep.equal([200, 429]);
   });

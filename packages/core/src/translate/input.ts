@@ -2,6 +2,7 @@ import type { AuthServers } from '../contract/auth-place.ts';
 import type { FieldProblem } from '../resource/problem.ts';
 import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
+import type { RateLimitServer } from '../schema/route/rate-limit.ts';
 import type { StoredResource } from '../resource/stored.ts';
 import { dotted } from './names.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
@@ -33,11 +34,15 @@ export class Reader {
   readonly input: TranslationInput;
   /** The auth servers of the listener, if the build is for one. */
   readonly authServers: AuthServers;
+  /** True if the build is for a listener with a rate limit server. */
+  readonly hasLimitServer: boolean;
   readonly dependencies: Dependencies = { keys: new Set(), names: new Set(), everyTable: false };
 
-  constructor(input: TranslationInput, authServers: AuthServers = {}) {
+  constructor(input: TranslationInput, authServers: AuthServers = {}, limitServer?: RateLimitServer) {
     this.input = input;
     this.authServers = authServers;
+    const server = limitServer ?? input.settings.served.ratelimitServer;
+    this.hasLimitServer = server?.ratelimitServerRef !== undefined;
   }
 
   find<Spec>(kind: Kind, ref: ResourceRef): Found<Spec> {

@@ -88,8 +88,9 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   );
   const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
-  const { extauth } = spec.httpGateway?.options ?? {};
-  const builds = buildAll(selected, { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth }, context, known);
+  const { extauth, ratelimitServer } = spec.httpGateway?.options ?? {};
+  const owner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
+  const builds = buildAll(selected, owner, context, known);
   const changed = difference(builds, context.before?.builds ?? []);
   const conflicts = conflictsAfter(
     context.before?.conflicts ?? NO_CONFLICTS,
@@ -132,7 +133,11 @@ function buildAll(
 }
 
 function isSameOwner(before: VirtualServiceBuild, owner: Owner): boolean {
-  return before.maxDirectBodyBytes === owner.maxDirectBodyBytes && before.extauth === owner.extauth;
+  return (
+    before.maxDirectBodyBytes === owner.maxDirectBodyBytes &&
+    before.extauth === owner.extauth &&
+    before.ratelimitServer === owner.ratelimitServer
+  );
 }
 
 function problemsOf(

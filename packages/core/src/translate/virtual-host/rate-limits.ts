@@ -2,6 +2,7 @@ import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
 import type { RateLimitLevel } from '../../schema/route/route-options.ts';
 import { localProblems } from '../../validate/rate-limit/rate-limit-options.ts';
+import { indexRules, unmatchedLimits } from '../../validate/rate-limit/unmatched-limits.ts';
 import type { Reader } from '../input.ts';
 import { faultOf } from '../reference/missing.ts';
 import type { SourcedProblem } from '../status/report.ts';
@@ -42,6 +43,30 @@ export function staleLimits(options: RateLimitLevel, holder: OptionHolder, reade
       const { warning } = findRateLimitConfig(ref, reader);
       return warning === undefined ? [] : [place(name, ['refs', i], faultOf(warning))];
     }),
+  );
+}
+
+const RULED_OPTIONS = ['ratelimit', 'ratelimitEarly', 'ratelimitRegular'] as const;
+const NO_RULES = indexRules({});
+
+/**
+ * Returns warnings about limits that no rule of the Settings matches, each at its actions. There are none for a listener with a rate limit
+ * server, which has rules of its own.
+ */
+export function limitsWithoutRules(
+  options: RateLimitLevel,
+  holder: OptionHolder,
+  reader: Reader,
+): readonly SourcedProblem[] {
+  if (reader.hasLimitServer || !RULED_OPTIONS.some((name) => options[name]?.rateLimits)) return NONE;
+  const { settings, derived } = reader.input;
+  const { ratelimit } = settings.served;
+  const rules = ratelimit ? derived.of(indexRules, ratelimit) : NO_RULES;
+  const place = placesOf(holder, reader);
+  return RULED_OPTIONS.flatMap((name) =>
+    unmatchedLimits(options[name]?.rateLimits ?? [], rules).map(({ path, message }) =>
+      place(name, ['rateLimits', ...path], faultOf(`${message} (rules: spec.ratelimit of the Settings)`)),
+    ),
   );
 }
 

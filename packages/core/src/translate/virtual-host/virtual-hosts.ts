@@ -1,6 +1,7 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
 import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
+import type { RateLimitServer } from '../../schema/route/rate-limit.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
@@ -17,7 +18,7 @@ import { dotted, logName, routeName } from '../names.ts';
 import { virtualHostOptions, type OptionSource } from './options.ts';
 import { replaceFailed } from '../route/replacement.ts';
 import { rateLimitConfigsOf } from './rate-limit-refs.ts';
-import { rateLimitProblems, staleLimits } from './rate-limits.ts';
+import { limitsWithoutRules, rateLimitProblems, staleLimits } from './rate-limits.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { hashWarnings } from '../route/hash-destinations.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
@@ -46,6 +47,7 @@ export interface VirtualServiceBuild {
   readonly maxDirectBodyBytes: number;
   /** Of the listener. */
   readonly extauth: ExtAuthServer | undefined;
+  readonly ratelimitServer: RateLimitServer | undefined;
 }
 
 /** The input of a virtual host from its gateway. */
@@ -56,6 +58,8 @@ export interface Owner {
   readonly maxDirectBodyBytes: number;
   /** External auth of the listener, instead of that of the Settings. */
   readonly extauth: ExtAuthServer | undefined;
+  /** The rate limit server of the listener, instead of that of the Settings. */
+  readonly ratelimitServer: RateLimitServer | undefined;
 }
 
 /** The previous translation's state of a virtual service. */
@@ -80,7 +84,7 @@ export function buildVirtualService(
   const holder: Holder = { kind: 'VirtualService', ref: Object.freeze({ name, namespace }), report: new Report() };
   const lastGood = new LastGood(goodParts);
   const { namedExtauth, extauth } = input.settings.served;
-  const reader = new Reader(input, { extauth: owner.extauth ?? extauth, namedExtauth });
+  const reader = new Reader(input, { extauth: owner.extauth ?? extauth, namedExtauth }, owner.ratelimitServer);
   const expansion = new Expansion(reader, holder, lastGood);
   const { virtualHost, needs } = virtualHostOf(resource.spec, expansion, owner);
   const tables = new Map<ResourceKey, Problems>();
@@ -101,6 +105,7 @@ export function buildVirtualService(
     lastGood: holder.report.hasErrors ? (goodParts ?? NO_GOOD_PARTS) : lastGood.parts(),
     maxDirectBodyBytes: owner.maxDirectBodyBytes,
     extauth: owner.extauth,
+    ratelimitServer: owner.ratelimitServer,
   });
 }
 
@@ -128,6 +133,7 @@ function virtualHostOf(
   const host = { written, kind: 'VirtualHostOption', namespace, at: HOST } as const;
   for (const fault of rateLimitProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of staleLimits(options, host, reader)) report.warn(fault);
+  for (const fault of limitsWithoutRules(options, host, reader)) report.warn(fault);
   for (const fault of transformationProblems(options, host, reader)) fail(fault.path)(fault);
   for (const fault of missingKeyUpstreams(options, reader, HOST)) report.warn(fault);
   const name = dotted(ref);
@@ -194,6 +200,9 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   }
   for (const fault of missingKeyUpstreams(options, reader, leaf.at)) holder.report.warn(fault);
   for (const fault of staleLimits(options, route, reader)) holder.report.warn(fault);
+  if (problem === undefined) {
+    for (const fault of limitsWithoutRules(options, route, reader)) holder.report.warn(fault);
+  }
   const stale = staleAuth(options.extauth, reader);
   if (stale !== undefined) holder.report.warn(stale, authField(spec, leaf.at));
   for (const [i, { options: own }] of (action.type === 'forward' ? action.destinations : []).entries()) {

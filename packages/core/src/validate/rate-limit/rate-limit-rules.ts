@@ -7,6 +7,7 @@ import type {
 } from '../../schema/route/rate-limit.ts';
 import { each, fields, within, type Check } from '../check.ts';
 import { checkRateLimits } from './rate-limit-actions.ts';
+import { indexRules, unmatchedLimits } from './unmatched-limits.ts';
 import { checkLimit, checkText, invalidRateLimit, noEffect, WARNING } from './limits.ts';
 
 /** Maximum depth of a tree of descriptors: requests have no longer tuples. */
@@ -21,13 +22,24 @@ export const checkRateLimitConfig: Check<RateLimitConfigSpec> = ({ raw }, at) =>
   if (!raw) return invalidRateLimit('the RateLimitConfig has no rules', at, { hint: 'raw' });
   const path = [...at, 'raw'];
   const hasRules = Boolean(raw.descriptors?.length || raw.setDescriptors?.length);
+  const problems = [...checkRules(raw, path), ...within(raw.rateLimits, [...path, 'rateLimits'], checkRateLimits)];
+  const isValid = problems.every(({ severity }) => severity === 'warning');
   return [
-    ...checkRules(raw, path),
-    ...within(raw.rateLimits, [...path, 'rateLimits'], checkRateLimits),
+    ...problems,
     ...noEffect(!hasRules && 'raw without descriptors and setDescriptors limits nothing', path, WARNING),
     ...noEffect(!raw.rateLimits?.length && 'raw without rateLimits limits nothing', path, WARNING),
+    ...(hasRules && isValid ? checkMatches(raw, path) : []),
   ];
 };
+
+/** Warns of limits that no rule of the resource matches. */
+function checkMatches(raw: Raw, at: FieldPath): FieldProblem[] {
+  return unmatchedLimits(raw.rateLimits ?? [], indexRules(raw)).flatMap(({ path, message }) =>
+    noEffect(message, [...at, 'rateLimits', ...path], WARNING),
+  );
+}
+
+type Raw = NonNullable<RateLimitConfigSpec['raw']>;
 
 /** Returns problems of the rules that descriptors are matched with. */
 export const checkRules: Check<RateLimitRules> = ({ descriptors = [], setDescriptors = [] }, at) => {

@@ -249,6 +249,65 @@ describe('changes of a RateLimitConfig', () => {
   });
 });
 
+describe('limits without a rule in the Settings', () => {
+  const settings = (fields: string) => `apiVersion: gw.vendor.io/v1
+kind: Settings
+metadata: { name: default, namespace: gw-system }
+spec: { ratelimit: { descriptors: [{ key: remote_address, rateLimit: { requestsPerUnit: 1, unit: SECOND } }] }${fields} }
+`;
+  const gateway = (server: string) => `apiVersion: gateway.vendor.io/v1
+kind: Gateway
+metadata: { name: gateway-proxy, namespace: gw-system }
+spec: { bindPort: 8080, httpGateway: { options: { ratelimitServer: { ${server} } } } }
+`;
+  const limit = (action: string) => `{ rateLimits: [{ actions: [{ ${action} }] }] }`;
+  const known = limit('remoteAddress: {}');
+  const unknown = limit('genericKey: { descriptorValue: a }');
+  const shop = service(
+    'shop',
+    `options: { ratelimit: ${known}, ratelimitEarly: ${unknown} }, `,
+    route('/a', `options: { ratelimitRegular: ${unknown} }`),
+    route('/b', `options: { ratelimit: ${known} }`),
+  );
+  const warning = (below: string) =>
+    `warning VirtualService/gw-system/shop spec.virtualHost.${below}.rateLimits[0].actions[0]: these actions limit no request: no descriptor has 'generic_key' with the value 'a' (rules: spec.ratelimit of the Settings)`;
+  const warnings = [warning('options.ratelimitEarly'), warning('routes[0].options.ratelimitRegular')];
+  const ref = 'ratelimitServerRef: { name: echo }';
+
+  it('are warnings at their actions; the virtual host is served', () => {
+    const translation = run(settings(''), shop);
+    expect(problemsOf(translation)).to.deep.equal(warnings);
+    expect(hostsOf(translation)).to.have.length(1);
+    expect(translation.statuses.get('VirtualService/gw-system/shop')!.statuses['gw-system']!.state).to.equal('Warning');
+  });
+
+  it('are all limits if there are no Settings', () => {
+    expect(problemsOf(run(shop))).to.have.length(4);
+  });
+
+  it('are none with a rate limit server, which has its own rules', () => {
+    expect(problemsOf(run(settings(`, ratelimitServer: { ${ref} }`), shop))).to.deep.equal([]);
+    expect(problemsOf(run(settings(''), gateway(ref), shop))).to.deep.equal([]);
+    const own = run(settings(`, ratelimitServer: { ${ref} }`), gateway('denyOnFail: true'), shop);
+    expect(problemsOf(own)).to.deep.equal(warnings);
+  });
+
+  it('change with the Settings and with the server of the gateway', () => {
+    const first = unvalidated([UPSTREAM, settings(''), gateway('denyOnFail: true'), shop].join('---\n'));
+    const before = translate({ stored: first });
+    const served = unvalidated([UPSTREAM, settings(''), gateway(ref), shop].join('---\n'), first);
+    const after = translate({ stored: served }, before.memo);
+    expect(problemsOf(before)).to.deep.equal(warnings);
+    expect(problemsOf(after)).to.deep.equal([]);
+    const other = settings('').replace('remote_address', 'generic_key');
+    const last = unvalidated([UPSTREAM, other, gateway('denyOnFail: true'), shop].join('---\n'), served);
+    expect(problemsOf(translate({ stored: last }, after.memo)).map((text) => text.split(': ')[0])).to.deep.equal([
+      'warning VirtualService/gw-system/shop spec.virtualHost.options.ratelimit.rateLimits[0].actions[0]',
+      'warning VirtualService/gw-system/shop spec.virtualHost.routes[1].options.ratelimit.rateLimits[0].actions[0]',
+    ]);
+  });
+});
+
 describe('the server of rate limits', () => {
   const settings = (server: string) => `apiVersion: gw.vendor.io/v1
 kind: Settings
