@@ -110,14 +110,18 @@ export interface RateLimitAction extends f.Static<typeof action> {}
 export const RateLimitAction = f.named<RateLimitAction>('RateLimitAction', action);
 
 const cost = f.block(f.exactlyOne('the cost has no source', 'header', 'graphqlComplexity'), {
-  header: f.group('The number in a request header; a missing or invalid value counts as 1.', f.required('headerName'), {
-    headerName: f.text('Header name.'),
-    max: f.int('Maximum cost of a request; a larger number counts as this.', {
-      minimum: 1,
-      maximum: UINT32,
-      default: 1000,
-    }),
-  }),
+  header: f.group(
+    'The number in a request header; a missing or invalid value counts as 1, and 0 is free: clients must not be able to set the header.',
+    f.required('headerName'),
+    {
+      headerName: f.text('Header name.'),
+      max: f.int('Maximum cost of a request; a larger number counts as this.', {
+        minimum: 1,
+        maximum: UINT32,
+        default: 1000,
+      }),
+    },
+  ),
   graphqlComplexity: f.empty(
     'The complexity of the GraphQL operation: each field counts 1 and its inner fields as often as its list has items, `first`, `last` or `limit` if it has such an argument, else 10. Batches count as their sum; rejected operations, and requests to other routes, as 1.',
   ),
