@@ -186,9 +186,9 @@ describe('HTTP/2 clients that overload a gateway', () => {
     await start();
     const other = await client();
     let served = 0;
-    let running = true;
+    const over = new AbortController();
     const meanwhile = (async () => {
-      while (running) {
+      while (!over.signal.aborted) {
         expect(await statusOf(other)).to.equal(200);
         served++;
       }
@@ -206,7 +206,7 @@ describe('HTTP/2 clients that overload a gateway', () => {
       codes.push(await hostile.goaway());
       expect(hostile.socket.destroyed).to.equal(true);
     }
-    running = false;
+    over.abort();
     await meanwhile;
     // A client that still sends may not receive the last frame.
     expect(codes).to.include(CODE.calm);

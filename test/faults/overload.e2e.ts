@@ -120,7 +120,8 @@ describe('clients that overload a gateway', () => {
     const [reader] = slow;
     let read = first.get(reader!.socket)!;
     reader!.socket.on('data', (text: string) => (read += text.length)).resume();
-    for (let last = -1; read <= size && read !== last;) {
+    const isOver = (before: number): boolean => read > size || read === before;
+    for (let last = -1; !isOver(last);) {
       last = read;
       await wait(2000);
     }
