@@ -23,6 +23,8 @@ export interface GatewaySettings extends RoleSettings {
   readonly adminPort: number;
   readonly devAdminPort: number;
   readonly proxyName: string;
+  /** Number of processes that serve. Default 1: this process. */
+  readonly workers: number;
   /** Whether lines are dropped or requests blocked when the reader of the access log is too slow. Default `drop`. */
   readonly accessLogOverflow: 'drop' | 'block';
   /** Environment variables that templates may read. Default: none. */

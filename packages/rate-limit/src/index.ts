@@ -37,5 +37,13 @@ export { ruleLines } from './rules/rule-lines.ts';
 export { windowAt, type Window } from './rules/window.ts';
 export { createMemoryStore, type MemoryStore, type MemoryStoreOptions } from './store/memory.ts';
 export { createRedisStore, type RedisStoreOptions } from './store/redis.ts';
+export {
+  countBatch,
+  createRelayedStore,
+  type ChargedBatch,
+  type CountedBatch,
+  type RelayedStore,
+  type RelayedStoreOptions,
+} from './store/relayed.ts';
 export type { Charge, Count, Store } from './store/store.ts';
 export { createInFlight, type InFlight, type Slot } from './store/in-flight.ts';

@@ -16,6 +16,7 @@ import {
   type TcpHost,
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
+import type { Terminal } from './access-log/default-line.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { compressConcern } from './compress/compress.ts';
 import { dlpConcern } from './dlp/dlp.ts';
@@ -62,6 +63,8 @@ export interface RouterOptions {
    * a terminal; `none` when no context with loggers is given, or a silent one.
    */
   readonly accessLog?: 'stdout' | 'none';
+  /** The terminal that shows standard output, if this process writes to another one. Default: standard output. */
+  readonly terminal?: Terminal | undefined;
   /**
    * Behaviour if the reader of an access log is too slow. `drop`: lines beyond 16 MiB of queued lines are dropped and counted.
    * `block`: new requests wait from 1 MiB on, five seconds at most, and not for a reader that has stalled for five
@@ -140,7 +143,9 @@ export function createRouter(options: RouterOptions = {}): Router {
     context,
     sinks,
     collectors,
-    defaultLogs: logsByDefault(options, given) ? [createDefaultLog(sinks.get('/dev/stdout'), process.stdout)] : [],
+    defaultLogs: logsByDefault(options, given)
+      ? [createDefaultLog(sinks.get('/dev/stdout'), options.terminal ?? process.stdout)]
+      : [],
   });
   const proxies = createForwardProxies({ context, environment: createClusterEnvironment() });
   const webSockets = new OpenWebSockets();

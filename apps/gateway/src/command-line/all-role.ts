@@ -42,10 +42,9 @@ export const allRole: Role<GatewaySettings> = {
       .argParser(flags.redisUrl),
     ...flags.rateLimitRedisOptions(),
     flags
-      .option('--workers <n>', '')
-      .hideHelp()
+      .option('--workers <n>', 'processes that serve: a number, or auto for one per processor core')
       .default(1)
-      .argParser((text) => (text === '1' ? 1 : notYet(`--workers ${text}`))),
+      .argParser(flags.workers),
     ...FLAGS_NOT_YET.map((flag) =>
       new Option(`${flag} [value]`)
         .hideHelp()
@@ -55,9 +54,16 @@ export const allRole: Role<GatewaySettings> = {
   ],
   async start(settings, { log, quit }) {
     const { startAll } = await import('../roles/all.ts');
-    const { listeners, unserved, problems, adminPort, statsPort, stop } = await startAll(settings, log, quit);
+    const { listeners, unserved, workers, problems, adminPort, statsPort, stop } = await startAll(settings, log, quit);
     const isReady = unserved.length === 0;
-    const facts = { listeners, ...(!isReady && { unserved }), problems, adminPort, statsPort };
+    const facts = {
+      listeners,
+      ...(!isReady && { unserved }),
+      ...(workers && { workers }),
+      problems,
+      adminPort,
+      statsPort,
+    };
     return { facts, isReady, stop };
   },
 };

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, readRedisAddress } from '@edge-gateway/core';
 import type { PortFlag } from './role.ts';
@@ -14,6 +15,17 @@ export function seconds(text: string): number {
   const value = Number(text);
   if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds must be between 0 and 3600.');
   return value;
+}
+
+/** More processes than this do not serve more on any machine. */
+const MAX_WORKERS = 256;
+
+/** Returns a number of processes; `auto` is one per processor core. */
+export function workers(text: string): number {
+  if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_WORKERS) return value;
+  throw new InvalidArgumentError(`workers must be auto or a number between 1 and ${MAX_WORKERS}.`);
 }
 
 /** Returns names from a text with commas between them. */

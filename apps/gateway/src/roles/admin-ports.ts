@@ -39,6 +39,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     version: VERSION,
     components: () => components(parts),
     translations: translations.records,
+    refresh: parts.dataPlane.refresh,
   });
   const opened: AdminServer[] = [];
   try {
@@ -89,6 +90,7 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
     drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
     setHealthy: dataPlane.setHealthy,
     hostStates: dataPlane.hostStates,
+    refresh: dataPlane.refresh,
     graphql: dataPlane.graphqlExplorer,
   });
 }
@@ -114,7 +116,7 @@ function isDevMode(state: ControlPlaneState): boolean {
 }
 
 /** Opens and closes the developer port as `Settings.spec.devMode` changes. */
-function followDevMode({ settings, context, controlPlane }: AdminParts): { close(): Promise<void> } {
+function followDevMode({ settings, context, controlPlane, dataPlane }: AdminParts): { close(): Promise<void> } {
   const log = context.log.get('admin');
   let server: AdminServer | undefined;
   let done: Promise<void> = Promise.resolve();
@@ -123,9 +125,11 @@ function followDevMode({ settings, context, controlPlane }: AdminParts): { close
     done = done.then(async () => {
       if (wanted === Boolean(server)) return;
       await server?.close();
+      dataPlane.ownPortsChanged?.();
       server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state }) : undefined;
       if (!server) return;
       const port = await listen(server, 'devAdminPort', settings);
+      dataPlane.ownPortsChanged?.();
       log.warn({ port }, 'deprecated developer API listening');
     });
     done = done.catch((error: unknown) => {

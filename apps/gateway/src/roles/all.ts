@@ -19,6 +19,7 @@ import { startDiscovery } from './discovery.ts';
 import { readErrorPages } from './error-pages.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
+import { shownVariables } from './shown-variables.ts';
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -30,6 +31,8 @@ export interface RunningGateway {
   }[];
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
+  /** Number of processes that serve, if there are several. */
+  readonly workers?: number;
   /** Errors and warnings in the resources. */
   readonly problems: number;
   readonly adminPort: number;
@@ -60,9 +63,18 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     env: shownVariables(settings),
     ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
   });
-  const dataPlane = createDataPlane(context, settings);
+  const dataPlane =
+    settings.workers > 1
+      ? (await import('../workers/worker-pool.ts')).createWorkerPool(context, settings)
+      : createDataPlane(context, settings);
   let discovery: { close(): void } | undefined;
-  const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit });
+  const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit }).catch(
+    async (error: unknown) => {
+      await dataPlane.close();
+      throw error;
+    },
+  );
+  dataPlane.ownPortsChanged?.();
   const stop = async (): Promise<void> => {
     discovery?.close();
     await dataPlane.drain(settings.drainSeconds * 1000);
@@ -86,6 +98,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
       protocol: snapshot.listeners.find(({ name }) => name === each.name)?.ssl ? 'https' : 'http',
     })),
     unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
+    ...(settings.workers > 1 && { workers: settings.workers }),
     problems: controlPlane.state?.issues.length ?? 0,
     adminPort: admin.adminPort,
     statsPort: admin.statsPort,
@@ -110,7 +123,8 @@ function firstResults(
       upstreams: [],
       settings: DEFAULT_SNAPSHOT_SETTINGS,
     };
-    const applied = dataPlane.apply(snapshot, state.unservedListeners.get(settings.proxyName));
+    const missing = state.unservedListeners.get(settings.proxyName);
+    const applied = dataPlane.apply(snapshot, missing, state.resources);
     first ??= applied;
   });
   return first ?? Promise.resolve([]);
@@ -133,8 +147,4 @@ function rejectTakenPorts(results: ListenResults, controlPlane: ControlPlane, da
     const addressRemedy = `bindAddress of ${own}`;
     throw portError({ port, address, what: isDefault ? what : own, remedy, addressRemedy, cause: error!.cause });
   }
-}
-
-function shownVariables({ templateEnv = [] }: GatewaySettings): NodeJS.ProcessEnv {
-  return Object.fromEntries(templateEnv.map((name) => [name, process.env[name]]));
 }

@@ -4,7 +4,9 @@ import {
   DEFAULT_SNAPSHOT_SETTINGS,
   type CallUpstream,
   type Context,
+  type ControlPlaneState,
   type HostState,
+  type Listener,
   type ResourceRef,
   type Snapshot,
   type SnapshotGraphQLApi,
@@ -12,28 +14,44 @@ import {
   type UnservedListener,
 } from '@edge-gateway/core';
 import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
-import { createListeners, createRouter, type ListenResult, type Listeners } from '@edge-gateway/routing';
+import {
+  createListeners,
+  createRouter,
+  type ListenersOptions,
+  type ListenResult,
+  type Listeners,
+  type RouterOptions,
+} from '@edge-gateway/routing';
+import type { Store } from '@edge-gateway/rate-limit';
 import { createConcerns } from '../concerns.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 
-/** Router and listeners of one proxy, kept at the newest snapshot. */
+/** What serves one proxy, in this process or in workers, kept at the newest snapshot. */
 export interface DataPlane {
-  readonly listeners: Listeners;
+  readonly listeners: Pick<Listeners, 'addresses'>;
   readonly snapshot: Snapshot;
   readonly lastUpdated: Date;
   readonly readiness: Readiness;
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
   /**
-   * Applies a snapshot, and the listeners that resources require but that it does not contain. Requests in progress finish on the
-   * previous snapshot.
+   * Applies a snapshot, and the listeners that resources require but that it does not contain. `resources` contain the secrets for other
+   * processes. Requests in progress finish on the previous snapshot.
    */
-  apply(snapshot: Snapshot, missing?: readonly UnservedListener[]): Promise<readonly ListenResult[]>;
+  apply(
+    snapshot: Snapshot,
+    missing?: readonly UnservedListener[],
+    resources?: ControlPlaneState['resources'],
+  ): Promise<readonly ListenResult[]>;
   setHealthy(healthy: boolean): void;
   /** The GraphQL APIs of the newest snapshot, for the explorer. */
   readonly graphqlExplorer: Explorer;
+  /** Brings the statistics and hosts of workers up to date. Missing in this process. */
+  readonly refresh?: (what: 'stats' | 'hosts') => Promise<void>;
+  /** Tells workers that the ports of this process have changed. Missing in this process. */
+  readonly ownPortsChanged?: () => void;
   /** Sends a request to an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
   /** Returns the states of the hosts of an upstream, by its name. */
@@ -44,6 +62,23 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
+/** A data plane in this process. */
+export interface LocalDataPlane extends DataPlane {
+  readonly listeners: Listeners;
+  /** Opens listeners that were withheld. */
+  listenAgain(): Promise<readonly ListenResult[]>;
+}
+
+/** The parts of a data plane that differ in a worker. */
+interface DataPlaneParts {
+  /** Counters of rate limits. Default: as in the settings. */
+  readonly store?: Store;
+  readonly terminal?: RouterOptions['terminal'];
+  readonly listeners?: Partial<ListenersOptions>;
+  /** Returns true for a listener that must not open yet. */
+  isWithheld?(listener: Listener): boolean;
+}
+
 /** The settings of a data plane. */
 type DataPlaneSettings = Pick<
   GatewaySettings,
@@ -51,7 +86,11 @@ type DataPlaneSettings = Pick<
 >;
 
 /** Creates a data plane. It opens no port before the first snapshot. */
-export function createDataPlane(context: Context, settings: DataPlaneSettings): DataPlane {
+export function createDataPlane(
+  context: Context,
+  settings: DataPlaneSettings,
+  parts: DataPlaneParts = {},
+): LocalDataPlane {
   const { proxyName: proxy, graphqlCache, accessLogOverflow } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
@@ -61,13 +100,14 @@ export function createDataPlane(context: Context, settings: DataPlaneSettings): 
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
   const router = createRouter({
-    concerns: createConcerns(rateLimits),
+    concerns: createConcerns(parts.store ?? rateLimits),
     actions: [graphql],
     context: held,
     accessLogOverflow,
+    terminal: parts.terminal,
     isHealthy: () => healthy && !draining,
   });
-  const listeners = createListeners({ router, context });
+  const listeners = createListeners({ router, context, ...parts.listeners });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = createExplorer(
     () => apisOf(snapshot),
@@ -106,11 +146,16 @@ export function createDataPlane(context: Context, settings: DataPlaneSettings): 
       await warmUp.over();
       if (draining) return [];
     }
-    const results = await listeners.apply(snapshot);
+    const results = await listeners.apply(withoutWithheld(snapshot));
     failures = new Map(results.flatMap(({ name, error }) => (error ? [[name, error.message]] : [])));
     started = true;
     isReady();
     return results;
+  }
+
+  function withoutWithheld(next: Snapshot): Snapshot {
+    const { isWithheld } = parts;
+    return isWithheld ? { ...next, listeners: next.listeners.filter((each) => !isWithheld(each)) } : next;
   }
 
   /** A snapshot with the listeners that are open already, which wait for nothing. */
@@ -126,6 +171,10 @@ export function createDataPlane(context: Context, settings: DataPlaneSettings): 
     router.apply(next);
     snapshot = next;
     lastUpdated = new Date(context.now());
+    return listenLater(next);
+  }
+
+  function listenLater(next: Snapshot): Promise<readonly ListenResult[]> {
     applying = applying.catch(() => []).then(() => (next === snapshot ? listenTo(next) : []));
     return applying;
   }
@@ -147,6 +196,7 @@ export function createDataPlane(context: Context, settings: DataPlaneSettings): 
       return unserved();
     },
     apply,
+    listenAgain: () => listenLater(snapshot),
     callUpstream: router.call,
     hostStates: router.hostStates,
     graphqlExplorer,

@@ -9,10 +9,20 @@ const MAX_BYTES = 262_144;
 const NAME = /^(?:[45]\d\d|4xx|5xx|error|login|logged-in|log-out|logged-out)$/;
 
 /**
- * Reads the templates `NAME.html` of a directory. Throws `ERR_GATEWAY_ERROR_PAGES` for a directory that cannot be read, for
+ * Creates the pages from the templates `NAME.html` of a directory. Throws `ERR_GATEWAY_ERROR_PAGES` for a directory that cannot be read, for
  * a name that no page has, and for a template with an unknown placeholder.
  */
 export function readErrorPages(directory: string): Pages {
+  const templates = readErrorTemplates(directory);
+  try {
+    return createPages(templates);
+  } catch (error) {
+    throw invalid(join(directory, (error as Error).message));
+  }
+}
+
+/** Returns the templates of a directory by name; {@link readErrorPages} checks their content. */
+export function readErrorTemplates(directory: string): ReadonlyMap<string, string> {
   const templates = new Map<string, string>();
   for (const file of filesOf(directory)) {
     const name = basename(file, '.html');
@@ -23,11 +33,7 @@ export function readErrorPages(directory: string): Pages {
     templates.set(name, text);
   }
   if (templates.size === 0) throw invalid(`${directory}: no templates found: add at least one, such as error.html`);
-  try {
-    return createPages(templates);
-  } catch (error) {
-    throw invalid(join(directory, (error as Error).message));
-  }
+  return templates;
 }
 
 function filesOf(directory: string): string[] {

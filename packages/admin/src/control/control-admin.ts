@@ -42,10 +42,17 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
   return createAdminServer(app, 'control-plane admin');
 }
 
-function ownEndpoints({ components, loggers, metrics, state, version }: ControlAdminOptions): Endpoint[] {
+function ownEndpoints({ components, loggers, metrics, refresh, state, version }: ControlAdminOptions): Endpoint[] {
   return [
     { paths: ['/components'], help: 'health of the components', respond: () => compactJson(components()) },
-    { paths: ['/metrics'], help: 'metrics for Prometheus', respond: () => renderPrometheus(metrics) },
+    {
+      paths: ['/metrics'],
+      help: 'metrics for Prometheus',
+      respond: async () => {
+        await refresh?.('stats');
+        return renderPrometheus(metrics);
+      },
+    },
     { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version }) },
     {
       paths: ['/problems'],

@@ -4,7 +4,7 @@ import type { ControlPlaneState, Loggers, Metrics, UnservedListener } from '@edg
 export interface Component {
   /** E.g. `control-plane`, `proxy`, `listener-::-8080`. */
   readonly name: string;
-  readonly kind: 'control-plane' | 'proxy' | 'listener';
+  readonly kind: 'control-plane' | 'proxy' | 'listener' | 'worker';
   readonly state: 'ready' | 'starting' | 'draining' | 'failed';
   /** Why it is not ready. */
   readonly reason?: string;
@@ -44,6 +44,8 @@ export interface ControlAdminOptions {
   components(): readonly Component[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
+  /** Brings the statistics up to date, if they are those of other processes. Default: they are those of this process. */
+  refresh?(what: 'stats'): Promise<void>;
   /** Further pages. Default: none. */
   readonly pages?: readonly StatsPage[];
   /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */

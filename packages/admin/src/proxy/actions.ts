@@ -11,7 +11,8 @@ interface Action extends Pick<Endpoint, 'help' | 'disruptive' | 'parameters'> {
 }
 
 /** Returns the endpoints of all actions. Those whose part is missing in the options do not exist. */
-export function actionEndpoints({ context, drain, quit, reopenLogs, setHealthy }: ProxyAdminOptions): Endpoint[] {
+export function actionEndpoints(options: ProxyAdminOptions): Endpoint[] {
+  const { context, drain, quit, reopenLogs, setHealthy } = options;
   const actions: readonly (Action | undefined)[] = [
     drain && {
       path: '/drain_listeners',
@@ -32,7 +33,7 @@ export function actionEndpoints({ context, drain, quit, reopenLogs, setHealthy }
     setHealthy && { path: '/healthcheck/ok', help: 'reverts /healthcheck/fail', run: () => setHealthy(true) },
     quit && { path: '/quitquitquit', help: 'ends the process', disruptive: true, after: quit },
     reopenLogs && { path: '/reopen_logs', help: 'reopens log files after they were moved', run: reopenLogs },
-    { path: '/reset_counters', help: 'sets every counter to 0', disruptive: true, run: () => resetCounters(context) },
+    { path: '/reset_counters', help: 'sets every counter to 0', disruptive: true, run: () => resetCounters(options) },
   ];
   return actions.flatMap((action) => (action ? [endpointOf(action)] : []));
 }
@@ -50,8 +51,9 @@ function endpointOf({ path, run, after, ...shown }: Action): Endpoint {
 }
 
 /** Gauges and histograms stay. */
-function resetCounters({ metrics }: ProxyAdminOptions['context']): void {
-  for (const family of metrics.families().values()) {
+async function resetCounters({ context, refresh }: ProxyAdminOptions): Promise<void> {
+  await refresh?.('stats');
+  for (const family of context.metrics.families().values()) {
     for (const { type, stat } of family) if (type === 'counter') stat.value = 0;
   }
 }

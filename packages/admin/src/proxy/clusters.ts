@@ -38,8 +38,9 @@ export function clusters(options: ProxyAdminOptions): Endpoint {
       { name: 'filter', help: 'only names that contain a match of this RE2 expression' },
       { name: 'format', help: 'output format', values: ['text', 'json'] },
     ],
-    respond: (parameters) => {
+    respond: async (parameters) => {
       const matches = statFilter(parameters);
+      await Promise.all([options.refresh?.('stats'), options.refresh?.('hosts')]);
       const hostsOf = hostLookup(options);
       const upstreams = (options.snapshot()?.upstreams ?? []).filter(({ name }) => matches(name));
       if (parameters.get('format') !== 'json') return { body: lazily(upstreams, (each) => asText(each, hostsOf)) };

@@ -37,6 +37,11 @@ export interface ProxyAdminOptions {
   reopenLogs?(): void | Promise<void>;
   /** The hosts of a cluster. Without it `/clusters` shows the declared endpoints, with counters only for a single one. */
   hostStates?(cluster: string): readonly HostState[] | undefined;
+  /**
+   * Brings the statistics or the hosts up to date, if they are those of other processes. Called before responses with them. Default: they are
+   * those of this process.
+   */
+  refresh?(what: 'stats' | 'hosts'): Promise<void>;
   /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */

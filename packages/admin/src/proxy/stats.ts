@@ -19,7 +19,8 @@ const BUCKET_FORMS = ['summary', 'cumulative', 'disjoint'] as const;
 /** Returns `/stats` (counters and gauges sorted by name, then histograms) and `/stats/prometheus`. */
 export function statsEndpoints(options: ProxyAdminOptions): Endpoint[] {
   const { metrics } = options.context;
-  const prometheus = (parameters: URLSearchParams): Promise<EndpointResponse> => {
+  const prometheus = async (parameters: URLSearchParams): Promise<EndpointResponse> => {
+    await options.refresh?.('stats');
     refreshServerStats(options);
     return renderPrometheus(metrics, prometheusSelection(parameters));
   };
@@ -38,10 +39,11 @@ export function statsEndpoints(options: ProxyAdminOptions): Endpoint[] {
         { name: 'format', help: 'output format', values: FORMATS },
         { name: 'histogram_buckets', help: 'format of histograms in text', values: BUCKET_FORMS },
       ],
-      respond: (parameters) => {
+      respond: async (parameters) => {
         const format = oneOf(FORMATS, parameters.get('format'), 'format');
         const form = oneOf(BUCKET_FORMS, parameters.get('histogram_buckets'), 'histogram_buckets');
         if (format === 'prometheus') return prometheus(parameters);
+        await options.refresh?.('stats');
         refreshServerStats(options);
         const selected = selectStats(metrics, parameters);
         const histograms = selected.filter((stat) => stat.type === 'histogram');

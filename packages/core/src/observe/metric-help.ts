@@ -237,6 +237,11 @@ const HELP: Readonly<Record<string, string>> = {
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',
+  workers_cpu_seconds_total: 'CPU time of the worker in seconds.',
+  workers_downstream_rq_total: 'Requests that the worker received.',
+  workers_live: 'Workers that run.',
+  workers_memory_physical_size: 'Resident memory of the worker in bytes.',
+  workers_restarts: 'Workers that were replaced because they ended unexpectedly.',
 };
 
 /** Metrics whose name contains that of a GraphQL API or of a resolver, by suffix. */

@@ -1,0 +1,117 @@
+import type { HostState, LoggerName, LogLevel, StatName } from '@edge-gateway/core';
+import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
+import type { ListenAddress } from '@edge-gateway/routing';
+import type { GatewaySettings } from '../settings.ts';
+
+/** What a worker needs before its first state. */
+export interface WorkerSetup {
+  /** From 1. */
+  readonly worker: number;
+  readonly processes: number;
+  /** See `Context.processKey`. */
+  readonly processKey: string;
+  readonly settings: GatewaySettings;
+  /** Templates of error and login pages, by name; missing for the built-in ones. */
+  readonly pages?: ReadonlyMap<string, string>;
+  /** Of standard output of the gateway; that of a worker is a pipe. */
+  readonly terminal: { readonly isTTY: boolean; readonly hasColors: boolean };
+}
+
+/** A part of a state: `id` stands for the object while it does not change. */
+export interface EncodedPart {
+  readonly id: number;
+  readonly kind: 'value' | 'record' | 'listener' | 'virtualHost';
+  /** With the ids of nested parts in their place. */
+  readonly body: unknown;
+}
+
+/** The change from one state to the next. */
+export interface StateChange {
+  readonly revision: number;
+  /** New parts, nested ones before those that contain them. */
+  readonly parts: readonly EncodedPart[];
+  /** Ids of parts that are not used any more. */
+  readonly removed: readonly number[];
+  readonly snapshot: {
+    readonly proxy: string;
+    readonly version: string;
+    readonly settings: number;
+    readonly listeners: readonly number[];
+    readonly upstreams: readonly number[];
+  };
+  /** By `<namespace>/<name>`, and by the JSON of the references to files and discovered secrets. */
+  readonly secrets: readonly (readonly [string, number])[];
+}
+
+/** How the workers share ports. */
+export interface SharedPorts {
+  /** Counts the versions. */
+  readonly version: number;
+  /** The ports of open listeners, by name. */
+  readonly open: ReadonlyMap<string, number>;
+  /** True for the worker that opens listeners that are not open yet. */
+  readonly opens: boolean;
+  /** Ports that hosts that clients choose must not reach. */
+  readonly claimed: readonly number[];
+}
+
+/** The result of a listener, see `ListenResult`. */
+export interface ListenReport {
+  readonly name: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly error?: { readonly code: string; readonly message: string; readonly causeCode?: string };
+}
+
+/** The listeners of a worker. */
+export interface ListeningReport {
+  readonly revision: number;
+  /** Version of the shared ports. */
+  readonly ports: number;
+  readonly results: readonly ListenReport[];
+  readonly addresses: readonly ListenAddress[];
+}
+
+/** Numbers of a counter or gauge, or of a histogram: count, sum, buckets. */
+export type StatNumbers = number | readonly number[];
+
+/** A statistic that a worker reports for the first time. */
+export interface NamedStat {
+  readonly id: number;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly name: StatName;
+  /** Of a histogram. */
+  readonly bounds?: readonly number[];
+}
+
+/** The statistics of a worker that changed since its last report. */
+export interface StatsReport {
+  /** Prefixes of paths that were removed, before everything else. */
+  readonly removed: readonly string[];
+  readonly named: readonly NamedStat[];
+  readonly values: readonly (readonly [id: number, numbers: StatNumbers])[];
+  readonly usage: { readonly residentBytes: number; readonly cpuSeconds: number };
+}
+
+export type Level = LogLevel | 'trace' | 'off';
+
+export type ToWorker =
+  | { readonly type: 'setup'; readonly setup: WorkerSetup }
+  /** A serialized {@link StateChange}. */
+  | { readonly type: 'state'; readonly change: Uint8Array }
+  | { readonly type: 'ports'; readonly ports: SharedPorts }
+  | { readonly type: 'levels'; readonly levels: readonly (readonly [LoggerName, Level])[] }
+  | { readonly type: 'ticketSecret'; readonly secret: Uint8Array }
+  | { readonly type: 'healthy'; readonly healthy: boolean }
+  | { readonly type: 'counted'; readonly batch: CountedBatch }
+  | { readonly type: 'report'; readonly what: 'stats' | 'hosts' }
+  | { readonly type: 'drain'; readonly limitMs: number }
+  | { readonly type: 'close' };
+
+export type ToParent =
+  | { readonly type: 'applied'; readonly revision: number }
+  | { readonly type: 'listening'; readonly report: ListeningReport }
+  | { readonly type: 'charged'; readonly batch: ChargedBatch }
+  | { readonly type: 'stats'; readonly report: StatsReport }
+  | { readonly type: 'hosts'; readonly hosts: ReadonlyMap<string, readonly HostState[]> }
+  | { readonly type: 'drained' };

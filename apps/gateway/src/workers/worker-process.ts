@@ -1,0 +1,199 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Readable } from 'node:stream';
+import type { HostState } from '@edge-gateway/core';
+import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
+import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
+import type { EncodedState } from './state-encoder.ts';
+import { within } from './within.ts';
+
+/** How long a worker may take to end after it was told to, in milliseconds. */
+const CLOSE_MS = 6_000;
+/** How long its last lines are waited for after its end. */
+const LAST_LINES_MS = 1_000;
+
+/** What the parent does with the messages of a worker. */
+export interface WorkerEvents {
+  /** A state was applied to new requests. */
+  onApplied(worker: WorkerProcess): void;
+  onListening(worker: WorkerProcess): void;
+  onCharges(batch: ChargedBatch): CountedBatch;
+  onStats(worker: WorkerProcess, report: StatsReport): void;
+  /** The process has ended, for whatever reason. */
+  onEnd(worker: WorkerProcess, how: WorkerEnd): void;
+}
+
+/** How a worker ended. */
+export interface WorkerEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why it could not be started. */
+  readonly error?: Error;
+}
+
+/** A worker, as its parent sees it. */
+export class WorkerProcess {
+  readonly setup: WorkerSetup;
+  readonly startedAt = performance.now();
+  /** The last report about its listeners. */
+  listening: ListeningReport | undefined;
+  /** True once its listeners were open, or had failed. */
+  isServing = false;
+  /** True once it was told to end. */
+  isClosing = false;
+  hasEnded = false;
+  readonly #child: ChildProcess;
+  readonly #events: WorkerEvents;
+  /** The state that it has, the one that it is applying, and a newer one. */
+  #applied: EncodedState | undefined;
+  #sent: EncodedState | undefined;
+  #next: EncodedState | undefined;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #lastLines = Promise.withResolvers<void>();
+  #drained: PromiseWithResolvers<void> | undefined;
+  #hosts: PromiseWithResolvers<ReadonlyMap<string, readonly HostState[]>> | undefined;
+  #stats: PromiseWithResolvers<void> | undefined;
+
+  constructor(setup: WorkerSetup, events: WorkerEvents) {
+    this.setup = setup;
+    this.#events = events;
+    this.#child = fork(PROGRAM, [], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A debugger listens on one port.
+      execArgv: process.execArgv.filter((option) => !option.startsWith('--inspect')),
+    });
+    this.#child.on('message', (message) => this.#receive(message as ToParent));
+    this.#child.once('exit', (code, signal) => this.#end({ code, signal }));
+    this.#child.once('close', () => this.#lastLines.resolve());
+    this.#child.on('error', (error) => {
+      if (this.#child.pid === undefined) this.#end({ code: null, signal: null, error });
+    });
+    this.send({ type: 'setup', setup });
+  }
+
+  get number(): number {
+    return this.setup.worker;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get stdout(): Readable {
+    return this.#child.stdout!;
+  }
+
+  get stderr(): Readable {
+    return this.#child.stderr!;
+  }
+
+  /** Revision of the state that it serves; 0 before the first. */
+  get revision(): number {
+    return this.#applied?.revision ?? 0;
+  }
+
+  send(message: ToWorker): void {
+    // The callback prevents an error event for a worker that has just ended; its end is reported separately.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  /** Lets it apply a state after the one that it is applying; of several, only the newest. */
+  offer(state: EncodedState): void {
+    this.#next = state;
+    this.#sendNext();
+  }
+
+  sharePorts(ports: SharedPorts): void {
+    this.send({ type: 'ports', ports });
+  }
+
+  /** Resolves when the statistics have arrived, or the worker has ended. */
+  requestStats(): Promise<void> {
+    if (this.hasEnded) return Promise.resolve();
+    if (!this.#stats) {
+      this.#stats = Promise.withResolvers();
+      this.send({ type: 'report', what: 'stats' });
+    }
+    return this.#stats.promise;
+  }
+
+  /** Resolves with the hosts of all upstreams, by the name of the upstream. */
+  requestHosts(): Promise<ReadonlyMap<string, readonly HostState[]>> {
+    if (this.hasEnded) return Promise.resolve(new Map());
+    if (!this.#hosts) {
+      this.#hosts = Promise.withResolvers();
+      this.send({ type: 'report', what: 'hosts' });
+    }
+    return this.#hosts.promise;
+  }
+
+  /** Resolves when its requests are finished, or the limit is over. */
+  drain(limitMs: number): Promise<void> {
+    if (this.hasEnded) return Promise.resolve();
+    this.#drained ??= Promise.withResolvers();
+    this.send({ type: 'drain', limitMs });
+    return this.#drained.promise;
+  }
+
+  /** Ends it; resolves when it has ended. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    this.send({ type: 'close' });
+    const timer = setTimeout(() => this.kill(), CLOSE_MS);
+    await this.#ended.promise;
+    clearTimeout(timer);
+    await within(LAST_LINES_MS, [this.#lastLines.promise]);
+  }
+
+  /** Ends it without waiting for anything. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #sendNext(): void {
+    if (this.#sent || !this.#next || this.#next === this.#applied) return;
+    this.#sent = this.#next;
+    this.#next = undefined;
+    this.send({ type: 'state', change: this.#sent.changeFrom(this.#applied) });
+  }
+
+  #receive(message: ToParent): void {
+    switch (message.type) {
+      case 'applied':
+        this.#applied = this.#sent;
+        this.#sent = undefined;
+        this.#events.onApplied(this);
+        return this.#sendNext();
+      case 'listening':
+        this.listening = message.report;
+        return this.#events.onListening(this);
+      case 'charged':
+        return this.send({ type: 'counted', batch: this.#events.onCharges(message.batch) });
+      case 'stats':
+        this.#events.onStats(this, message.report);
+        this.#stats?.resolve();
+        this.#stats = undefined;
+        return undefined;
+      case 'hosts':
+        this.#hosts?.resolve(message.hosts);
+        this.#hosts = undefined;
+        return undefined;
+      case 'drained':
+        return this.#drained?.resolve();
+    }
+  }
+
+  #end(how: WorkerEnd): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.#stats?.resolve();
+    this.#hosts?.resolve(new Map());
+    this.#drained?.resolve();
+    this.#ended.resolve();
+    this.#events.onEnd(this, how);
+  }
+}
+
+/** The program of a worker: beside this file, as TypeScript or compiled. */
+const PROGRAM = fileURLToPath(import.meta.url).replace(/worker-process(\.\w+)$/, 'worker-main$1');

@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { startEcho, type Service } from '@edge-gateway/demo';
+import { GatewayProcess, until } from '../gateway-process.ts';
+import { askOnce, isAlive, numbersOf, pidsOf } from './requests.ts';
+import { direct, forwarding, upstream } from './resources.ts';
+
+const REQUESTS = '^http\\.http\\.downstream_rq_total$';
+
+describe('edge-gateway --workers 2', () => {
+  let gateway: GatewayProcess;
+  let echo: Service;
+
+  const start = async (): Promise<void> => {
+    echo = await startEcho();
+    gateway = new GatewayProcess();
+    gateway.write('a.yaml', toEcho());
+    await gateway.start('--workers', '2');
+  };
+  const stop = async (): Promise<void> => {
+    const pids = [...pidsOf(gateway).values()];
+    await gateway.close();
+    await echo.close();
+    for (const pid of pids) await until(() => !isAlive(pid), 'the workers end with their parent');
+  };
+  const toEcho = (): string => `${upstream(echo.port)}---${forwarding()}`;
+  const ask = (path = '/') => askOnce(gateway.url + path);
+  const requestsOf = async (): Promise<number[]> =>
+    Object.values(await numbersOf(gateway, '^workers\\.\\d\\.downstream_rq_total$'));
+  const inProgress = async (count: number): Promise<unknown> =>
+    until(
+      async () =>
+        (await numbersOf(gateway, 'upstream_rq_active'))['cluster.echo_gw-system.upstream_rq_active'] === count,
+      `${count} requests are in progress`,
+    );
+  const everywhere = async (body: string): Promise<unknown> =>
+    until(async () => {
+      const texts = await Promise.all(Array.from({ length: 12 }, async () => (await ask()).text));
+      return texts.every((text) => text === body);
+    }, `every worker serves ${body}`);
+
+  /** Sends requests until every worker has received one more than before; returns how many. */
+  async function askAll(): Promise<number> {
+    const before = await requestsOf();
+    let sent = 0;
+    await until(async () => {
+      for (let i = 0; i < 8; i++, sent++) expect((await ask()).status).to.equal(200);
+      const now = await requestsOf();
+      return now.length === 2 && now.every((requests, i) => requests > (before[i] ?? 0));
+    }, 'every worker serves');
+    return sent;
+  }
+
+  describe('that runs', () => {
+    before(start);
+    after(stop);
+
+    it('serves with two processes, and answers for both on the admin ports', async () => {
+      await until(() => pidsOf(gateway).size === 2, 'both workers serve');
+      expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.equal('LIVE\n');
+      const sent = await askAll();
+      const sums = await numbersOf(gateway, `${REQUESTS}|upstream_rq_total|membership_total`);
+      expect(sums).to.deep.equal({
+        'cluster.echo_gw-system.membership_total': 1,
+        'cluster.echo_gw-system.upstream_rq_total': sent,
+        'http.http.downstream_rq_total': sent,
+      });
+      const metrics = await (await fetch(`${gateway.stats}/metrics`)).text();
+      expect(metrics).to.include(`envoy_cluster_upstream_rq_total{envoy_cluster_name="echo_gw-system"} ${sent}\n`);
+      expect(metrics).to.match(/workers_memory_physical_size\{worker="2"\} \d+\n/);
+      expect(metrics).to.include('workers_live{} 2\n');
+      const clusters = await (await fetch(`${gateway.admin}/clusters`)).text();
+      expect(clusters).to.include(`echo_gw-system::127.0.0.1:${echo.port}::rq_total::${sent}\n`);
+      expect(clusters.match(/::hostname::/g)).to.have.length(1);
+      const listeners = await (await fetch(`${gateway.admin}/listeners`)).text();
+      expect(listeners.trim().split('\n')).to.have.length(1);
+      const components = (await (await fetch(`${gateway.stats}/components`)).json()) as {
+        name: string;
+        state: string;
+      }[];
+      const states = components.map(({ name, state }) => `${name} ${state}`);
+      expect(states).to.include.members(['worker-1 ready', 'worker-2 ready']);
+      await fetch(`${gateway.admin}/reset_counters`, { method: 'POST' });
+      expect(await numbersOf(gateway, REQUESTS)).to.deep.equal({ 'http.http.downstream_rq_total': 0 });
+    });
+
+    it('sets the levels of all workers, and writes what all of them log once', async () => {
+      const recent = await (await fetch(`${gateway.admin}/logs`)).text();
+      expect(recent.match(/"worker":\d,"logger":"conn_handler".*"msg":"listening"/g)).to.have.length(1);
+      await fetch(`${gateway.admin}/logging?level=error`, { method: 'POST' });
+      gateway.write('a.yaml', direct('silent'));
+      await everywhere('silent');
+      expect(gateway.errors).to.not.include('"revision":2');
+      await fetch(`${gateway.admin}/logging?level=info`, { method: 'POST' });
+    });
+
+    it('loses no request while the configuration changes under load', async () => {
+      gateway.write('a.yaml', direct('version-0'));
+      await everywhere('version-0');
+      let isDone = false;
+      const client = async (): Promise<void> => {
+        while (!isDone) {
+          const { status, text } = await ask();
+          expect([status, text.slice(0, 8)]).to.deep.equal([200, 'version-']);
+        }
+      };
+      const clients = Promise.all([client(), client(), client()]);
+      for (let i = 1; i <= 5; i++) {
+        gateway.write('a.yaml', direct(`version-${i}`));
+        await everywhere(`version-${i}`);
+      }
+      isDone = true;
+      await clients;
+    });
+
+    it('replaces a worker that dies, of which only the requests in progress fail', async () => {
+      gateway.write('a.yaml', toEcho());
+      await until(async () => (await ask('/x')).text.includes('/x'), 'the upstream is used again');
+      await askAll();
+      await fetch(`${gateway.admin}/reset_counters`, { method: 'POST' });
+      const [before] = await requestsOf();
+      // Each on its own connection: some are in each worker.
+      const slow = Array.from({ length: 16 }, () =>
+        ask('/slow?delay=3000').then(
+          ({ status }) => status,
+          () => 'failed' as const,
+        ),
+      );
+      await inProgress(16);
+      const [now] = await requestsOf();
+      const pids = pidsOf(gateway);
+      process.kill(pids.get(1)!, 'SIGKILL');
+      const results = await Promise.all(slow);
+      expect(results.filter((each) => each === 'failed')).to.have.length(now! - before!);
+      expect(results.filter((each) => each === 200)).to.have.length(16 - (now! - before!));
+      await until(() => pidsOf(gateway).get(1) !== pids.get(1), 'the worker is replaced');
+      expect(gateway.errors).to.match(/"worker":1,"pid":\d+,"signal":"SIGKILL".*"worker ended unexpectedly"/);
+      expect(pidsOf(gateway).get(2)).to.equal(pids.get(2));
+      expect(await (await fetch(`${gateway.admin}/ready`)).text()).to.equal('LIVE\n');
+      const sent = await askAll();
+      const after = await numbersOf(gateway, `${REQUESTS}|^workers\\.(live|restarts)$`);
+      expect(after).to.deep.equal({
+        'http.http.downstream_rq_total': 16 + sent,
+        'workers.live': 2,
+        'workers.restarts': 1,
+      });
+      gateway.write('a.yaml', direct('changed'));
+      await everywhere('changed');
+    });
+  });
+
+  describe('that stops', () => {
+    beforeEach(start);
+    afterEach(stop);
+
+    it('finishes the requests of all workers, writes a line for each, and exits with 0', async () => {
+      // Lines longer than what pipes write at once.
+      const paths = Array.from({ length: 300 }, (_, i) => `/${i}/${'x'.repeat((i * 37) % 6000)}`);
+      const waiting = [...paths];
+      const client = async (): Promise<void> => {
+        for (let path = waiting.pop(); path; path = waiting.pop()) expect((await ask(path)).status).to.equal(200);
+      };
+      await Promise.all(Array.from({ length: 8 }, client));
+      const slow = Array.from({ length: 12 }, () => ask('/slow?delay=2000'));
+      await inProgress(12);
+      gateway.child.kill('SIGTERM');
+      await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 503, 'not ready any more');
+      for (const { status } of await Promise.all(slow)) expect(status).to.equal(200);
+      expect(await gateway.ended()).to.equal(0);
+      const logged = gateway.output
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { path: string }).path);
+      expect(logged.filter((path) => path.startsWith('/slow'))).to.have.length(12);
+      expect(logged.filter((path) => !path.startsWith('/slow')).toSorted()).to.deep.equal(paths.toSorted());
+    });
+
+    it('ends all processes at a second SIGTERM', async () => {
+      const slow = ask('/slow?delay=60000').catch((error: Error) => error);
+      await inProgress(1);
+      await until(() => {
+        gateway.child.kill('SIGTERM');
+        return gateway.child.exitCode !== null;
+      }, 'the process ended');
+      expect(gateway.child.exitCode).to.equal(143);
+      expect(await slow).to.be.instanceOf(Error);
+    });
+
+    it('drains its workers when the parent dies', async () => {
+      const slow = Array.from({ length: 8 }, () => ask('/slow?delay=1500'));
+      await inProgress(8);
+      gateway.child.kill('SIGKILL');
+      for (const { status } of await Promise.all(slow)) expect(status).to.equal(200);
+    });
+  });
+});
