@@ -19,6 +19,7 @@ import { startDiscovery } from './discovery.ts';
 import { readErrorPages } from './error-pages.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
+import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
 import { shownVariables } from './shown-variables.ts';
 
 /** A gateway that serves. */
@@ -53,7 +54,11 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName: settings.proxyName },
     log,
     metrics,
-    checks: [graphqlApiCheck, ...accessChecks],
+    checks: [
+      graphqlApiCheck,
+      ...accessChecks,
+      ...(settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : []),
+    ],
     files: [descriptorFiles(settings.config)],
   });
   const context = createContext({

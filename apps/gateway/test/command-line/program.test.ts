@@ -49,13 +49,11 @@ describe('the command line of edge-gateway', () => {
 
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
-    for (const hidden of ['Arguments', '--workers', '--xds', '--kubernetes']) expect(help).not.to.include(hidden);
+    for (const hidden of ['Arguments', '--xds', '--kubernetes']) expect(help).not.to.include(hidden);
     for (const [argv, what] of [
       [['proxy'], 'the role proxy'],
       [['control-plane'], 'the role control-plane'],
       [['discovery'], 'the role discovery'],
-      [['--workers', '2'], '--workers 2'],
-      [['--workers', 'auto'], '--workers auto'],
       [['--xds', 'localhost:9977'], '--xds'],
       [['--kubernetes'], '--kubernetes'],
     ] as const) {

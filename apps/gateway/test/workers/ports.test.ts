@@ -78,7 +78,7 @@ describe('the ports of edge-gateway --workers 2', () => {
         .replace('name: direct', 'name: safe')
         .replace('spec:', 'spec:\n  sslConfig: { secretRef: { name: t } }'),
     );
-    const tlsPort = (await until(() => listening(/^listener-127\.0\.0\.1-0::/), 'the TLS listener is open'))!;
+    const tlsPort = (await until(() => listening(/^listener-127\.0\.0\.1-0-taken::/), 'the TLS listener is open'))!;
     await until(
       async () => (await listening(new RegExp(`^listener-::-${port}::`))) === undefined,
       'the port is closed',
