@@ -107,9 +107,11 @@ export function createWorkerPool(context: Context, settings: GatewaySettings): D
     onApplied() {
       if (workers().every(({ revision }) => revision === current?.revision)) current?.release();
     },
-    onListening(worker) {
+    onListening() {
       updatePorts();
-      if (!worker.isServing && isUpToDate(worker)) {
+      const first = leader();
+      for (const worker of workers()) {
+        if (worker.isServing || !isUpToDate(worker) || !first || !isUpToDate(first)) continue;
         worker.isServing = true;
         main.info({ worker: worker.number, pid: worker.pid }, 'worker is serving');
       }

@@ -16,7 +16,7 @@ const LAST_LINES_MS = 1_000;
 export interface WorkerEvents {
   /** A state was applied to new requests. */
   onApplied(worker: WorkerProcess): void;
-  onListening(worker: WorkerProcess): void;
+  onListening(): void;
   onCharges(batch: ChargedBatch): CountedBatch;
   onStats(worker: WorkerProcess, report: StatsReport): void;
   /** The process has ended, for whatever reason. */
@@ -167,7 +167,7 @@ export class WorkerProcess {
         return this.#sendNext();
       case 'listening':
         this.listening = message.report;
-        return this.#events.onListening(this);
+        return this.#events.onListening();
       case 'charged':
         return this.send({ type: 'counted', batch: this.#events.onCharges(message.batch) });
       case 'stats':

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { startEcho, type Service } from '@edge-gateway/demo';
 import { GatewayProcess, until } from '../gateway-process.ts';
+import { startHeldUpstream, type HeldUpstream } from './held-upstream.ts';
 import { askOnce, isAlive, numbersOf, pidsOf } from './requests.ts';
 import { direct, forwarding, upstream } from './resources.ts';
 
@@ -8,10 +8,10 @@ const REQUESTS = '^http\\.http\\.downstream_rq_total$';
 
 describe('edge-gateway --workers 2', () => {
   let gateway: GatewayProcess;
-  let echo: Service;
+  let echo: HeldUpstream;
 
   const start = async (): Promise<void> => {
-    echo = await startEcho();
+    echo = await startHeldUpstream();
     gateway = new GatewayProcess();
     gateway.write('a.yaml', toEcho());
     await gateway.start('--workers', '2');
@@ -19,19 +19,24 @@ describe('edge-gateway --workers 2', () => {
   const stop = async (): Promise<void> => {
     const pids = [...pidsOf(gateway).values()];
     await gateway.close();
-    await echo.close();
+    echo.close();
     for (const pid of pids) await until(() => !isAlive(pid), 'the workers end with their parent');
   };
   const toEcho = (): string => `${upstream(echo.port)}---${forwarding()}`;
   const ask = (path = '/') => askOnce(gateway.url + path);
   const requestsOf = async (): Promise<number[]> =>
     Object.values(await numbersOf(gateway, '^workers\\.\\d\\.downstream_rq_total$'));
-  const inProgress = async (count: number): Promise<unknown> =>
-    until(
-      async () =>
-        (await numbersOf(gateway, 'upstream_rq_active'))['cluster.echo_gw-system.upstream_rq_active'] === count,
-      `${count} requests are in progress`,
+  /** Sends requests that the upstream holds, each on its own connection: some are in each worker. */
+  async function hold(count: number): Promise<Promise<number | 'failed'>[]> {
+    const held = Array.from({ length: count }, () =>
+      ask('/held').then(
+        ({ status }) => status,
+        () => 'failed' as const,
+      ),
     );
+    await until(() => echo.held === count, `${count} requests are in progress`);
+    return held;
+  }
   const everywhere = async (body: string): Promise<unknown> =>
     until(async () => {
       const texts = await Promise.all(Array.from({ length: 12 }, async () => (await ask()).text));
@@ -96,9 +101,9 @@ describe('edge-gateway --workers 2', () => {
     it('loses no request while the configuration changes under load', async () => {
       gateway.write('a.yaml', direct('version-0'));
       await everywhere('version-0');
-      let isDone = false;
+      const load = { isDone: false };
       const client = async (): Promise<void> => {
-        while (!isDone) {
+        while (!load.isDone) {
           const { status, text } = await ask();
           expect([status, text.slice(0, 8)]).to.deep.equal([200, 'version-']);
         }
@@ -108,27 +113,22 @@ describe('edge-gateway --workers 2', () => {
         gateway.write('a.yaml', direct(`version-${i}`));
         await everywhere(`version-${i}`);
       }
-      isDone = true;
+      load.isDone = true;
       await clients;
     });
 
     it('replaces a worker that dies, of which only the requests in progress fail', async () => {
       gateway.write('a.yaml', toEcho());
-      await until(async () => (await ask('/x')).text.includes('/x'), 'the upstream is used again');
+      await until(async () => (await ask('/x')).text === '/x', 'the upstream is used again');
       await askAll();
       await fetch(`${gateway.admin}/reset_counters`, { method: 'POST' });
       const [before] = await requestsOf();
-      // Each on its own connection: some are in each worker.
-      const slow = Array.from({ length: 16 }, () =>
-        ask('/slow?delay=3000').then(
-          ({ status }) => status,
-          () => 'failed' as const,
-        ),
-      );
-      await inProgress(16);
+      const slow = await hold(16);
       const [now] = await requestsOf();
       const pids = pidsOf(gateway);
       process.kill(pids.get(1)!, 'SIGKILL');
+      await until(() => echo.held === 16 - (now! - before!), 'the requests of the worker are aborted');
+      echo.release();
       const results = await Promise.all(slow);
       expect(results.filter((each) => each === 'failed')).to.have.length(now! - before!);
       expect(results.filter((each) => each === 200)).to.have.length(16 - (now! - before!));
@@ -160,36 +160,36 @@ describe('edge-gateway --workers 2', () => {
         for (let path = waiting.pop(); path; path = waiting.pop()) expect((await ask(path)).status).to.equal(200);
       };
       await Promise.all(Array.from({ length: 8 }, client));
-      const slow = Array.from({ length: 12 }, () => ask('/slow?delay=2000'));
-      await inProgress(12);
+      const slow = await hold(12);
       gateway.child.kill('SIGTERM');
       await until(async () => (await fetch(`${gateway.admin}/ready`)).status === 503, 'not ready any more');
-      for (const { status } of await Promise.all(slow)) expect(status).to.equal(200);
+      echo.release();
+      for (const each of slow) expect(await each).to.equal(200);
       expect(await gateway.ended()).to.equal(0);
       const logged = gateway.output
         .trim()
         .split('\n')
         .map((line) => (JSON.parse(line) as { path: string }).path);
-      expect(logged.filter((path) => path.startsWith('/slow'))).to.have.length(12);
-      expect(logged.filter((path) => !path.startsWith('/slow')).toSorted()).to.deep.equal(paths.toSorted());
+      expect(logged.filter((path) => path.startsWith('/held'))).to.have.length(12);
+      expect(logged.filter((path) => !path.startsWith('/held')).toSorted()).to.deep.equal(paths.toSorted());
     });
 
     it('ends all processes at a second SIGTERM', async () => {
-      const slow = ask('/slow?delay=60000').catch((error: Error) => error);
-      await inProgress(1);
+      const [slow] = await hold(1);
       await until(() => {
         gateway.child.kill('SIGTERM');
         return gateway.child.exitCode !== null;
       }, 'the process ended');
       expect(gateway.child.exitCode).to.equal(143);
-      expect(await slow).to.be.instanceOf(Error);
+      expect(await slow).to.equal('failed');
     });
 
     it('drains its workers when the parent dies', async () => {
-      const slow = Array.from({ length: 8 }, () => ask('/slow?delay=1500'));
-      await inProgress(8);
+      const slow = await hold(8);
       gateway.child.kill('SIGKILL');
-      for (const { status } of await Promise.all(slow)) expect(status).to.equal(200);
+      expect(await Promise.race([gateway.ended(), ...slow])).to.equal(null);
+      echo.release();
+      for (const each of slow) expect(await each).to.equal(200);
     });
   });
 });
