@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
-import { registryOf } from '../resolvers/grpc/message-registry.ts';
+import { messageRegistry } from '@edge-gateway/core/grpc';
 import { ApiDraft } from './api-draft.ts';
 import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
 import { createMessageTypes } from './message-types.ts';
@@ -40,7 +40,7 @@ export function discoverGrpc(
 }
 
 function methodsOf(descriptorSet: Uint8Array, services: readonly string[], { skipped }: ApiDraft): DescMethod[] {
-  const registry = registryOf(descriptorSet);
+  const registry = messageRegistry(descriptorSet);
   return services.flatMap((service) => {
     const found = registry.getService(service);
     if (!found) skipped.push({ where: service, reason: 'the descriptors do not contain it' });

@@ -1,6 +1,6 @@
 import type { Registry as Types } from '@bufbuild/protobuf';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import { registryOf } from './message-registry.ts';
+import { messageRegistry } from '@edge-gateway/core/grpc';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 
@@ -17,7 +17,7 @@ export function readDescriptors(registry: Registry, others: readonly string[]): 
 
 export function readDescriptorSet(bytes: Uint8Array): Types {
   try {
-    return registryOf(bytes);
+    return messageRegistry(bytes);
   } catch (cause) {
     throw new Error('grpcDescriptorRegistry: a descriptor set cannot be read', { cause });
   }

@@ -6,7 +6,7 @@ import { FieldFailure } from '../../errors/field-failure.ts';
 import type { GrpcChannel } from './channel.ts';
 import { methodTypes, type MethodTypes } from './descriptors.ts';
 import { decodeJson, encodeJson } from './message-json.ts';
-import { registryOf } from './message-registry.ts';
+import { messageRegistry } from '@edge-gateway/core/grpc';
 import { retryingGrpc } from './retrying.ts';
 import { GrpcFailure } from './unary.ts';
 import { serverOf } from '../../observe/http-call.ts';
@@ -146,5 +146,5 @@ function typesFinder(
 async function reflected(channel: GrpcChannel, timeoutMs: number): Promise<Registry> {
   const { address, credentials, serverName } = channel.next();
   const { descriptorSet } = await reflect(address, { credentials, timeoutMs, ...(serverName && { serverName }) });
-  return registryOf(descriptorSet);
+  return messageRegistry(descriptorSet);
 }

@@ -11,7 +11,7 @@ import {
 } from '@bufbuild/protobuf';
 import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
 import { isRecord } from '../../document/json.ts';
-import { lenient } from './message-registry.ts';
+import { lenientRegistry } from '@edge-gateway/core/grpc';
 
 const MAX_DEPTH = 64;
 
@@ -23,7 +23,7 @@ export function encodeJson(type: DescMessage, json: unknown, registry: Registry)
 
 /** Decodes a message as JSON: each field under its camel-case name and, if different, its name in the definition. */
 export function decodeJson(type: DescMessage, bytes: Uint8Array, registry: Registry): unknown {
-  const json = toJson(type, fromBinary(type, bytes), { registry: lenient(registry), alwaysEmitImplicit: true });
+  const json = toJson(type, fromBinary(type, bytes), { registry: lenientRegistry(registry), alwaysEmitImplicit: true });
   return withNames(type, json);
 }
 

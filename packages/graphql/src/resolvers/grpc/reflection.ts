@@ -9,7 +9,7 @@ import {
   type FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { inOrder } from './message-registry.ts';
+import { filesInImportOrder } from '@edge-gateway/core/grpc';
 
 export interface Reflected {
   /** A serialized `FileDescriptorSet` with its imports, in order of dependency. */
@@ -115,7 +115,7 @@ async function readAll(client: Client, protocol: string, deadline: number): Prom
     throw new TooMuchReflected(`${services.length} services, at most ${MAX_SERVICES} are read`);
   const files = await readFiles(services, ask);
   stream.end();
-  const set = create(FileDescriptorSetSchema, { file: inOrder(files.values(), files) });
+  const set = create(FileDescriptorSetSchema, { file: filesInImportOrder(files.values(), files) });
   return { descriptorSet: toBinary(FileDescriptorSetSchema, set), services };
 }
 

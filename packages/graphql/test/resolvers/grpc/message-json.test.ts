@@ -7,7 +7,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { expect } from 'chai';
 import { decodeJson, encodeJson } from '../../../src/resolvers/grpc/message-json.ts';
-import { registryOf } from '../../../src/resolvers/grpc/message-registry.ts';
+import { messageRegistry } from '@edge-gateway/core/grpc';
 
 const KNOWN = ['timestamp', 'duration', 'wrappers', 'struct', 'field_mask', 'any'];
 const WELL_KNOWN = (name: string): string => `.google.protobuf.${name}`;
@@ -83,7 +83,7 @@ function typesOf(): Registry {
       },
     ],
   });
-  return registryOf(toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] })));
+  return messageRegistry(toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] })));
 }
 
 describe('messages of protocol buffers as JSON', () => {
@@ -144,7 +144,7 @@ describe('messages of protocol buffers as JSON', () => {
     const url = 'type.googleapis.com/test.All';
     const { packed } = sent({ packed: { '@type': url, big: '1', colour: 'GREEN' } }) as { packed: object };
     expect(packed).to.include({ '@type': url, big: '1', colour: 'GREEN' });
-    const other = registryOf(new Uint8Array());
+    const other = messageRegistry(new Uint8Array());
     const bytes = encodeJson(type, { name: 'n', packed: { '@type': url, big: '1' } }, types);
     const read = decodeJson(type, bytes, other) as { name: string; packed: object };
     expect(read.name).to.equal('n');

@@ -26,12 +26,18 @@ const WELL_KNOWN = [
 /** Files that a set may import without containing them. */
 const WELL_KNOWN_FILES = new Map(WELL_KNOWN.map(({ proto }) => [proto.name, proto]));
 
-/** Returns the types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for invalid bytes. */
-export function registryOf(bytes: Uint8Array): Registry {
+/**
+ * Returns the types and services of a serialised `FileDescriptorSet`, and the well-known ones. Throws an `Error` for invalid bytes.
+ *
+ * @example
+ * const types = messageRegistry(readFileSync('shop.pb'));
+ * const methods = types.getService('shop.Orders')?.methods;
+ */
+export function messageRegistry(bytes: Uint8Array): Registry {
   const set = fromBinary(FileDescriptorSetSchema, bytes);
   for (const file of set.file) file.messageType.forEach(nameInJson);
   const files = new Map([...WELL_KNOWN_FILES, ...set.file.map((file) => [file.name, file] as const)]);
-  const file = inOrder(set.file, files).map((each) => ({
+  const file = filesInImportOrder(set.file, files).map((each) => ({
     ...each,
     dependency: each.dependency.filter((name) => files.has(name)),
     publicDependency: [],
@@ -47,7 +53,7 @@ function nameInJson({ field, nestedType }: DescriptorProto): void {
 }
 
 /** Sorts files after their imports, because reflection returns them in any order. */
-export function inOrder(
+export function filesInImportOrder(
   wanted: Iterable<FileDescriptorProto>,
   files: ReadonlyMap<string, FileDescriptorProto>,
 ): FileDescriptorProto[] {
@@ -64,7 +70,7 @@ export function inOrder(
 }
 
 /** Returns a registry for decoding: an `Any` of an unknown type becomes only its type name, and the rest of the message is decoded. */
-export function lenient(registry: Registry): Registry {
+export function lenientRegistry(registry: Registry): Registry {
   const unknown = (typeName: string): DescMessage => ({ ...EmptySchema, typeName });
   return { ...registry, getMessage: (name: string) => registry.getMessage(name) ?? unknown(name) };
 }
