@@ -41,6 +41,7 @@ import {
   regularTransformationConcern,
 } from './transform/concern.ts';
 import { restFunctionConcern } from './transform/rest-function.ts';
+import { createTranscoderConcern } from './transcode/concern.ts';
 import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 import { OpenWebSockets } from './websocket/open-websockets.ts';
@@ -133,11 +134,12 @@ export function createRouter(options: RouterOptions = {}): Router {
   const generations = createGenerations(upstreams);
   const sinks = createSinks(context);
   const processing = createExtProcConcerns(upstreams);
+  const transcoding = createTranscoderConcern((cluster) => upstreams.get(cluster)?.snapshot);
   const collectors = createCollectors({ context, upstreams });
   const held = { path: 'access_log.requests_held', metric: 'access_log_requests_held' };
   const table = createListenerTable({
     concerns: orderConcerns([
-      ...new Set([...OWN_CONCERNS, ...processing.concerns, ...(options.concerns ?? [])]),
+      ...new Set([...OWN_CONCERNS, transcoding, ...processing.concerns, ...(options.concerns ?? [])]),
     ] as readonly Concern[]),
     actions: options.actions ?? [],
     context,

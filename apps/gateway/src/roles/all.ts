@@ -13,6 +13,7 @@ import {
 } from '@edge-gateway/core';
 import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
+import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
 import { openAdminPorts } from './admin-ports.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { startDiscovery } from './discovery.ts';
@@ -56,10 +57,11 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     metrics,
     checks: [
       graphqlApiCheck,
+      ...transcoderChecks,
       ...accessChecks,
       ...(settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : []),
     ],
-    files: [descriptorFiles(settings.config)],
+    files: [descriptorFiles(settings.config), transcoderFiles(settings.config)],
   });
   const context = createContext({
     log,

@@ -118,7 +118,7 @@ export async function readResources(io: Io, path: string): Promise<ReadResource[
   const text = path === '-' ? await readAll(io.stdin ?? process.stdin) : readInputFile(io, path).toString('utf8');
   if (Buffer.byteLength(text) > MAX_BYTES) throw cliError('ERR_CLI_USAGE', `${file} is larger than ${MAX_BYTES} bytes`);
   const written = parseDocuments(text, file);
-  const checks = await checksFor(written.map(({ value }) => textAt(value, 'kind')));
+  const checks = await checksFor(written.map(({ value }) => value));
   const read = written.map((document) => ({ document, ...validateWritten(document, checks) }));
   const problems = read.flatMap(({ issues, document, resource }) => {
     const errors = errorsIn(issues);

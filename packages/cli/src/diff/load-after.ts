@@ -38,7 +38,7 @@ export async function loadAfter(held: Held, directory: string, defaultGateways: 
   const next = await contentOf(directorySource(directory, { watch: false }));
   const steps = await stepsOf(held, directory, next);
   const removed: SourceChange = new Map(steps.flatMap((step) => [...step.keys()]).map((unit) => [unit, []]));
-  const kinds = [...steps, next].flatMap((step) => [...step.values()].flat()).map(({ value }) => text(value, 'kind'));
+  const values = [...steps, next].flatMap((step) => [...step.values()].flat()).map(({ value }) => value);
   let before: readonly Snapshot[] = [];
   const source: Source = {
     name: 'plan',
@@ -49,7 +49,7 @@ export async function loadAfter(held: Held, directory: string, defaultGateways: 
     },
     async close() {},
   };
-  const checks = await checksFor(kinds);
+  const checks = await checksFor(values);
   const options = { source, defaultGateways, checks, certificateFiles: false, log: silentLoggers } as const;
   const controlPlane = createControlPlane(options);
   await controlPlane.start();

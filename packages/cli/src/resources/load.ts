@@ -13,6 +13,7 @@ import {
   type Origin,
   type Resource,
   type ResourceCheck,
+  type ResourceFiles,
   type ResourceKey,
   type Snapshot,
   type Source,
@@ -43,19 +44,30 @@ export async function loadPaths(io: Io, paths: readonly string[]): Promise<Contr
   return load(severalSources(paths.map((path) => sourceAt(io, path, !isDirectory(io, path)))));
 }
 
-/** `directory` is the one below which the descriptor files of GraphQLApis are read. Default: they are not read. */
+/** `directory` is the one below which descriptor files are read. Default: they are not read. */
 async function load(source: Source, defaultGateways: DefaultGateways = {}, directory?: string) {
   const written = await contentOf(source);
-  const kinds = [...written.values()].flat().map(({ value }) => text(value, 'kind'));
-  const checks = await checksFor(kinds);
-  const files =
-    directory !== undefined && kinds.includes('GraphQLApi')
-      ? [(await import('@edge-gateway/graphql')).descriptorFiles(directory)]
-      : [];
+  const values = [...written.values()].flat().map(({ value }) => value);
+  const checks = await checksFor(values);
+  const files = directory === undefined ? [] : await filesFor(values, directory);
   const { name } = source;
   const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
   return loadSource(read, { defaultGateways, checks, files });
 }
+
+/** Returns the descriptor files of a gateway for these documents. */
+async function filesFor(values: readonly unknown[], directory: string): Promise<readonly ResourceFiles[]> {
+  const files: ResourceFiles[] = [];
+  if (hasGraphQL(values)) files.push((await import('@edge-gateway/graphql')).descriptorFiles(directory));
+  if (hasTranscoder(values)) files.push((await import('@edge-gateway/routing/grpc-json')).transcoderFiles(directory));
+  return files;
+}
+
+const hasGraphQL = (values: readonly unknown[]): boolean =>
+  values.some((value) => text(value, 'kind') === 'GraphQLApi');
+
+const hasTranscoder = (values: readonly unknown[]): boolean =>
+  values.some((value) => JSON.stringify(value)?.includes('"grpcJsonTranscoder"'));
 
 function isDirectory(io: Io, path: string): boolean {
   return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -81,11 +93,12 @@ export function readInputFile(io: Io, path: string): Buffer {
   }
 }
 
-/** Returns the checks of a gateway for resources of these kinds. Those of GraphQL are imported only if there is an API. */
-export async function checksFor(kinds: readonly string[]): Promise<readonly ResourceCheck[]> {
-  if (!kinds.includes('GraphQLApi')) return accessChecks;
-  const { graphqlApiCheck } = await import('@edge-gateway/graphql');
-  return [graphqlApiCheck, ...accessChecks];
+/** Returns the checks of a gateway for these documents. Those with large libraries are imported only if they are needed. */
+export async function checksFor(values: readonly unknown[]): Promise<readonly ResourceCheck[]> {
+  const checks = [...accessChecks];
+  if (hasTranscoder(values)) checks.unshift(...(await import('@edge-gateway/routing/grpc-json')).transcoderChecks);
+  if (hasGraphQL(values)) checks.unshift((await import('@edge-gateway/graphql')).graphqlApiCheck);
+  return checks;
 }
 
 /** Returns the ports that a running gateway opens without Gateway resources, so that a directory is read in the same way. */

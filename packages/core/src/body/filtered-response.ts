@@ -140,6 +140,9 @@ export class FilteredResponse {
       get hasTrailers() {
         return !trailers.isEmpty;
       },
+      get trailers() {
+        return trailers.flat;
+      },
       get signal() {
         return abort();
       },
@@ -177,7 +180,8 @@ export class FilteredResponse {
   async #change(change: BodyChange, body: Buffer | AsyncIterable<Buffer>, head: FilteredHead) {
     if (!('stream' in change)) return changeWhole(change, body);
     if (!head.hasBody) return NO_CHUNKS;
-    return change.stream(Buffer.isBuffer(body) ? oneChunk(body) : body);
+    const changed = change.stream(Buffer.isBuffer(body) ? oneChunk(body) : body);
+    return change.holdsHead ? startedStream(changed) : changed;
   }
 
   #writeHead(head: FilteredHead, { reason, body }: { reason: StatusMessage | undefined; body: unknown }): void {
@@ -324,6 +328,13 @@ const NO_CHUNKS = Buffer.alloc(0);
 
 async function* oneChunk(body: Buffer): AsyncIterable<Buffer> {
   yield body;
+}
+
+/** Resolves once the first chunk is there, or the end. */
+async function startedStream(stream: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  return first.done ? oneChunk(NO_CHUNKS) : withRest(first.value, chunks);
 }
 
 async function changeWhole(change: WholeBody, body: Buffer | AsyncIterable<Buffer>) {

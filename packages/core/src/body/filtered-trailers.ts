@@ -18,6 +18,10 @@ export class FilteredTrailers {
     return this.#added.length === 0;
   }
 
+  get flat(): readonly string[] {
+    return this.#added.flatMap(flatOf);
+  }
+
   add(trailers: Trailers): void {
     this.#added.push(trailers);
   }

@@ -26,6 +26,8 @@ export interface Handler {
    * never reached this handler. Responses pass the filters of the handlers in reverse order.
    */
   filterResponse?(req: IncomingMessage): ResponseFilter | undefined;
+  /** True if it also filters the response when the request changed to a route without this handler. */
+  readonly outlivesRoute?: boolean;
 }
 
 /**
@@ -44,6 +46,7 @@ export const STAGES = [
   'rbac',
   'rateLimit',
   'regularTransformation',
+  'transcoding',
   'headerManipulation',
   'destination',
   'postRouting',

@@ -13,6 +13,8 @@ export interface FilteredHead {
   readonly hasBody: boolean;
   /** True once the body has been received with trailers. */
   readonly hasTrailers?: boolean;
+  /** Flat trailers that were received with the body; complete once all of the body is read. */
+  readonly trailers?: readonly string[];
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
@@ -38,6 +40,8 @@ export interface WholeBody {
  * requested, so that the client slows down the sender. `content-length` is removed.
  */
 export interface StreamedBody {
+  /** The head is sent with the first chunk of the result, or at its end, so that `stream` may change it until then. Default: at once. */
+  readonly holdsHead?: boolean;
   stream(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
 }
 

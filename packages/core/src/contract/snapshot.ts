@@ -112,6 +112,8 @@ export interface Listener {
   readonly options: ListenerOptions;
   readonly httpOptions: HttpListenerOptions;
   readonly routeOptions: RouteConfigOptions;
+  /** Descriptor set of its gRPC-JSON transcoder from a file or a ConfigMap, as base64. */
+  readonly descriptorSet?: string;
   /** Certificates by SNI; empty on a plain listener. */
   readonly sslConfigurations: readonly TlsConfiguration[];
   /** Sorted by name. */
@@ -234,8 +236,18 @@ export interface Destination {
   readonly subset?: Readonly<Record<string, string>>;
   /** The function of the upstream that is called. */
   readonly rest?: RestCall;
+  /** Set if the upstream has a gRPC-JSON transcoder. */
+  readonly transcoder?: TranscoderRef;
   /** Set if the upstream is missing or rejected: this share returns the replacement (default 503). */
   readonly broken?: { readonly status: number; readonly body: string; readonly reason: string };
+}
+
+/** A reference to the gRPC-JSON transcoder of an upstream. */
+export interface TranscoderRef {
+  /** Cluster name. */
+  readonly upstream: string;
+  /** Hash of its options and descriptors, so that its virtual hosts change with it. */
+  readonly version: string;
 }
 
 /** A call of a function of a REST service. */
@@ -262,6 +274,8 @@ export interface SnapshotUpstream {
     /** Interval between lookups of failover endpoints. Default: `10s`. */
     readonly failoverRate?: string;
   };
+  /** Descriptor set of its gRPC-JSON transcoder from a file or a ConfigMap, as base64. */
+  readonly descriptorSet?: string;
   /** True if connections to it use TLS (`sslConfig`, `useTls`, or a port 443 with `useTls` unset). */
   readonly tls: boolean;
 }

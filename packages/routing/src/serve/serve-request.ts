@@ -129,6 +129,9 @@ function reroute(request: RoutedRequest, exits: RequestExits, i: number): void {
   for (const handler of route.plan.chain.slice(0, i + 1)) met.add(handler);
   if (!choose(request, exits, entry.route.action)) return;
   route.plan = { ...route.plan, chain: route.plan.chain.filter((handler) => !met.has(handler)) };
+  const { filters = [] } = route.plan;
+  const kept = [...met].filter((handler) => handler.outlivesRoute && !filters.includes(handler));
+  if (kept.length > 0) request.filterResponse([...filters, ...kept]);
   step(request, exits, 0);
 }
 

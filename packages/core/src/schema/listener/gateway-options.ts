@@ -202,7 +202,10 @@ const http = f.block({
   headerValidationSettings: f.group('Header validation.', {
     disableHttp1MethodValidation: f.empty('Accepts unknown methods.'),
   }),
-  grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'Translates between JSON and gRPC.', f.notYet),
+  grpcJsonTranscoder: f.of(
+    GrpcJsonTranscoder,
+    'Translates JSON over HTTP to gRPC, for upstreams without a transcoder of their own.',
+  ),
   extauth: f.of(ExtAuthServer, 'External auth settings here, instead of those in the Settings.'),
   ratelimitServer: f.of(RateLimitServer, 'As in the Settings, and instead of it here.', RATE_LIMIT_SUPPORT.global),
   waf: f.of(Waf, 'Web application firewall.', f.refused),

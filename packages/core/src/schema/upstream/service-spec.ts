@@ -18,7 +18,10 @@ const fields = f.block(f.exclusive, {
       functionNames: f.texts('Methods.'),
     }),
   }),
-  grpcJsonTranscoder: f.of(GrpcJsonTranscoder, 'A gRPC service with JSON transcoding.', f.notYet),
+  grpcJsonTranscoder: f.of(
+    GrpcJsonTranscoder,
+    'Translates JSON over HTTP to the gRPC services of the upstream. Replaces that of the listener.',
+  ),
   graphql: f.group('Deprecated; a GraphQL server.', f.leftOut, {
     endpoint: f.group('The server.', { url: f.text('URL of the server.') }),
   }),

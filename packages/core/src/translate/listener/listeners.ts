@@ -10,6 +10,7 @@ import { listenerMessage } from '../status/messages.ts';
 import type { Outdated } from '../changes.ts';
 import { difference, differingRange, type Difference } from '../../ranges.ts';
 import { hasErrors, NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
+import { descriptorsOf } from '../reference/descriptor-sets.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
 import { placeOf, sameList, withItems } from '../lists.ts';
@@ -200,11 +201,12 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   const { gateway, builds, report, known } = parts;
   const { input, previous, before, secretsChanged } = context;
   const nothing = builds.length === 0 && !input.settings.translateEmptyGateways;
+  const descriptorSet = nothing ? undefined : descriptorSetOf(gateway, input, report);
   if (!gateway.spec.ssl) {
     if (nothing) return { listener: undefined, tls: undefined };
     const isServed = known && previous && known.listener === previous && !known.frozen;
     const virtualHosts = isServed ? patchedHosts(parts, known, previous) : sortedHosts(servedHosts(parts, previous));
-    return { listener: listenerOf(gateway, { virtualHosts, configurations: [] }, previous), tls: undefined };
+    return { listener: listenerOf(gateway, { virtualHosts, configurations: [], descriptorSet }, previous), tls: undefined };
   }
   const served = servedHosts(parts, previous);
   const tls = listenerTls(claimsOf(served, before?.tls), {
@@ -216,7 +218,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   report.repeat(tls.problems);
   if (nothing || tls.configurations.length === 0) return { listener: undefined, tls };
   const virtualHosts = sortedHosts(served.filter(({ host }) => !tls.leftOut.has(host.name)));
-  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls.configurations }, previous), tls };
+  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls.configurations, descriptorSet }, previous), tls };
 }
 
 function sortedHosts(served: readonly Served[]): VirtualHost[] {
@@ -285,7 +287,24 @@ function claimsOf(served: readonly Served[], before: ListenerTls | undefined): r
   });
 }
 
-type ListenerParts = { virtualHosts: readonly VirtualHost[]; configurations: Listener['sslConfigurations'] };
+function descriptorSetOf(
+  { spec, ref, stored }: UsedGateway,
+  input: TranslationInput,
+  report: Report,
+): string | undefined {
+  const transcoder = spec.httpGateway?.options?.grpcJsonTranscoder;
+  const place = { stored, namespace: ref.namespace, resources: input };
+  const { descriptorSet, fault } = descriptorsOf(transcoder, place);
+  const at = ['spec', 'httpGateway', 'options', 'grpcJsonTranscoder'];
+  if (fault) report.warn({ ...fault, path: [] }, [...at, ...fault.path]);
+  return descriptorSet;
+}
+
+type ListenerParts = {
+  virtualHosts: readonly VirtualHost[];
+  configurations: Listener['sslConfigurations'];
+  descriptorSet: string | undefined;
+};
 
 function listenerOf(gateway: UsedGateway, parts: ListenerParts, previous: Listener | undefined): Listener {
   const { spec, ref, bindAddress, bindPort, listener: name } = gateway;
@@ -298,10 +317,11 @@ function listenerOf(gateway: UsedGateway, parts: ListenerParts, previous: Listen
     ...(spec.useProxyProto && { useProxyProto: true }),
     options: spec.options ?? NO_OPTIONS,
     httpOptions: spec.httpGateway?.options ?? NO_OPTIONS,
+    ...(parts.descriptorSet !== undefined && { descriptorSet: parts.descriptorSet }),
     routeOptions: spec.routeOptions ?? NO_OPTIONS,
     sslConfigurations: sameList(parts.configurations, previous?.sslConfigurations),
     virtualHosts: sameList(parts.virtualHosts, previous?.virtualHosts),
   };
-  const keys = Object.keys(now) as (keyof Listener)[];
+  const keys = Object.keys({ ...previous, ...now }) as (keyof Listener)[];
   return previous && keys.every((key) => now[key] === previous[key]) ? previous : Object.freeze(now);
 }

@@ -8,6 +8,8 @@ import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
+import { serviceSpecOf } from '../../upstream/service-spec.ts';
+import { descriptorsOf, transcoderPath } from './descriptor-sets.ts';
 import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';
 import { faultOf } from './missing.ts';
@@ -22,6 +24,9 @@ import { causeOf } from './find.ts';
 
 type UpstreamInput = Pick<TranslationInput, 'stored' | 'derived' | 'settings' | 'list'>;
 
+/** The kinds that upstreams are made of. */
+const KINDS = ['Upstream', 'Secret', 'ConfigMap'] as const;
+
 /** Returns the entries of all upstreams, those of `memo` if nothing changed. */
 export function upstreamTable(
   input: UpstreamInput,
@@ -29,7 +34,7 @@ export function upstreamTable(
   changes: Changes | undefined,
 ): UpstreamTable {
   const isSame = memo?.settings.upstreamDefaults === input.settings.upstreamDefaults;
-  if (isSame && changes && !changes.kinds.has('Upstream') && !changes.kinds.has('Secret')) return memo.upstreams;
+  if (isSame && changes && !KINDS.some((kind) => changes.kinds.has(kind))) return memo.upstreams;
   return new Map(
     input
       .list('Upstream')
@@ -50,8 +55,12 @@ export function servedUpstreams(table: UpstreamTable, memo: Memo | undefined): r
 /** Returns the entry of `before` if nothing changed. */
 function upstreamEntry(stored: StoredResource, all: UpstreamInput, before: UpstreamEntry | undefined): UpstreamEntry {
   const { spec } = (stored.resource as Resource<UpstreamSpec> | undefined) ?? {};
-  const usesSecret = spec !== undefined && (!!spec.sslConfig?.secretRef || endpointSecrets(spec).length > 0);
-  if (before && before.stored === stored && !usesSecret) return before;
+  const usesOthers =
+    spec !== undefined &&
+    (!!spec.sslConfig?.secretRef ||
+      endpointSecrets(spec).length > 0 ||
+      !!serviceSpecOf(spec)?.grpcJsonTranscoder?.protoDescriptorConfigMap);
+  if (before && before.stored === stored && !usesOthers) return before;
   const entry = entryOf(stored, all, before?.goodSsl);
   return before && isSame(entry, before, all.derived) ? before : entry;
 }
@@ -78,7 +87,7 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
   const warning = stored.stale ? `${name} serves its last valid version: ${causeOf(stored)}` : undefined;
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
     report.warn({ ...problem, message: problem.message + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' }, TLS_SECRET);
-    const upstream = upstreamOf(withSsl(resource, goodSsl, all), all);
+    const upstream = upstreamOf(withSsl(resource, goodSsl, all), stored, { all, report });
     return { stored, upstream, problems: report.problems(), warning, goodSsl };
   }
   if (problem) {
@@ -87,7 +96,7 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
     const fault = faultOf(`${name} cannot be served: ${problem.message}`);
     return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
   }
-  const upstream = upstreamOf(resource, all);
+  const upstream = upstreamOf(resource, stored, { all, report });
   const { sslConfig } = upstream.spec;
   const good = sslConfig?.secretRef && { goodSsl: sslConfig };
   return { stored, upstream, problems: report.problems(), warning, ...good };
@@ -123,13 +132,24 @@ function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: UpstreamInp
 /** The spec stays the same object where only the place in a file changes. */
 function upstreamOf(
   { spec, metadata }: Resource<UpstreamSpec>,
-  { derived, settings }: UpstreamInput,
+  stored: StoredResource,
+  { all, report }: { readonly all: UpstreamInput; readonly report: Report },
 ): SnapshotUpstream {
-  const upstream = derived.of(snapshotUpstream, spec, metadata.name, metadata.namespace);
+  const { derived, settings } = all;
+  const { name, namespace } = metadata;
+  const transcoder = serviceSpecOf(spec)?.grpcJsonTranscoder;
+  const { descriptorSet, fault } = descriptorsOf(transcoder, { stored, namespace, resources: all });
+  if (fault) report.warn({ ...fault, path: [] }, [...transcoderPath(spec), ...fault.path]);
+  const upstream = derived.of(snapshotUpstream, spec, name, namespace, descriptorSet);
   return derived.of(withDefaults, upstream, settings.upstreamDefaults);
 }
 
-function snapshotUpstream(spec: UpstreamSpec, name: string, namespace: string): SnapshotUpstream {
+function snapshotUpstream(
+  spec: UpstreamSpec,
+  name: string,
+  namespace: string,
+  descriptorSet: string | undefined,
+): SnapshotUpstream {
   const ref = Object.freeze({ name, namespace });
   return Object.freeze({
     name: clusterName(ref),
@@ -137,6 +157,7 @@ function snapshotUpstream(spec: UpstreamSpec, name: string, namespace: string): 
     spec: withNamespace(spec, namespace),
     endpoints: endpointsOf(spec),
     tls: usesTls(spec),
+    ...(descriptorSet !== undefined && { descriptorSet }),
   });
 }
 

@@ -2,11 +2,11 @@ import type { RestCall, RouteAction } from '../../contract/snapshot.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
-import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { DestinationSpec } from '../../schema/route/destination.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 import { templateProblems } from '../../validate/transformation/template-problems.ts';
 import { suggest } from '../../syntax/did-you-mean.ts';
+import { serviceSpecOf } from '../../upstream/service-spec.ts';
 import type { Reader } from '../input.ts';
 import type { ProblemSource, SourcedProblem } from '../status/report.ts';
 import type { OptionHolder } from '../virtual-host/option-place.ts';
@@ -21,7 +21,7 @@ export function restCallOf(
   if (!destinationSpec?.rest) return undefined;
   const { functionName = '', parameters, responseTransformation } = destinationSpec.rest;
   const found = reader.upstream(upstream).upstream;
-  const functions = found && functionsOf(found.spec);
+  const functions = found && serviceSpecOf(found.spec)?.rest?.transformations;
   const template = functions && Object.hasOwn(functions, functionName) ? functions[functionName] : undefined;
   return Object.freeze({
     functionName,
@@ -29,10 +29,6 @@ export function restCallOf(
     ...(parameters && { parameters }),
     ...(responseTransformation && { responseTransformation }),
   });
-}
-
-function functionsOf({ static: hosts, kube, consul }: UpstreamSpec) {
-  return (hosts ?? kube ?? consul)?.serviceSpec?.rest?.transformations;
 }
 
 /** A call as it is written. */
@@ -97,7 +93,7 @@ const REST: FieldPath = ['destinationSpec', 'rest'];
 function knownFunctions({ destination, namespace }: WrittenCall, reader: Reader) {
   const { name = '', namespace: own } = destination?.upstream ?? {};
   const { upstream } = reader.upstream({ name, namespace: own || namespace });
-  return upstream && functionsOf(upstream.spec);
+  return upstream && serviceSpecOf(upstream.spec)?.rest?.transformations;
 }
 
 /** Locates a problem below the block `rest` of a call. */

@@ -14,6 +14,7 @@ import { routeMessage } from '../status/messages.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { restCallOf } from './rest-calls.ts';
+import { descriptorMapOf, transcoderRef } from '../reference/descriptor-sets.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
 import type { Reader } from '../input.ts';
@@ -195,7 +196,24 @@ function shareOf(
   const subset = destination?.subset?.values;
   const labels = subset && Object.keys(subset).length > 0 && { subset: Object.freeze({ ...subset }) };
   const rest = destination && restCallOf(destination, ref, reader);
-  return Object.freeze({ upstream: clusterName(ref), weight, options: own, ...labels, ...(rest && { rest }) });
+  const transcoder = transcoderOf(ref, reader);
+  return Object.freeze({
+    upstream: clusterName(ref),
+    weight,
+    options: own,
+    ...labels,
+    ...(rest && { rest }),
+    ...(transcoder && { transcoder }),
+  });
+}
+
+/** Returns the transcoder of an upstream: the same object for all of its routes. */
+function transcoderOf(ref: ResourceRef, reader: Reader): Destination['transcoder'] {
+  const { upstream } = reader.upstream(ref);
+  if (!upstream) return undefined;
+  const map = descriptorMapOf(upstream);
+  if (map) reader.dependencies.keys.add(map);
+  return reader.input.derived.of(transcoderRef, upstream);
 }
 
 /** Returns why a destination cannot be used, or a warning about it. */

@@ -1,18 +1,23 @@
 import type { Concern, Listener, SnapshotSettings } from '@edge-gateway/core';
 import type { ExtProc, HttpListenerOptions } from '@edge-gateway/core/schema';
 import { bufferConcern } from '../options/buffer.ts';
+import type { TranscoderSource } from '../../transcode/transcoder-source.ts';
 
 /** Returns the blocks of a listener by the option of their concern. */
 export function listenerBlocks(
-  { httpOptions, options }: Listener,
+  { httpOptions, options, descriptorSet }: Listener,
   shared: SnapshotSettings,
 ): Readonly<Record<string, unknown>> {
-  const { csrf, gzip, dlp, buffer, httpLocalRatelimit } = httpOptions;
+  const { csrf, gzip, dlp, buffer, httpLocalRatelimit, grpcJsonTranscoder: transcoder } = httpOptions;
   const bufferPerRoute = buffer && { buffer };
   const blocks = { csrf, gzip, dlp, bufferPerRoute, httpLocalRatelimit, extensions: options.extensions };
+  const grpcJsonTranscoder: TranscoderSource | undefined = transcoder && {
+    options: transcoder,
+    descriptorSet: transcoder.protoDescriptorBin || descriptorSet,
+  };
   // The blocks themselves are in the settings: those of routes override them field by field.
   const processed = EXT_PROC_FAMILIES.filter((family) => shared[family]).map((family) => [family, UNCHANGED]);
-  return { ...blocks, ...Object.fromEntries(processed) };
+  return { ...blocks, ...(grpcJsonTranscoder && { grpcJsonTranscoder }), ...Object.fromEntries(processed) };
 }
 
 const EXT_PROC_FAMILIES = ['extProc', 'extProcEarly', 'extProcLate'] as const;

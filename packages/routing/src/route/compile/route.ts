@@ -153,9 +153,8 @@ function compileForward(
   environment: RouteEnvironment,
 ): CompiledAction {
   const compiled = destinations.map((destination): CompiledDestination => {
-    const { upstream, weight, subset, broken, dynamic, rest } = destination;
-    const own = rest && !broken ? { ...destination.options, restFunction: rest } : destination.options;
-    const plan = environment.plan([own, route.options, environment.hostOptions]);
+    const { upstream, weight, subset, broken, dynamic } = destination;
+    const plan = environment.plan([destinationOptions(destination), route.options, environment.hostOptions]);
     return { upstream, weight, subset, broken, dynamic, ...plan };
   });
   const { timeout } = route.options;
@@ -178,6 +177,12 @@ function compileForward(
     total: compiled.reduce((total, { weight }) => total + weight, 0),
     policy,
   };
+}
+
+/** Returns the options of a destination, with those of its upstream. */
+function destinationOptions({ options, broken, rest, transcoder }: Destination): OptionLevels[number] {
+  if (broken || (!rest && !transcoder)) return options;
+  return { ...options, ...(rest && { restFunction: rest }), ...(transcoder && { grpcJsonTranscoder: transcoder }) };
 }
 
 /** A route to a host that the request names sends that host instead of the others. */

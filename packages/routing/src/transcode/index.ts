@@ -1,0 +1,2 @@
+export { transcoderChecks } from './transcoder-checks.ts';
+export { transcoderFiles } from './transcoder-files.ts';

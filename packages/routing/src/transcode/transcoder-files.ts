@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { serviceSpecOf, type Resource, type ResourceFiles } from '@edge-gateway/core';
+import { readDescriptorFile } from '@edge-gateway/core/grpc';
+import type { GatewaySpec, GrpcJsonTranscoder, UpstreamSpec } from '@edge-gateway/core/schema';
+import { compileTranscoder, TranscoderProblem } from './transcoder.ts';
+
+const FIELD = 'protoDescriptor';
+
+/** A transcoder in a resource. */
+export interface PlacedTranscoder {
+  readonly options: GrpcJsonTranscoder;
+  /** Path of the block below the spec. */
+  readonly path: readonly string[];
+}
+
+/** Returns the transcoder of an Upstream, Gateway or MatchableHttpGateway; `undefined` without one. */
+export function transcoderIn(kind: string, spec: GatewaySpec | UpstreamSpec): PlacedTranscoder | undefined {
+  if (kind !== 'Upstream') {
+    const options = (spec as GatewaySpec).httpGateway?.options?.grpcJsonTranscoder;
+    return options && { options, path: ['httpGateway', 'options', 'grpcJsonTranscoder'] };
+  }
+  const upstream = spec as UpstreamSpec;
+  const options = serviceSpecOf(upstream)?.grpcJsonTranscoder;
+  const type = (['static', 'kube', 'consul'] as const).find((each) => upstream[each]) ?? 'static';
+  return options && { options, path: [type, 'serviceSpec', 'grpcJsonTranscoder'] };
+}
+
+/**
+ * The descriptor files of gRPC-JSON transcoders, all below a directory. A file is valid if the transcoder that names it can be compiled with
+ * it; until then the previous content stays in use.
+ *
+ * @example
+ * createControlPlane({ source: directorySource('resources'), files: [transcoderFiles('resources')] });
+ */
+export function transcoderFiles(directory: string): ResourceFiles<GrpcJsonTranscoder, string> {
+  return {
+    name: 'transcoder_descriptor',
+    logger: 'config',
+    kinds: ['Upstream', 'Gateway'],
+    filesOf({ kind, spec }: Resource) {
+      const found = transcoderIn(kind, spec as UpstreamSpec);
+      // The fields before it have priority.
+      if (!found?.options.protoDescriptor || found.options.protoDescriptorBin) return [];
+      return [{ files: found.options, at: ['spec', ...found.path] }];
+    },
+    keyOf: (options) => JSON.stringify(options),
+    pathsOf: ({ protoDescriptor = '' }) => [resolve(directory, protoDescriptor)],
+    read(options) {
+      try {
+        const bytes = readDescriptorFile(options.protoDescriptor!, directory);
+        compileTranscoder(options, bytes, FIELD);
+        return { content: bytes.toString('base64') };
+      } catch (error) {
+        const path = error instanceof TranscoderProblem ? error.field : [FIELD];
+        return { problem: { severity: 'error', path, message: (error as Error).message } };
+      }
+    },
+    observedOf: (descriptorSet) => ({ descriptorSet }),
+  };
+}
