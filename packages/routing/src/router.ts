@@ -41,7 +41,7 @@ import {
   regularTransformationConcern,
 } from './transform/concern.ts';
 import { restFunctionConcern } from './transform/rest-function.ts';
-import { createTranscoderConcern } from './transcode/concern.ts';
+import { createTranscoderConcern } from './transcode/transcoder-concern.ts';
 import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 import { OpenWebSockets } from './websocket/open-websockets.ts';

@@ -22,7 +22,6 @@ import type { Terminal } from '../output/terminal.ts';
 import { yamlText } from '../output/formats.ts';
 import { problemLine } from '../output/problem-lines.ts';
 import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
-import { text as textAt } from '../resources/objects.ts';
 
 /** The flags that every `create` command of one kind has. */
 export interface CreateFlags {

@@ -2,7 +2,7 @@ import { applyHeaderChanges, type FilteredHead, type HeaderChange, type Response
 import { routingError } from '../error-codes.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { messagesOf } from './frames.ts';
-import { callStatusOf, httpStatusOf, statusJson, STATUS_HEADERS, type CallStatus } from './grpc-status.ts';
+import { callStatusOf, httpStatusOf, statusJson, STATUS_HEADERS, type CallStatus } from './call-status.ts';
 import { isGrpcType } from './media-type.ts';
 import { decodeMessage, decodeRaw } from './response-message.ts';
 import type { MatchedCall, Transcoder } from './transcoder.ts';

@@ -5,7 +5,7 @@ import type { StoredResource } from '../../resource/stored.ts';
 import type { ConfigMapSpec } from '../../schema/kind/secret.ts';
 import type { GrpcJsonTranscoder } from '../../schema/listener/grpc-json-transcoder.ts';
 import { suggest } from '../../syntax/did-you-mean.ts';
-import { serviceSpecOf } from '../../upstream/service-spec.ts';
+import { serviceSpecOf } from '../../upstream/service-functions.ts';
 import { dotted } from '../names.ts';
 import { contentText, digestText } from '../snapshot/content.ts';
 import { find, type Resources } from './find.ts';

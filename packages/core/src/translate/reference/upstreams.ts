@@ -8,7 +8,7 @@ import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
-import { serviceSpecOf } from '../../upstream/service-spec.ts';
+import { serviceSpecOf } from '../../upstream/service-functions.ts';
 import { descriptorsOf, transcoderPath } from './descriptor-sets.ts';
 import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';

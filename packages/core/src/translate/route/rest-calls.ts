@@ -6,7 +6,7 @@ import type { DestinationSpec } from '../../schema/route/destination.ts';
 import type { TransformationTemplate } from '../../schema/route/transformations.ts';
 import { templateProblems } from '../../validate/transformation/template-problems.ts';
 import { suggest } from '../../syntax/did-you-mean.ts';
-import { serviceSpecOf } from '../../upstream/service-spec.ts';
+import { serviceSpecOf } from '../../upstream/service-functions.ts';
 import type { Reader } from '../input.ts';
 import type { ProblemSource, SourcedProblem } from '../status/report.ts';
 import type { OptionHolder } from '../virtual-host/option-place.ts';

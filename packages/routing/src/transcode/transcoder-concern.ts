@@ -10,7 +10,7 @@ import {
 } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { isGrpcType } from './media-type.ts';
-import { createTranscoderStats } from './stats.ts';
+import { createTranscoderStats } from './transcoder-stats.ts';
 import type { MatchedCall, Transcoder } from './transcoder.ts';
 import { transcoderSource, type TranscoderSource } from './transcoder-source.ts';
 

@@ -61,13 +61,8 @@ function readDetails(base64: string, registry: Registry): object | undefined {
   return status;
 }
 
-/** Decodes the escapes of `grpc-message`; those that are not UTF-8 are kept. */
-export function percentDecoded(text: string): string {
-  return text.replace(/(?:%[\da-f]{2})+/gi, (run) => {
-    try {
-      return decodeURIComponent(run);
-    } catch {
-      return run;
-    }
-  });
+/** Decodes the escapes of `grpc-message`; bytes that are not UTF-8 are replaced. */
+function percentDecoded(text: string): string {
+  const bytes = text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
 }
