@@ -64,6 +64,8 @@ export class Facts {
   bufferLimitBytes = 1_048_576;
   /** True if the listener forwards trailers. */
   passesTrailers = false;
+  /** Set by a concern whose response filter reads the trailers; they are not forwarded then. */
+  readsTrailers = false;
   /** Metadata of the chosen host, by namespace. */
   hostMetadata: Readonly<Record<string, unknown>> | undefined = undefined;
   /** Set by a concern that read a part of the body. */

@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../resource/resource.ts';
-import type { AuthConfigEntry } from './reference/tables.ts';
+import type { AuthConfigEntry, UpstreamEntry } from './reference/tables.ts';
 import { isAffected, type Changes, type Outdated } from './changes.ts';
 import type { Memo } from './memo.ts';
 import type { TranslationInput } from './input.ts';
@@ -22,7 +22,7 @@ export function outdatedBy(input: TranslationInput, memo: Memo | undefined, chan
 }
 
 /** The parts of an entry that those who refer to it depend on; upstreams are referred to by name. */
-type Target = Pick<AuthConfigEntry, 'config' | 'fault' | 'warning'>;
+type Target = Pick<AuthConfigEntry, 'config' | 'fault' | 'warning'> & Pick<UpstreamEntry, 'functions'>;
 
 /** Returns the entries that were added or removed, or differ for those who refer to them. */
 function changedKeys(
@@ -31,7 +31,11 @@ function changedKeys(
 ): ResourceKey[] {
   if (!before || before === now) return [];
   const isSame = (a: Target, b: Target | undefined) =>
-    b && a.config === b.config && a.fault?.message === b.fault?.message && a.warning === b.warning;
+    b &&
+    a.config === b.config &&
+    a.fault?.message === b.fault?.message &&
+    a.warning === b.warning &&
+    a.functions === b.functions;
   const changed = [...now].flatMap(([key, entry]) => (isSame(entry, before.get(key)) ? [] : [key]));
   return [...changed, ...[...before.keys()].filter((key) => !now.has(key))];
 }

@@ -143,7 +143,8 @@ export class ForwardedExchange extends UpstreamExchange {
   protected onResponse({ status, headers, framing, trailer }: ResponseHead): void {
     this.#upstreamMs = this.elapsedMs;
     this.#flat = this.head.onResponseHead(status, [...headers], this.host);
-    if (this.#trailers && (framing === 'chunked' || this.#isHttp2)) this.#trailers.announce(this.#flat, trailer);
+    const mayFollow = framing === 'chunked' || this.#isHttp2 || this.#trailers?.forFilter;
+    if (this.#trailers && mayFollow) this.#trailers.announce(this.#flat, trailer);
     this.#status = status;
     this.#framing = framing;
   }

@@ -3,6 +3,8 @@ import { UpstreamProtocolError } from '../http1/errors.ts';
 import { announcedTrailers, forwardableTrailers, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead } from './forward.ts';
 
+const NONE: readonly string[] = [];
+
 /** The trailers of one exchange, in both directions. */
 export class ForwardedTrailers {
   readonly #res: ServerResponse;
@@ -19,12 +21,21 @@ export class ForwardedTrailers {
     this.#maxFields = maxFields;
   }
 
+  /** True if trailers of any response are read. */
+  get forFilter(): boolean {
+    return this.#rules.forFilter === true;
+  }
+
   /** Returns the trailers of the request that are forwarded. */
   readonly ofRequest = (raw: readonly string[]): readonly string[] =>
-    raw.length === 0 ? raw : forwardableTrailers(raw, this.#head.headers, this.#rules);
+    raw.length === 0 || this.#rules.forFilter ? NONE : forwardableTrailers(raw, this.#head.headers, this.#rules);
 
   /** Adds `Trailer` to the headers of a chunked response. HTTP/1.0 has no trailers, and filters may replace the framing. */
   announce(headers: string[], trailer: string | undefined): void {
+    if (this.#rules.forFilter) {
+      this.#headers = headers;
+      return;
+    }
     this.#headers = this.#res.req.httpVersion === '1.0' ? undefined : headers;
     if (!this.#headers || trailer === undefined) return;
     const value = announcedTrailers(trailer, this.#rules);

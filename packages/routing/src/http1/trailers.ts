@@ -4,7 +4,12 @@ import { hasHeader } from './flat-headers.ts';
 export interface TrailerRules {
   /** True drops fields with an underscore in their name. */
   readonly dropsUnderscores: boolean;
+  /** True if those of the response are for a filter, and no others are forwarded. */
+  readonly forFilter?: boolean;
 }
+
+/** The rules for trailers that a filter of the response reads. */
+export const FILTER_TRAILERS: TrailerRules = { dropsUnderscores: true, forFilter: true };
 
 /** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
 const FORBIDDEN =

@@ -22,7 +22,7 @@ import { proxiedOf } from '../format/proxied.ts';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import { writeProperCase } from '../http1/header-case.ts';
-import type { TrailerRules } from '../http1/trailers.ts';
+import { FILTER_TRAILERS, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
@@ -174,7 +174,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   get trailers(): TrailerRules | undefined {
-    return this.listener.settings.trailers;
+    return this.facts?.readsTrailers ? FILTER_TRAILERS : this.listener.settings.trailers;
   }
 
   get metadata(): RequestRecord['metadata'] {

@@ -28,6 +28,7 @@ export async function transcodeRequest(req: IncomingMessage, transcoder: Transco
     filterRequestBody(req, (chunks) => frames(chunks, call, { encode, maxBytes: facts.bufferLimitBytes }));
   else replaceBody(req, texts.length > 0 ? frameOf(encode(undefined, texts)) : Buffer.alloc(0));
   changeHead(req, bound.path);
+  facts.readsTrailers = true;
   facts.reroute = !transcoder.keepsRoute;
   return call;
 }

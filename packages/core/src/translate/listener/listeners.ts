@@ -206,7 +206,10 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
     if (nothing) return { listener: undefined, tls: undefined };
     const isServed = known && previous && known.listener === previous && !known.frozen;
     const virtualHosts = isServed ? patchedHosts(parts, known, previous) : sortedHosts(servedHosts(parts, previous));
-    return { listener: listenerOf(gateway, { virtualHosts, configurations: [], descriptorSet }, previous), tls: undefined };
+    return {
+      listener: listenerOf(gateway, { virtualHosts, configurations: [], descriptorSet }, previous),
+      tls: undefined,
+    };
   }
   const served = servedHosts(parts, previous);
   const tls = listenerTls(claimsOf(served, before?.tls), {
@@ -218,7 +221,10 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
   report.repeat(tls.problems);
   if (nothing || tls.configurations.length === 0) return { listener: undefined, tls };
   const virtualHosts = sortedHosts(served.filter(({ host }) => !tls.leftOut.has(host.name)));
-  return { listener: listenerOf(gateway, { virtualHosts, configurations: tls.configurations, descriptorSet }, previous), tls };
+  return {
+    listener: listenerOf(gateway, { virtualHosts, configurations: tls.configurations, descriptorSet }, previous),
+    tls,
+  };
 }
 
 function sortedHosts(served: readonly Served[]): VirtualHost[] {

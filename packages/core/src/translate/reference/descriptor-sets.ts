@@ -78,6 +78,12 @@ export function descriptorMapOf({ spec, ref }: Pick<SnapshotUpstream, 'ref' | 's
   return keyOf('ConfigMap', { name: configMapRef.name ?? '', namespace: configMapRef.namespace || ref.namespace });
 }
 
+/** Returns the version of the functions of an upstream; `undefined` without functions. */
+export function functionsVersion({ spec, descriptorSet = '' }: SnapshotUpstream): string | undefined {
+  const functions = serviceSpecOf(spec);
+  return functions && digestText(contentText(functions) + descriptorSet);
+}
+
 /** Returns the reference to the transcoder of an upstream; `undefined` if it has none. */
 export function transcoderRef({ name, spec, descriptorSet = '' }: SnapshotUpstream): TranscoderRef | undefined {
   const transcoder = serviceSpecOf(spec)?.grpcJsonTranscoder;

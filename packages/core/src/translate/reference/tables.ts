@@ -29,6 +29,8 @@ export interface UpstreamEntry {
   readonly fault?: FieldProblem;
   /** Warning for references to it. */
   readonly warning?: string;
+  /** Version of its functions, which routes contain. */
+  readonly functions?: string | undefined;
   /** The `sslConfig` that was last served, if it needs a secret. */
   readonly goodSsl?: SslConfig;
 }

@@ -9,7 +9,7 @@ import type { SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { serviceSpecOf } from '../../upstream/service-functions.ts';
-import { descriptorsOf, transcoderPath } from './descriptor-sets.ts';
+import { descriptorsOf, functionsVersion, transcoderPath } from './descriptor-sets.ts';
 import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';
 import { faultOf } from './missing.ts';
@@ -88,7 +88,8 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
   if (problem && goodSsl && canReplace(goodSsl, resource, all)) {
     report.warn({ ...problem, message: problem.message + KEEPS_SSL_CONFIG, effect: 'keeps-last-good' }, TLS_SECRET);
     const upstream = upstreamOf(withSsl(resource, goodSsl, all), stored, { all, report });
-    return { stored, upstream, problems: report.problems(), warning, goodSsl };
+    const functions = functionsVersion(upstream);
+    return { stored, upstream, problems: report.problems(), warning, functions, goodSsl };
   }
   if (problem) {
     // Without its secret the connection would be unencrypted or unverified, so the upstream is not served.
@@ -99,7 +100,7 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
   const upstream = upstreamOf(resource, stored, { all, report });
   const { sslConfig } = upstream.spec;
   const good = sslConfig?.secretRef && { goodSsl: sslConfig };
-  return { stored, upstream, problems: report.problems(), warning, ...good };
+  return { stored, upstream, problems: report.problems(), warning, functions: functionsVersion(upstream), ...good };
 }
 
 function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: UpstreamInput): boolean {
