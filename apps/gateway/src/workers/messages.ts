@@ -20,9 +20,12 @@ export interface WorkerSetup {
 /** A part of a state: `id` stands for the object while it does not change. */
 export interface EncodedPart {
   readonly id: number;
-  readonly kind: 'value' | 'record' | 'listener' | 'virtualHost';
   /** With the ids of nested parts in their place. */
-  readonly body: unknown;
+  readonly body: object;
+  /** The fields that are the id of a part. */
+  readonly one: readonly string[];
+  /** The fields that are lists of such ids. */
+  readonly many: readonly string[];
 }
 
 /** The change from one state to the next. */

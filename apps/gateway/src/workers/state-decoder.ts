@@ -10,8 +10,6 @@ export interface StateDecoder {
   apply(change: Uint8Array): { readonly revision: number; readonly snapshot: Snapshot };
 }
 
-type Body = Readonly<Record<string, unknown>>;
-
 /** Creates a decoder without any parts. */
 export function createStateDecoder(): StateDecoder {
   const parts = new Map<number, unknown>();
@@ -20,32 +18,11 @@ export function createStateDecoder(): StateDecoder {
   const one = (id: unknown): unknown => parts.get(id as number);
   const list = (ids: unknown): unknown[] => (ids as readonly number[]).map(one);
 
-  function decode({ kind, body }: EncodedPart): unknown {
-    const fields = body as Body;
-    switch (kind) {
-      case 'value':
-        return body;
-      case 'record':
-        return Object.fromEntries(
-          (body as [string, unknown, boolean][]).map(([key, value, isPart]) => [key, isPart ? one(value) : value]),
-        );
-      case 'virtualHost':
-        return {
-          ...fields,
-          authConfigs: list(fields['authConfigs']),
-          rateLimitConfigs: list(fields['rateLimitConfigs']),
-          graphqlApis: list(fields['graphqlApis']),
-        };
-      case 'listener':
-        return {
-          ...fields,
-          options: one(fields['options']),
-          httpOptions: one(fields['httpOptions']),
-          routeOptions: one(fields['routeOptions']),
-          sslConfigurations: list(fields['sslConfigurations']),
-          virtualHosts: list(fields['virtualHosts']),
-        };
-    }
+  function decode({ body, one: singles, many: lists }: EncodedPart): unknown {
+    const value = body as Record<string, unknown>;
+    for (const field of singles) value[field] = one(value[field]);
+    for (const field of lists) value[field] = list(value[field]);
+    return value;
   }
 
   return {

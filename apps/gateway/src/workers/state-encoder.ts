@@ -1,12 +1,5 @@
 import { serialize } from 'node:v8';
-import {
-  type ControlPlaneState,
-  type Listener,
-  type Secrets,
-  type SecretValue,
-  type Snapshot,
-  type VirtualHost,
-} from '@edge-gateway/core';
+import { type ControlPlaneState, type Secrets, type SecretValue, type Snapshot } from '@edge-gateway/core';
 import type { Sds, SslFiles } from '@edge-gateway/core/schema';
 import type { EncodedPart, StateChange } from './messages.ts';
 import { referenceKey, type Reference } from './secret-reference.ts';
@@ -33,6 +26,34 @@ interface Part extends EncodedPart {
 }
 
 type Parts = ReadonlyMap<number, Part>;
+type Body = Readonly<Record<string, unknown>>;
+
+/** Which members of an object are parts of their own, because readers compare them by identity. */
+interface Shape {
+  readonly one?: Readonly<Record<string, Shape>>;
+  /** Lists of parts. */
+  readonly many?: Readonly<Record<string, Shape>>;
+  /** All members that are objects are parts of this shape. */
+  readonly members?: Shape;
+  readonly hasReferences?: true;
+}
+
+const VALUE: Shape = {};
+const RECORD: Shape = { members: VALUE };
+const WITH_REFERENCES: Shape = { hasReferences: true };
+const VIRTUAL_HOST: Shape = { many: { authConfigs: VALUE, rateLimitConfigs: VALUE, graphqlApis: VALUE } };
+const LISTENER_PART: Shape = {
+  one: {
+    tcp: { many: { sslConfigurations: WITH_REFERENCES } },
+    get http() {
+      return LISTENER;
+    },
+  },
+};
+const LISTENER: Shape = {
+  one: { options: RECORD, httpOptions: VALUE, routeOptions: VALUE },
+  many: { sslConfigurations: WITH_REFERENCES, virtualHosts: VIRTUAL_HOST, parts: LISTENER_PART },
+};
 
 /** Encodes states for the workers. Parts are encoded once; only those that a worker does not have are sent to it. */
 export function createStateEncoder(secrets: Secrets): { encode(source: StateSource): EncodedState } {
@@ -41,64 +62,42 @@ export function createStateEncoder(secrets: Secrets): { encode(source: StateSour
   let ids = 0;
   let revisions = 0;
 
-  function part(value: object, encode: (value: never) => Omit<Part, 'id'>): Part {
+  function part(value: object, shape: Shape): Part {
     let found = known.get(value);
-    if (!found) {
-      const encoded = encode(value as never);
-      known.set(value, (found = { id: ++ids, ...encoded }));
-    }
+    if (!found) known.set(value, (found = { id: ++ids, ...encode(value as Body, shape) }));
     return found;
   }
 
-  const plain = (body: object): Omit<Part, 'id'> => ({ kind: 'value', body, nested: [], references: [] });
-  const withReferences = (body: object): Omit<Part, 'id'> => ({ ...plain(body), references: referencesIn(body) });
-  const plainParts = (values: readonly object[]): Part[] => values.map((each) => part(each, plain));
-
-  /** Readers compare the members of options by identity. */
-  function record(value: object): Omit<Part, 'id'> {
+  function encode(value: Body, { one = {}, many = {}, members, hasReferences }: Shape): Omit<Part, 'id'> {
+    const body: Record<string, unknown> = { ...value };
     const nested: Part[] = [];
-    const body = Object.entries(value).map(([key, member]: [string, unknown]) => {
-      if (typeof member !== 'object' || member === null) return [key, member, false] as const;
-      const encoded = part(member, plain);
+    const fields = members ? Object.keys(value).map((field) => [field, members] as const) : Object.entries(one);
+    const singles = fields.filter(([field]) => typeof value[field] === 'object' && value[field] !== null);
+    const lists = Object.entries(many).filter(([field]) => value[field] !== undefined);
+    for (const [field, shape] of singles) {
+      const encoded = part(value[field] as object, shape);
       nested.push(encoded);
-      return [key, encoded.id, true] as const;
-    });
-    return { kind: 'record', body, nested, references: [] };
-  }
-
-  function virtualHost(host: VirtualHost): Omit<Part, 'id'> {
-    const lists = {
-      authConfigs: plainParts(host.authConfigs),
-      rateLimitConfigs: plainParts(host.rateLimitConfigs),
-      graphqlApis: plainParts(host.graphqlApis),
+      body[field] = encoded.id;
+    }
+    for (const [field, shape] of lists) {
+      const encoded = (value[field] as readonly object[]).map((each) => part(each, shape));
+      nested.push(...encoded);
+      body[field] = idsOf(encoded);
+    }
+    return {
+      // Others may be lists.
+      body: singles.length + lists.length > 0 ? body : value,
+      one: singles.map(([field]) => field),
+      many: lists.map(([field]) => field),
+      nested,
+      references: hasReferences ? referencesIn(value) : [],
     };
-    const nested = Object.values(lists).flat();
-    const body = { ...host, ...Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, idsOf(list)])) };
-    return { kind: 'virtualHost', body, nested, references: [] };
-  }
-
-  function listener(source: Listener): Omit<Part, 'id'> {
-    const options = part(source.options, record);
-    const httpOptions = part(source.httpOptions, plain);
-    const routeOptions = part(source.routeOptions, plain);
-    const certificates = source.sslConfigurations.map((each) => part(each, withReferences));
-    const hosts = source.virtualHosts.map((each) => part(each, virtualHost));
-    const body = {
-      ...source,
-      options: options.id,
-      httpOptions: httpOptions.id,
-      routeOptions: routeOptions.id,
-      sslConfigurations: idsOf(certificates),
-      virtualHosts: idsOf(hosts),
-    };
-    const nested = [options, httpOptions, routeOptions, ...certificates, ...hosts];
-    return { kind: 'listener', body, nested, references: [] };
   }
 
   function secretParts(resources: StateSource['resources'], used: Parts): (readonly [string, Part])[] {
     const found: (readonly [string, Part])[] = [];
     for (const { kind, metadata, spec } of resources.values())
-      if (kind === 'Secret') found.push([`${metadata.namespace}/${metadata.name}`, part(spec as object, plain)]);
+      if (kind === 'Secret') found.push([`${metadata.namespace}/${metadata.name}`, part(spec as object, VALUE)]);
     const references = new Map<string, SecretValue | undefined>();
     for (const { references: list } of used.values()) {
       for (const each of list) {
@@ -106,16 +105,16 @@ export function createStateEncoder(secrets: Secrets): { encode(source: StateSour
         if (!references.has(key)) references.set(key, contentOf(each, secrets));
       }
     }
-    for (const [key, value] of references) if (value) found.push([key, part(value, plain)]);
+    for (const [key, value] of references) if (value) found.push([key, part(value, VALUE)]);
     return found;
   }
 
   return {
     encode({ snapshot, resources }) {
       const { proxy, version } = snapshot;
-      const settings = part(snapshot.settings, record);
-      const listeners = snapshot.listeners.map((each) => part(each, listener));
-      const upstreams = snapshot.upstreams.map((each) => part(each, withReferences));
+      const settings = part(snapshot.settings, RECORD);
+      const listeners = snapshot.listeners.map((each) => part(each, LISTENER));
+      const upstreams = snapshot.upstreams.map((each) => part(each, WITH_REFERENCES));
       const parts = new Map<number, Part>();
       for (const each of [settings, ...listeners, ...upstreams]) collect(each, parts);
       const secretList = secretParts(resources, parts);
@@ -162,7 +161,7 @@ function collect(part: Part, into: Map<number, Part>): void {
 
 function differenceOf(before: Parts, after: Parts): Pick<StateChange, 'parts' | 'removed'> {
   const parts: EncodedPart[] = [];
-  for (const { id, kind, body } of after.values()) if (!before.has(id)) parts.push({ id, kind, body });
+  for (const { id, body, one, many } of after.values()) if (!before.has(id)) parts.push({ id, body, one, many });
   const removed: number[] = [];
   for (const id of before.keys()) if (!after.has(id)) removed.push(id);
   return { parts, removed };

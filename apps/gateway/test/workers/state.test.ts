@@ -71,7 +71,8 @@ describe('the state of workers', () => {
     const change = second.changeFrom(first);
     const { parts, removed } = deserialize(change) as StateChange;
     // The virtual host, and its listener, which lists it.
-    expect(parts.map(({ kind }) => kind)).to.deep.equal(['virtualHost', 'listener']);
+    const { name } = current().snapshot.listeners.find(({ ssl }) => !ssl)!;
+    expect(parts.map(({ body }) => (body as { name: string }).name)).to.deep.equal(['gw-system.a', name]);
     expect(removed).to.have.length(2);
     const after = decoder.apply(change).snapshot;
     expect(after).to.deep.equal(current().snapshot);
@@ -126,5 +127,33 @@ describe('the state of workers', () => {
     files.set(reference.tlsCert, { ...content });
     decoder.apply(encoder.encode(current()).changeFrom(third));
     expect(decoder.secrets.files!(reference)).to.not.equal(known);
+  });
+
+  it('contains the parts of listeners, which share virtual hosts and certificates with their listener', () => {
+    const encoder = createStateEncoder(secrets);
+    const decoder = createStateDecoder();
+    const { snapshot, resources } = current();
+    const listener = snapshot.listeners.find(({ ssl }) => !ssl)!;
+    const match = { tls: false, serverNames: [], sourceRanges: [], passthroughCiphers: [] };
+    const sslFiles = { tlsCert: '/nowhere/tcp.crt', tlsKey: '/nowhere/tcp.key' };
+    files.set(sslFiles.tlsCert, { type: 'kubernetes.io/tls', data: {} });
+    const tcp = {
+      name: 'tcp',
+      destinations: [],
+      forwardsServerName: true,
+      sslConfigurations: [{ sslConfig: { sslFiles }, sniDomains: [] }],
+      options: {},
+    };
+    const parts = [
+      { name: 'http', match, http: listener },
+      { name: 'tcp', match, tcp },
+    ];
+    const options = { ...listener.options, socketOptions: [{ level: 1 }] } as never;
+    const given: Snapshot = { ...snapshot, listeners: [{ ...listener, name: 'both', options, parts }] };
+    const received = decoder.apply(encoder.encode({ snapshot: given, resources }).changeFrom(undefined)).snapshot;
+    expect(received).to.deep.equal(given);
+    const [both] = received.listeners;
+    expect(both!.parts![0]!.http!.virtualHosts[0]).to.equal(both!.virtualHosts[0]);
+    expect(decoder.secrets.files!(sslFiles)).to.deep.equal({ type: 'kubernetes.io/tls', data: {} });
   });
 });
