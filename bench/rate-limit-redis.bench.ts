@@ -16,7 +16,7 @@ import { installBeside, moduleIn } from './installed.ts';
 import { median } from './measure.ts';
 
 const ROUNDS = 11;
-const CHECKS = Number(process.env['AMOUNT'] ?? 30_000);
+const CHECKS = Number(process.env['AMOUNT'] ?? 100_000);
 const IN_FLIGHT = 1000;
 /** Milliseconds; no check may fail. */
 const DEADLINE_MS = 10_000;
