@@ -1,7 +1,7 @@
 import { connect, type ClientHttp2Session, type ClientSessionOptions } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ConnectionSettings } from '../cluster-settings.ts';
-import { MAX_HEADER_LIST_BYTES } from './http2-head.ts';
+import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 
 /** Headers of a list besides those that `maxHeaders` counts: the status, and those of the connection. */
 const MORE_HEADERS = 16;

@@ -10,7 +10,7 @@ import { framingOf } from '../framing.ts';
 import type { Host } from '../hosts/host.ts';
 import { checkAddress, type PoolOptions } from '../pool.ts';
 import type { ClusterStats } from '../stats.ts';
-import { requestHeaders, type RequestTarget } from './http2-head.ts';
+import { requestHeaders, type RequestTarget } from './stream-head.ts';
 import { Http2Session, type SessionFailure, type SessionOwner } from './http2-session.ts';
 
 /** Streams expected of a connection that is being opened, before its peer says how many it allows. */

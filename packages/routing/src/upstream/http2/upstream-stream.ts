@@ -6,7 +6,7 @@ import type { RequestBody } from '../../http1/request-body.ts';
 import type { Channel, ChannelUser, PreparedHead } from '../channel.ts';
 import { isEmptyBody } from '../framing.ts';
 import type { ClusterStats } from '../stats.ts';
-import { readResponseHeaders, readTrailers } from './http2-head.ts';
+import { readResponseHeaders, readTrailers } from './stream-head.ts';
 import { streamError, type Goaway } from './stream-errors.ts';
 import { StreamUpload } from './stream-upload.ts';
 
