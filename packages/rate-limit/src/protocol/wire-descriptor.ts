@@ -29,16 +29,26 @@ export function fromWireDescriptor(
   const isSet = entries[marker]?.key === GENERIC_KEY && entries[marker].value === SET_MARKER;
   const kept = isSet ? entries.filter((_, i) => i !== marker) : entries;
   return {
-    entries: kept.map(entryOf),
+    entries: kept.map(({ key = '', value = '' }) => new WireEntry(key, value)),
     isSet,
     limit: limit ? limitOf(limit) : undefined,
     cost: hitsAddend ? Math.min(hitsAddend.value ?? 0, Number.MAX_SAFE_INTEGER) : cost,
   };
 }
 
-/** Only the key shows whether a value is a secret. */
-function entryOf({ key = '', value = '' }: { readonly key?: string; readonly value?: string }): Entry {
-  return isSecretName(key) ? { key, value, isSecret: true } : { key, value };
+/** Only the key shows whether a value is a secret; it is read for values that are part of a counter. */
+class WireEntry implements Entry {
+  readonly key: string;
+  readonly value: string;
+
+  constructor(key: string, value: string) {
+    this.key = key;
+    this.value = value;
+  }
+
+  get isSecret(): boolean {
+    return isSecretName(this.key);
+  }
 }
 
 function limitOf({ requestsPerUnit: requests = 0, unit: number = 0 }: NonNullable<WireDescriptor['limit']>): Limit {
