@@ -1,10 +1,11 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Pool } from 'undici';
 import { createContext } from '@edge-gateway/core';
 import { createUpstreams, forward } from '@edge-gateway/routing';
+import { moduleIn } from './installed.ts';
 
 // One server of the forwarding benchmark, in a process of its own: `node forward-proxies.ts NAME [UPSTREAM PORT]`.
 const KILOBYTE = Buffer.alloc(1024, 'k');
@@ -17,7 +18,7 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
     res.end(req.url === '/1m' ? MEGABYTE : KILOBYTE);
   },
 
-  gateway: (port) => {
+  middleware: (port) => {
     const upstreams = createUpstreams(createContext());
     const endpoints = [{ address: '127.0.0.1', port, weight: 1 }];
     upstreams.apply([
@@ -35,7 +36,7 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
       });
   },
 
-  bare: (port) => {
+  undici: (port) => {
     const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 64 });
     return (req, res) => {
       const body = req.method === 'POST' ? req : null;
@@ -47,7 +48,7 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
     };
   },
 
-  express: async (port) => {
+  hpm: async (port) => {
     const fromRouting = createRequire(new URL('../packages/routing/package.json', import.meta.url));
     const { createProxyMiddleware } = (await import(fromRouting.resolve('http-proxy-middleware'))) as {
       createProxyMiddleware(options: object): express.RequestHandler;
@@ -55,6 +56,15 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
     const app = express();
     app.use(createProxyMiddleware({ target: `http://127.0.0.1:${port}` }));
     return app as unknown as RequestListener;
+  },
+
+  'fast-gateway': async (port) => {
+    const gateway = (await moduleIn('fast-gateway', 'fast-gateway'))['default'] as (options: object) => {
+      lookup(req: IncomingMessage, res: ServerResponse): void;
+      getServer?(): unknown;
+    };
+    const service = gateway({ routes: [{ prefix: '', pathRegex: '/*', target: `http://127.0.0.1:${port}` }] });
+    return (req, res) => void service.lookup(req, res);
   },
 };
 
