@@ -10,12 +10,30 @@ interface Use {
 export interface SecretUse {
   /** The context to compile with: it records which secrets are read. */
   readonly context: Context;
-  readonly used: Map<string, Use>;
+  readonly used: UsedSecrets;
+}
+
+/** Created with the first secret: most parts read none. */
+class UsedSecrets {
+  #uses: Map<string, Use> | undefined;
+
+  get size(): number {
+    return this.#uses?.size ?? 0;
+  }
+
+  set(id: string, use: Use): void {
+    this.#uses ??= new Map();
+    this.#uses.set(id, use);
+  }
+
+  values(): Iterable<Use> {
+    return this.#uses?.values() ?? [];
+  }
 }
 
 /** Returns a context that records which secrets are read from it. `onFirst` is called when the first one is. */
 export function noteSecrets(context: Context, onFirst?: () => void): SecretUse {
-  const used: SecretUse['used'] = new Map();
+  const used = new UsedSecrets();
   const note = (id: string, read: Use['read']): SecretValue | undefined => {
     const value = read(context.secrets);
     if (used.size === 0) onFirst?.();
@@ -35,7 +53,7 @@ export function noteSecrets(context: Context, onFirst?: () => void): SecretUse {
 }
 
 /** Returns true if one of the read secrets changed since. */
-export function isStale({ used }: SecretUse, secrets: Secrets): boolean {
+export function isStale({ used }: Pick<SecretUse, 'used'>, secrets: Secrets): boolean {
   for (const { read, value } of used.values()) if (read(secrets) !== value) return true;
   return false;
 }

@@ -51,20 +51,20 @@ export function createStates(now: () => number) {
   }
 
   function hold(): StateHold {
-    const held = new Set<string>();
+    let held: Set<string> | undefined;
     let released = false;
     return {
       state(key, create) {
-        if (held.has(key)) return entries.get(key)!.value as ReturnType<typeof create>;
+        if (held?.has(key)) return entries.get(key)!.value as ReturnType<typeof create>;
         const value = take(key, create);
         if (released) leave(key);
-        else held.add(key);
+        else (held ??= new Set()).add(key);
         return value;
       },
       release() {
         released = true;
-        for (const key of held) leave(key);
-        held.clear();
+        for (const key of held ?? []) leave(key);
+        held = undefined;
         sweep();
       },
     };

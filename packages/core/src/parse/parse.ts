@@ -1,5 +1,6 @@
 import type { WrittenResource } from '../source/source.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
+import type { Origin } from '../resource/resource.ts';
 import { parseJson, parseYaml, placesOf, type ParsedDocument } from './document.ts';
 import { peekIdentity, type Identity } from './document-identity.ts';
 import { findPlace, type Place } from './layout.ts';
@@ -63,32 +64,56 @@ function resourcesOf(source: SourceText, span: Span, parsed: ParsedDocument): Wr
     const identity = peekIdentity(source.text.slice(span.start, span.end));
     return [brokenResource(source, parsed, identity)];
   }
-  let root: Place | undefined;
-  const place = (path: FieldPath): Place | undefined => {
-    root ??= placesOf(source, span);
-    return root && findPlace(root, path);
-  };
-  const resource = (value: unknown, at: FieldPath, offset: number): WrittenResource => {
-    const origin = source.originAt(offset);
-    const issues = isObject(value) ? [] : [notAnObject(source, offset, value)];
-    const locate: WrittenResource['locate'] = (path, on = 'key') => {
-      if (path.length === 0) return origin;
-      const found = place([...at, ...path]);
-      if (!found) return origin;
-      if (typeof on === 'string') return source.originAt(span.start + (on === 'key' ? found.keyOffset : found.offset));
-      const text = valueAt(value, path);
-      const written = { source: source.text, offset: span.start + found.offset };
-      const inside = typeof text === 'string' ? findText({ ...written, value: text }, on) : undefined;
-      return source.originAt(inside ?? span.start + found.keyOffset);
-    };
-    return { unit: source.unit, origin, value: issues.length > 0 ? undefined : value, issues, locate };
-  };
+  const places = new Places(source, span);
   const items = itemsOf(parsed.value);
-  if (!items) return [resource(parsed.value, [], parsed.offset)];
+  if (!items) return [resourceAt([], parsed.value, parsed.offset, places)];
   return items.map((item, i) => {
-    const found = place(['items', i]);
-    return resource(item, ['items', i], found ? span.start + found.offset : parsed.offset);
+    const found = places.find(['items', i]);
+    return resourceAt(['items', i], item, found ? span.start + found.offset : parsed.offset, places);
   });
+}
+
+/** `at` is the path of the value in its document. */
+function resourceAt(at: FieldPath, value: unknown, offset: number, places: Places): WrittenResource {
+  const { source } = places;
+  const issues = isObject(value) ? [] : [notAnObject(source, offset, value)];
+  const origin = source.originAt(offset);
+  const locate = locatorOf(places, at, origin);
+  return { unit: source.unit, origin, value: issues.length > 0 ? undefined : value, issues, locate };
+}
+
+/** The function is kept as long as the resource, and must not refer to the parsed value. */
+function locatorOf(places: Places, at: FieldPath, origin: Origin): WrittenResource['locate'] {
+  return (path, on) => (path.length === 0 ? undefined : places.originOf([...at, ...path], on)) ?? origin;
+}
+
+/** The positions of the fields of one document. It is read again when the first position is needed: few documents have problems. */
+class Places {
+  readonly source: SourceText;
+  readonly #span: Span;
+  #root: Place | undefined;
+
+  constructor(source: SourceText, span: Span) {
+    this.source = source;
+    this.#span = span;
+  }
+
+  find(path: FieldPath): Place | undefined {
+    this.#root ??= placesOf(this.source, this.#span);
+    return this.#root && findPlace(this.#root, path);
+  }
+
+  originOf(path: FieldPath, on: Parameters<WrittenResource['locate']>[1] = 'key'): Origin | undefined {
+    const { source } = this;
+    const { start } = this.#span;
+    const found = this.find(path);
+    if (!found) return undefined;
+    if (typeof on === 'string') return source.originAt(start + (on === 'key' ? found.keyOffset : found.offset));
+    const text = valueAt(parseYaml(source, this.#span).value, path);
+    const written = { source: source.text, offset: start + found.offset };
+    const inside = typeof text === 'string' ? findText({ ...written, value: text }, on) : undefined;
+    return source.originAt(inside ?? start + found.keyOffset);
+  }
 }
 
 function valueAt(value: unknown, path: FieldPath): unknown {

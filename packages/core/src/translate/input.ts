@@ -22,11 +22,11 @@ export interface TranslationInput extends Resources {
 
 /** The resources that one build read, so that it is rebuilt only if they change. */
 export interface Dependencies {
-  readonly keys: Set<ResourceKey>;
+  readonly keys: ReadonlySet<ResourceKey>;
   /** Kinds whose names were searched for a missing reference. */
-  readonly names: Set<Kind>;
+  readonly names: ReadonlySet<Kind>;
   /** True if a selector searched all route tables. */
-  everyTable: boolean;
+  readonly everyTable: boolean;
 }
 
 /** Reads the input and records what it read. */
@@ -36,7 +36,7 @@ export class Reader {
   readonly authServers: AuthServers;
   /** True if the build is for a listener with a rate limit server. */
   readonly hasLimitServer: boolean;
-  readonly dependencies: Dependencies = { keys: new Set(), names: new Set(), everyTable: false };
+  readonly dependencies = { keys: new Set<ResourceKey>(), names: new Set<Kind>(), everyTable: false };
 
   constructor(input: TranslationInput, authServers: AuthServers = {}, limitServer?: RateLimitServer) {
     this.input = input;

@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
 
 /** Returns `<namespace>.<name>`, the name of a resource in messages and virtual hosts. */
 export function dotted(ref: ResourceRef): string {
-  return `${ref.namespace}.${ref.name}`;
+  return [ref.namespace, ref.name].join('.');
 }
 
 /**
@@ -17,7 +17,7 @@ export function listenerName(bindAddress: string, bindPort: number, gateway: Res
 
 /** `<virtual host>-route-<i>[-<route name>]`. */
 export function routeName(virtualHost: string, index: number, name: string | undefined): string {
-  return `${virtualHost}-route-${index}${name ? `-${name}` : ''}`;
+  return [virtualHost, 'route', index, ...(name ? [name] : [])].join('-');
 }
 
 /** Key of a proxy in `subresourceStatuses`. */
@@ -39,5 +39,5 @@ export function logName(owner: string, steps: readonly LogNameStep[]): string {
     const route = `route:${name || `<unnamed-${index}>`}`;
     return table ? `rt:${table.namespace}_${table.name}_${route}` : route;
   });
-  return `vs:${owner}_${parts.join('_')}`;
+  return ['vs:', owner, '_', parts.join('_')].join('');
 }

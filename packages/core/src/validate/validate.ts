@@ -61,10 +61,16 @@ export function validateWritten(written: WrittenResource, checks?: readonly Reso
   if (!report.keepsShape) return { resource: undefined, key, issues: report.issues };
   const { apiVersion } = value as { apiVersion: string };
   const resource = Object.freeze({ apiVersion, kind: info.kind, metadata, spec: content.spec, origin: written.origin });
-  const locate = (path: FieldPath, on?: TextPlace) => written.locate(writtenPath(content.moves, path), on);
+  const locate = locatorOf(written, content.moves);
   const findings = checkSemantics(resource, checks).map((finding) => placed(finding, resource, locate));
   report.include(findings.filter(({ path }) => !report.hasErrorAt(path)));
   return { resource: report.failed ? undefined : resource, key, issues: report.issues, locate };
+}
+
+/** The functions that a resource keeps must not refer to everything that its validation used. */
+function locatorOf({ locate }: WrittenResource, moves: Content['moves']) {
+  if (moves.length === 0) return (path: FieldPath, on?: TextPlace): Origin => locate(path, on);
+  return (path: FieldPath, on?: TextPlace): Origin => locate(writtenPath(moves, path), on);
 }
 
 function readContent(info: KindInfo, value: Readonly<Record<string, unknown>>, report: DocumentReport): Content {

@@ -211,7 +211,7 @@ function staleHosts({ secretUsers, hosts }: CompiledListener, { secrets }: Conte
     const compiled = hosts.get(host);
     // Requests in progress may read a secret for a virtual host that was removed.
     if (!compiled) secretUsers.delete(host);
-    return compiled && isStale(compiled.secrets, secrets);
+    return compiled && isStale({ used: compiled.secrets }, secrets);
   });
 }
 

@@ -24,8 +24,12 @@ export interface GoodAction extends IntendedAction {
 /** Options that control access to a route. */
 const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as const;
 
+/** Most routes have none, at any level. */
+const NO_ACCESS = 'none';
+
 /** Returns a text that is equal only for equal access rules. */
 export function accessOf(...levels: readonly Readonly<Partial<Record<(typeof ACCESS)[number], unknown>>>[]): string {
+  if (levels.every((options) => ACCESS.every((name) => options[name] === undefined))) return NO_ACCESS;
   return contentText(levels.map((options) => ACCESS.map((name) => options[name])));
 }
 
@@ -86,21 +90,24 @@ export class LastGood {
 
   /** The state for the next translation. */
   parts(): GoodParts {
-    return { actions: this.actions.now, options: this.options.now, tables: this.tables.now };
+    return { actions: this.actions.kept, options: this.options.kept, tables: this.tables.kept };
   }
 
   /** Numbers equal keys by their order. */
   #numbered(key: string): string {
     const count = this.#counts.get(key) ?? 0;
     this.#counts.set(key, count + 1);
-    return `${key} ${count}`;
+    // Joined texts are flat; they are kept.
+    return [key, count].join(' ');
   }
 }
+
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** Parts of one type: the previous ones, and those for the next translation. */
 class Remembered<T> {
   readonly #before: ReadonlyMap<string, T> | undefined;
-  readonly now = new Map<string, T>();
+  #now: Map<string, T> | undefined;
 
   constructor(before: ReadonlyMap<string, T> | undefined) {
     this.#before = before;
@@ -112,6 +119,11 @@ class Remembered<T> {
   }
 
   keep(keys: readonly string[], good: T): void {
-    for (const key of keys) this.now.set(key, good);
+    this.#now ??= new Map();
+    for (const key of keys) this.#now.set(key, good);
+  }
+
+  get kept(): ReadonlyMap<string, T> {
+    return this.#now ?? (NOTHING as ReadonlyMap<string, T>);
   }
 }

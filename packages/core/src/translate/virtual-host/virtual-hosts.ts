@@ -87,10 +87,10 @@ export function buildVirtualService(
   const reader = new Reader(input, { extauth: owner.extauth ?? extauth, namedExtauth }, owner.ratelimitServer);
   const expansion = new Expansion(reader, holder, lastGood);
   const { virtualHost, needs } = virtualHostOf(resource.spec, expansion, owner);
-  const tables = new Map<ResourceKey, Problems>();
+  const tables = expansion.tables.size > 0 ? new Map<ResourceKey, Problems>() : NO_TABLES;
   for (const [key, table] of expansion.tables) {
     const problems = table.report.problems();
-    tables.set(key, problems);
+    (tables as Map<ResourceKey, Problems>).set(key, problems);
     holder.report.repeat(problems, `on sub route table ${dotted(table.ref)}: `);
   }
   return Object.freeze({
@@ -99,7 +99,7 @@ export function buildVirtualService(
     virtualHost: keepSame(virtualHost, before?.virtualHost, input.derived),
     problems: holder.report.problems(),
     tables,
-    dependencies: expansion.reader.dependencies,
+    dependencies: compact(expansion.reader.dependencies),
     needs,
     // A virtual host with errors was never served.
     lastGood: holder.report.hasErrors ? (goodParts ?? NO_GOOD_PARTS) : lastGood.parts(),
@@ -107,6 +107,14 @@ export function buildVirtualService(
     extauth: owner.extauth,
     ratelimitServer: owner.ratelimitServer,
   });
+}
+
+const NO_TABLES: ReadonlyMap<ResourceKey, Problems> = new Map();
+const NO_NAMES: ReadonlySet<never> = new Set();
+
+/** Most builds search no names: they share a set. */
+function compact({ keys, names, everyTable }: Reader['dependencies']): Dependencies {
+  return { keys, names: names.size > 0 ? names : NO_NAMES, everyTable };
 }
 
 /** Key of the last good options of the virtual host itself. */

@@ -5,6 +5,8 @@ import {
   type Handler,
   type Responder,
   type Route,
+  type SecretUse,
+  type StateHold,
   type SnapshotSettings,
   type VirtualHost,
 } from '@edge-gateway/core';
@@ -18,9 +20,6 @@ import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } fr
 import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
 import { compileRouteTracing } from '../../tracing/route-tracing.ts';
 
-/** A virtual host ready to serve. */
-export type CompiledHost = ReturnType<typeof compileVirtualHost>;
-
 export interface HostEnvironment extends ChainInput {
   readonly actions: readonly ActionKind[];
   readonly context: Context;
@@ -32,7 +31,7 @@ export interface HostEnvironment extends ChainInput {
 }
 
 /** Compiles a virtual host. Never throws: a route that cannot be compiled responds with 500 and is logged. */
-export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment) {
+export function compileVirtualHost(source: VirtualHost, environment: HostEnvironment): CompiledHost {
   const { context } = environment;
   const hold = context.holdStates?.();
   const secrets = noteSecrets(hold ? { ...context, state: hold.state.bind(hold) } : context, () =>
@@ -74,21 +73,60 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     },
   };
   const entries = entriesOf(source, routeEnvironment, context);
-  return {
+  const handlers: readonly (Handler | Responder)[] = [...chains.handlers, ...responders];
+  return new CompiledHost({
     source,
     index: createRouteIndex(entries) as RouteIndex<MatchedRoute>,
-    secrets,
+    secrets: secrets.used,
     virtualClusters: virtualClustersOf(source, context),
-    /** Closed when the host was removed and its last request has ended. */
-    handlers: new Set<Handler | Responder>([...chains.handlers, ...responders]),
-    /** Ends copies of its requests, and releases its state that outlives reloads. */
-    release() {
-      for (const shadow of shadows) shadow.close();
-      hold?.release();
-    },
-    inFlight: 0,
-    retired: false,
-  };
+    handlers: handlers.length > 0 ? handlers : NO_HANDLERS,
+    shadows: shadows.length > 0 ? shadows : NO_SHADOWS,
+    hold,
+  });
+}
+
+const NO_HANDLERS: readonly Handler[] = Object.freeze([]);
+const NO_SHADOWS: readonly Shadow[] = Object.freeze([]);
+
+interface HostParts {
+  readonly source: VirtualHost;
+  readonly index: RouteIndex<MatchedRoute>;
+  readonly secrets: SecretUse['used'];
+  readonly virtualClusters: VirtualClusters | undefined;
+  readonly handlers: readonly (Handler | Responder)[];
+  readonly shadows: readonly Shadow[];
+  readonly hold: StateHold | undefined;
+}
+
+/** A virtual host ready to serve. A class, so that it does not refer to everything that its compilation used. */
+export class CompiledHost {
+  readonly source: VirtualHost;
+  readonly index: RouteIndex<MatchedRoute>;
+  /** The secrets that it read. */
+  readonly secrets: SecretUse['used'];
+  readonly virtualClusters: VirtualClusters | undefined;
+  /** Closed when the host was removed and its last request has ended. */
+  readonly handlers: readonly (Handler | Responder)[];
+  inFlight = 0;
+  retired = false;
+  readonly #shadows: readonly Shadow[];
+  readonly #hold: StateHold | undefined;
+
+  constructor({ source, index, secrets, virtualClusters, handlers, shadows, hold }: HostParts) {
+    this.source = source;
+    this.index = index;
+    this.secrets = secrets;
+    this.virtualClusters = virtualClusters;
+    this.handlers = handlers;
+    this.#shadows = shadows;
+    this.#hold = hold;
+  }
+
+  /** Ends copies of its requests, and releases its state that outlives reloads. */
+  release(): void {
+    for (const shadow of this.#shadows) shadow.close();
+    this.#hold?.release();
+  }
 }
 
 /** Statistics that cannot be compiled are omitted: they decide nothing. */
@@ -109,7 +147,7 @@ function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: 
   for (const route of source.routes) {
     const own = compileRoute(route, environment);
     for (const [j, matcher] of route.matchers.entries()) {
-      const name = `${route.name}-matcher-${j}`;
+      const name = [route.name, 'matcher', j].join('-');
       const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
       entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, ...compiled } });
       // A reason that affects a whole virtual host is logged once.
