@@ -30,6 +30,10 @@ export const transcoderChecks: readonly ResourceCheck[] = (['Upstream', 'Gateway
 function problemsOf(options: GrpcJsonTranscoder): readonly TranscoderProblem[] {
   const { protoDescriptor = '', protoDescriptorBin, protoDescriptorConfigMap: map, services = [] } = options;
   const problems: TranscoderProblem[] = [];
+  if (!protoDescriptor && protoDescriptorBin === undefined && !map) {
+    const fields = 'protoDescriptor, protoDescriptorBin or protoDescriptorConfigMap';
+    problems.push(new TranscoderProblem(`the transcoder has no descriptors: set ${fields}`, []));
+  }
   if (services.length === 0) problems.push(new TranscoderProblem('the transcoder names no service', ['services']));
   if (map && !map.configMapRef?.name)
     problems.push(
