@@ -1,8 +1,8 @@
-import { fromBinary, toJson, type Registry } from '@bufbuild/protobuf';
+import { fromBinary, toJson } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { lenientRegistry } from '@edge-gateway/core/grpc';
 import { findHeader } from '../http1/flat-headers.ts';
+import { printed, type JsonFormat } from './response-message.ts';
 
 /** HTTP statuses by gRPC status (`google.rpc.Code`). */
 const HTTP_STATUSES = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
@@ -36,14 +36,13 @@ export function httpStatusOf(code: number): number {
 }
 
 /** Returns a status as the JSON of a `google.rpc.Status`: that of the details, or of code and message. */
-export function statusJson({ code, message = '', details }: CallStatus, registry: Registry): string {
-  const written = details === undefined ? undefined : readDetails(details, registry);
-  return JSON.stringify(written ?? { code, ...(message !== '' && { message: percentDecoded(message) }) });
+export function statusJson({ code, message = '', details }: CallStatus, format: JsonFormat): string {
+  const written = details === undefined ? undefined : readDetails(details, format);
+  return printed(written ?? { code, ...(message !== '' && { message: percentDecoded(message) }) }, format);
 }
 
 /** Reads a `google.rpc.Status`; `undefined` for invalid bytes. */
-function readDetails(base64: string, registry: Registry): object | undefined {
-  const types = lenientRegistry(registry);
+function readDetails(base64: string, format: JsonFormat): object | undefined {
   const status: { code?: number; message?: string; details?: unknown[] } = {};
   try {
     const reader = new BinaryReader(Buffer.from(base64, 'base64'));
@@ -52,7 +51,7 @@ function readDetails(base64: string, registry: Registry): object | undefined {
       if (field === 1 && wireType === WireType.Varint) status.code = reader.int32();
       else if (field === 2 && wireType === WireType.LengthDelimited) status.message = reader.string();
       else if (field === 3 && wireType === WireType.LengthDelimited)
-        (status.details ??= []).push(toJson(AnySchema, fromBinary(AnySchema, reader.bytes()), { registry: types }));
+        (status.details ??= []).push(toJson(AnySchema, fromBinary(AnySchema, reader.bytes()), format));
       else reader.skip(wireType, field);
     }
   } catch {

@@ -1,4 +1,5 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 
 /**
  * Returns the fields of a path, by their names in the definition or in JSON; `undefined` if one does not exist, or if the path leads through a
@@ -10,7 +11,8 @@ export function fieldsOfPath(type: DescMessage, names: readonly string[]): reado
   for (const name of names) {
     const field: DescField | undefined = parent?.fields.find((each) => each.name === name || each.jsonName === name);
     if (!field) return undefined;
-    fields.push(field);
+    // In JSON a wrapper is its value.
+    if (!parent || !isWrapperDesc(parent)) fields.push(field);
     parent = field.fieldKind === 'message' ? field.message : undefined;
   }
   return fields.length === 0 ? undefined : fields;

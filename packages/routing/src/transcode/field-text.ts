@@ -28,11 +28,16 @@ function messageOf(message: DescMessage, text: string): unknown {
   return text;
 }
 
+/** As in Envoy. */
+const TRUE: ReadonlySet<string> = new Set(['true', 't', 'yes', 'y', '1']);
+const FALSE: ReadonlySet<string> = new Set(['false', 'f', 'no', 'n', '0']);
+
 /** Numbers may be strings in the JSON of a message. */
 function scalarOf(scalar: ScalarType, text: string): unknown {
   if (scalar !== ScalarType.BOOL) return text;
-  if (text !== 'true' && text !== 'false') throw new Error(`expected true or false, got ${JSON.stringify(text)}`);
-  return text === 'true';
+  const lower = text.toLowerCase();
+  if (!TRUE.has(lower) && !FALSE.has(lower)) throw new Error(`expected true or false, got ${JSON.stringify(text)}`);
+  return TRUE.has(lower);
 }
 
 function enumOf({ values }: DescEnum, text: string): unknown {

@@ -82,7 +82,22 @@ function assign(message: Message, field: DescField, value: Message): void {
 function setTexts(message: Message, type: DescMessage, texts: readonly FieldText[]): void {
   for (const { path, text } of texts) {
     const name = path.map((field) => field.name).join('.');
-    checked(() => mergeFromJson(type, message, nested(path, jsonOfText(path.at(-1)!, text)) as JsonValue), name);
+    checked(() => {
+      checkOneofs(message, path);
+      mergeFromJson(type, message, nested(path, jsonOfText(path.at(-1)!, text)) as JsonValue);
+    }, name);
+  }
+}
+
+/** Throws an `Error` if another field of a oneof is set already: it is not clear which one is meant. */
+function checkOneofs(message: Message, path: readonly DescField[]): void {
+  let fields: Readonly<Record<string, unknown>> | undefined = message as unknown as Readonly<Record<string, unknown>>;
+  for (const { oneof, localName } of path) {
+    const chosen = oneof && (fields[oneof.localName] as { readonly case?: string; readonly value?: unknown });
+    if (chosen?.case !== undefined && chosen.case !== localName) throw new Error(`${oneof!.name} is set twice`);
+    const inner = chosen ? chosen.value : fields[localName];
+    if (typeof inner !== 'object' || inner === null) return;
+    fields = inner as Readonly<Record<string, unknown>>;
   }
 }
 

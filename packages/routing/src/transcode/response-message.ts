@@ -39,7 +39,12 @@ export function decodeMessage(
 ): string {
   const written = read(() => toJson(type, fromBinary(type, bytes), format));
   const json = hasFloats(type) ? shortenFloats(type, written, format.useProtoFieldName) : written;
-  return JSON.stringify(valueAt(json, path, format), undefined, format.whitespace ? 1 : 0);
+  return printed(valueAt(json, path, format), format);
+}
+
+/** Returns the text of JSON, with white space if the format says so. */
+export function printed(json: unknown, { whitespace }: JsonFormat): string {
+  return whitespace ? `${JSON.stringify(json, undefined, 1)}\n` : JSON.stringify(json);
 }
 
 /** A part of a response that is sent as it is. */

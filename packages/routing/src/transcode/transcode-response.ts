@@ -116,7 +116,7 @@ function failure(status: CallStatus, head: FilteredHead, { transcoder }: Respons
     return Buffer.alloc(0);
   }
   changeHead(head, JSON_TYPE);
-  return Buffer.from(statusJson(status, transcoder.registry));
+  return Buffer.from(statusJson(status, transcoder.format));
 }
 
 /** Headers that are about the gRPC response only. */

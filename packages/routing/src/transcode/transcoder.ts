@@ -163,7 +163,8 @@ function parametersOf(query: string): { readonly name: string; readonly text: st
   return query.split('&').flatMap((parameter) => {
     const at = parameter.indexOf('=');
     if (at <= 0) return [];
-    return [{ name: parameter.slice(0, at), text: decoded(() => decodeURIComponent(parameter.slice(at + 1))) }];
+    const [name, text] = decoded(() => [parameter.slice(0, at), parameter.slice(at + 1)].map(decodeURIComponent));
+    return [{ name: name!, text: text! }];
   });
 }
 

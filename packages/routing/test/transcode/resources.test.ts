@@ -188,8 +188,8 @@ describe('resources with a gRPC-JSON transcoder', () => {
     for (const [name, [transcoder, map, problem]] of Object.entries(invalid)) {
       it(`but not one ${name}`, async () => {
         await start(upstreamOf(transcoder), HOST, map);
-        const found = issues().filter((issue) => issue.includes('ConfigMap'));
-        expect(found[0]).to.contain(`spec.static.serviceSpec.grpcJsonTranscoder.protoDescriptorConfigMap.${problem}`);
+        const found = issues().find((issue) => issue.includes('ConfigMap'));
+        expect(found).to.contain(`spec.static.serviceSpec.grpcJsonTranscoder.protoDescriptorConfigMap.${problem}`);
         expect(upstream()!.descriptorSet).to.equal(undefined);
       });
     }

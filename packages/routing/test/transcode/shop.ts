@@ -4,6 +4,12 @@ import {
   FieldDescriptorProto_Type as Type,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
   MethodOptionsSchema,
   type DescriptorProto,
 } from '@bufbuild/protobuf/wkt';
@@ -57,7 +63,14 @@ function fieldOf(parent: string, [name, written]: readonly [string, string], num
   const typeName = isMap ? `.shop.${parent}.${pascal(name)}Entry` : plain.startsWith('.') ? plain : '';
   const type = typeName === '' ? Type[plain as 'INT32'] : ENUMS.has(typeName) ? Type.ENUM : Type.MESSAGE;
   const label = /[\]}]$/.test(written) ? Label.REPEATED : Label.OPTIONAL;
-  return { name, number, type, typeName, label, ...(written.includes('|') && { oneofIndex: 0 }) };
+  return {
+    name,
+    number,
+    type,
+    label,
+    ...(typeName !== '' && { typeName }),
+    ...(written.includes('|') && { oneofIndex: 0 }),
+  };
 }
 
 /** A message of these fields. */
@@ -131,10 +144,26 @@ function methodOf(name: string, { takes, returns, rule, streams }: Method): obje
   };
 }
 
+const WELL_KNOWN = [
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+];
 const DEPENDENCIES = ['timestamp', 'duration', 'wrappers', 'struct', 'field_mask', 'any'];
 
+/** `wellKnown` adds the files of Google that it imports, as `protoc --include_imports` does. */
+interface SetOptions {
+  readonly wellKnown?: boolean;
+}
+
 /** The bytes of a descriptor set with the services of the package `shop`. */
-export function descriptorSet(services: Readonly<Record<string, Readonly<Record<string, Method>>>>): Uint8Array {
+export function descriptorSet(
+  services: Readonly<Record<string, Readonly<Record<string, Method>>>>,
+  { wellKnown = false }: SetOptions = {},
+): Uint8Array {
   const api = create(FileDescriptorProtoSchema, {
     name: 'google/api/httpbody.proto',
     package: 'google.api',
@@ -162,7 +191,10 @@ export function descriptorSet(services: Readonly<Record<string, Readonly<Record<
       method: Object.entries(methods).map(([method, written]) => methodOf(method, written)),
     })),
   } as MessageInitShape<typeof FileDescriptorProtoSchema>);
-  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [api, shop] }));
+  return toBinary(
+    FileDescriptorSetSchema,
+    create(FileDescriptorSetSchema, { file: [...(wellKnown ? WELL_KNOWN.map(({ proto }) => proto) : []), api, shop] }),
+  );
 }
 
 /** The service `shop.Shop`. */
@@ -222,4 +254,4 @@ export const SHOP: Readonly<Record<string, Method>> = {
 };
 
 /** A descriptor set with `shop.Shop`. */
-export const shopDescriptors = (): Uint8Array => descriptorSet({ Shop: SHOP });
+export const shopDescriptors = (options?: SetOptions): Uint8Array => descriptorSet({ Shop: SHOP }, options);

@@ -105,7 +105,8 @@ describe('a transcoder', () => {
         '{"wrapped":0,"wrappedLong":"7","wrappedText":"","wrappedFlag":false}',
       'names=a&names=b,c&numbers=1': '{"names":["a","b,c"],"numbers":[1]}',
       'times=2026-01-02T03:04:05Z': '{"times":["2026-01-02T03:04:05Z"]}',
-      'leftHand=a&right_hand=2': '{"rightHand":2}',
+      'te%78t=a&wrapped.value=5': '{"text":"a","wrapped":5}',
+      'sure=Yes&wrapped_flag=0': '{"sure":true,"wrappedFlag":false}',
       'text=a+b': '{"text":"a+b"}',
       'text=1&text=2': '{"text":"2"}',
       'anything=x': '{"anything":"x"}',
@@ -118,8 +119,10 @@ describe('a transcoder', () => {
       'number=a': "parameter 'number'",
       'number=2147483648': "parameter 'number'",
       'number=': "parameter 'number'",
-      'sure=yes': `parameter 'sure': expected true or false, got "yes"`,
-      'wrapped_flag=1': `parameter 'wrapped_flag': expected true or false, got "1"`,
+      'sure=2': `parameter 'sure': expected true or false, got "2"`,
+      'wrapped_flag=': `parameter 'wrapped_flag': expected true or false, got ""`,
+      'leftHand=a&right_hand=2': "parameter 'right_hand': side is set twice",
+      'inner.leftHand=a&inner.right_hand=2': "parameter 'inner.right_hand': side is set twice",
       'colour=BLUE': "parameter 'colour'",
       'raw=*': "parameter 'raw'",
       'at=today': "parameter 'at'",
@@ -221,7 +224,7 @@ describe('a transcoder', () => {
       expect(written(query, { preserveProtoFieldNames: true, alwaysPrintEnumsAsInts: true })).to.equal(
         '{"colour":1,"wrapped_text":"a"}',
       );
-      expect(written(query, { addWhitespace: true })).to.equal('{\n "colour": "GREEN",\n "wrappedText": "a"\n}');
+      expect(written(query, { addWhitespace: true })).to.equal('{\n "colour": "GREEN",\n "wrappedText": "a"\n}\n');
       expect(JSON.parse(written('', { alwaysPrintPrimitiveFields: true }))).to.include({
         text: '',
         number: 0,
