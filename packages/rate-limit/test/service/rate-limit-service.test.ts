@@ -202,7 +202,7 @@ describe('the rate limit service', () => {
     const limited = (requestsPerUnit: number): ServedResources => {
       const rateLimit = { requestsPerUnit, unit: 'MINUTE' } as const;
       const rules = { descriptors: [{ key: 'user', rateLimit }] };
-      const rateLimits = [{ actions: [{ genericKey: { descriptorValue: 'a' } }] }];
+      const rateLimits = [{ actions: [{ requestHeaders: { headerName: 'x-user', descriptorKey: 'user' } }] }];
       const routes = [
         { matchers: [{ prefix: '/' }], routeAction: { single: { upstream: { name: 'up', namespace: 'gw-system' } } } },
       ];
