@@ -7,8 +7,9 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, setCloseDelay, type Context, type SnapshotUpstream } from '@edge-gateway/core';
 import { forwardUpgrade } from '../../src/forward/upgrade.ts';
-import type { UpgradeOutcome } from '../../src/forward/forward.ts';
+import type { UpgradeOutcome, UpgradeTarget } from '../../src/forward/forward.ts';
 import type { StreamLimits } from '../../src/route/options/stream-limits.ts';
+import type { Upstreams } from '../../src/upstream/upstream.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
@@ -18,6 +19,9 @@ interface UpgradeGateway {
   readonly url: string;
   readonly outcomes: UpgradeOutcome[];
   readonly sockets: Set<Socket>;
+  readonly upstreams: Upstreams;
+  /** The value of a statistic of the upstream. */
+  stat(name: string): number;
 }
 
 async function upgradeGateway(
@@ -26,14 +30,18 @@ async function upgradeGateway(
     context = createContext(),
     headers = [] as string[],
     timeoutMs = undefined as number | undefined,
+    timeoutOf = (_req: IncomingMessage): number | undefined => timeoutMs,
     streamLimits = undefined as StreamLimits | undefined,
     pathOf = (req: IncomingMessage): string => `/rewritten${req.url}`,
+    onFailure = undefined as UpgradeTarget['onFailure'],
   }: {
     context?: Context;
     headers?: string[];
     timeoutMs?: number | undefined;
+    timeoutOf?: (req: IncomingMessage) => number | undefined;
     streamLimits?: StreamLimits;
     pathOf?: (req: IncomingMessage) => string;
+    onFailure?: UpgradeTarget['onFailure'];
   } = {},
 ): Promise<UpgradeGateway> {
   const upstreams = createUpstreams(context);
@@ -49,18 +57,23 @@ async function upgradeGateway(
       upstream: upstreams.get(upstream.name)!,
       path: pathOf(req),
       headers: [...kept, ...headers],
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      timeoutMs: timeoutOf(req),
       streamLimits,
+      ...(onFailure && { onFailure }),
       onDone: (outcome) => void outcomes.push(outcome),
     });
   });
   const port = await listen(server);
+  const stat = (name: string): number => {
+    const path = `cluster.${upstream.name}.${name}`;
+    return (context.metrics.list().find((each) => each.name.path === path)!.stat as { value: number }).value;
+  };
   whenDone(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
     await upstreams.close();
   });
-  return { port, url: `ws://127.0.0.1:${port}`, outcomes, sockets };
+  return { port, url: `ws://127.0.0.1:${port}`, outcomes, sockets, upstreams, stat };
 }
 
 interface Echo {
@@ -521,17 +534,15 @@ describe('limits of upgrades', () => {
 
   it('give up a handshake after the timeout', async () => {
     const { port, sockets } = await rawUpstream(() => {});
-    const context = createContext();
-    const gw = await upgradeGateway(snapshotOf(port), { context, timeoutMs: 50 });
+    const gw = await upgradeGateway(snapshotOf(port), { timeoutMs: 50 });
     const { text } = await rawClient(gw.port, HANDSHAKE);
     expect(text).to.match(/^HTTP\/1\.1 504 Gateway Timeout\r\n/);
     expect(text.split('\r\n\r\n')[1]).to.equal('upstream request timeout');
     await until(() => gw.outcomes.length === 1 && sockets.size === 0);
     expect(gw.outcomes[0]).to.include({ status: 504, flags: 'UT', details: 'response_timeout' });
-    const { stat } = context.metrics
-      .list()
-      .find(({ name }) => name.path === 'cluster.echo_gw-system.upstream_rq_timeout')!;
-    expect(stat).to.include({ value: 1 });
+    expect(gw.stat('upstream_rq_timeout')).to.equal(1);
+    const [host] = gw.upstreams.get('echo_gw-system')!.hostStates;
+    expect(host!.counters).to.include({ rq_timeout: 1, rq_error: 1, rq_total: 1, rq_active: 0 });
   });
 
   it('break off a rejection that is not complete after the timeout', async () => {
@@ -545,6 +556,36 @@ describe('limits of upgrades', () => {
       .and.match(/half$/);
     await until(() => gw.outcomes.length === 1 && sockets.size === 0);
     expect(gw.outcomes[0]).to.include({ status: 403, flags: 'UT', details: 'response_timeout' });
+  });
+
+  it('do not wait for a connection after the timeout, although the client stays', async () => {
+    const { port } = await echoServer();
+    const upstream = snapshotOf(port, { spec: { circuitBreakers: { maxConnections: 1 } } });
+    const gw = await upgradeGateway(upstream, { timeoutOf: ({ url }) => (url === '/a' ? 50 : undefined) });
+    const first = await opened(gw.url);
+    const second = connect({ port: gw.port, host: '127.0.0.1', allowHalfOpen: true });
+    second.write(HANDSHAKE);
+    const [response] = (await once(second, 'data')) as [Buffer];
+    expect(String(response)).to.match(/^HTTP\/1\.1 504 /);
+    expect([gw.stat('upstream_rq_pending_active'), gw.outcomes.length]).to.deep.equal([0, 0]);
+    second.destroy();
+    first.terminate();
+    await until(() => gw.outcomes.length === 2);
+  });
+
+  it('are counted once if the gateway responds to the failure and the client leaves later', async () => {
+    const failures: UpgradeOutcome[] = [];
+    const gw = await upgradeGateway(snapshotOf(1), { onFailure: (_, outcome) => void failures.push(outcome) });
+    const client = connect(gw.port, '127.0.0.1');
+    client.write(HANDSHAKE);
+    await until(() => failures.length === 1);
+    expect(failures[0]).to.include({ status: 503, flags: 'UF' });
+    client.destroy();
+    await until(() => gw.sockets.size === 0);
+    expect(gw.outcomes).to.deep.equal([]);
+    expect([gw.stat('upstream_rq_active'), gw.stat('upstream_rq_completed')]).to.deep.equal([0, 1]);
+    const [host] = gw.upstreams.get('echo_gw-system')!.hostStates;
+    expect(host!.counters).to.include({ rq_active: 0, rq_total: 1 });
   });
 
   it('leave a tunnel open after the timeout', async () => {
