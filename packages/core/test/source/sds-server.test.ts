@@ -247,6 +247,32 @@ describe('certificates of secret discovery servers', () => {
     await until(() => server.open === 0);
   });
 
+  it('are still received for one of two users of a secret when the other is removed', async () => {
+    secrets = { pair: pairSecret(pair('server')), roots: rootsSecret(pem('ca.crt')), own: pairSecret(pair('server')) };
+    const server = await discovery();
+    const targetUri = `127.0.0.1:${server.port}`;
+    const shared = { targetUri, ...PAIR };
+    const both = { targetUri, ...PAIR, validationContextName: 'roots' };
+    const own = { targetUri, certificatesSecretName: 'own' };
+    const source = await serve(
+      upstreamWith({ sds: shared }),
+      upstreamWith({ sds: both }, 'b'),
+      upstreamWith({ sds: own }, 'c'),
+    );
+    await until(() => [shared, both, own].every((sds) => served(sds) !== undefined));
+    expect(server.open).to.equal(3);
+    source.delete('0');
+    source.delete('2');
+    // What a change removes is served until it is translated, and dropped with the next change.
+    source.set('3', upstreamWith({}, 'd'));
+    // The secret that nobody else uses is not requested any more; the shared one is.
+    await until(() => server.open < 3);
+    secrets = { ...secrets, pair: pairSecret(pair('client')) };
+    server.push();
+    await until(() => served(both) === pem('client.crt'));
+    expect(server.open).to.equal(2);
+  });
+
   it('are not requested by a check on another machine', async () => {
     secrets = {};
     const server = await discovery();

@@ -1,0 +1,86 @@
+import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mock } from 'node:test';
+import { expect } from 'chai';
+import type { DiscoveryStream } from '../../src/source/sds-client.ts';
+import { wantedSecrets } from '../../src/source/sds-secret.ts';
+import { SecretSubscription } from '../../src/source/sds-subscription.ts';
+
+const ROOTS = readFileSync(new URL('../../../routing/test/upstream/certificates/ca.crt', import.meta.url), 'utf8');
+
+/** A stream without a server. */
+class FakeStream extends EventEmitter {
+  readonly sent: unknown[] = [];
+  write(message: unknown): boolean {
+    this.sent.push(message);
+    return true;
+  }
+  cancel(): void {}
+  /** Sends a secret that is accepted. */
+  accept(): void {
+    this.emit('data', { version_info: 'v1', nonce: 'n1' });
+  }
+  end(): void {
+    this.emit('status', { code: 14, details: 'gone' });
+  }
+}
+
+describe('a subscription of a secret', () => {
+  let subscription: SecretSubscription;
+  let streams: FakeStream[];
+  before(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  after(() => mock.timers.reset());
+  afterEach(() => subscription.close());
+
+  /** Lets what was started by a timer run: promises that are already settled. */
+  const settled = () => new Promise(setImmediate);
+
+  function subscribe(): void {
+    streams = [];
+    const loaded = {
+      requestFor: (name: string, request: object) => ({ name, ...request }),
+      secretsOfResponse: () => [{ name: 'roots', validation_context: { trusted_ca: { inline_string: ROOTS } } }],
+    };
+    subscription = new SecretSubscription({
+      wanted: wantedSecrets({ validationContextName: 'roots' })[0]!,
+      server: 'test',
+      serverField: 'targetUri',
+      open: async () => {
+        const stream = new FakeStream();
+        streams.push(stream);
+        return { stream: stream as unknown as DiscoveryStream, loaded: loaded as never };
+      },
+      onChange: () => {},
+      onRejected: () => {},
+      random: () => 1,
+    });
+  }
+
+  /** Ends the stream; expects the next one after this delay, not earlier. */
+  async function expectDelay(delayMs: number): Promise<void> {
+    const count = streams.length;
+    streams.at(-1)!.end();
+    mock.timers.tick(delayMs - 1);
+    await settled();
+    expect(streams, `before ${delayMs} ms`).to.have.length(count);
+    mock.timers.tick(1);
+    await settled();
+    expect(streams, `after ${delayMs} ms`).to.have.length(count + 1);
+  }
+
+  it('opens another stream after growing delays, up to 30 seconds', async () => {
+    subscribe();
+    await settled();
+    for (const delayMs of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) await expectDelay(delayMs);
+  });
+
+  it('begins with the first delay again after an accepted response', async () => {
+    subscribe();
+    await settled();
+    for (const delayMs of [500, 1_000, 2_000]) await expectDelay(delayMs);
+    streams.at(-1)!.accept();
+    expect(subscription.problem).to.equal(undefined);
+    await expectDelay(500);
+    await expectDelay(1_000);
+  });
+});
