@@ -81,9 +81,9 @@ export function createRedisStore(options: RedisStoreOptions): Store {
 
   /** Loads the client only if it is used. */
   const loading = connect(options).then((connected) => {
-    if (isClosed) connected.disconnect();
     redis = connected;
-    connected.run((client) => client.ping()).catch(() => {});
+    // The first command connects.
+    if (!isClosed) connected.run((client) => client.ping()).catch(() => {});
     return connected;
   });
   // Commands report it.

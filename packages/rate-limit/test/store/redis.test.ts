@@ -37,6 +37,17 @@ describe('createRedisStore', function () {
     return store.count(charges, deadlineMs);
   }
 
+  it('keeps no connection that is opened after it was closed', async () => {
+    const connections = async (): Promise<number> => (await redis.command(['client', 'list'])).match(/^id=/gm)!.length;
+    const before = await connections();
+    const closed = createRedisStore({ url: `redis://${redis.host}`, log: recordingLog().log });
+    closed.close();
+    // Its client is loaded and connected after that of the closed one.
+    const next = await connectedStore({ url: `redis://${redis.host}` });
+    while ((await connections()) !== before + 1) await wait(20);
+    next.close();
+  });
+
   it('sends all checks of a turn in one command', async () => {
     await redis.command(['config', 'resetstat']);
     const checks = Array.from({ length: 300 }, (_, i) => count([one(`a${i % 7}`), one(`b${i}`)].slice(0, 1 + (i % 2))));
