@@ -1,4 +1,4 @@
-import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import { status as grpcStatus, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { ListeningServer, Logger } from '@edge-gateway/core';
 import { listenGrpcServer } from '@edge-gateway/core/grpc';
 import { clientStatusOf } from '../chain/failure.ts';
@@ -23,6 +23,7 @@ export function listenGrpc(service: AuthService, options: ListenOptions): Promis
   const { log } = options;
   const implementation = {
     Check(call: ServerUnaryCall<ArrivedCheck, CheckResponse>, reply: sendUnaryData<CheckResponse>) {
+      if (Number(call.getDeadline()) <= Date.now()) return reply(PAST_DEADLINE);
       const gone = new AbortController();
       call.on('cancelled', () => gone.abort());
       void answer(service, call.request, { signal: gone.signal, log }).then((response) => reply(null, response));
@@ -33,6 +34,9 @@ export function listenGrpc(service: AuthService, options: ListenOptions): Promis
     { ...options, maxBytes: MAX_MESSAGE_BYTES },
   );
 }
+
+/** The client has given up already: no step runs, which could use up a login attempt. */
+const PAST_DEADLINE = { code: grpcStatus.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
 
 /** A failure is a rejection, not an error of gRPC, which `failure_mode_allow` of a proxy would allow. */
 async function answer(

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { Client, credentials, Metadata, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { silentLoggers, type ListeningServer, type ServerTls } from '@edge-gateway/core';
@@ -87,6 +89,49 @@ describe('checks over gRPC', () => {
     expect(await codeOf({ attributes: {} })).to.equal(400);
     expect(await codeOf(question({}, { path: 'private' }))).to.equal(400);
     expect(await codeOf({ attributes: { request: { http: { method: 'GET', path: '/' } } } })).to.equal(403);
+  });
+
+  /** Calls with a deadline as it is on the wire; returns the status. */
+  async function statusOf({ port }: ListeningServer, timeout: string): Promise<string> {
+    const session = connect(`http://127.0.0.1:${port}`);
+    session.on('error', () => {});
+    open.push(session);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': Check!.path,
+      'content-type': 'application/grpc',
+      'grpc-timeout': timeout,
+      te: 'trailers',
+    });
+    let code = '';
+    const note = (headers: IncomingHttpHeaders): void => void (code ||= String(headers['grpc-status'] ?? ''));
+    stream
+      .on('response', note)
+      .on('trailers', note)
+      .on('error', () => {});
+    const message = Check!.requestSerialize(question({ 'api-key': 'key-of-alice' })) as Buffer;
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    stream.resume().end(Buffer.concat([head, message]));
+    await once(stream, 'close');
+    return code;
+  }
+
+  it('refuses a check whose deadline has passed, and runs no step', async () => {
+    let checks = 0;
+    const { service } = serve({ 'n/keys': KEYS });
+    const counting: AuthService = {
+      ...service,
+      check(...parts) {
+        checks++;
+        return service.check(...parts);
+      },
+    };
+    const server = await listen(counting);
+    expect(await statusOf(server, '0m')).to.equal(String(status.DEADLINE_EXCEEDED));
+    expect(checks).to.equal(0);
+    expect(await statusOf(server, '1M')).to.equal(String(status.OK));
+    expect(checks).to.equal(1);
   });
 
   it('survives garbage, messages of other types, deep nesting and messages that are too large', async () => {

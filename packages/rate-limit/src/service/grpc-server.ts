@@ -21,8 +21,8 @@ export interface RateLimitListenOptions extends ServerAddress {
 
 /**
  * Serves `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit` and `grpc.health.v1.Health`. Fails a call with INVALID_ARGUMENT if its
- * request is invalid, and with UNAVAILABLE if it cannot be counted: the proxy then allows or rejects the request. Rejects with
- * the error of the socket if it cannot listen.
+ * request is invalid, with UNAVAILABLE if it cannot be counted: the proxy then allows or rejects the request, and with DEADLINE_EXCEEDED,
+ * uncounted, if its deadline has passed. Rejects with the error of the socket if it cannot listen.
  *
  * @example
  * const server = await listenRateLimitGrpc(service, { port: 18081, address: '127.0.0.1', log });
@@ -36,8 +36,10 @@ export function listenRateLimitGrpc(
     reply: sendUnaryData<WireResponse>,
   ): void => {
     const fail = (error: unknown): void => reply(errorOf(error, log));
+    const leftMs = checkMs(call);
+    if (leftMs <= 0) return reply(PAST_DEADLINE);
     try {
-      const response = service.check(call.request, checkMs(call));
+      const response = service.check(call.request, leftMs);
       if (response instanceof Promise) response.then((each) => reply(null, each), fail);
       else reply(null, response);
     } catch (error) {
@@ -50,11 +52,12 @@ export function listenRateLimitGrpc(
   );
 }
 
-/** Returns the time that is left for a call, in milliseconds. */
+/** The client has given up already. */
+const PAST_DEADLINE = { code: status.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
+
+/** Returns the time that is left for a call, in milliseconds; not more than 0 if its deadline has passed. */
 function checkMs(call: ServerUnaryCall<WireRequest, WireResponse>): number {
-  const deadline = call.getDeadline();
-  const left = Number(deadline) - Date.now();
-  return Math.min(Math.max(left, 1), MAX_CHECK_MS);
+  return Math.min(Number(call.getDeadline()) - Date.now(), MAX_CHECK_MS);
 }
 
 function errorOf(error: unknown, log: Logger): Pick<ServiceError, 'code' | 'details'> {

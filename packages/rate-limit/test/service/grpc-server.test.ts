@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { connect } from 'node:http2';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { once } from 'node:events';
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
@@ -164,6 +164,49 @@ describe('the rate limit server over gRPC', () => {
     expect(await codeOf(client, requestSerialize(alice))).to.equal(status.UNAVAILABLE);
     expect(deadlines[0]).to.be.within(1, 150);
     expect(deadlines[1]).to.equal(5000);
+  });
+
+  /** Calls with a deadline as it is on the wire; returns the status. */
+  async function statusOf({ port }: ListeningServer, timeout: string): Promise<string> {
+    const session = connect(`http://127.0.0.1:${port}`);
+    session.on('error', () => {});
+    open.push(session);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      'grpc-timeout': timeout,
+      te: 'trailers',
+    });
+    let code = '';
+    const note = (headers: IncomingHttpHeaders): void => void (code ||= String(headers['grpc-status'] ?? ''));
+    stream
+      .on('response', note)
+      .on('trailers', note)
+      .on('error', () => {});
+    const message = requestSerialize(alice) as Buffer;
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    stream.resume().end(Buffer.concat([head, message]));
+    await once(stream, 'close');
+    return code;
+  }
+
+  it('refuses a call whose deadline has passed, and does not count it', async () => {
+    const asked: number[] = [];
+    const { service } = await serve(PER_USER);
+    const counting = {
+      ...service,
+      check(request: WireRequest, deadlineMs: number) {
+        asked.push(deadlineMs);
+        return service.check(request, deadlineMs);
+      },
+    };
+    const server = await listen(counting);
+    expect(await statusOf(server, '0m')).to.equal(String(status.DEADLINE_EXCEEDED));
+    expect(asked).to.deep.equal([]);
+    expect(await statusOf(server, '1M')).to.equal(String(status.OK));
+    expect(asked).to.deep.equal([5_000]);
   });
 
   it('logs rejected requests without their values', async () => {
