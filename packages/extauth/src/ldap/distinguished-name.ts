@@ -66,3 +66,13 @@ export function canonicalName(text: string): string | undefined {
 function canonicalPair([type, value]: Pair): string {
   return JSON.stringify([type, value.replaceAll(/ {2,}/g, ' ').toLowerCase()]);
 }
+
+/**
+ * Returns the user name as the directory writes it: directories ignore case, so that one user can log in under several spellings.
+ * `undefined` if the entry has another attribute first than the name that was asked for.
+ */
+export function userIdOf(found: string, asked: string): string | undefined {
+  const [[first] = []] = parseName(found) ?? [];
+  const [[own] = []] = parseName(asked) ?? [];
+  return first?.[0] === own?.[0] ? first?.[1] : undefined;
+}

@@ -11,7 +11,7 @@ import type { Ldap } from '@edge-gateway/core/schema';
 import { clientError, UnusableAnswer } from '../chain/failure.ts';
 import { configError } from '../error-codes.ts';
 import { createConnections } from '../ldap/connections.ts';
-import { canonicalName, escapeValue, parseName } from '../ldap/distinguished-name.ts';
+import { canonicalName, escapeValue, userIdOf } from '../ldap/distinguished-name.ts';
 import { basicCredentials, type BasicCredentials } from '../request/basic-credentials.ts';
 import { createClientSlots, networkOf } from '../request/client-slots.ts';
 import { serverTls } from '../server/tls.ts';
@@ -78,7 +78,7 @@ export const ldapMethod: AuthMethodKind<Ldap> = {
         if (!entry) return denied(403, 'the entry of the user does not match the search filter, or cannot be read');
         const groups = groupsOf(entry, spec.membershipAttributeName || DEFAULT_MEMBERSHIP);
         if (!groups.some((group) => allowed.has(canonicalName(group) ?? ''))) return denied(403, 'no allowed group');
-        return { allowed: true, userId: userIdOf(entry, name) ?? given.name, claims: { groups } };
+        return { allowed: true, userId: userIdOf(entry.dn, name) ?? given.name, claims: { groups } };
       }, request.signal);
     }
 
@@ -169,13 +169,6 @@ function groupsOf(entry: Entry, attribute: string): readonly string[] {
     .filter(([name]) => name !== 'dn' && name.toLowerCase() === wanted)
     .flatMap(([, values]) => [values].flat())
     .map((value) => value.toString());
-}
-
-/** Returns the user name as the directory writes it: directories ignore case, so that one user can log in under several spellings. */
-function userIdOf(entry: Entry, asked: string): string | undefined {
-  const [[first] = []] = parseName(entry.dn) ?? [];
-  const [[own] = []] = parseName(asked) ?? [];
-  return first?.[0] === own?.[0] ? first?.[1] : undefined;
 }
 
 function denied(status: 401 | 403 | 500, reason: string): AuthDenied {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { canonicalName, escapeValue, parseName } from '../../src/ldap/distinguished-name.ts';
+import { canonicalName, escapeValue, parseName, userIdOf } from '../../src/ldap/distinguished-name.ts';
 
 describe('distinguished names', () => {
   it('escapes every character with a meaning, so that the value is read back', () => {
@@ -75,4 +75,27 @@ describe('distinguished names', () => {
       expect(canonicalName(name), name).to.equal(undefined);
     }
   });
+});
+
+describe('the user of an entry', () => {
+  const cases: [string, found: string, asked: string, string | undefined][] = [
+    ['has the spelling of the directory', 'uid=Rick,ou=people,dc=a', 'UID=rick,ou=people,dc=a', 'Rick'],
+    ['is unescaped', String.raw`uid=a\2cb\20,dc=a`, String.raw`uid=A\,b\20,dc=a`, 'a,b '],
+    ['is the first of several attributes', 'uid=Rick+cn=R,dc=a', 'uid=rick+cn=r,dc=a', 'Rick'],
+    [
+      'is unknown for an entry that another attribute names, such as an alias',
+      'cn=Boss,dc=a',
+      'uid=rick,dc=a',
+      undefined,
+    ],
+    ['is unknown for another order of the attributes', 'cn=R+uid=Rick,dc=a', 'uid=rick+cn=r,dc=a', undefined],
+    ['is unknown for a malformed name', 'Rick', 'uid=rick,dc=a', undefined],
+    ['is unknown for the root', '', 'uid=rick,dc=a', undefined],
+    ['is unknown if both are malformed', '', '', undefined],
+  ];
+  for (const [name, found, asked, expected] of cases) {
+    it(name, () => {
+      expect(userIdOf(found, asked)).to.equal(expected);
+    });
+  }
 });
