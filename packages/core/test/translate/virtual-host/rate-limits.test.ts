@@ -333,6 +333,31 @@ spec: { bindPort: 8080, httpGateway: { options: { ratelimitServer: { ${server} }
     expect(problemsOf(translation)).to.deep.equal([]);
   });
 
+  it('causes a warning if its Upstream is rejected, with the reason', () => {
+    const documents = [
+      UPSTREAM,
+      settings('ratelimitServerRef: { name: echo, namespace: "" }'),
+      service('a', '', route('/')),
+    ];
+    const stored = new Map(unvalidated(documents.join('---\n')));
+    const key = keyOf('Upstream', { name: 'echo', namespace: 'gw-system' });
+    const origin = { file: 'a.yaml', line: 1, column: 1 };
+    const issue = { code: 'STATUS', severity: 'error', path: ['spec'], message: 'it is wrong', origin } as const;
+    stored.set(key, { key, resource: undefined, stale: false, issues: [issue] });
+    const problem = problemsOf(translate({ stored })).find((text) => text.includes('Settings/'));
+    expect(problem)
+      .to.match(
+        /^warning Settings\/gw-system\/default spec\.ratelimitServer\.ratelimitServerRef: requests are counted in the gateway: /,
+      )
+      .and.include('it is wrong');
+  });
+
+  it('causes no warning without a name, or for an Upstream that is usable', () => {
+    const host = service('a', '', route('/'));
+    for (const server of ['ratelimitServerRef: { name: "" }', 'denyOnFail: true', 'ratelimitServerRef: { name: echo }'])
+      expect(problemsOf(run(settings(server), host)), server).to.deep.equal([]);
+  });
+
   it('causes a warning if its Upstream is missing, until it exists', () => {
     const documents = [
       UPSTREAM,
