@@ -131,6 +131,7 @@ export {
   RESPONSE_OPERATORS,
 } from './syntax/header-format.ts';
 export { upstreamHttpVersion, type UpstreamHttpVersion } from './upstream/http-version.ts';
+export { grpcTypeOf, type GrpcKind, type GrpcType } from './http/grpc-type.ts';
 export { GRPC_STATUSES } from './syntax/grpc-status.ts';
 export { shareOf, type Fraction } from './syntax/fraction.ts';
 export { isHost } from './syntax/host.ts';

@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_FRAGMENT: { status: 400, message: 'the request target must not contain a fragment' },
   ERR_ROUTING_GRPC_JSON: { status: 400, message: 'the request does not fit the gRPC method' },
   ERR_ROUTING_GRPC_JSON_RESPONSE: { status: 502, message: 'the gRPC response of the upstream is invalid' },
+  ERR_ROUTING_GRPC_WEB: { status: 400, message: 'malformed base64 in a gRPC-Web request' },
   ERR_ROUTING_HANDLER: { status: 500, message: 'the request could not be processed' },
   ERR_ROUTING_HEAD_TOO_LARGE: { status: 431, message: 'the request head is larger than allowed' },
   ERR_ROUTING_HTTP10: { status: 426, message: 'HTTP/1.0 is not supported here' },

@@ -56,6 +56,8 @@ export interface SnapshotSettings {
   readonly requireRbac: boolean;
   /** Default of `escapeCharacters` in transformations. Default false. */
   readonly escapeCharacters?: boolean;
+  /** Does not translate gRPC-Web on listeners without settings of their own. Default false. */
+  readonly disableGrpcWeb?: boolean;
   /** Logs the messages before and after transformations at level debug. Default false. */
   readonly logTransformations?: boolean;
 }

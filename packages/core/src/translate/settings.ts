@@ -79,6 +79,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
       ...(spec.ratelimit && { ratelimit: spec.ratelimit }),
       ...(spec.ratelimitServer && { ratelimitServer: spec.ratelimitServer }),
       requireRbac: rbac?.requireRbac ?? false,
+      ...(gw.disableGrpcWeb && { disableGrpcWeb: true }),
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
       ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),
     }),

@@ -21,6 +21,11 @@ export function grpcStatusOf({ result }: RequestRecord): number {
   return writtenStatus(result) ?? BY_HTTP[result.status] ?? UNKNOWN;
 }
 
+/** Returns the gRPC status of a response of the gateway, by its HTTP status. */
+export function grpcStatusOfHttp(status: number): number {
+  return status === 200 ? UNKNOWN : (BY_HTTP[status] ?? UNKNOWN);
+}
+
 /** Returns a field that a gRPC response has in its trailers, or in its head if it has no body. */
 export function grpcField({ responseTrailers, responseHeaders }: RequestRecord['result'], name: string) {
   return findHeader(responseTrailers, name) ?? findHeader(responseHeaders, name);

@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import { lingerOnClose } from '@edge-gateway/core';
+import { grpcTypeOf, lingerOnClose } from '@edge-gateway/core';
+import { findHeader } from '../http1/flat-headers.ts';
 import { expectationOf } from '../http1/expectation.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { isReusable, reuse } from '../http1/read-buffer.ts';
@@ -74,7 +75,7 @@ export class ForwardedExchange extends UpstreamExchange {
     if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
     const hasTrailers = this.#trailers !== undefined && this.#req.rawTrailers.length > 0;
     if (!this.head.body && (hasBody(this.#req) || hasTrailers)) this.body = this.createBody(this.#req);
-    if (this.#trailers && this.body) this.body.filterTrailers = this.#trailers.ofRequest;
+    if (this.#trailers && this.body && !isGrpc(this.head.headers)) this.body.filterTrailers = this.#trailers.ofRequest;
     if (this.head.passesInterim === true && this.body)
       this.#expectsContinue = expectationOf(this.#req)?.defer() === true;
     const { streamLimits } = this.head;
@@ -88,6 +89,11 @@ export class ForwardedExchange extends UpstreamExchange {
 
   get #isHttp2(): boolean {
     return this.#req.httpVersionMajor > 1;
+  }
+
+  /** The listener limits the pauses of HTTP/2 clients: their requests may stay open during the response. */
+  protected override get mayPause(): boolean {
+    return this.#isHttp2;
   }
 
   protected createBody(req: IncomingMessage): RequestBody {
@@ -240,6 +246,11 @@ export class ForwardedExchange extends UpstreamExchange {
     // The client is late, not the upstream, if its request is not complete.
     this.fail({ failure: this.#req.complete ? failure : { ...failure, status: 408 }, flags, details });
   }
+}
+
+/** Requests of gRPC have no trailers, so that their last message ends the stream. */
+function isGrpc(headers: readonly string[]): boolean {
+  return grpcTypeOf(findHeader(headers, 'content-type') ?? '')?.kind === 'grpc';
 }
 
 /** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { grpcTypeOf } from '@edge-gateway/core';
+import { findHeader } from '../http1/flat-headers.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { announcedTrailers, forwardableTrailers, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead } from './forward.ts';
@@ -47,7 +49,9 @@ export class ForwardedTrailers {
   add(received: readonly string[]): boolean {
     if (!this.#headers) return false;
     if (received.length > 2 * this.#maxFields) throw new UpstreamProtocolError('too many trailers');
-    const trailers = forwardableTrailers(received, this.#headers, this.#rules);
+    // The metadata of gRPC may have the same name before and after the messages.
+    const isGrpc = grpcTypeOf(findHeader(this.#headers, 'content-type') ?? '') !== undefined;
+    const trailers = forwardableTrailers(received, isGrpc ? NONE : this.#headers, this.#rules);
     if (trailers.length > 0) {
       this.#head.onTrailers?.(trailers);
       const pairs: [string, string][] = [];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { FORWARDED_HEADERS, isHost, plainAddress, type Facts } from '@edge-gateway/core';
+import { FORWARDED_HEADERS, grpcTypeOf, isHost, plainAddress, type Facts, type GrpcKind } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedConnection, RecordedHead } from '../format/record.ts';
 import { removeWhere } from '../http1/flat-headers.ts';
@@ -29,6 +29,8 @@ export class DownstreamHead implements RecordedHead {
   requestId = '';
   clientAddress = '';
   scheme: 'http' | 'https' = 'http';
+  /** Set for a request of gRPC or gRPC-Web. */
+  grpc: GrpcKind | undefined;
   /** Set if the head must be rejected. */
   rejected: RoutingErrorCode | undefined;
 
@@ -54,6 +56,8 @@ export class DownstreamHead implements RecordedHead {
   }
 }
 
+const GRPC_PREFIX = 'application/grpc';
+
 /** Values of `Connection` that name no header, as nearly every client sends them. */
 const PLAIN_CONNECTION_VALUES: ReadonlySet<string> = new Set([
   'keep-alive',
@@ -70,6 +74,7 @@ class Found {
   trailers = false;
   /** Names that `Trailer` announces, if trailers are forwarded. */
   announced: string | undefined;
+  grpc: GrpcKind | undefined;
   refuse: RoutingErrorCode | undefined;
   forwarded: Map<string, string> | undefined;
   /** The `x-envoy-*` headers, if internal callers are configured and the request has any. */
@@ -99,6 +104,7 @@ export function sanitizeRequestHead(
   if (written !== '' && !isHost(written)) found.refuse ??= 'ERR_ROUTING_BAD_HOST';
   head.authority = settings.stripAnyHostPort ? withoutPort(written) : written;
   if (head.authority !== '') headers.unshift('host', head.authority);
+  head.grpc = found.grpc;
   head.rejected = found.refuse;
   const forwarded = found.forwarded;
   head.requestId = requestIdOf(forwarded?.get('x-request-id'), settings, newRequestId);
@@ -140,6 +146,7 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
     } else if (name.startsWith('x-envoy-')) {
       if (settings.isInternal) (found.envoy ??= []).push(name, value);
     } else {
+      if (name === 'content-type' && value.startsWith(GRPC_PREFIX)) found.grpc = grpcTypeOf(value)?.kind;
       headers.push(name, value);
     }
   }

@@ -134,6 +134,8 @@ export interface CompiledListener extends RouteTable {
   readonly unrouted: Unrouted | undefined;
   /** Logs of its connections; missing if there are none. */
   readonly connectionLogs: readonly AccessLog[] | undefined;
+  /** True if gRPC-Web is translated to gRPC. */
+  readonly translatesGrpcWeb: boolean;
   /** Missing without tracing. */
   readonly tracer: Tracer | undefined;
   /** True if an access log has the time at which requests are complete. */
@@ -194,6 +196,7 @@ function compileListener(
     secretUsers,
     domains,
     findHost: domains.find.bind(domains),
+    translatesGrpcWeb: translatesGrpcWeb(source, written),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     unrouted: same ? before.unrouted : compileUnrouted({ ...environment, source, shared }),
     unroutedMask: same ? before.unroutedMask : unroutedMaskOf(source, environment.context),
@@ -216,6 +219,11 @@ function staleHosts({ secretUsers, hosts }: CompiledListener, { secrets }: Conte
 }
 
 type Hosts = CompiledListener['hosts'];
+
+/** The block of the listener, also an empty one, replaces the setting. */
+function translatesGrpcWeb({ httpOptions: { grpcWeb } }: Listener, { disableGrpcWeb }: SnapshotSettings): boolean {
+  return grpcWeb ? grpcWeb.disable !== true : disableGrpcWeb !== true;
+}
 
 function* domainsOf(sources: Iterable<VirtualHost>, hosts: Hosts): Generator<string> {
   for (const source of sources) if (hosts.has(source)) yield* source.domains;

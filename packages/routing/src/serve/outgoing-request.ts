@@ -89,7 +89,7 @@ export function shareFacts(request: OutgoingRequest): Facts {
   facts.routeName = route.routeName;
   facts.upstream = route.upstream;
   facts.bufferLimitBytes = request.settings.bufferLimitBytes;
-  facts.passesTrailers = request.settings.trailers !== undefined;
+  facts.passesTrailers = request.settings.trailers !== undefined || req.httpVersionMajor > 1;
   return facts;
 }
 

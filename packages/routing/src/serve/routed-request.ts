@@ -46,6 +46,7 @@ import {
   failureReply,
 } from './reply.ts';
 import type { RoutingErrorCode } from '../error-codes.ts';
+import { grpcReply } from './grpc-reply.ts';
 import { RequestFilters } from './filter-response.ts';
 import { sessionHeader } from './host-choice.ts';
 import { addAttemptCount, addServiceTime, applyRecorded, finishResponse } from './response-headers.ts';
@@ -115,6 +116,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   met: Set<Handler> | undefined;
   /** Set if the route filters responses. */
   filters: RequestFilters | undefined;
+  /** True if it is translated from gRPC-Web: its trailers are in the body. */
+  translatesGrpcWeb = false;
   /** True once it was passed to the forwarder. */
   sent = false;
   finished = false;
@@ -174,7 +177,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   get trailers(): TrailerRules | undefined {
-    return this.facts?.readsTrailers ? FILTER_TRAILERS : this.listener.settings.trailers;
+    if (this.facts?.readsTrailers) return FILTER_TRAILERS;
+    const { trailers, http2Trailers } = this.listener.settings;
+    return trailers ?? (this.req.httpVersionMajor > 1 ? http2Trailers : undefined);
   }
 
   get metadata(): RequestRecord['metadata'] {
@@ -288,7 +293,11 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
       return this.finish();
     }
     const { pages } = this.environment;
-    const reply = written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
+    const { grpc } = this.head;
+    const isGrpc = grpc === 'grpc' || (grpc !== undefined && this.translatesGrpcWeb);
+    const forClient = (): LocalReply =>
+      written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
+    const reply = isGrpc ? grpcReply(written, 'application/grpc') : forClient();
     const headers = headersOf(reply);
     if (this.filters) this.filters.isLocalReply = true;
     this.result.status = reply.status;

@@ -4,6 +4,7 @@ import { removeHeader } from '../http1/flat-headers.ts';
 import { resolveAction, type CompiledAction, type CompiledDestination, type Plan } from '../route/compile/route.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { isHealthPath, respondHealth } from './health-path.ts';
+import { withGrpcWeb } from './grpc-web.ts';
 import { failureReply, redirectReply, textReply } from './reply.ts';
 import { respond } from './respond.ts';
 import type { RequestExits, RoutedRequest } from './routed-request.ts';
@@ -89,6 +90,7 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
   } else {
     route.plan = action.plan;
   }
+  if (request.head.grpc !== undefined && request.listener.translatesGrpcWeb) translateGrpcWeb(request);
   if (route.plan.filters) request.filterResponse(route.plan.filters);
   else if (request.filters) request.filterResponse([]);
   // Facts are created only if a concern reads or writes them.
@@ -96,6 +98,12 @@ function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAct
     shareFacts(request);
   if (action.type === 'respond') request.facts!.complexityCharges ??= [];
   return true;
+}
+
+function translateGrpcWeb(request: RoutedRequest): void {
+  if (request.head.grpc === 'grpc') return;
+  request.translatesGrpcWeb = true;
+  request.route.plan = withGrpcWeb(request.route.plan);
 }
 
 /** Removes the header that chooses the cluster, unless a concern sets it later, with `sanitizeClusterHeader`. */

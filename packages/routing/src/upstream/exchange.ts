@@ -77,8 +77,8 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
   }
 
   protected send(request: UpstreamRequest): void {
-    const { timeoutMs } = request;
-    if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, this.#startedAt);
+    this.#request = request;
+    this.#limitTime(this.#startedAt);
     this.#dispatch(request);
   }
 
@@ -117,6 +117,11 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
   protected leave(): void {
     if (this.connection) this.connection.leave();
     else this.#pool?.cancel(this);
+  }
+
+  #limitTime(from = performance.now()): void {
+    const { timeoutMs } = this.#request!;
+    if (timeoutMs > 0) this.#deadline = this.cluster.deadlines.start(this, timeoutMs, from);
   }
 
   /** Ends the current attempt as failed. */
@@ -160,6 +165,11 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
     this.fail(explain(error, progress.sent ? 'sent' : 'connecting'));
   }
 
+  /** True if clients may pause while they send the request. */
+  protected get mayPause(): boolean {
+    return false;
+  }
+
   /** True if the client has to send more of the request before the upstream can respond. */
   protected get waitsForClient(): boolean {
     const body = this.#request?.body;
@@ -167,7 +177,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
   }
 
   expire(): void {
-    if (this.waitsForClient) return this.#clientIsLate();
+    if (this.waitsForClient) return this.mayPause ? this.#limitTime() : this.#clientIsLate();
     this.cluster.stats.rqTimeout.value++;
     this.host.rqTimeout++;
     const cause = `no response in ${this.#request!.timeoutMs} ms`;

@@ -177,7 +177,9 @@ const http = f.block({
     'Responds with 200 to requests for one path, before routes and their policies, and with 503 while the proxy is draining or `/healthcheck/fail` of the proxy admin was called.',
     { path: f.text('Exact path, with its query.') },
   ),
-  grpcWeb: f.group('Translation of gRPC-Web.', f.notYet, { disable: f.flag('Disables it.') }),
+  grpcWeb: f.group('Translation of gRPC-Web requests to gRPC. Default: by Settings `gw.disableGrpcWeb`.', {
+    disable: f.flag('Disables it.'),
+  }),
   gzip: f.of(Gzip, 'Compresses responses.'),
   buffer: f.of(Buffer, 'Buffers requests until their body is complete.'),
   csrf: f.of(Csrf, 'Rejects mutating requests from other origins, where no more specific block does.'),

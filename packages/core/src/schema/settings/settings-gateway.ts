@@ -90,7 +90,7 @@ const gw = f.block({
   endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', { default: '5m', ...f.notYet }),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
   disableKubernetesDestinations: f.flag('Rejects `kube` destinations.'),
-  disableGrpcWeb: f.flag('Omits the gRPC-Web translation.', f.notYet),
+  disableGrpcWeb: f.flag('Does not translate gRPC-Web on listeners without `grpcWeb`.'),
   disableProxyGarbageCollection: f.flag('Keeps Proxies of deleted gateways.', f.notYet),
   enableRestEds: f.flag('Serves endpoints over REST.', f.notYet),
   removeUnusedFilters: f.flag('Omits unused filters.', f.notYet),

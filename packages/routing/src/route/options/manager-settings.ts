@@ -78,7 +78,9 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     /** True passes on interim responses and `Expect: 100-continue`. */
     passesInterim: written.proxy100Continue === true,
     /** How trailers are forwarded; `undefined` drops them. */
-    trailers: compileTrailers(written),
+    trailers: written.enableTrailers ? trailerRules(written) : undefined,
+    /** How those of HTTP/2 clients are forwarded, which cannot be disabled. */
+    http2Trailers: trailerRules(written),
     /** How names of headers are written. */
     headerCase: headerCaseOf(written),
     dynamicStats: options.router?.dynamicStats !== false,
@@ -94,8 +96,7 @@ export function headerCaseOf({ properCaseHeaderKeyFormat, preserveCaseHeaderKeyF
   return preserveCaseHeaderKeyFormat ? 'preserve' : undefined;
 }
 
-function compileTrailers({ enableTrailers, headersWithUnderscoresAction: action }: Manager): TrailerRules | undefined {
-  if (!enableTrailers) return undefined;
+function trailerRules({ headersWithUnderscoresAction: action }: Manager): TrailerRules {
   return { dropsUnderscores: action !== undefined && UNDERSCORES[action] !== 'allow' };
 }
 

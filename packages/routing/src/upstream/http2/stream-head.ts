@@ -26,11 +26,13 @@ export function requestHeaders(line: RequestLine, target: RequestTarget, framing
   checkTarget(method, path);
   const list = [':method', method, ':scheme', target.scheme, ':authority', '', ':path', path];
   let authority: string | undefined;
+  let isGrpc = false;
+  let acceptsThem = false;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
     const value = headers[i + 1]!;
     if (isFraming(name)) {
-      if (name.length === 2 && acceptsTrailers(value)) list.push('te', 'trailers');
+      if (name.length === 2 && acceptsTrailers(value)) acceptsThem = true;
       else if (line.sendsTrailers === true && framing === 'chunked' && sameName(name, 'trailer'))
         list.push('trailer', value);
       continue;
@@ -39,8 +41,13 @@ export function requestHeaders(line: RequestLine, target: RequestTarget, framing
     if (sameName(name, 'host')) {
       if (authority !== undefined) throw new RequestHeadError('two hosts');
       authority = value;
-    } else list.push(name.toLowerCase(), value);
+    } else {
+      if (name.length === 12 && value.startsWith('application/grpc') && sameName(name, 'content-type')) isGrpc = true;
+      list.push(name.toLowerCase(), value);
+    }
   }
+  // Without it servers of gRPC reject a request.
+  if (acceptsThem || isGrpc) list.push('te', 'trailers');
   list[5] = authority ?? target.authority;
   if (line.expectsContinue === true) list.push('expect', '100-continue');
   if (typeof framing === 'number') list.push('content-length', String(framing));
