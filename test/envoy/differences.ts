@@ -84,16 +84,6 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
-    topic: 'Responses of the gateway itself',
-    gateway: 'Responses of the gateway to gRPC requests have an HTTP status, such as 504.',
-    envoy: '200 with `grpc-status`.',
-    reason: 'gRPC needs HTTP/2, which is not served yet.',
-    scenarios: {
-      'grpc-timeout: above the maximum': { response: ['504 Gateway Timeout', '200 OK'] },
-      'grpc-timeout: of a gRPC request': { response: ['504 Gateway Timeout', '200 OK'] },
-    },
-  },
-  {
     topic: 'Requests that are rejected',
     gateway: '`OPTIONS *` gives 204 with `Allow`.',
     envoy: '404.',

@@ -8,6 +8,7 @@ import { failures } from './failures.ts';
 import { faults } from './faults.ts';
 import { forwarded } from './forwarded.ts';
 import { framing } from './framing.ts';
+import { grpc } from './grpc.ts';
 import { hashing } from './hashing.ts';
 import { headerCase } from './header-case.ts';
 import { headers } from './headers.ts';
@@ -36,6 +37,7 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   faults,
   forwarded,
   framing,
+  grpc,
   hashing,
   headerCase,
   headers,

@@ -8,7 +8,7 @@ export interface GrpcType {
   readonly format: string;
 }
 
-const TYPE = /^application\/grpc(-web(-text)?)?(\+[\w.-]{1,64})?[\t ]*(?:;|$)/i;
+const TYPE = /^application\/grpc(-web(-text)?)?(\+[\w.-]{1,64})?$/i;
 
 /**
  * Returns what a `content-type` says about gRPC; `undefined` if it is not one of gRPC or gRPC-Web.

@@ -11,11 +11,11 @@ const OF_BODY = /^content-/;
  * Returns a response of the gateway in the form that gRPC clients understand: status 200 without a body, with the gRPC status for the
  * HTTP status, and the text as message. `contentType` is that of the request.
  */
-export function grpcReply({ status, body, headers, error }: LocalReply, contentType: string): LocalReply {
+export function grpcReply({ status, body, headers, error, grpcStatus }: LocalReply, contentType: string): LocalReply {
   const kept = [...headers];
   removeWhere(kept, (name) => OF_BODY.test(name.toLowerCase()));
   const text = error?.message ?? body;
-  kept.push('content-type', contentType, 'grpc-status', String(grpcStatusOfHttp(status)));
+  kept.push('content-type', contentType, 'grpc-status', String(grpcStatus ?? grpcStatusOfHttp(status)));
   if (text !== '') kept.push('grpc-message', percentEncoded(text));
   return { status: 200, body: '', contentType: '', headers: kept };
 }

@@ -4,7 +4,11 @@ import { hasBody } from '../http1/request-body.ts';
 import { hasHeader } from '../http1/flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 
-export type LocalReply = ErrorResponse;
+/** A response of the gateway itself. */
+export interface LocalReply extends ErrorResponse {
+  /** The status for gRPC requests. Default: that for the HTTP status. */
+  readonly grpcStatus?: number;
+}
 
 const TEXT = 'text/plain';
 const UNKNOWN = { code: 'ERR_ROUTING_HANDLER', ...ERROR_CODES.ERR_ROUTING_HANDLER };

@@ -88,6 +88,8 @@ export interface UpgradeSocket {
   readonly head: Buffer;
 }
 
+/** The gRPC status of a stream that took too long. */
+const DEADLINE_EXCEEDED = 4;
 /** A request whose head could not be read. */
 const NO_HEAD = new DownstreamHead('', '');
 
@@ -393,7 +395,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const overloaded = code === 'ERR_ROUTING_UPSTREAM_OVERFLOW' && !this.settings.suppressEnvoyHeaders;
     if (overloaded) headers.push('x-envoy-overloaded', 'true');
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
-    return failureReply(status, message, headers);
+    const reply = failureReply(status, message, headers);
+    return code === 'ERR_ROUTING_STREAM_DURATION' ? { ...reply, grpcStatus: DEADLINE_EXCEEDED } : reply;
   }
 
   #changeResponse(headers: string[]): void {

@@ -1,4 +1,4 @@
-import { delayOf, type Route } from '@edge-gateway/core';
+import { delayOf, grpcTypeOf, type Route } from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
 
 /** Limits of the streams of a route besides its timeout. */
@@ -44,12 +44,11 @@ export function streamLimitsOf({ idleMs, durationMs, grpc }: StreamPolicy, heade
   return { idleMs, durationMs: bounded > grpc.offsetMs ? bounded - grpc.offsetMs : bounded };
 }
 
-const GRPC = /^application\/grpc(?:$|[+;])/i;
 const TIMEOUT = /^(\d{1,8})([HMSmun])$/;
 const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
 function isGrpc(headers: readonly string[]): boolean {
-  return GRPC.test(findHeader(headers, 'content-type') ?? '');
+  return grpcTypeOf(findHeader(headers, 'content-type') ?? '')?.kind === 'grpc';
 }
 
 /** Reads `1S` or `100m` in milliseconds, rounded up; `undefined` for anything that gRPC does not define. */
