@@ -39,8 +39,8 @@ export interface Http2ConnectionParts {
   readonly deadlines: Deadlines;
 }
 
-/** The highest stream identifier: the client may still open streams. */
-const ANY_STREAM = 2 ** 31 - 1;
+/** `REFUSED_STREAM` of RFC 9113 7: the client may send the request again. */
+const REFUSED = 0x7;
 /** `ENHANCE_YOUR_CALM` of RFC 9113 7. */
 const CALM_DOWN = 0xb;
 /** A stream that the client resets before this time is premature. */
@@ -61,7 +61,7 @@ export class Http2Connection {
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #headTimer: NodeJS.Timeout | undefined;
-  #closing = false;
+  #closeTimer: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, parts: Http2ConnectionParts) {
     const { limits } = parts;
@@ -79,23 +79,23 @@ export class Http2Connection {
     socket.once('close', () => {
       clearTimeout(this.#idleTimer);
       clearTimeout(this.#headTimer);
+      clearTimeout(this.#closeTimer);
     });
   }
 
   /**
-   * Closes the connection without losing a request: announces it at once, and after the grace period names the last
-   * request that is served (RFC 9113 6.8). It is closed when the requests in progress have ended.
+   * Closes the connection when the requests in progress have ended. GOAWAY names the last of them, so that clients send later ones again
+   * elsewhere (RFC 9113 6.8): at once, or as soon as the connection was idle for `graceMs`.
    */
   closeGracefully(graceMs: number): void {
-    if (this.#closing || this.#session.destroyed) return;
-    this.#closing = true;
-    if (graceMs <= 0) return this.#close();
-    this.#session.goaway(0, ANY_STREAM);
-    setTimeout(() => this.#close(), graceMs).unref();
+    if (this.#session.closed) return;
+    const rest = this.active > 0 ? 0 : this.#idleSince + graceMs - performance.now();
+    if (rest <= 0) return this.#close();
+    clearTimeout(this.#closeTimer);
+    this.#closeTimer = setTimeout(() => this.#close(), Math.ceil(rest)).unref();
   }
 
   #close(): void {
-    this.#closing = true;
     const session = this.#session;
     if (session.destroyed || session.closed) return;
     session.close();
@@ -127,6 +127,8 @@ export class Http2Connection {
     if (this.#headTimer) clearTimeout(this.#headTimer);
     this.#headTimer = undefined;
     const { limits } = this;
+    // It was received together with the last one that is served.
+    if (this.#session.closed) return stream.close(REFUSED);
     this.active++;
     this.requests++;
     this.#parts.stats.http2Requests.value++;
@@ -139,7 +141,7 @@ export class Http2Connection {
     this.active--;
     this.#idleSince = performance.now();
     if (isReset) this.#countReset(startedAt);
-    if (this.active === 0 && this.#closing && this.#session.closed) this.#endSoon();
+    if (this.active === 0 && this.#session.closed) this.#endSoon();
   }
 
   /** A client that opens streams only to reset them costs more than it pays. */

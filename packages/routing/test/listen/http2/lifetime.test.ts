@@ -1,0 +1,286 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import type { Listener } from '@edge-gateway/core';
+import { directOf, hostOf, routeOf } from '../../snapshots.ts';
+import { answerOf } from './client.ts';
+import { CODE, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame } from './frames.ts';
+import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+
+const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
+  httpOptions: { httpConnectionManagerSettings },
+});
+
+/** The beginning of an upload that does not go on. */
+const upload = (stream: number): Buffer =>
+  Buffer.concat([
+    frame(FRAME.headers, FLAG.endHeaders, stream, requestFields('/upload')),
+    frame(FRAME.data, 0, stream, Buffer.from('part')),
+  ]);
+
+/** An upstream that holds its responses. */
+function holding(): { respond: NonNullable<Http2GatewayParts['respond']>; next(): Promise<ServerResponse> } {
+  const held: ServerResponse[] = [];
+  let wake = (): void => {};
+  return {
+    respond(_req, res) {
+      held.push(res);
+      wake();
+    },
+    async next() {
+      while (held.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return held.shift()!;
+    },
+  };
+}
+
+describe('the lifetime of HTTP/2 connections', () => {
+  let gateway: Http2Gateway | undefined;
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+  const start = async (parts?: Http2GatewayParts): Promise<Http2Gateway> => (gateway = await http2Gateway(parts));
+
+  it('ends when the listener drains, after the requests in progress; GOAWAY names the last of them', async () => {
+    const { respond, next } = holding();
+    const { port, listeners } = await start({ respond });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/1'), requestFrame(3, '/2'));
+    const [first, second] = [await next(), await next()];
+    const drained = listeners.drain(30_000);
+    const goaway = await frames.until(({ type }) => type === FRAME.goaway);
+    expect([goaway.payload.readUInt32BE(0), goaway.payload.readUInt32BE(4)]).to.deep.equal([3, CODE.none]);
+    frames.send(requestFrame(5, '/not-served'));
+    first.end('first');
+    second.end('second');
+    expect([await frames.status(1), await frames.status(3)]).to.deep.equal([200, 200]);
+    await frames.closed;
+    expect(frames.frames.some(({ stream, type }) => stream === 5 && type === FRAME.headers)).to.equal(false);
+    await drained;
+  });
+
+  it('goes on for a request that arrives soon after the listener drains', async () => {
+    const { port, listeners } = await start();
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    await frames.status(1);
+    const drained = listeners.drain(30_000);
+    frames.send(requestFrame(3, '/'));
+    expect(await frames.status(3)).to.equal(200);
+    await Promise.all([frames.closed, drained]);
+  });
+
+  it('ends soon when the listener drains and there is no request', async () => {
+    const { client, listeners } = await start();
+    const { ask, closed } = await client();
+    await ask('/');
+    await Promise.all([listeners.drain(30_000), closed]);
+  });
+
+  it('ends with the drain time although a request is in progress', async () => {
+    const { respond, next } = holding();
+    const { client, listeners } = await start({ respond });
+    const { open, closed } = await client();
+    const stream = open('/');
+    stream.end();
+    await next();
+    await listeners.drain(100);
+    await closed;
+    expect(stream.destroyed).to.equal(true);
+  });
+
+  it('ends after idleTimeout without a request', async () => {
+    const { port } = await start({ listener: settings({ idleTimeout: '0.2s' }) });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    expect(await frames.status(1)).to.equal(200);
+    expect(await frames.goaway()).to.equal(CODE.none);
+  });
+
+  it('does not end while a request is in progress', async () => {
+    const { respond, next } = holding();
+    const { port } = await start({ respond, listener: settings({ idleTimeout: '0.1s' }) });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    const response = await next();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    response.end('done');
+    expect(await frames.status(1)).to.equal(200);
+    expect(await frames.goaway()).to.equal(CODE.none);
+  });
+
+  it('ends at maxConnectionDuration, after the request in progress', async () => {
+    const { respond, next } = holding();
+    const { port } = await start({ respond, listener: settings({ maxConnectionDuration: '0.2s' }) });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    const response = await next();
+    await frames.until(({ type }) => type === FRAME.goaway);
+    response.end('done');
+    expect(await frames.status(1)).to.equal(200);
+    expect(await frames.goaway()).to.equal(CODE.none);
+  });
+
+  it('ends after maxRequestsPerConnection, and later requests are not served', async () => {
+    let requests = 0;
+    const { port } = await start({
+      respond: (_req, res) => {
+        requests++;
+        res.end();
+      },
+      listener: settings({ maxRequestsPerConnection: 2 }),
+    });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'), requestFrame(3, '/'), requestFrame(5, '/'), requestFrame(7, '/'));
+    expect([await frames.status(1), await frames.status(3)]).to.deep.equal([200, 200]);
+    await frames.closed;
+    const answered = frames.frames.filter(({ type }) => type === FRAME.headers).map(({ stream }) => stream);
+    expect(answered.toSorted()).to.deep.equal([1, 3]);
+    expect(requests).to.equal(2);
+  });
+
+  it('ends if no request arrives in time', async () => {
+    const { port } = await start({ listener: settings({ requestHeadersTimeout: '0.2s' }) });
+    const frames = await FrameClient.open(port);
+    expect(await frames.goaway()).to.equal(CODE.none);
+  });
+
+  it('limits the pauses of an upload with 408, and of a response with a reset', async () => {
+    const { port } = await start({
+      respond: (req, res) => {
+        if (req.url === '/response') res.write('part');
+      },
+      listener: settings({ streamIdleTimeout: '0.2s' }),
+    });
+    const frames = await FrameClient.open(port);
+    frames.send(upload(1), requestFrame(3, '/response'), requestFrame(5, '/waiting'));
+    expect(await frames.status(1)).to.equal(408);
+    expect(await frames.reset(1)).to.equal(CODE.none);
+    expect(await frames.status(3)).to.equal(200);
+    expect(await frames.reset(3)).to.equal(CODE.internal);
+    expect(await frames.status(5)).to.equal(504);
+    frames.close();
+  });
+
+  it('limits the time of a request with 408', async () => {
+    const { port } = await start({ respond: () => {}, listener: settings({ requestTimeout: '0.2s' }) });
+    const frames = await FrameClient.open(port);
+    frames.send(upload(1));
+    expect(await frames.status(1)).to.equal(408);
+    frames.close();
+  });
+
+  it('limits the duration of a stream', async () => {
+    const { port } = await start({
+      respond: (_req, res) => void res.write('part'),
+      listener: settings({ maxStreamDuration: '0.2s' }),
+    });
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    expect(await frames.reset(1)).to.equal(CODE.internal);
+    frames.close();
+  });
+
+  it('goes on over changes of the configuration', async () => {
+    const { client, apply, port } = await start({ respond: (_req, res) => res.end('old') });
+    const { ask, session } = await client();
+    expect((await ask('/')).body).to.equal('old');
+    await apply({ virtualHosts: [hostOf([directOf('new')])] });
+    expect((await ask('/')).body).to.equal('new');
+    // Other settings apply to new connections; this one stays open.
+    await apply({ virtualHosts: [hostOf([routeOf()])], ...settings({ maxRequestsPerConnection: 1 }) });
+    expect((await ask('/')).body).to.equal('old');
+    expect((await ask('/')).body).to.equal('old');
+    expect(session.closed).to.equal(false);
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    expect(await frames.goaway()).to.equal(CODE.none);
+  });
+
+  it('loses no request to changes of the configuration', async () => {
+    const { client, apply } = await start({ respond: (_req, res) => res.end('ok') });
+    const { ask } = await client();
+    for (let i = 0; i < 10; i++) {
+      const asked = Array.from({ length: 20 }, () => ask('/'));
+      await apply(settings({ maxHeadersCount: 50 + i }));
+      expect((await Promise.all(asked)).every(({ status }) => status === 200)).to.equal(true);
+    }
+  });
+
+  it('stops reading a response for a client that does not read it', async () => {
+    const chunk = Buffer.alloc(65_536);
+    let written = 0;
+    const stuck = Promise.withResolvers<void>();
+    const { client } = await start({
+      respond: (_req, res) => {
+        const more = (): void => {
+          while (written < 500 * chunk.length) {
+            written += chunk.length;
+            if (!res.write(chunk)) return void res.once('drain', more);
+          }
+          res.end();
+        };
+        more();
+        const look = (before: number): void => {
+          if (written === before) stuck.resolve();
+          else setTimeout(look, 300, written);
+        };
+        look(-1);
+      },
+    });
+    const { open } = await client();
+    const stream = open('/');
+    const asked = answerOf(stream.end());
+    stream.pause();
+    await stuck.promise;
+    expect(written).to.be.lessThan(300 * chunk.length);
+    stream.resume();
+    const answer = await asked;
+    expect(answer.body.length).to.equal(500 * chunk.length);
+  });
+
+  it('stops reading an upload for an upstream that does not read it', async () => {
+    const window = 65_535;
+    const resume = Promise.withResolvers<() => void>();
+    const { client } = await start({
+      respond: (req, res) => {
+        let bytes = 0;
+        req.pause();
+        resume.resolve(() => {
+          req.resume().on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.end(String(bytes)));
+        });
+      },
+      listener: settings({
+        http2ProtocolOptions: { initialStreamWindowSize: window, initialConnectionWindowSize: window },
+      }),
+    });
+    const { open } = await client();
+    const body = Buffer.alloc(32 * 1024 * 1024);
+    const stream = open('/', { ':method': 'POST' });
+    stream.write(body);
+    const goOn = await resume.promise;
+    expect(stream.writableNeedDrain).to.equal(true);
+    stream.end();
+    goOn();
+    expect((await answerOf(stream)).body).to.equal(String(body.length));
+  });
+
+  it('allows as many streams as configured', async () => {
+    const { client } = await start({ listener: settings({ http2ProtocolOptions: { maxConcurrentStreams: 7 } }) });
+    const { session, ask } = await client();
+    await ask('/');
+    expect(session.remoteSettings.maxConcurrentStreams).to.equal(7);
+    expect(session.remoteSettings.initialWindowSize).to.equal(16 * 1024 * 1024);
+    expect(session.remoteSettings.enablePush).to.not.equal(true);
+  });
+
+  it('ends when the client closes it', async () => {
+    const { port, stat } = await start();
+    const frames = await FrameClient.open(port);
+    frames.send(requestFrame(1, '/'));
+    await frames.status(1);
+    frames.socket.end();
+    await frames.closed;
+    while (stat('http.http.downstream_cx_active') > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+});
