@@ -106,6 +106,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       run(req, res);
     },
     interrupt: refuse.interruptStream,
+    abuse: refuse.abuse,
   };
 
   return {

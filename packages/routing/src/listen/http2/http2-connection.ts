@@ -10,6 +10,8 @@ import type { Deadline, Deadlines } from '../../upstream/deadlines.ts';
 import { refusal, type Refusal } from '../../check/refusal.ts';
 import type { ListenStats } from '../listen-stats.ts';
 import type { ListenLimits } from '../limits.ts';
+import { ConnectionWindow } from './connection-window.ts';
+import { FrameBudget } from './frame-budget.ts';
 import { readHead, type Http2Head } from './http2-head.ts';
 import { Http2Request } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
@@ -30,6 +32,8 @@ export interface Http2Serve {
   request(exchange: Http2Exchange): void;
   /** A request in progress is invalid, or took too long. */
   interrupt(exchange: Http2Exchange, refused: Refusal): void;
+  /** A connection is closed because of what its client sends. */
+  abuse(socket: Socket, reason: string): void;
 }
 
 export interface Http2ConnectionParts {
@@ -58,6 +62,8 @@ export class Http2Connection {
   readonly #session: ServerHttp2Session;
   readonly #parts: Http2ConnectionParts;
   #resets = 0;
+  readonly #window: ConnectionWindow;
+  readonly #budget: FrameBudget;
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #headTimer: NodeJS.Timeout | undefined;
@@ -69,14 +75,19 @@ export class Http2Connection {
     this.limits = limits;
     this.#parts = parts;
     const session = (this.#session = performServerHandshake(socket, sessionOptions(limits)));
-    session.setLocalWindowSize(limits.initialConnectionWindowBytes);
+    this.#window = new ConnectionWindow(session, limits.initialConnectionWindowBytes);
     session.on('stream', this.#onStream);
     session.on('error', ignore);
     if (limits.headTimeoutMs > 0) {
       this.#headTimer = setTimeout(() => this.#close(), limits.headTimeoutMs).unref();
     }
     if (limits.idleTimeoutMs > 0) this.#awaitIdle(limits.idleTimeoutMs);
+    const budget = (this.#budget = new FrameBudget(socket));
+    const checks = setInterval(() => {
+      if (budget.check()) this.#reject('too many frames besides requests');
+    }, limits.checkIntervalMs).unref();
     socket.once('close', () => {
+      clearInterval(checks);
       clearTimeout(this.#idleTimer);
       clearTimeout(this.#headTimer);
       clearTimeout(this.#closeTimer);
@@ -132,10 +143,23 @@ export class Http2Connection {
     this.active++;
     this.requests++;
     this.#parts.stats.http2Requests.value++;
+    let bytes = 0;
+    for (const text of raw) bytes += text.length;
+    this.#budget.receive(bytes);
     const exchange = new Exchange(this, stream, readHead(headers, raw), this.#parts);
     if (this.requests === limits.maxRequestsPerConnection) this.#close();
     this.#parts.serve.request(exchange);
   };
+
+  /** A frame of a request was received. */
+  receive(bytes: number): void {
+    this.#budget.receive(bytes);
+  }
+
+  /** A stream holds more or fewer bytes that nobody has read yet. */
+  hold(change: number): void {
+    this.#window.hold(change);
+  }
 
   ended(startedAt: number, isReset: boolean): void {
     this.active--;
@@ -150,7 +174,13 @@ export class Http2Connection {
     this.#resets++;
     if (2 * this.#resets <= Math.max(this.requests, MIN_STREAMS) || this.#session.destroyed) return;
     this.#parts.stats.http2TooManyResets.value++;
-    this.#session.destroy(new Error('the client resets too many streams'), CALM_DOWN);
+    this.#reject('too many premature resets');
+  }
+
+  #reject(reason: string): void {
+    if (this.#session.destroyed) return;
+    this.#parts.serve.abuse(this.socket, reason);
+    this.#session.destroy(new Error(reason), CALM_DOWN);
   }
 }
 
@@ -201,6 +231,14 @@ class Exchange implements Http2Exchange {
     this.#idle?.restart();
   }
 
+  onFrame(bytes: number): void {
+    this.#connection.receive(bytes);
+  }
+
+  onHeld(change: number): void {
+    this.#connection.hold(change);
+  }
+
   onSuspend(): void {
     this.#idle?.cancel();
   }
@@ -223,6 +261,7 @@ class Exchange implements Http2Exchange {
     this.#whole?.cancel();
     const isReset = !this.#response.writableFinished && this.#stream.rstCode !== 0;
     this.req.abort();
+    this.req.release();
     this.#response.closed();
     this.#connection.ended(this.#startedAt, isReset);
   };

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { refusal, type Refusal } from '../../check/refusal.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
@@ -13,6 +14,10 @@ type Carrier = ServerHttp2Stream & { [REQUEST]: Http2Request };
 export interface RequestObserver {
   /** More of the body was received. */
   onProgress(): void;
+  /** A frame of the body was received. */
+  onFrame(bytes: number): void;
+  /** The number of bytes of the body that nobody has read yet has changed. */
+  onHeld(change: number): void;
   /** The request was received completely. */
   onComplete(): void;
   /** The body or the trailers are invalid, or too large. */
@@ -26,6 +31,7 @@ export class Http2Request extends IncomingMessage {
   readonly #limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders'>;
   #observer: RequestObserver | undefined;
   #bytes = 0;
+  #held = 0;
   #reads = false;
   #isStopped = false;
 
@@ -46,6 +52,8 @@ export class Http2Request extends IncomingMessage {
     } else {
       (stream as Carrier)[REQUEST] = this;
       stream.on('trailers', onTrailers);
+      // A stream without a reader reports no data.
+      stream.push = pushCounted;
     }
   }
 
@@ -65,6 +73,12 @@ export class Http2Request extends IncomingMessage {
     if (this.#reads) return void this.stream.resume();
     this.#reads = true;
     this.stream.on('data', onData).on('end', onEnd);
+  }
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
+    if (this.#held > 0) this.count();
+    return chunk;
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
@@ -88,6 +102,26 @@ export class Http2Request extends IncomingMessage {
     this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
 
+  /** A part of the body has arrived; it may have to wait for its reader. */
+  arrive(chunk: Buffer): void {
+    this.#observer?.onFrame(chunk.length);
+    this.count(chunk.length);
+  }
+
+  /** Counts what nobody has read yet. */
+  count(added = 0): void {
+    const held = this.readableLength + this.stream.readableLength + added;
+    if (held === this.#held) return;
+    this.#observer?.onHeld(held - this.#held);
+    this.#held = held;
+  }
+
+  /** Nothing is held any more. */
+  release(): void {
+    if (this.#held > 0) this.#observer?.onHeld(-this.#held);
+    this.#held = 0;
+  }
+
   receive(chunk: Buffer): void {
     if (this.#isStopped) return;
     const { maxBodyBytes } = this.#limits;
@@ -95,6 +129,7 @@ export class Http2Request extends IncomingMessage {
     if (maxBodyBytes > 0 && this.#bytes > maxBodyBytes) return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
     if (!this.push(chunk)) this.stream.pause();
+    this.count();
   }
 
   receiveTrailers(raw: string[]): void {
@@ -118,6 +153,13 @@ export class Http2Request extends IncomingMessage {
     this.#isStopped = true;
     this.#observer?.onProblem(refused);
   }
+}
+
+const push = Readable.prototype.push;
+
+function pushCounted(this: ServerHttp2Stream, chunk: Buffer | null): boolean {
+  if (chunk) (this as Carrier)[REQUEST].arrive(chunk);
+  return push.call(this, chunk);
 }
 
 function onData(this: ServerHttp2Stream, chunk: Buffer): void {

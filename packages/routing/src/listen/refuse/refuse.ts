@@ -104,6 +104,10 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       if (!res.headersSent) return stream(exchange, refused);
       res.destroy();
     },
+    /** Logs that a connection is closed because of what its client sends. */
+    abuse(socket: Socket, reason: string): void {
+      log.info({ listener, reason, client: socket.remoteAddress }, 'connection rejected');
+    },
     /** Rejects a request with its own response. */
     request(connection: Connection, res: ServerResponse, refused: Refusal): void {
       connection.refused = connection.closing = true;

@@ -1,8 +1,9 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
 import { directOf, hostOf, routeOf } from '../../snapshots.ts';
-import { answerOf } from './client.ts';
+import { serve } from '../serving.ts';
+import { answerOf, http2Client } from './client.ts';
 import { CODE, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame } from './frames.ts';
 import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 
@@ -247,7 +248,10 @@ describe('the lifetime of HTTP/2 connections', () => {
         let bytes = 0;
         req.pause();
         resume.resolve(() => {
-          req.resume().on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.end(String(bytes)));
+          req
+            .resume()
+            .on('data', (chunk: Buffer) => (bytes += chunk.length))
+            .on('end', () => res.end(String(bytes)));
         });
       },
       listener: settings({
@@ -263,6 +267,28 @@ describe('the lifetime of HTTP/2 connections', () => {
     stream.end();
     goOn();
     expect((await answerOf(stream)).body).to.equal(String(body.length));
+  });
+
+  it('grants no more than its window for what nobody reads yet, over all streams', async () => {
+    const window = 65_535;
+    const requests: IncomingMessage[] = [];
+    const serving = await serve(
+      (req, res) => {
+        requests.push(req);
+        req.once('end', () => res.end());
+      },
+      { limits: { initialStreamWindowBytes: window, initialConnectionWindowBytes: window } },
+    );
+    const { open, session, close } = await http2Client(serving.port);
+    const answers = Array.from({ length: 20 }, () =>
+      answerOf(open('/', { ':method': 'POST' }).end(Buffer.alloc(50_000))),
+    );
+    while (requests.length < 20 || session.state.remoteWindowSize !== 0)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (const req of requests) req.resume();
+    expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    close();
+    await serving.close();
   });
 
   it('allows as many streams as configured', async () => {

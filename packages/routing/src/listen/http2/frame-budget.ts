@@ -1,0 +1,41 @@
+import type { Socket } from 'node:net';
+
+/** Bytes per check that a client may send for its own purposes. */
+const FREE_BYTES = 64 * 1024;
+/** Bytes that belong to a frame of a request besides its content: head, padding, and the record of TLS. */
+const FRAME_BYTES = 320;
+/** A client grants windows for what it receives. */
+const SENT_SHARE = 8;
+
+/**
+ * What a client sends besides requests, per check: pings, settings, priorities, window updates, unknown frames. Node handles them without an event, and
+ * each costs about as much as a small request.
+ */
+export class FrameBudget {
+  readonly #socket: Socket;
+  #read: number;
+  #written: number;
+  #useful = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#read = socket.bytesRead;
+    this.#written = socket.bytesWritten;
+  }
+
+  /** Counts a frame of a request with this many bytes of content. */
+  receive(bytes: number): void {
+    this.#useful += bytes + FRAME_BYTES;
+  }
+
+  /** Returns true if the client has sent more than it may since the last check. */
+  check(): boolean {
+    const { bytesRead, bytesWritten } = this.#socket;
+    const read = bytesRead - this.#read;
+    const allowed = FREE_BYTES + this.#useful + (bytesWritten - this.#written) / SENT_SHARE;
+    this.#read = bytesRead;
+    this.#written = bytesWritten;
+    this.#useful = 0;
+    return read > allowed;
+  }
+}

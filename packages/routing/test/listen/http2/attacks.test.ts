@@ -1,0 +1,400 @@
+import { expect } from 'chai';
+import type { Listener } from '@edge-gateway/core';
+import type { RequestRecord } from '../../../src/format/record.ts';
+import { CODE, fields, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame, uint32 } from './frames.ts';
+import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+
+const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
+  httpOptions: { httpConnectionManagerSettings },
+});
+
+const END = FLAG.endHeaders | FLAG.endStream;
+const repeated = (count: number, bytes: (i: number) => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => bytes(i)));
+
+describe('attacks over HTTP/2', () => {
+  let gateway: Http2Gateway | undefined;
+  let requests = 0;
+  let refused: RequestRecord[] = [];
+  afterEach(async () => {
+    await gateway?.close();
+    gateway = undefined;
+  });
+
+  async function start(parts: Http2GatewayParts = {}): Promise<FrameClient> {
+    requests = 0;
+    refused = [];
+    gateway = await http2Gateway({
+      respond: (_req, res) => {
+        requests++;
+        res.end('ok');
+      },
+      onRefused: (record) => refused.push(record),
+      ...parts,
+    });
+    return FrameClient.open(gateway.port);
+  }
+
+  /** Expects that other clients are served. */
+  async function servesOthers(): Promise<void> {
+    const { ask } = await gateway!.client();
+    expect((await ask('/')).status).to.equal(200);
+  }
+
+  describe('floods', () => {
+    it('of resets close the connection', async () => {
+      const frames = await start({ respond: () => {} });
+      for (let i = 0; i < 20; i++) {
+        frames.send(
+          repeated(100, (j) => {
+            const stream = 2 * (100 * i + j) + 1;
+            return Buffer.concat([requestFrame(stream, '/'), frame(FRAME.rstStream, 0, stream, uint32(CODE.cancel))]);
+          }),
+        );
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await frames.goaway()).to.equal(CODE.calm);
+      expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
+    });
+
+    for (const [name, one] of [
+      ['settings', frame(FRAME.settings, 0, 0)],
+      ['pings', frame(FRAME.ping, 0, 0, Buffer.alloc(8))],
+      ['priorities', frame(FRAME.priority, 0, 3, Buffer.from([0, 0, 0, 0, 1]))],
+      ['window updates', frame(FRAME.windowUpdate, 0, 0, uint32(1))],
+      ['unknown frames', frame(0xfa, 0, 0, Buffer.alloc(4))],
+    ] as const) {
+      it(`of ${name} close the connection`, async () => {
+        const frames = await start({ limits: { checkIntervalMs: 100 } });
+        frames.send(requestFrame(1, '/'));
+        expect(await frames.status(1)).to.equal(200);
+        const bytes = repeated(2_000, () => one);
+        const flood = setInterval(() => frames.send(bytes, bytes, bytes, bytes, bytes), 5);
+        await frames.closed;
+        clearInterval(flood);
+        await servesOthers();
+      });
+    }
+
+    it('of empty DATA frames close the connection', async () => {
+      const frames = await start({ respond: (req, res) => void (req.method === 'GET' && res.end()) });
+      const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      frames.send(frame(FRAME.headers, FLAG.endHeaders, 1, head));
+      frames.send(repeated(5_000, () => frame(FRAME.data, 0, 1)));
+      await frames.closed;
+      await servesOthers();
+    });
+
+    it('of CONTINUATION frames close the connection', async () => {
+      const frames = await start();
+      frames.send(frame(FRAME.headers, FLAG.endStream, 1, requestFields('/')));
+      frames.send(repeated(1_000, () => frame(FRAME.continuation, 0, 1, fields(['x-a', 'b']))));
+      await frames.closed;
+      expect(requests).to.equal(0);
+      await servesOthers();
+    });
+  });
+
+  describe('window updates', () => {
+    it('of 0 are a protocol error', async () => {
+      const frames = await start();
+      frames.send(frame(FRAME.windowUpdate, 0, 0, uint32(0)));
+      expect(await frames.goaway()).to.equal(CODE.protocol);
+    });
+
+    it('that overflow the window of the connection close it', async () => {
+      const frames = await start();
+      frames.send(frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 31 - 1)));
+      expect(await frames.goaway()).to.equal(CODE.flowControl);
+    });
+
+    it('that overflow the window of a stream end it', async () => {
+      const frames = await start({ respond: () => {} });
+      frames.send(requestFrame(1, '/'), frame(FRAME.windowUpdate, 0, 1, uint32(2 ** 31 - 1)));
+      const outcome = await Promise.race([frames.reset(1).catch(() => -1), frames.goaway()]);
+      expect([CODE.flowControl, -1]).to.include(outcome);
+      frames.close();
+    });
+  });
+
+  describe('stream identifiers', () => {
+    for (const [name, bytes] of [
+      ['an even number', requestFrame(2, '/')],
+      ['0', requestFrame(0, '/')],
+      ['DATA of an idle stream', frame(FRAME.data, 0, 9, Buffer.from('x'))],
+      ['RST_STREAM of an idle stream', frame(FRAME.rstStream, 0, 9, uint32(0))],
+      ['PUSH_PROMISE of a client', frame(FRAME.pushPromise, FLAG.endHeaders, 1, uint32(2))],
+    ] as const) {
+      it(`close the connection: ${name}`, async () => {
+        const frames = await start();
+        frames.send(bytes);
+        await frames.closed;
+        await servesOthers();
+      });
+    }
+
+    it('lower than before are not served', async () => {
+      const frames = await start();
+      frames.send(requestFrame(5, '/'), requestFrame(3, '/'));
+      expect(await frames.status(5)).to.equal(200);
+      frames.send(requestFrame(7, '/'));
+      await frames.status(7).catch(() => {});
+      expect(frames.frames.some(({ type, stream }) => type === FRAME.headers && stream === 3)).to.equal(false);
+      frames.close();
+    });
+
+    it('above the limit of streams are refused', async () => {
+      const frames = await start({
+        respond: () => {},
+        listener: settings({ http2ProtocolOptions: { maxConcurrentStreams: 2 } }),
+      });
+      await frames.until(({ type }) => type === FRAME.settings);
+      frames.send(requestFrame(1, '/'), requestFrame(3, '/'), requestFrame(5, '/'));
+      const outcome = await Promise.race([frames.reset(5).catch(() => -1), frames.goaway()]);
+      expect([CODE.refused, CODE.protocol, -1]).to.include(outcome);
+      frames.close();
+    });
+  });
+
+  describe('header lists', () => {
+    const filler = (count: number, length: number): (readonly [string, string])[] =>
+      Array.from({ length: count }, (_, i) => [`x-${i}`, 'a'.repeat(length)] as const);
+
+    it('above the limits of the listener are rejected with 431 and 414', async () => {
+      const frames = await start();
+      frames.send(requestFrame(1, '/', ...filler(101, 1)));
+      expect(await frames.status(1)).to.equal(431);
+      frames.send(requestFrame(3, '/', ...filler(10, 1_500)));
+      const long = frame(FRAME.headers, END, 5, requestFields(`/${'a'.repeat(9_000)}`));
+      frames.send(long);
+      expect(await frames.status(5)).to.equal(414);
+      frames.close();
+      expect(refused.map(({ result }) => result.status)).to.include.members([431, 414]);
+    });
+
+    it('far above the limits are not served', async () => {
+      const frames = await start();
+      frames.send(frame(FRAME.headers, FLAG.endStream, 1, requestFields('/')));
+      const parts = filler(13, 16_000).map(([name, value]) => fields([name, value]));
+      for (const part of parts) frames.send(frame(FRAME.continuation, 0, 1, part));
+      frames.send(frame(FRAME.continuation, FLAG.endHeaders, 1));
+      await Promise.race([frames.reset(1).catch(() => {}), frames.closed]);
+      expect(requests).to.equal(0);
+      frames.close();
+      await servesOthers();
+    });
+
+    it('of references to one large entry of the table reset the stream', async () => {
+      const frames = await start();
+      // Literal with incremental indexing: 3 KiB that each further byte repeats.
+      const value = 'a'.repeat(3_000);
+      const entry = Buffer.concat([
+        Buffer.of(0x40, 3),
+        Buffer.from('x-a'),
+        Buffer.of(127, 0xb9, 0x16),
+        Buffer.from(value),
+      ]);
+      const bomb = Buffer.concat([requestFields('/'), entry, Buffer.alloc(8_000, 0x80 | 62)]);
+      frames.send(frame(FRAME.headers, END, 1, bomb));
+      await Promise.race([frames.reset(1), frames.closed]);
+      expect(requests).to.equal(0);
+      await servesOthers();
+      frames.close();
+    });
+  });
+
+  describe('malformed requests', () => {
+    const PSEUDO = [
+      [':method', 'GET'],
+      [':scheme', 'http'],
+      [':path', '/'],
+      [':authority', 'a'],
+    ] as const;
+    type Field = readonly [string, string];
+    const without = (...names: string[]): Field[] => PSEUDO.filter(([name]) => !names.includes(name));
+
+    const RESET: readonly (readonly [string, readonly Field[]])[] = [
+      ['a name with capitals', [...PSEUDO, ['X-A', 'b']]],
+      ['transfer-encoding', [...PSEUDO, ['transfer-encoding', 'chunked']]],
+      ['connection', [...PSEUDO, ['connection', 'close']]],
+      ['keep-alive', [...PSEUDO, ['keep-alive', '1']]],
+      ['proxy-connection', [...PSEUDO, ['proxy-connection', 'close']]],
+      ['upgrade', [...PSEUDO, ['upgrade', 'websocket']]],
+      ['te other than trailers', [...PSEUDO, ['te', 'gzip']]],
+      ['two content-lengths', [...PSEUDO, ['content-length', '1'], ['content-length', '2']]],
+      ['a content-length of an empty body', [...PSEUDO, ['content-length', '5']]],
+      ['an invalid content-length', [...PSEUDO, ['content-length', '+5']]],
+      ['an unknown pseudo-header', [...PSEUDO, [':other', 'x']]],
+      ['a pseudo-header of responses', [...PSEUDO, [':status', '200']]],
+      ['a repeated pseudo-header', [...PSEUDO, [':path', '/b']]],
+      ['a pseudo-header behind others', [['x-a', 'b'], ...PSEUDO]],
+      ['no method', without(':method')],
+      ['no path', without(':path')],
+      ['no scheme', without(':scheme')],
+      ['an empty path', [...without(':path'), [':path', '']]],
+      ['a path without a slash', [...without(':path'), [':path', 'x']]],
+      ['an absolute target', [...without(':path'), [':path', 'http://b/']]],
+      ['a method with a space', [...without(':method'), [':method', 'GET /admin']]],
+      ['neither :authority nor host', without(':authority')],
+    ];
+    for (const [name, list] of RESET) {
+      it(`are rejected and not sent upstream: ${name}`, async () => {
+        const frames = await start();
+        frames.send(frame(FRAME.headers, END, 1, fields(...list)));
+        const outcome = await Promise.race([
+          frames.reset(1).catch(() => -1),
+          frames.status(1).catch(() => -1),
+          frames.closed.then(() => 'closed'),
+        ]);
+        expect([CODE.protocol, 400, 'closed', -1]).to.include(outcome);
+        expect(requests).to.equal(0);
+        frames.close();
+        await servesOthers();
+      });
+    }
+
+    // Node drops such a field before the gateway sees the request.
+    for (const [name, field] of [
+      ['a name with a colon', ['x:a', 'b']],
+      ['a name with CR LF', ['x\r\nb', 'b']],
+      ['an empty name', ['', 'b']],
+      ['a name with a space', ['x a', 'b']],
+      ['a value with CR LF', ['x-a', 'b\r\nhost: c']],
+      ['a value with LF', ['x-a', 'b\nc']],
+      ['a value with NUL', ['x-a', 'b\0c']],
+    ] as const) {
+      it(`are sent upstream without a malformed field: ${name}`, async () => {
+        let raw = '';
+        const frames = await start({
+          respond: (req, res) => {
+            raw = req.rawHeaders.join('|');
+            res.end();
+          },
+        });
+        frames.send(requestFrame(1, '/', field, ['x-last', 'z']));
+        expect(await frames.status(1)).to.equal(200);
+        expect(raw).to.include('x-last|z');
+        expect(raw).not.to.match(/x-a|x b|x a|x:a|\r|\n|\0|\|c\||b\|/);
+        frames.close();
+      });
+    }
+
+    const REJECTED: readonly (readonly [string, number, readonly Field[]])[] = [
+      [':authority and another host', 400, [...PSEUDO, ['host', 'b']]],
+      [':authority with userinfo', 400, [...without(':authority'), [':authority', 'a@b']]],
+      [':authority with a path', 400, [...without(':authority'), [':authority', 'a/b']]],
+      ['an empty :authority', 400, [...without(':authority'), [':authority', '']]],
+      ['two hosts', 400, [...without(':authority'), ['host', 'a'], ['host', 'a']]],
+      ['a fragment', 400, [...without(':path'), [':path', '/a#b']]],
+      ['a space in the path', 400, [...without(':path'), [':path', '/a b']]],
+      ['a byte above 0x7f in the path', 400, [...without(':path'), [':path', '/\xe4']]],
+      ['%00 in the path', 400, [...without(':path'), [':path', '/%00']]],
+      ['an invalid percent escape', 400, [...without(':path'), [':path', '/%zz']]],
+      ['a backslash', 400, [...without(':path'), [':path', '/a\\b']]],
+      ['an asterisk with GET', 400, [...without(':path'), [':path', '*']]],
+      ['two Authorizations', 400, [...PSEUDO, ['authorization', 'a'], ['authorization', 'b']]],
+      ['an unknown method', 400, [...without(':method'), [':method', 'FOO']]],
+      ['TRACE', 405, [...without(':method'), [':method', 'TRACE']]],
+      [
+        'CONNECT',
+        405,
+        [
+          [':method', 'CONNECT'],
+          [':authority', 'a:443'],
+        ],
+      ],
+      ['an unknown Expect', 417, [...PSEUDO, ['expect', '200-ok']]],
+    ];
+    for (const [name, status, list] of REJECTED) {
+      it(`are rejected with ${status}, and the connection goes on: ${name}`, async () => {
+        const frames = await start();
+        frames.send(frame(FRAME.headers, END, 1, fields(...list)));
+        const outcome = await Promise.race([frames.status(1), frames.reset(1)]);
+        expect([status, CODE.protocol]).to.include(outcome);
+        expect(requests).to.equal(0);
+        frames.send(requestFrame(3, '/'));
+        expect(await frames.status(3)).to.equal(200);
+        frames.close();
+      });
+    }
+
+    for (const [name, body] of [
+      ['longer', 'abcdefgh'],
+      ['shorter', 'abc'],
+    ] as const) {
+      it(`are not sent upstream completely if the body is ${name} than content-length`, async () => {
+        const received: string[] = [];
+        const frames = await start({
+          respond: (req, res) => {
+            if (req.method === 'GET') return void res.end();
+            req.on('end', () => received.push('complete')).on('error', () => {});
+            req.resume();
+          },
+        });
+        const head = [':method', ':scheme', ':path', ':authority', 'content-length'] as const;
+        const values = ['POST', 'http', '/', 'a', '5'];
+        frames.send(
+          frame(FRAME.headers, FLAG.endHeaders, 1, fields(...head.map((each, i) => [each, values[i]!] as const))),
+          frame(FRAME.data, FLAG.endStream, 1, Buffer.from(body)),
+        );
+        await Promise.race([frames.reset(1).catch(() => {}), frames.closed]);
+        await servesOthers();
+        expect(received).to.deep.equal([]);
+        frames.close();
+      });
+    }
+
+    it('are rejected with a forbidden trailer', async () => {
+      const frames = await start({ respond: () => {} });
+      frames.send(
+        frame(FRAME.headers, FLAG.endHeaders, 1, requestFields('/')),
+        frame(FRAME.data, 0, 1, Buffer.from('x')),
+        frame(FRAME.headers, END, 1, fields(['authorization', 'x'])),
+      );
+      expect(await frames.status(1)).to.equal(400);
+      frames.close();
+    });
+
+    it('are rejected with underscores in names where those are rejected', async () => {
+      const frames = await start({ listener: settings({ headersWithUnderscoresAction: 'REJECT_CLIENT_REQUEST' }) });
+      frames.send(requestFrame(1, '/', ['x_a', 'b']));
+      expect(await frames.status(1)).to.equal(400);
+      frames.close();
+    });
+  });
+
+  it('frames larger than allowed close the connection', async () => {
+    const frames = await start();
+    frames.send(frame(FRAME.data, 0, 1, Buffer.alloc(16_385)));
+    await frames.closed;
+    await servesOthers();
+  });
+
+  it('strip what only the gateway may set', async () => {
+    let seen: string[] = [];
+    const frames = await start({
+      respond: (req, res) => {
+        seen = req.rawHeaders.map((text) => text.toLowerCase());
+        res.end();
+      },
+    });
+    frames.send(
+      requestFrame(
+        1,
+        '/',
+        ['x-envoy-internal', 'true'],
+        ['x-envoy-original-path', '/x'],
+        ['x-forwarded-proto', 'https'],
+        ['x_forwarded_for', '1.1.1.1'],
+        ['http2-settings', 'AAAA'],
+      ),
+    );
+    expect(await frames.status(1)).to.equal(200);
+    expect(seen).not.to.include('x-envoy-internal');
+    expect(seen).not.to.include('x-envoy-original-path');
+    expect(seen).not.to.include('x_forwarded_for');
+    expect(seen).not.to.include('http2-settings');
+    expect(seen[seen.indexOf('x-forwarded-proto') + 1]).to.equal('http');
+    frames.close();
+  });
+});
