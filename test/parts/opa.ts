@@ -1,45 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { findProgram } from './apt.ts';
 import { freePort } from './free-port.ts';
+import { skipWithoutGoProgram } from './go-program.ts';
 
-const run = promisify(execFile);
 const MODULE = 'github.com/open-policy-agent/opa@v1.22.2';
-/** The first build takes minutes. */
-const BUILD_TIMEOUT_MS = 900_000;
 const START_MS = 30_000;
-const DIRECTORY = join(import.meta.dirname, '..', '..', '.artifacts', 'opa');
-const GO = '/usr/local/go/bin';
 
 /**
- * Returns the path of the program `opa`: that on the `PATH`, or one that is built with Go once. Its folder is added to the `PATH`. Skips the
- * suite, with the reason printed, if there is no Go or the build fails, e.g. without a network.
+ * Returns the path of the program `opa`, see {@link skipWithoutGoProgram}; its folder is added to the `PATH`.
  */
-export async function skipWithoutOpa(test: Mocha.Context): Promise<string> {
-  test.timeout(BUILD_TIMEOUT_MS);
-  const found = findProgram('opa');
-  if (found) return found;
-  const file = join(DIRECTORY, 'opa');
-  process.env.PATH = [process.env.PATH, DIRECTORY].join(delimiter);
-  if (existsSync(file)) return file;
-  const go = findProgram('go') ?? (existsSync(join(GO, 'go')) ? join(GO, 'go') : undefined);
-  if (!go) {
-    console.log('      skipped: there is neither opa nor go');
-    return test.skip();
-  }
-  mkdirSync(DIRECTORY, { recursive: true });
-  const env = { ...process.env, GOBIN: DIRECTORY, GOFLAGS: '-ldflags=-s' };
-  try {
-    await run(go, ['install', MODULE], { env, timeout: BUILD_TIMEOUT_MS });
-  } catch (error) {
-    console.log(`      skipped: opa cannot be built: ${(error as Error).message}`);
-    return test.skip();
-  }
-  return file;
+export function skipWithoutOpa(test: Mocha.Context): Promise<string> {
+  return skipWithoutGoProgram(test, 'opa', MODULE);
 }
 
 /** A real OPA server. */

@@ -17,6 +17,7 @@ import {
 } from '@edge-gateway/core';
 import { createDefaultLog } from './access-log/access-log.ts';
 import type { Terminal } from './access-log/default-line.ts';
+import { compatibilityProblem } from './check/check-version.ts';
 import { createBackPressure, type AccessLogOverflow } from './access-log/back-pressure.ts';
 import { compressConcern } from './compress/compress.ts';
 import { dlpConcern } from './dlp/dlp.ts';
@@ -170,6 +171,8 @@ export function createRouter(options: RouterOptions = {}): Router {
   const passesOn = options.fallthrough !== 'notFound';
   let own: string | undefined;
   const router = function router(req: IncomingMessage, res: ServerResponse, next: Next): void {
+    const problem = compatibilityProblem(req);
+    if (problem) return next(problem);
     serving.request(own, { req, res }, { passOn: passesOn ? next : undefined, embedded: true });
   };
   const logRequest = (name: string, record: RequestRecord): void => {

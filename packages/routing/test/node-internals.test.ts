@@ -8,6 +8,7 @@ import {
   type RequestListener,
   type Server,
 } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server, performServerHandshake } from 'node:http2';
 import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTls } from 'node:tls';
@@ -289,5 +290,69 @@ describe('internals of Node', () => {
       await once(res, 'end');
     }
     expect(seen).to.deep.equal([true, false]);
+  });
+
+  it('HPE_PAUSED_H2_UPGRADE: bytesParsed is the end of the preface, and a session reads what is put back (listen/http2/take-over.ts)', async () => {
+    const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+    const server = createServer();
+    const taken = Promise.withResolvers<[number, boolean]>();
+    server.on('clientError', (error: Error & { bytesParsed?: number; rawPacket?: Buffer }, socket) => {
+      const { parser } = socket as Socket & { parser?: { remove?: unknown } };
+      socket
+        .on('data', () => {})
+        .removeAllListeners('data')
+        .pause();
+      closers.push(() => socket.destroy());
+      socket.unshift(Buffer.concat([Buffer.from(preface), error.rawPacket!.subarray(error.bytesParsed)]));
+      const session = performServerHandshake(socket).on('error', () => {});
+      session.on('remoteSettings', () => taken.resolve([error.bytesParsed!, typeof parser?.remove === 'function']));
+    });
+    const client = connect(await listen(server), '127.0.0.1').on('error', () => {});
+    closers.push(() => client.destroy());
+    client.write(Buffer.concat([Buffer.from(preface), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]));
+    expect(await taken.promise).to.deep.equal([24, true]);
+  });
+
+  it('Http2Stream.push: data that nobody reads passes through it (listen/http2/http2-request.ts)', async () => {
+    const pushed = Promise.withResolvers<string>();
+    const server = createHttp2Server();
+    server.on('stream', (stream) => {
+      const { push } = stream;
+      stream.push = (chunk: Buffer | null) => {
+        if (chunk) pushed.resolve(String(chunk));
+        return push.call(stream, chunk);
+      };
+    });
+    const port = await listen(server as unknown as Server);
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    closers.push(() => session.destroy());
+    session
+      .request({ ':method': 'POST' })
+      .on('error', () => {})
+      .write('hello');
+    expect(await pushed.promise).to.equal('hello');
+  });
+
+  it('Http2Session.setLocalWindowSize: a smaller window is not granted again (listen/http2/connection-window.ts)', async () => {
+    const server = createHttp2Server();
+    let received = 0;
+    const isFull = (): boolean => received >= 65_535;
+    server.on('session', (session) => session.setLocalWindowSize(0));
+    server.on('stream', (stream) => stream.on('data', (chunk: Buffer) => (received += chunk.length)));
+    const port = await listen(server as unknown as Server);
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    closers.push(() => session.destroy());
+    await once(session, 'remoteSettings');
+    session
+      .request({ ':method': 'POST' })
+      .on('error', () => {})
+      .write(Buffer.alloc(200_000));
+    session
+      .request({ ':method': 'POST' })
+      .on('error', () => {})
+      .write(Buffer.alloc(200_000));
+    while (!isFull()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise<void>((resolve) => session.ping(() => resolve()));
+    expect([received, session.state.remoteWindowSize]).to.deep.equal([65_535, 0]);
   });
 });

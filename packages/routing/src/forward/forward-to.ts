@@ -18,6 +18,7 @@ import { createUpstreams } from '../upstream/upstreams.ts';
 import type { ForwardOutcome } from './forward.ts';
 import { acceptsTrailers, isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import { checkOwnUpgrade } from '../check/check-head.ts';
+import { compatibilityProblem } from '../check/check-version.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
@@ -69,6 +70,8 @@ export function forwardTo(options: ForwardToOptions, context: Context = createCo
   const headersOf = (req: IncomingMessage): string[] => requestHeaders(req, { options, target, changed });
 
   const handler: Handler = function forwardToTarget(req, res, next) {
+    const problem = compatibilityProblem(req);
+    if (problem) return next(problem);
     try {
       forward(req, res, upstream, {
         method: req.method ?? 'GET',

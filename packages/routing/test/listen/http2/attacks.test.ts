@@ -264,17 +264,18 @@ describe('attacks over HTTP/2', () => {
       ['a value with NUL', ['x-a', 'b\0c']],
     ] as const) {
       it(`are sent upstream without a malformed field: ${name}`, async () => {
-        let raw = '';
+        let raw: string[] = [];
         const frames = await start({
           respond: (req, res) => {
-            raw = req.rawHeaders.join('|');
+            raw = req.rawHeaders;
             res.end();
           },
         });
         frames.send(requestFrame(1, '/', field, ['x-last', 'z']));
         expect(await frames.status(1)).to.equal(200);
-        expect(raw).to.include('x-last|z');
-        expect(raw).not.to.match(/x-a|x b|x a|x:a|\r|\n|\0|\|c\||b\|/);
+        const names = raw.filter((_, i) => i % 2 === 0).map((each) => each.toLowerCase());
+        const added = /^(?:x-request-id|x-forwarded-.*|x-envoy-.*|connection)$/;
+        expect(names.filter((each) => !added.test(each))).to.deep.equal(['host', 'x-last']);
         frames.close();
       });
     }

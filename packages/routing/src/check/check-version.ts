@@ -1,0 +1,12 @@
+import type { IncomingMessage } from 'node:http';
+import type { GatewayError } from '@edge-gateway/core';
+import { routingError } from '../error-codes.ts';
+
+/**
+ * Returns the error for a request of the compatibility API of `node:http2`, or `undefined`. Its headers have pseudo-header fields and do not
+ * tell whether there is a body: forwarded over HTTP/1.1, it would be another message.
+ */
+export function compatibilityProblem(req: Pick<IncomingMessage, 'httpVersionMajor'>): GatewayError | undefined {
+  if (req.httpVersionMajor < 2) return undefined;
+  return routingError('ERR_ROUTING_VERSION', 'a server of node:http2 cannot forward requests: use createListeners');
+}

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { skipWithoutGoProgram } from '../../../../../test/parts/go-program.ts';
+import { http2Gateway, type Http2Gateway } from './gateway.ts';
+
+const MODULE = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible';
+const PAGE = new URL('../../../../../docs/http2.md', import.meta.url);
+
+/** Returns the descriptions of failed cases, which the page names too. */
+async function failures(program: string, port: number): Promise<string[]> {
+  // The exit status is not 0 if a case fails.
+  const output = await new Promise<string>((resolve) =>
+    execFile(program, ['-h', '127.0.0.1', '-p', String(port), '-o', '5'], { maxBuffer: 10_000_000 }, (_error, out) =>
+      resolve(out),
+    ),
+  );
+  expect(output).to.match(/\d+ tests, \d+ passed/);
+  const [, after = ''] = output.split('Failures:');
+  return [...after.matchAll(/× \d+: (.*)/g)].map(([, description]) => description!);
+}
+
+describe('h2spec', () => {
+  let program: string;
+  let gateway: Http2Gateway;
+  before(async function () {
+    program = await skipWithoutGoProgram(this, 'h2spec', MODULE);
+    gateway = await http2Gateway({
+      respond: (req, res) => void req.resume().on('end', () => res.end('a'.repeat(1000))),
+    });
+  });
+  after(() => gateway?.close());
+
+  it('passes, except for the cases that docs/http2.md explains', async () => {
+    const known = readFileSync(PAGE, 'utf8');
+    const failed = await failures(program, gateway.port);
+    expect(failed.filter((each) => !known.includes(each))).to.deep.equal([]);
+  });
+});
