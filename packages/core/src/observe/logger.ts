@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
 import { createLineBuffer, type RecentLines } from './recent-lines.ts';
-import { redact } from '../security/redact.ts';
+import { redact, redactText } from '../security/redact.ts';
 
 /** Log levels, least to most severe. `panic` is between error and fatal. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
@@ -99,7 +99,21 @@ function withoutSecrets(details: Record<string, unknown>): Record<string, unknow
   return Object.fromEntries(Object.entries(details).map(shown));
 }
 
+/** Keys whose texts are redacted by their content only, as far as known: most lines have the same few. */
+const plainKeys = new Map<string, boolean>();
+const MAX_KNOWN_KEYS = 1_000;
+
+function isPlainKey(key: string): boolean {
+  let isPlain = plainKeys.get(key);
+  if (isPlain === undefined) {
+    isPlain = redact({ [key]: '-' })[key] === '-';
+    if (plainKeys.size < MAX_KNOWN_KEYS) plainKeys.set(key, isPlain);
+  }
+  return isPlain;
+}
+
 function redactField(key: string, value: unknown): unknown {
+  if (typeof value === 'string' && isPlainKey(key)) return redactText(value);
   return redact({ [key]: value })[key];
 }
 

@@ -72,8 +72,10 @@ export function writeReply({ req, res }: Exchange, status: number, flat: string[
     res.end();
     return 0;
   }
-  res.end(body);
-  return Buffer.byteLength(body);
+  const length = Buffer.byteLength(body);
+  // ASCII is written with the head at once, without a conversion.
+  res.end(body, length === body.length ? 'latin1' : 'utf8');
+  return length;
 }
 
 /** Sends a reply unchanged. */
