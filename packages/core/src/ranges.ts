@@ -34,11 +34,11 @@ export interface Difference<T> {
  */
 export function difference<T>(now: readonly T[], before: readonly T[]): Difference<T> {
   const { start, end, oldEnd } = differingRange(now, before);
-  const [fresh, old] = [now.slice(start, end), before.slice(start, oldEnd)];
+  let [fresh, old] = [now.slice(start, end), before.slice(start, oldEnd)];
   if (fresh.length === old.length) {
-    const isMoved = (_: T, i: number): boolean => fresh[i] !== old[i];
-    const [added, removed] = [fresh.filter(isMoved), old.filter(isMoved)];
-    if (added.length < fresh.length / 2 || added.length < 2) return { added, removed };
+    const [all, allOld] = [fresh, old];
+    fresh = all.filter((item, i) => item !== allOld[i]);
+    old = allOld.filter((item, i) => item !== all[i]);
   }
   const [inNow, inBefore] = [new Set(fresh), new Set(old)];
   return { added: fresh.filter((item) => !inBefore.has(item)), removed: old.filter((item) => !inNow.has(item)) };

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
 import { differingKeys, withChanges } from '../src/layered-map.ts';
-
-/** Numbers between 0 and 1 that are the same in each run. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return state / 2 ** 32;
-  };
-}
+import { randomOf } from './translate/random.ts';
 
 describe('layered map', () => {
   it('has the content of a plain map after random changes', () => {
