@@ -88,6 +88,7 @@ async function greet(ready) {
     console.error(`Try, in another terminal:
   curl ${url}/api/v1/products
   curl -i ${url}/echo/hello
+  curl --http2-prior-knowledge -i ${url}/echo/hello
   ${gatewayctl(ready)} get virtualservices
 `);
   }
