@@ -38,12 +38,16 @@ export function messageRegistry(bytes: Uint8Array): Registry {
   for (const file of set.file) file.messageType.forEach(nameInJson);
   const files = new Map([...WELL_KNOWN_FILES, ...set.file.map((file) => [file.name, file] as const)]);
   const file = filesInImportOrder(set.file, files).map((each) => ({
+    ...DEFAULTS,
     ...each,
     dependency: each.dependency.filter((name) => files.has(name)),
     publicDependency: [],
   }));
   return createRegistry(...WELL_KNOWN, createFileRegistry({ ...set, file }));
 }
+
+/** What compilers leave out of a file; the spread of a message has no defaults. */
+const DEFAULTS = { package: '', syntax: 'proto2' };
 
 /** Fills in JSON names, which some compilers leave out. */
 function nameInJson({ field, nestedType }: DescriptorProto): void {

@@ -1,4 +1,5 @@
-import { fromBinary, toJson } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import type { GrpcJsonTranscoder } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
 import { encodeMessage } from '../../src/transcode/request-message.ts';
@@ -283,6 +284,13 @@ describe('a transcoder', () => {
     it('descriptors that cannot be read', () => {
       expect(() => compileTranscoder({}, Buffer.from('hello'))).to.throw('the descriptor set cannot be read');
     });
+  });
+
+  it('accepts files without a syntax, as `protoc` writes those in proto2', () => {
+    const file = [create(FileDescriptorProtoSchema, { name: 'old.proto', messageType: [{ name: 'Old' }] })];
+    const old = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
+    const both = compileTranscoder(SHOP, Buffer.concat([shopDescriptors(), old]));
+    expect(called('GET /v1/books/7', undefined, both)).to.equal('Get {"id":"7"}');
   });
 
   it('has custom methods', () => {
