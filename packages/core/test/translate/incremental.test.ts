@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../../src/resource/resource.ts';
 import type { VirtualHost } from '../../src/contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../../src/resource/stored.ts';
+import { withChanges } from '../../src/layered-map.ts';
 import { translate } from '../../src/translate/translate.ts';
 import type { Translation } from '../../src/translate/translate.ts';
 import { randomOf, shuffled } from './random.ts';
@@ -381,4 +382,49 @@ describe('a sequence of changes', () => {
   it('includes states with RateLimitConfigs in use', () => {
     expect(limited).to.be.greaterThan(50);
   });
+});
+
+describe('batches of changes of many virtual services', () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    it(`equal full translations (sequence ${seed})`, () => {
+      const random = randomOf(seed);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const stock = new Stock();
+      stock.put(upstream('echo'));
+      let contested = 0;
+      let translation: Translation | undefined;
+      let whole: Translation | undefined;
+      let layered: StoreState['stored'] = new Map();
+      for (let step = 0; step < 60; step++) {
+        const changes = new Map<ResourceKey, StoredResource | undefined>();
+        for (let i = below(4); i >= 0; i--) {
+          const name = `service-${below(40)}`;
+          const key = keyOf('VirtualService', { name, namespace: 'gw-system' });
+          if (random() < 0.3) {
+            stock.remove('VirtualService', name);
+            changes.set(key, undefined);
+            continue;
+          }
+          // Some claim the domain of another, and some have TLS and so move to the other listener.
+          const domains = [`${random() < 0.1 ? `service-${below(40)}` : name}.example.com`];
+          const routes = [
+            { matchers: [{ prefix: `/${below(3)}` }], routeAction: to(random() < 0.1 ? 'none' : 'echo') },
+          ];
+          const tls = random() < 0.1 && { sslConfig: { secretRef: { name: 'pair' } } };
+          const changed = stored({ kind: 'VirtualService', name }, { virtualHost: { domains, routes }, ...tls });
+          stock.put(changed);
+          changes.set(key, changed);
+        }
+        const { stored: plainState } = stock.state();
+        layered = withChanges(step === 0 ? plainState : layered, changes, 0);
+        translation = translate({ stored: layered }, translation?.memo);
+        whole = translate(renewed(stock.state(step)), whole?.memo);
+        expect(plain(translation)).to.deep.equal(plain(whole), `step ${step}`);
+        const scratch = translate(stock.state());
+        if (hasProblems(scratch)) contested++;
+        else expect(plain(translation)).to.deep.equal(plain(scratch), `step ${step}`);
+      }
+      expect(contested).to.be.greaterThan(5);
+    });
+  }
 });
