@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createBrowser } from '../../../packages/oidc/test/parts/browser.ts';
+import { createBrowser, type Browser } from '../../../packages/oidc/test/parts/browser.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -10,6 +10,8 @@ import { startRedis, type RedisServer } from '../../../test/parts/redis.ts';
 import { optionFor, settingsFor, startAuthService, type AuthPlace, type RunningService } from './auth-service-parts.ts';
 import { protect, type Protected } from './protection.ts';
 
+/** Tokens of an hour are due for a renewal at once. */
+const DUE = 'preExpiryBuffer: 2h';
 const COMMON = 'requestTimeout: 10s, requestBody: { maxRequestBytes: 65536 }';
 
 for (const place of ['embedded', 'gRPC', 'HTTP'] as const satisfies readonly AuthPlace[]) {
@@ -21,7 +23,7 @@ for (const place of ['embedded', 'gRPC', 'HTTP'] as const satisfies readonly Aut
     let gateway: Protected;
     let url: string;
 
-    const config = (name: string, more = ''): string => `
+    const config = (name: string, more = '', session = ''): string => `
 apiVersion: enterprise.gw.vendor.io/v1
 kind: AuthConfig
 metadata: { name: ${name}, namespace: gw-system }
@@ -41,7 +43,8 @@ spec:
           frontChannelLogout: { path: /channel }
           scopes: [email]
           identityToken: { claimsToHeaders: [{ claim: email, header: x-team }] }
-          session: { redis: { options: { host: '${redis.host}' } }, cookieOptions: { notSecure: true } }
+          headers: { accessTokenHeader: x-from }
+          session: { redis: { options: { host: '${redis.host}' }${session} }, cookieOptions: { notSecure: true } }
 `;
     const shared = (): string => `
 apiVersion: v1
@@ -49,12 +52,12 @@ kind: Secret
 metadata: { name: client, namespace: gw-system }
 type: extauth.vendor.io/oauth
 stringData: { client-secret: ${CLIENT_SECRET} }
----${config('login')}---${config('script', 'failOnRedirect: true')}---`;
+---${config('login')}---${config('script', 'failOnRedirect: true')}---${config('renewing', '', `, ${DUE}`)}---`;
 
     /** Resources of the gateway, or of the service. */
     const resources = (isGateway: boolean): string =>
       isGateway
-        ? `${shared()}${settingsFor(place, ['login', 'script'], COMMON)}---
+        ? `${shared()}${settingsFor(place, ['login', 'script', 'renewing'], COMMON)}---
 apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: shop, namespace: gw-system }
@@ -69,6 +72,9 @@ spec:
       - matchers: [{ prefix: /script }]
         options: { ${optionFor(place, 'script')} }
         routeAction: { single: { upstream: { name: echo } } }
+      - matchers: [{ prefix: /renewing }]
+        options: { ${optionFor(place, 'renewing')} }
+        routeAction: { single: { upstream: { name: echo } } }
       - matchers: [{ prefix: / }]
         routeAction: { single: { upstream: { name: echo } } }
 `
@@ -78,7 +84,11 @@ spec:
       redis = await startRedis();
       gateway = await protect(' ');
       url = `http://127.0.0.1:${gateway.port}`;
-      idp = await startIdentityProvider({ redirectUris: [`${url}/callback`], postLogout: [`${url}/bye`] });
+      idp = await startIdentityProvider({
+        redirectUris: [`${url}/callback`],
+        postLogout: [`${url}/bye`],
+        backChannel: `${url}/channel`,
+      });
       service = await startAuthService(resources(false));
       gateway.source.set('upstreams-of-auth', service.upstreams);
       gateway.source.set('resources', resources(true));
@@ -123,6 +133,53 @@ spec:
         expect(end).to.equal(tabs[i]);
         expect(headersIn(body)['x-user-id']).to.equal('bob@example.com');
       }
+    });
+
+    it('renews tokens that are about to expire, with the refresh token of the last renewal', async () => {
+      const browser = createBrowser('carol@example.com');
+      const tokenIn = (body: string): string | undefined => headersIn(body)['x-from'];
+      const first = tokenIn((await browser.visit(`${url}/a`)).body);
+      expect(first).to.be.a('string').and.not.equal('');
+      const seen = new Set([first]);
+      for (let i = 1; i <= 3; i++) {
+        const calls = idp.tokenCalls.length;
+        const { status, body } = await browser.visit(`${url}/renewing/${i}`);
+        expect(status, body).to.equal(200);
+        expect(headersIn(body)['x-user-id']).to.equal('carol@example.com');
+        expect(idp.tokenCalls.length - calls, `renewal ${i}`).to.equal(1);
+        seen.add(tokenIn(body));
+      }
+      expect(seen.size).to.equal(4);
+      // Other routes use the renewed tokens, which they do not renew.
+      const calls = idp.tokenCalls.length;
+      const { status, body } = await browser.visit(`${url}/a`);
+      expect([status, seen.has(tokenIn(body)), idp.tokenCalls.length]).to.deep.equal([200, true, calls]);
+      expect(tokenIn(body)).to.not.equal(first);
+    });
+
+    it('ends a session by a logout at the provider, over the back channel, and no other', async () => {
+      const [alice, bob] = ['alice@example.com', 'bob@example.com'].map((name) => createBrowser(name)) as [
+        Browser,
+        Browser,
+      ];
+      for (const browser of [alice, bob]) expect((await browser.visit(`${url}/a`)).status).to.equal(200);
+      const ended = new Promise<void>((resolve) => idp.provider.once('backchannel.success', () => resolve()));
+      const page = await alice.visit(`${idp.issuer}/session/end`);
+      const xsrf = /name="xsrf" value="(\w+)"/.exec(page.body)![1]!;
+      const body = new URLSearchParams({ xsrf, logout: 'yes' });
+      await alice.send(`${idp.issuer}/session/end/confirm`, { method: 'POST', body });
+      await ended;
+      expect((await alice.send(`${url}/a`)).status).to.equal(302);
+      expect((await bob.send(`${url}/a`)).status).to.equal(200);
+    });
+
+    it('rejects a logout token that the provider did not sign', async () => {
+      const browser = createBrowser('dave@example.com');
+      expect((await browser.visit(`${url}/a`)).status).to.equal(200);
+      const body = new URLSearchParams({ logout_token: 'e30.e30.' });
+      const { status } = await createBrowser().send(`${url}/channel`, { method: 'POST', body });
+      expect(status).to.equal(400);
+      expect((await browser.send(`${url}/a`)).status).to.equal(200);
     });
 
     it('returns 401 without a redirect if configured', async () => {
