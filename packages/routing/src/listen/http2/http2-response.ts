@@ -31,9 +31,9 @@ export class Http2Response extends Stream {
   shouldKeepAlive = true;
   sendDate = true;
   readonly chunkedEncoding = false;
-  headersSent = false;
-  /** True once `end` was called. */
-  writableEnded = false;
+  // Private: filters of the response replace the properties that handlers see.
+  #isHeadWritten = false;
+  #isEnded = false;
   #observer: ResponseObserver | undefined;
   /** Headers that were set one by one, by lower-case name. */
   #set: Map<string, string | readonly string[]> | undefined;
@@ -53,21 +53,30 @@ export class Http2Response extends Stream {
     this.#observer = observer;
   }
 
+  get headersSent(): boolean {
+    return this.#isHeadWritten;
+  }
+
+  /** True once `end` was called. */
+  get writableEnded(): boolean {
+    return this.#isEnded;
+  }
+
   get destroyed(): boolean {
     return this.stream.destroyed || this.stream.closed;
   }
 
   get writable(): boolean {
-    return !this.writableEnded && !this.destroyed;
+    return !this.#isEnded && !this.destroyed;
   }
 
   get finished(): boolean {
-    return this.writableEnded;
+    return this.#isEnded;
   }
 
   /** True if the response was sent completely. */
   get writableFinished(): boolean {
-    return this.writableEnded && this.stream.writableFinished && !this.stream.aborted;
+    return this.#isEnded && this.stream.writableFinished && !this.stream.aborted;
   }
 
   get writableLength(): number {
@@ -83,7 +92,7 @@ export class Http2Response extends Stream {
   }
 
   setHeader(name: string, value: OutgoingHttpHeader | readonly string[]): this {
-    if (this.headersSent) throw headersSent();
+    if (this.#isHeadWritten) throw headersSent();
     const text = Array.isArray(value) ? value.map(String) : String(value);
     (this.#set ??= new Map()).set(checkedName(name), checkedValues(name, text));
     return this;
@@ -111,20 +120,20 @@ export class Http2Response extends Stream {
   }
 
   removeHeader(name: string): void {
-    if (this.headersSent) throw headersSent();
+    if (this.#isHeadWritten) throw headersSent();
     this.#set?.delete(name.toLowerCase());
   }
 
   /** Throws for headers that cannot be sent: then another head is still possible. */
   writeHead(status: number, ...rest: unknown[]): this {
-    if (this.headersSent) throw headersSent();
+    if (this.#isHeadWritten) throw headersSent();
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`invalid status ${status}`);
     const head = this.#headOf(status, rest.at(-1));
     this.statusCode = status;
     this.statusMessage = STATUS_CODES[status] ?? '';
     this.#isBodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
     this.#head = head;
-    this.headersSent = true;
+    this.#isHeadWritten = true;
     return this;
   }
 
@@ -134,7 +143,7 @@ export class Http2Response extends Stream {
 
   write(chunk: Chunk, ...rest: unknown[]): boolean {
     const { encoding, written } = optionsOf(rest);
-    if (this.writableEnded) throw Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
+    if (this.#isEnded) throw Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
     this.#sendHead(false);
     this.#observer?.onProgress();
     if (this.#isBodiless || this.destroyed) {
@@ -154,12 +163,12 @@ export class Http2Response extends Stream {
     const chunk = typeof first === 'string' || first instanceof Uint8Array ? first : undefined;
     const { encoding, written: callback } = optionsOf(chunk === undefined ? written : written.slice(1));
     if (callback) this.once('finish', callback);
-    if (this.writableEnded) return this;
+    if (this.#isEnded) return this;
     this.#observer?.onProgress();
     const isEmpty = chunk === undefined || chunk.length === 0;
-    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (!this.#isHeadWritten) this.writeHead(this.statusCode);
     if (this.#head && !this.#trailers) this.#addLength(isEmpty ? 0 : Buffer.byteLength(chunk, encoding));
-    this.writableEnded = true;
+    this.#isEnded = true;
     const endsWithHead = this.#head !== undefined && (isEmpty || this.#isBodiless) && !this.#trailers;
     this.#sendHead(endsWithHead);
     if (this.destroyed) return this;
@@ -235,7 +244,7 @@ export class Http2Response extends Stream {
   }
 
   #sendHead(isEnd: boolean): void {
-    if (!this.headersSent) this.writeHead(this.statusCode);
+    if (!this.#isHeadWritten) this.writeHead(this.statusCode);
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
@@ -248,7 +257,7 @@ export class Http2Response extends Stream {
 
   /** Trailers may follow a body whose length is not known yet. */
   #expectsTrailers(head: readonly string[]): boolean {
-    return this.#trailers !== undefined || (!this.writableEnded && !head.includes('content-length'));
+    return this.#trailers !== undefined || (!this.#isEnded && !head.includes('content-length'));
   }
 
   readonly #sendTrailers = (): void => {
@@ -269,7 +278,7 @@ export class Http2Response extends Stream {
   };
 
   #sendInterim(headers: Http2Headers): void {
-    if (!this.headersSent && !this.destroyed) this.stream.additionalHeaders(headers);
+    if (!this.#isHeadWritten && !this.destroyed) this.stream.additionalHeaders(headers);
   }
 }
 
