@@ -1,9 +1,14 @@
-import { applyHeaderChanges, type FilteredHead, type HeaderChange, type ResponseFilter } from '@edge-gateway/core';
+import {
+  applyHeaderChanges,
+  grpcTypeOf,
+  type FilteredHead,
+  type HeaderChange,
+  type ResponseFilter,
+} from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { messagesOf } from './frames.ts';
 import { callStatusOf, httpStatusOf, statusJson, STATUS_HEADERS, type CallStatus } from './call-status.ts';
-import { isGrpcType } from './media-type.ts';
 import { decodeMessage, decodeRaw } from './response-message.ts';
 import type { MatchedCall, Transcoder } from './transcoder.ts';
 
@@ -24,7 +29,7 @@ export function responseFilter(parts: ResponseParts): ResponseFilter {
   let isTranscoded = false;
   return {
     onHead(head) {
-      if (head.isLocalReply || !isGrpcType(findHeader(head.headers, 'content-type'))) return undefined;
+      if (head.isLocalReply || !grpcTypeOf(findHeader(head.headers, 'content-type') ?? '')) return undefined;
       isTranscoded = true;
       if (isStreamed) return { holdsHead: true, stream: (chunks) => streamedBody(chunks, head, parts) };
       return {

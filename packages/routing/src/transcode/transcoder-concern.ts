@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   factsOf,
+  grpcTypeOf,
   type Concern,
   type Context,
   type Handler,
@@ -9,13 +10,17 @@ import {
   type TranscoderRef,
 } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
-import { isGrpcType } from './media-type.ts';
 import { createTranscoderStats } from './transcoder-stats.ts';
 import type { MatchedCall, Transcoder } from './transcoder.ts';
 import { transcoderSource, type TranscoderSource } from './transcoder-source.ts';
 
 /** The transcoder of a listener, or a reference to that of the upstream of a destination. */
 export type TranscoderBlock = TranscoderSource | TranscoderRef;
+
+interface Compiled {
+  readonly descriptorSet: string | undefined;
+  readonly transcoder: Promise<Transcoder>;
+}
 
 /** Loaded by the first transcoder: its library is large. */
 const load = () => import('./loaded.ts');
@@ -27,18 +32,18 @@ const load = () => import('./loaded.ts');
 export function createTranscoderConcern(
   find: (cluster: string) => SnapshotUpstream | undefined,
 ): Concern<TranscoderBlock> {
-  const compiled = new WeakMap<object, Promise<Transcoder>>();
+  const compiled = new WeakMap<object, Compiled>();
 
-  /** Compiled once per upstream or listener, whatever the number of virtual hosts. */
-  function compileOnce(owner: object, source: TranscoderSource, { log }: Context): Promise<Transcoder> {
-    let transcoder = compiled.get(owner);
-    if (!transcoder) {
-      transcoder = load().then(({ compileSource }) => compileSource(source));
-      transcoder.catch((error: unknown) => {
-        log.get('config').error({ reason: String(error) }, 'invalid gRPC-JSON transcoder, responding with 500');
-      });
-      compiled.set(owner, transcoder);
-    }
+  /** Compiled once per upstream or listener, whatever the number of virtual hosts and reloads. */
+  function compileOnce(source: TranscoderSource, { log }: Context): Promise<Transcoder> {
+    const { options, descriptorSet } = source;
+    const known = compiled.get(options);
+    if (known?.descriptorSet === descriptorSet) return known!.transcoder;
+    const transcoder = load().then(({ compileSource }) => compileSource(source));
+    transcoder.catch((error: unknown) => {
+      log.get('config').error({ reason: String(error) }, 'invalid gRPC-JSON transcoder, responding with 500');
+    });
+    compiled.set(options, { descriptorSet, transcoder });
     return transcoder;
   }
 
@@ -47,12 +52,12 @@ export function createTranscoderConcern(
     option: 'grpcJsonTranscoder',
     stage: 'transcoding',
     compile(block, context) {
-      const owner = 'upstream' in block ? find(block.upstream) : block;
-      const source = owner && ('ref' in owner ? transcoderSource(owner) : owner);
+      const upstream = 'upstream' in block ? find(block.upstream) : undefined;
+      const source = 'upstream' in block ? upstream && transcoderSource(upstream) : block;
       if (!source) throw routingError('ERR_ROUTING_OPTION', 'the upstream has no transcoder');
       if (source.descriptorSet === undefined)
         throw routingError('ERR_ROUTING_OPTION', 'the transcoder has no descriptors');
-      return handlerOf(compileOnce(owner!, source, context), context);
+      return handlerOf(compileOnce(source, context), context);
     },
   };
 }
@@ -80,7 +85,7 @@ function handlerOf(compiled: Promise<Transcoder>, context: Context): Handler {
 
   function grpcJsonTranscoder(req: IncomingMessage, _res: unknown, next: Next): void {
     // Clients of gRPC need no translation; a request is translated once, also if its route changes.
-    if (isGrpcType(factsOf(req).header('content-type'))) return next();
+    if (grpcTypeOf(factsOf(req).header('content-type') ?? '')) return next();
     transcode(req).then(() => next(), next);
   }
   return Object.assign(grpcJsonTranscoder, {
