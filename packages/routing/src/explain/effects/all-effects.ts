@@ -1,5 +1,5 @@
 import type { EffectRule } from './effect.ts';
-import { functionEffect, retryEffect, rewriteEffect, shadowEffect } from './forward-effects.ts';
+import { functionEffect, retryEffect, rewriteEffect, shadowEffect, transcoderEffect } from './forward-effects.ts';
 import { processorEffect } from './processor-effects.ts';
 import { bufferEffect, corsEffect, csrfEffect, faultEffect } from './request-effects.ts';
 import { compressEffect, maskEffect } from './response-effects.ts';
@@ -10,6 +10,7 @@ export const FIRST_EFFECTS: readonly EffectRule[] = [processorEffect('extProcEar
 /** Of options that apply after the transformations of the request. */
 export const LAST_EFFECTS: readonly EffectRule[] = [
   processorEffect('extProc'),
+  transcoderEffect,
   csrfEffect,
   bufferEffect,
   processorEffect('extProcLate'),

@@ -32,6 +32,18 @@ export function functionEffect({ entry }: EffectInput): Effect | undefined {
   return { option: 'destinationSpec', effect };
 }
 
+/** Whether a rule matches is known only to the gateway: an explanation does not read descriptors. */
+export function transcoderEffect({ entry, head, listener }: EffectInput): Effect | undefined {
+  const { action } = entry.route.source;
+  if (head.grpc !== undefined) return undefined;
+  const destinations = action.type === 'forward' ? action.destinations : [];
+  const own = destinations.flatMap(({ transcoder }) => transcoder?.upstream ?? []);
+  const { services = [] } = listener.httpOptions.grpcJsonTranscoder ?? {};
+  if (own.length === 0 && services.length === 0) return undefined;
+  const of = own.length > 0 ? `the upstream ${own.join(' or ')}` : services.join(', ');
+  return { option: 'grpcJsonTranscoder', effect: `becomes a gRPC call if an HTTP rule of ${of} matches` };
+}
+
 export function retryEffect(input: EffectInput): Effect | undefined {
   const retries = policyOf(input)?.retries;
   if (!retries || retries.conditions.size === 0 || retries.numRetries === 0) return undefined;

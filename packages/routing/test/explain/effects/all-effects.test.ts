@@ -22,6 +22,11 @@ interface Case {
 const CASES: readonly Case[] = [
   { name: 'no option', effects: [] },
   {
+    name: 'a gRPC-JSON transcoder',
+    http: { grpcJsonTranscoder: { services: ['shop.Shop'], protoDescriptorBin: '' } },
+    effects: ['grpcJsonTranscoder: becomes a gRPC call if an HTTP rule of shop.Shop matches'],
+  },
+  {
     name: 'an allowed origin',
     options: { cors: CORS },
     headers: { origin: 'https://shop.example' },
