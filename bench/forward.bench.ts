@@ -68,10 +68,14 @@ const ROWS: readonly Row[] = [
   { label: 'TLS handshakes, EC', port: 'secure', path: '/1k', tool: 'handshakes', target: 1.5 },
   { label: 'TLS resumptions, EC', port: 'secure', path: '/1k', tool: 'resumptions', target: 1 },
   { label: 'HTTP/2 downstream, TLS', port: 'secure', path: '/1k', tool: 'h2load', target: 1.5 },
+  { label: 'HTTP/2 downstream', port: 'plain', path: '/1k', tool: 'h2load', target: 1.5 },
+  { label: 'HTTP/2 downstream, POST 1 KB', port: 'plain', path: '/1k', method: 'POST', tool: 'h2load', target: 1.5 },
+  { label: 'HTTP/2 downstream, GET 1 MB', port: 'plain', path: '/1m', tool: 'h2load' },
 ];
 
 const run = promisify(execFile);
 const directory = mkdtempSync(join(tmpdir(), 'bench-forward-'));
+const BODY = join(directory, 'body');
 
 /** Runs a tool on the second core; returns its output. */
 async function onSecondCore(program: string, args: readonly string[]): Promise<string> {
@@ -103,7 +107,9 @@ async function load(row: Row, port: number): Promise<number> {
   }
   const url = `${row.port === 'secure' ? 'https' : 'http'}://${address}${path}`;
   if (tool === 'h2load') {
-    const output = await onSecondCore('h2load', ['-c', String(CONNECTIONS), '-m', '10', '-D', String(SECONDS), url]);
+    const body = row.method ? ['-d', BODY] : [];
+    const connections = path.endsWith('1m') ? ['-c', '8', '-m', '1'] : ['-c', String(CONNECTIONS), '-m', '10'];
+    const output = await onSecondCore('h2load', [...connections, ...body, '-D', String(SECONDS), url]);
     if (!output.includes('Application protocol: h2')) return 0;
     return numberIn(output, /(\d+) 2xx/);
   }
@@ -149,6 +155,7 @@ export async function main(): Promise<void> {
   for (const program of ['wrk', 'nginx', 'openssl', 'h2load']) {
     if (!isInstalled(program)) throw new Error(`${program} is not installed`);
   }
+  writeFileSync(BODY, 'p'.repeat(1024));
   const upstream = await startUpstream(directory);
   const peers: Peer[] = [];
   try {
