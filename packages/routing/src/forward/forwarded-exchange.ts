@@ -1,9 +1,9 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { grpcTypeOf, lingerOnClose } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { expectationOf } from '../http1/expectation.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
-import { isReusable, reuse } from '../http1/read-buffer.ts';
+import { isReusable, releasesChunks, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
 import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
@@ -253,9 +253,9 @@ function isGrpc(headers: readonly string[]): boolean {
   return grpcTypeOf(findHeader(headers, 'content-type') ?? '')?.kind === 'grpc';
 }
 
-/** Writes a chunk. A large one is reused when it is sent, unless other middleware replaced `write` and may keep it. */
+/** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
-  if (!isReusable(chunk) || res.write !== ServerResponse.prototype.write) return res.write(chunk);
+  if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
   return res.write(chunk, (error) => {
     if (!error) reuse(chunk);
   });

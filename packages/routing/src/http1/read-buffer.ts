@@ -1,3 +1,5 @@
+import { ServerResponse } from 'node:http';
+
 const SIZE = 64 * 1024;
 /** From this size on, passing on the whole buffer is cheaper than copying from it. */
 const LARGE = 32 * 1024;
@@ -42,6 +44,17 @@ export class ReadBuffer {
 export function isReusable(taken: Buffer): boolean {
   return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
 }
+
+/** Implementations of `write` of responses that do not keep a chunk after they have called back. */
+const releasing = new Set<unknown>([ServerResponse.prototype.write]);
+
+/** Notes that a response does not keep what is passed to this `write` after it has called back. */
+export function noteReleasingWrite(write: unknown): void {
+  releasing.add(write);
+}
+
+/** Returns true if a chunk can be reused when it is sent: other middleware that replaced `write` may keep it. */
+export const releasesChunks = ({ write }: ServerResponse): boolean => releasing.has(write);
 
 export function reuse(taken: Buffer): void {
   if (spare.length < MAX_SPARE) spare.push(Buffer.from(taken.buffer as ArrayBuffer));

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'nod
 import { Stream } from 'node:stream';
 import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { isHopByHop } from '../../http1/hop-by-hop.ts';
+import { noteReleasingWrite } from '../../http1/read-buffer.ts';
 import type { Http2Request } from './http2-request.ts';
 
 type Written = () => void;
@@ -281,6 +282,8 @@ export class Http2Response extends Stream {
     if (!this.#isHeadWritten && !this.destroyed) this.stream.additionalHeaders(headers);
   }
 }
+
+noteReleasingWrite(Http2Response.prototype.write);
 
 interface RespondOptions {
   readonly endStream: boolean;
