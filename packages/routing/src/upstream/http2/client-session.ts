@@ -3,8 +3,11 @@ import type { Socket } from 'node:net';
 import type { ConnectionSettings } from '../cluster-settings.ts';
 import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 
-/** Headers of a list besides those that `maxHeaders` counts: the status, and those of the connection. */
-const MORE_HEADERS = 16;
+/**
+ * No limit: headers are counted later. If Node applies one, it ends the process in some cases when the session is freed, because it
+ * keeps the headers of the rejected list. Their size is bounded by the number of frames that nghttp2 accepts.
+ */
+const MAX_HEADER_PAIRS = 2 ** 31 - 1;
 /** Malformed frames, each of which ends its stream, after which the connection is closed. */
 const MAX_INVALID_FRAMES = 20;
 /** Data of all streams of a connection that waits in memory, in MiB; flow control limits it further. */
@@ -21,11 +24,11 @@ interface OtherOptions {
 export function createClientSession(
   socket: Socket,
   scheme: 'http' | 'https',
-  { http2, maxHeaders }: ConnectionSettings,
+  { http2 }: ConnectionSettings,
 ): ClientHttp2Session {
   const options: ClientSessionOptions & OtherOptions = {
     createConnection: () => socket,
-    maxHeaderListPairs: maxHeaders + MORE_HEADERS,
+    maxHeaderListPairs: MAX_HEADER_PAIRS,
     maxSessionInvalidFrames: MAX_INVALID_FRAMES,
     maxSessionMemory: MAX_SESSION_MEMORY_MB,
     maxReservedRemoteStreams: 0,

@@ -1,72 +1,30 @@
 import { createServer, type Socket } from 'node:net';
+import { fields as pairs, FLAG, frame as rawFrame, FRAME, uint32 } from '../../listen/http2/frames.ts';
 import { listen, whenDone } from '../../forward/harness.ts';
-
-export const TYPE = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  push: 5,
-  ping: 6,
-  goaway: 7,
-  window: 8,
-  continuation: 9,
-} as const;
-export const END_STREAM = 1;
-export const END_HEADERS = 4;
 
 const PREFACE_LENGTH = 24;
 
 /** Encodes a frame of HTTP/2. */
-export function frame(type: number, flags: number, id: number, payload: Buffer | string = ''): Buffer {
-  const body = Buffer.from(payload as string, 'latin1');
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(body.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(id, 5);
-  return Buffer.concat([head, body]);
-}
+export const frame = (type: number, flags: number, id: number, payload: Buffer | string = ''): Buffer =>
+  rawFrame(type, flags, id, Buffer.from(payload as string, 'latin1'));
 
 /** Encodes fields, flat, as literals that are not indexed. */
-export function fields(flat: readonly string[]): Buffer {
-  const parts: Buffer[] = [];
-  for (let i = 0; i < flat.length; i += 2) parts.push(Buffer.of(0), text(flat[i]!), text(flat[i + 1]!));
-  return Buffer.concat(parts);
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value, 'latin1');
-  const length: number[] = [];
-  if (bytes.length < 127) length.push(bytes.length);
-  else {
-    length.push(127);
-    let rest = bytes.length - 127;
-    for (; rest >= 128; rest >>= 7) length.push((rest & 127) | 128);
-    length.push(rest);
-  }
-  return Buffer.concat([Buffer.from(length), bytes]);
-}
+export const fields = (flat: readonly string[]): Buffer =>
+  pairs(...flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] as const] : [])));
 
 /** A head that ends no stream. */
 export const head = (id: number, ...flat: readonly string[]): Buffer =>
-  frame(TYPE.headers, END_HEADERS, id, fields(flat));
+  frame(FRAME.headers, FLAG.endHeaders, id, fields(flat));
 /** A head, or trailers, that end the stream. */
 export const lastHead = (id: number, ...flat: readonly string[]): Buffer =>
-  frame(TYPE.headers, END_HEADERS | END_STREAM, id, fields(flat));
-export const data = (id: number, body: string): Buffer => frame(TYPE.data, 0, id, body);
-export const lastData = (id: number, body: string): Buffer => frame(TYPE.data, END_STREAM, id, body);
+  frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, id, fields(flat));
+export const data = (id: number, body: string): Buffer => frame(FRAME.data, 0, id, body);
+export const lastData = (id: number, body: string): Buffer => frame(FRAME.data, FLAG.endStream, id, body);
 export function reset(id: number, code: number): Buffer {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32BE(code);
-  return frame(TYPE.reset, 0, id, payload);
+  return frame(FRAME.rstStream, 0, id, uint32(code));
 }
 export function goaway(lastId: number, code = 0): Buffer {
-  const payload = Buffer.alloc(8);
-  payload.writeUInt32BE(lastId);
-  payload.writeUInt32BE(code, 4);
-  return frame(TYPE.goaway, 0, 0, payload);
+  return frame(FRAME.goaway, 0, 0, Buffer.concat([uint32(lastId), uint32(code)]));
 }
 
 /** A frame that was received. */
@@ -87,7 +45,7 @@ export interface FrameUpstream {
 /** Starts a server that responds to each head of a request with whatever bytes it is told. Without settings it is silent until then. */
 export async function frameUpstream(
   respond: (socket: Socket, id: number, upstream: FrameUpstream) => void,
-  settings = frame(TYPE.settings, 0, 0),
+  settings = frame(FRAME.settings, 0, 0),
 ): Promise<FrameUpstream> {
   const upstream: FrameUpstream = { port: 0, received: [], sockets: new Set(), connections: 0 };
   const server = createServer((socket) => {
@@ -113,9 +71,9 @@ export async function frameUpstream(
         };
         bytes = bytes.subarray(9 + length);
         upstream.received.push(next);
-        if (next.type === TYPE.settings && (next.flags & 1) === 0 && settings.length > 0)
-          socket.write(frame(TYPE.settings, 1, 0));
-        if (next.type === TYPE.headers) respond(socket, next.id, upstream);
+        if (next.type === FRAME.settings && (next.flags & 1) === 0 && settings.length > 0)
+          socket.write(frame(FRAME.settings, 1, 0));
+        if (next.type === FRAME.headers) respond(socket, next.id, upstream);
       }
     });
   });

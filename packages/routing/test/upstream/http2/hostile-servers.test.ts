@@ -2,19 +2,8 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { closeAll, get, rawUpstream, until } from '../../forward/harness.ts';
-import {
-  data,
-  END_HEADERS,
-  fields,
-  frame,
-  frameUpstream,
-  goaway,
-  head,
-  lastData,
-  lastHead,
-  reset,
-  TYPE,
-} from './frames.ts';
+import { data, fields, frame, frameUpstream, goaway, head, lastData, lastHead, reset } from './frames.ts';
+import { FLAG, FRAME } from '../../listen/http2/frames.ts';
 import { http2Gateway } from './servers.ts';
 
 const OK = [':status', '200'] as const;
@@ -51,6 +40,7 @@ describe('a hostile server over HTTP/2', () => {
       'two lengths': [...OK, 'content-length', '1', 'content-length', '1'],
       'a length that is no number': [...OK, 'content-length', '+1'],
       'more headers than allowed': [...OK, ...Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']).flat()],
+      'many more headers than allowed': [...OK, ...Array.from({ length: 5000 }, (_, i) => [`x-${i}`, '1']).flat()],
       'a longer header list than allowed': [
         ...OK,
         ...Array.from({ length: 20 }, (_, i) => [`x-${i}`, 'a'.repeat(4000)]).flat(),
@@ -60,9 +50,9 @@ describe('a hostile server over HTTP/2', () => {
       const list = fields(flat);
       const frames: ((id: number) => Buffer)[] = [];
       for (let at = 0; at === 0 || at < list.length; at += 16_000) {
-        const flags = at + 16_000 >= list.length ? END_HEADERS : 0;
+        const flags = at + 16_000 >= list.length ? FLAG.endHeaders : 0;
         frames.push((id) =>
-          frame(at === 0 ? TYPE.headers : TYPE.continuation, flags, id, list.subarray(at, at + 16_000)),
+          frame(at === 0 ? FRAME.headers : FRAME.continuation, flags, id, list.subarray(at, at + 16_000)),
         );
       }
       const { status, gw } = await responseTo(...frames, (id) => lastData(id, 'x'));
@@ -197,8 +187,8 @@ describe('a hostile server over HTTP/2', () => {
   it('cannot push responses', async () => {
     const promised = (id: number): Buffer =>
       frame(
-        TYPE.push,
-        END_HEADERS,
+        FRAME.pushPromise,
+        FLAG.endHeaders,
         id,
         Buffer.concat([Buffer.of(0, 0, 0, 2), fields([':method', 'GET', ':path', '/'])]),
       );
@@ -211,11 +201,12 @@ describe('a hostile server over HTTP/2', () => {
       'data before the head': (id) => lastData(id, 'x'),
       'data of stream 0': () => lastData(0, 'x'),
       'a head of a stream that is not open': (id) => lastHead(id + 2, ...OK),
-      'a frame that is too large': (id) => frame(TYPE.data, 0, id, Buffer.alloc(20_000)),
-      'a window of 0': (id) => frame(TYPE.window, 0, id, Buffer.alloc(4)),
-      'a continuation without a head': (id) => frame(TYPE.continuation, END_HEADERS, id, fields(OK)),
-      'an invalid header block': (id) => frame(TYPE.headers, END_HEADERS, id, Buffer.of(0xff, 0xff, 0xff, 0xff, 0xff)),
-      'a setting that is invalid': () => frame(TYPE.settings, 0, 0, Buffer.of(0, 4, 0xff, 0xff, 0xff, 0xff)),
+      'a frame that is too large': (id) => frame(FRAME.data, 0, id, Buffer.alloc(20_000)),
+      'a window of 0': (id) => frame(FRAME.windowUpdate, 0, id, Buffer.alloc(4)),
+      'a continuation without a head': (id) => frame(FRAME.continuation, FLAG.endHeaders, id, fields(OK)),
+      'an invalid header block': (id) =>
+        frame(FRAME.headers, FLAG.endHeaders, id, Buffer.of(0xff, 0xff, 0xff, 0xff, 0xff)),
+      'a setting that is invalid': () => frame(FRAME.settings, 0, 0, Buffer.of(0, 4, 0xff, 0xff, 0xff, 0xff)),
       HTTP1: () => Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
     };
     for (const [name, make] of Object.entries(cases)) {
@@ -226,14 +217,14 @@ describe('a hostile server over HTTP/2', () => {
 
   it('cannot exhaust memory with pings, settings, resets or continuations', async () => {
     const floods: Readonly<Record<string, (id: number) => Buffer>> = {
-      pings: () => frame(TYPE.ping, 0, 0, Buffer.alloc(8)),
-      settings: () => frame(TYPE.settings, 0, 0, Buffer.of(0, 4, 0, 0, 0xff, 0xff)),
-      continuations: (id) => frame(TYPE.continuation, 0, id, fields(['x-a', 'b'])),
+      pings: () => frame(FRAME.ping, 0, 0, Buffer.alloc(8)),
+      settings: () => frame(FRAME.settings, 0, 0, Buffer.of(0, 4, 0, 0, 0xff, 0xff)),
+      continuations: (id) => frame(FRAME.continuation, 0, id, fields(['x-a', 'b'])),
     };
     for (const [name, make] of Object.entries(floods)) {
       const upstream = await frameUpstream((socket, id) => {
         socket.pause();
-        if (name === 'continuations') socket.write(frame(TYPE.headers, 0, id, fields(OK)));
+        if (name === 'continuations') socket.write(frame(FRAME.headers, 0, id, fields(OK)));
         const many = Buffer.concat(Array.from({ length: 5000 }, () => make(id)));
         socket.write(many, () => socket.destroy());
       });
@@ -271,7 +262,7 @@ describe('a hostile server over HTTP/2', () => {
   it('affects other requests of its connection only without overrideStreamErrorOnInvalidHttpMessage', async () => {
     for (const keeps of [true, false]) {
       const upstream = await frameUpstream((socket, id) => {
-        const isFirst = upstream.received.filter(({ type }) => type === TYPE.headers).length === 1;
+        const isFirst = upstream.received.filter(({ type }) => type === FRAME.headers).length === 1;
         socket.write(isFirst ? lastHead(id, ...OK, 'X-A', '1') : lastHead(id, ...OK));
       });
       const gw = await http2Gateway(upstream.port, { overrideStreamErrorOnInvalidHttpMessage: keeps });
