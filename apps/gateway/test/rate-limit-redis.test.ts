@@ -29,7 +29,7 @@ metadata: { name: default, namespace: gw-system }
 spec:
   ratelimit:
     descriptors: [{ key: generic_key, value: all, rateLimit: { requestsPerUnit: 100, unit: YEAR } }]
-  ratelimitServer: { denyOnFail: true }
+  ratelimitServer: { denyOnFail: true, requestTimeout: 10s }
 `;
 
 describe('--rate-limit-redis', function () {
