@@ -16,6 +16,7 @@ export {
 } from './resource/resource.ts';
 export { kubernetesStatus, type RateLimitConfigStatus } from './resource/kubernetes-status.ts';
 export type { ActionExchange, ActionKind, Responder, WriteHead } from './contract/action.ts';
+export { httpListenersOf } from './contract/http-listeners.ts';
 export {
   STAGES,
   createContext,

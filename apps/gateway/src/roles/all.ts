@@ -10,6 +10,7 @@ import {
   type ControlPlane,
   type Loggers,
   type UnservedListener,
+  type Listener,
 } from '@edge-gateway/core';
 import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
@@ -29,7 +30,7 @@ export interface RunningGateway {
     readonly name: string;
     readonly address: string;
     readonly port: number;
-    readonly protocol: 'http' | 'https';
+    readonly protocol: 'http' | 'https' | 'tcp';
   }[];
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
@@ -102,7 +103,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   return {
     listeners: dataPlane.listeners.addresses().map((each) => ({
       ...each,
-      protocol: snapshot.listeners.find(({ name }) => name === each.name)?.ssl ? 'https' : 'http',
+      protocol: protocolOf(snapshot.listeners.find(({ name }) => name === each.name)),
     })),
     unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
     ...(settings.workers > 1 && { workers: settings.workers }),
@@ -111,6 +112,11 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     statsPort: admin.statsPort,
     stop,
   };
+}
+
+function protocolOf(listener: Listener | undefined): 'http' | 'https' | 'tcp' {
+  if (listener?.type === 'tcp') return 'tcp';
+  return listener?.ssl ? 'https' : 'http';
 }
 
 type ListenResults = Awaited<ReturnType<DataPlane['apply']>>;

@@ -1,4 +1,4 @@
-import { DEFAULT_SNAPSHOT_SETTINGS } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, httpListenersOf } from '@edge-gateway/core';
 import { json, type EndpointResponse } from '../http/endpoint-response.ts';
 import { isOn, type Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
@@ -144,7 +144,7 @@ function listenerParts({ context, snapshot }: ProxyAdminOptions, stamp: Stamp): 
     name: listener.name,
     value: () => ({ name: listener.name, active_state: { ...stamp, listener: listenerMessage(listener, parts) } }),
   }));
-  const routes = all.map((listener) => ({
+  const routes = httpListenersOf(all).map((listener) => ({
     name: routeConfigName(listener),
     value: () => ({ ...stamp, route_config: routeConfiguration(listener, parts) }),
   }));

@@ -1,5 +1,5 @@
 import type { Context, SnapshotSettings } from '@edge-gateway/core';
-import { DEFAULTS, type Snapshot } from '@edge-gateway/core';
+import { DEFAULTS, httpListenersOf, type Snapshot } from '@edge-gateway/core';
 import {
   explainLimits,
   explainLocalLimits,
@@ -69,7 +69,7 @@ export function explainRequestLimits(
 type Host = LimitedRoute['virtualHost'];
 
 function listenerOf({ listeners }: Snapshot, host: Host) {
-  return listeners.find(({ virtualHosts }) => virtualHosts.includes(host));
+  return httpListenersOf(listeners).find(({ virtualHosts }) => virtualHosts.includes(host));
 }
 
 /** The settings with the server of the listener, which replaces theirs. */

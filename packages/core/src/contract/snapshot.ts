@@ -125,6 +125,8 @@ export interface Listener {
    * listener are then those of all parts together.
    */
   readonly parts?: readonly ListenerPart[];
+  /** What the parts are, as the Proxy shows them. Missing without parts. */
+  readonly type?: 'tcp' | 'hybrid' | 'aggregate';
 }
 
 /** A part of a listener: serves HTTP or TCP to the connections that match. */

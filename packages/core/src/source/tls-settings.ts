@@ -1,7 +1,8 @@
 import type { FieldPath } from '../resource/problem.ts';
 import type { Kind, Resource } from '../resource/resource.ts';
 import type { Snapshot } from '../contract/snapshot.ts';
-import type { GatewaySpec } from '../schema/kind/gateway.ts';
+import { httpListenersOf } from '../contract/http-listeners.ts';
+import type { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from '../schema/kind/gateway.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import type { SslConfig, UpstreamSslConfig } from '../schema/listener/ssl-config.ts';
@@ -18,6 +19,8 @@ export interface NamedTls<Settings extends TlsSettings = TlsSettings> {
 const FINDERS: Partial<Record<Kind, (spec: object) => readonly NamedTls[]>> = {
   VirtualService: (spec) => named((spec as VirtualServiceSpec).sslConfig, ['spec', 'sslConfig']),
   Gateway: gatewayTls,
+  MatchableHttpGateway: (spec) => innerTls(spec as MatchableHttpGatewaySpec, ['spec']),
+  MatchableTcpGateway: (spec) => innerTls(spec as MatchableTcpGatewaySpec, ['spec']),
   Upstream: upstreamTls,
 };
 
@@ -44,10 +47,8 @@ export function failoverTls({ failover }: UpstreamSpec): NamedTls<UpstreamSslCon
 /** Returns all TLS settings that a snapshot serves, which may be those of an earlier version of a resource. */
 export function tlsSettingsIn({ listeners, upstreams }: Snapshot): TlsSettings[] {
   const found = [
-    ...listeners.flatMap(({ sslConfigurations, httpOptions }) => [
-      ...sslConfigurations.map(({ sslConfig }) => sslConfig),
-      httpOptions.dynamicForwardProxy?.sslConfig,
-    ]),
+    ...listeners.flatMap(({ sslConfigurations }) => sslConfigurations.map(({ sslConfig }) => sslConfig)),
+    ...httpListenersOf(listeners).map(({ httpOptions }) => httpOptions.dynamicForwardProxy?.sslConfig),
     ...upstreams.flatMap(({ spec, endpoints }) => [
       spec.sslConfig,
       spec.httpConnectSslConfig,
@@ -58,9 +59,28 @@ export function tlsSettingsIn({ listeners, upstreams }: Snapshot): TlsSettings[]
 }
 
 function gatewayTls(spec: object): NamedTls[] {
-  const { dynamicForwardProxy } = (spec as GatewaySpec).httpGateway?.options ?? {};
-  const at = ['spec', 'httpGateway', 'options', 'dynamicForwardProxy', 'sslConfig'];
-  return named(dynamicForwardProxy?.sslConfig, at);
+  const { httpGateway, tcpGateway, hybridGateway = {} } = spec as GatewaySpec;
+  const { matchedGateways = [], delegatedHttpGateways } = hybridGateway;
+  const hybrid = ['spec', 'hybridGateway'];
+  return [
+    ...innerTls({ ...(httpGateway && { httpGateway }), ...(tcpGateway && { tcpGateway }) }, ['spec']),
+    ...matchedGateways.flatMap((inner, i) => innerTls(inner, [...hybrid, 'matchedGateways', i])),
+    ...named(delegatedHttpGateways?.sslConfig, [...hybrid, 'delegatedHttpGateways', 'sslConfig']),
+  ];
+}
+
+type InnerGateway = Pick<MatchableHttpGatewaySpec, 'matcher' | 'httpGateway'> &
+  Pick<MatchableTcpGatewaySpec, 'tcpGateway'>;
+
+function innerTls({ matcher, httpGateway, tcpGateway }: InnerGateway, at: FieldPath): NamedTls[] {
+  const proxy = [...at, 'httpGateway', 'options', 'dynamicForwardProxy', 'sslConfig'];
+  return [
+    ...named(matcher?.sslConfig, [...at, 'matcher', 'sslConfig']),
+    ...named(httpGateway?.options?.dynamicForwardProxy?.sslConfig, proxy),
+    ...(tcpGateway?.tcpHosts ?? []).flatMap(({ sslConfig }, i) =>
+      named(sslConfig, [...at, 'tcpGateway', 'tcpHosts', i, 'sslConfig']),
+    ),
+  ];
 }
 
 function upstreamTls(written: object): NamedTls[] {

@@ -1,5 +1,5 @@
 import type { Derived } from './derived.ts';
-import { keyOf, type Kind, type Resource, type ResourceKey } from '../resource/resource.ts';
+import type { Kind, Resource, ResourceKey } from '../resource/resource.ts';
 import type { Snapshot, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { StoredResource, StoreState } from '../resource/stored.ts';
 import type { AuthConfigTable } from './reference/tables.ts';
@@ -40,8 +40,8 @@ export function problemsOf({ stored, statuses, listeners }: Omit<Memo, 'proxies'
     if (key.startsWith('Proxy/') && !stored.has(key)) continue;
     for (const problem of problems.flat()) add(key, problem);
   }
-  for (const { gateway, problems, tls } of listeners.values()) {
-    if (!gateway.stored) for (const problem of problems) add(keyOf('Gateway', gateway.ref), problem);
+  for (const { owner, gateway, problems, tls } of listeners.values()) {
+    if (!gateway.stored) for (const problem of problems) add(owner, problem);
     for (const { key, problem } of tls?.located ?? []) add(key, problem);
   }
   return [...found.values()];

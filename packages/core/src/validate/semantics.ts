@@ -15,7 +15,7 @@ import type { VirtualServiceSpec } from '../schema/kind/virtual-service.ts';
 import { checkAuthConfig } from './auth/auth-config.ts';
 import { checkSecretEntries, checkSigningKey } from './auth/secret.ts';
 import { each, fields, type ResourceCheck } from './check.ts';
-import { checkGateway, checkHttpGateway, checkTcpGateway } from './gateway.ts';
+import { checkGateway, checkMatchableHttp, checkMatchableTcp } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
 import { checkRateLimitConfig } from './rate-limit/rate-limit-rules.ts';
 import { checkWeighted } from './route/destination.ts';
@@ -31,8 +31,8 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   AuthConfig: (spec: AuthConfigSpec) => checkAuthConfig(spec, SPEC),
   Gateway: (spec: GatewaySpec) => checkGateway(spec, SPEC),
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, SPEC),
-  MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => fields(spec, SPEC, { httpGateway: checkHttpGateway }),
-  MatchableTcpGateway: (spec: MatchableTcpGatewaySpec) => fields(spec, SPEC, { tcpGateway: checkTcpGateway }),
+  MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => checkMatchableHttp(spec, SPEC),
+  MatchableTcpGateway: (spec: MatchableTcpGatewaySpec) => checkMatchableTcp(spec, SPEC),
   RateLimitConfig: (spec: RateLimitConfigSpec) => checkRateLimitConfig(spec, SPEC),
   RouteOption: (spec: RouteOptionSpec) => fields(spec, SPEC, { options: checkRouteOptions }),
   RouteTable: ({ routes }: RouteTableSpec) => each(routes, ['spec', 'routes'], checkRoute),

@@ -1,10 +1,19 @@
 import type { Listener, Snapshot } from '@edge-gateway/core';
+import { createPartChooser } from '../listen/chains/choose-part.ts';
 import type { ListenerVerdict } from './explanation.ts';
+
+/** The connection of the request. */
+interface AskedConnection {
+  readonly tls: boolean;
+  readonly port: number | undefined;
+  /** The server name of the handshake. */
+  readonly host: string;
+}
 
 /** Chooses the listener of a request, and returns why the others do not match. */
 export function chooseListener(
   snapshot: Snapshot,
-  { tls, port }: { readonly tls: boolean; readonly port: number | undefined },
+  { tls, port, host }: AskedConnection,
   wanted: string | undefined,
 ): { readonly listener: Listener | undefined; readonly verdicts: readonly ListenerVerdict[] } {
   const byPort = wanted === undefined && snapshot.listeners.some((each) => each.bindPort === port);
@@ -21,7 +30,15 @@ export function chooseListener(
     }
     return { name, address, port: bindPort, chosen, reason: reason ?? 'another one comes first' };
   });
-  return { listener, verdicts };
+  return { listener: listener && partOf(listener, { tls, host }), verdicts };
+}
+
+/** Returns the part that serves the connection, as if its client had any address. */
+function partOf(listener: Listener, { tls, host }: Pick<AskedConnection, 'tls' | 'host'>): Listener | undefined {
+  if (!listener.parts) return listener;
+  const anywhere = listener.parts.map((part) => ({ ...part, match: { ...part.match, sourceRanges: [] } }));
+  return createPartChooser(anywhere)({ hello: tls ? { serverName: host, ciphers: [] } : undefined, clientAddress: '' })
+    ?.http;
 }
 
 function reasonAgainst(
@@ -31,6 +48,7 @@ function reasonAgainst(
 ): string | undefined {
   if (wanted !== undefined) return listener.name === wanted ? undefined : `${wanted} was asked for`;
   if (port !== undefined && listener.bindPort !== port) return `it listens on port ${listener.bindPort}, not ${port}`;
-  if (listener.ssl === tls) return undefined;
+  if (listener.type === 'tcp') return 'it serves TCP';
+  if (listener.ssl === tls || listener.type === 'hybrid') return undefined;
   return tls ? 'it does not speak TLS' : 'it speaks TLS only';
 }

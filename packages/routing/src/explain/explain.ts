@@ -33,7 +33,11 @@ export function explainRequest(
   context: Context = createContext({ secrets: { get: () => ({ type: 'Opaque', data: {} }) } }),
 ): Explanation {
   const url = readUrl(asked.url);
-  const { listener, verdicts } = chooseListener(snapshot, url, asked.listener);
+  const { listener, verdicts } = chooseListener(
+    snapshot,
+    { ...url, host: serverNameOf(url.authority) },
+    asked.listener,
+  );
   const request = { method: asked.method, host: url.authority, path: url.path };
   const bare = { listeners: verdicts, otherDomains: [], routes: [], options: [], effects: [], request };
   if (!listener) return { ...bare, outcome: reply(0, '', 'no listener matches the request') };
@@ -41,6 +45,11 @@ export function explainRequest(
   const needsCertificate = needsClientCertificate(head, listener, context.secrets);
   const explained = explainOnListener({ snapshot, listener, context }, asked, head);
   return { ...bare, ...(needsCertificate && { needsClientCertificate: true }), ...explained };
+}
+
+/** Returns the name that a client sends in a TLS handshake for a host. */
+function serverNameOf(authority: string): string {
+  return authority.replace(/:\d+$/, '').toLowerCase();
 }
 
 type Explained = Pick<Explanation, 'outcome'> & Partial<Explanation>;

@@ -1,24 +1,99 @@
-import { inEffect, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import {
+  inEffect,
+  type Listener,
+  type ListenerPart,
+  type Secrets,
+  type TcpHost,
+  type TlsConfiguration,
+} from '@edge-gateway/core';
 import { httpManager } from './http-manager.ts';
 import { message, socketAddress, typed, type Message } from './json.ts';
 import type { DumpContext } from './route-config.ts';
 import { downstreamTls } from './tls.ts';
 
+type ProxyProtocol = NonNullable<Listener['options']['proxyProtocol']>;
+
+const PROXY_PROTOCOL = 'envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol';
+const SNI_CLUSTER = 'envoy.extensions.filters.network.sni_cluster.v3.SniCluster';
+const TCP_PROXY = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
 const TLS_INSPECTOR = 'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector';
 
-/** A listener as Listener: one filter chain, or one for each certificate. */
+/** A listener as Listener: one filter chain, or one for each certificate and part. */
 export function listenerMessage(listener: Listener, { secrets, settings }: DumpContext): Message {
-  const { name, bindAddress, bindPort, ssl, sslConfigurations } = listener;
+  const { name, bindAddress, bindPort } = listener;
   const options = inEffect('ListenerOptions', listener.options);
-  const filters = [httpManager(listener, settings)];
-  const chains = ssl ? sslConfigurations.map((tls) => tlsChain(tls, filters, secrets)) : [{ filters }];
+  const { parts } = listener;
+  const chains = parts
+    ? parts.flatMap((part) => partChains(part, { secrets, settings }))
+    : httpChains(listener, { secrets, settings });
   return typed('envoy.config.listener.v3.Listener', {
     name,
     address: socketAddress(bindAddress, bindPort),
     filter_chains: chains,
     per_connection_buffer_limit_bytes: options.perConnectionBufferLimitBytes,
-    listener_filters: ssl ? [{ name: 'envoy.filters.listener.tls_inspector', typed_config: typed(TLS_INSPECTOR) }] : [],
+    listener_filters: listenerFilters(listener),
   });
+}
+
+function listenerFilters({ ssl, parts = [], useProxyProto, options }: Listener): Message[] {
+  const inspects = ssl || parts.some(({ match }) => match.tls || match.serverNames.length > 0);
+  const proxied = options.proxyProtocol ?? (useProxyProto ? {} : undefined);
+  return [
+    ...(proxied ? [{ name: 'envoy.filters.listener.proxy_protocol', typed_config: proxyProtocol(proxied) }] : []),
+    ...(inspects ? [{ name: 'envoy.filters.listener.tls_inspector', typed_config: typed(TLS_INSPECTOR) }] : []),
+  ];
+}
+
+function proxyProtocol({ rules, allowRequestsWithoutProxyProtocol }: ProxyProtocol): Message {
+  return typed(PROXY_PROTOCOL, {
+    rules: rules?.map(({ tlvType, onTlvPresent: { key, metadataNamespace } = {} }) => ({
+      tlv_type: tlvType,
+      on_tlv_present: message({ key, metadata_namespace: metadataNamespace }),
+    })),
+    allow_requests_without_proxy_protocol: allowRequestsWithoutProxyProtocol,
+  });
+}
+
+function httpChains(listener: Listener, { secrets, settings }: DumpContext): Message[] {
+  const filters = [httpManager(listener, settings)];
+  return listener.ssl ? listener.sslConfigurations.map((tls) => tlsChain(tls, filters, secrets)) : [{ filters }];
+}
+
+function partChains({ match, http, tcp }: ListenerPart, context: DumpContext): Message[] {
+  const { serverNames, sourceRanges } = match;
+  const filter_chain_match = message({
+    server_names: serverNames.length > 0 ? serverNames : undefined,
+    source_prefix_ranges:
+      sourceRanges.length > 0
+        ? sourceRanges.map(({ addressPrefix, prefixLen }) => ({ address_prefix: addressPrefix, prefix_len: prefixLen }))
+        : undefined,
+    transport_protocol: match.tls ? 'tls' : undefined,
+  });
+  if (http) return httpChains(http, context).map((chain) => ({ ...chain, filter_chain_match }));
+  const [configuration] = tcp?.sslConfigurations ?? [];
+  const socket = configuration && downstreamTls(inEffect('SslConfig', configuration.sslConfig), context.secrets);
+  return [message({ filter_chain_match, filters: tcp ? tcpFilters(tcp) : [], transport_socket: socket })];
+}
+
+/** The TCP proxy of a host; the server name chooses its cluster first, if it does. */
+function tcpFilters({ name, destinations, forwardsServerName, options }: TcpHost): Message[] {
+  const { maxConnectAttempts, idleTimeout, tunnelingConfig } = options.tcpProxySettings ?? {};
+  const [only] = destinations;
+  const proxy = typed(TCP_PROXY, {
+    stat_prefix: 'tcp',
+    cluster: destinations.length === 1 ? only?.upstream : forwardsServerName ? name || 'sni' : undefined,
+    weighted_clusters:
+      destinations.length > 1
+        ? { clusters: destinations.map(({ upstream, weight }) => ({ name: upstream, weight })) }
+        : undefined,
+    idle_timeout: idleTimeout,
+    max_connect_attempts: maxConnectAttempts,
+    tunneling_config: tunnelingConfig && { hostname: tunnelingConfig.hostname },
+  });
+  return [
+    ...(forwardsServerName ? [{ name: 'envoy.filters.network.sni_cluster', typed_config: typed(SNI_CLUSTER) }] : []),
+    { name: 'envoy.filters.network.tcp_proxy', typed_config: proxy },
+  ];
 }
 
 function tlsChain({ sslConfig, sniDomains }: TlsConfiguration, filters: Message[], secrets: Secrets): Message {

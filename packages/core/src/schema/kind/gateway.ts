@@ -29,11 +29,16 @@ const tcpDestination = f.block(f.exclusive, {
   single: f.of(DestinationSpec, 'One destination.'),
   multi: f.of(MultiDestination, 'Several weighted destinations.'),
   upstreamGroup: f.ref('An UpstreamGroup.'),
-  forwardSniClusterName: f.empty('The server name (SNI) is the name of the cluster.'),
+  forwardSniClusterName: f.empty(
+    'The server name (SNI) is the name of the cluster, `<name>_<namespace>`. Clients can then reach every upstream.',
+  ),
 });
 const tcpHost = f.block({
-  name: f.text('Name in logs and statistics.'),
-  sslConfig: f.of(SslConfig, 'TLS to clients, and the server names of this host.'),
+  name: f.text('Name in logs: `%ROUTE_NAME%`.'),
+  sslConfig: f.of(
+    SslConfig,
+    'Server names of this host, and its certificate. Without a certificate TLS is not terminated: the server names choose the host, and the upstream receives the TLS of the client.',
+  ),
   destination: f.of(tcpDestination, 'The destination of connections.'),
 });
 /** Where TCP connections of one listener go. */
@@ -41,36 +46,41 @@ export interface TcpHost extends f.Static<typeof tcpHost> {}
 export const TcpHost = f.named<TcpHost>('TcpHost', tcpHost);
 
 const tcpGateway = f.block({
-  tcpHosts: f.list(TcpHost, 'The hosts.'),
-  options: f.of(TcpListenerOptions, 'TCP options.'),
+  tcpHosts: f.list(TcpHost, 'The hosts; the server name of a connection chooses one.'),
+  options: f.of(TcpListenerOptions, 'TCP options of each host.'),
 });
 /** Serves TCP. */
 export interface TcpGateway extends f.Static<typeof tcpGateway> {}
 export const TcpGateway = f.named<TcpGateway>('TcpGateway', tcpGateway);
 
 const matcher = f.block({
-  sslConfig: f.of(SslConfig, 'TLS, and the server names.'),
-  sourcePrefixRanges: f.groups('Source addresses of clients.', {
+  sslConfig: f.of(
+    SslConfig,
+    'Only connections with TLS, with these server names. Other settings apply to virtual services and TCP hosts that have none themselves.',
+  ),
+  sourcePrefixRanges: f.groups('Source addresses of clients. Empty: any.', {
     addressPrefix: f.text('First address.'),
-    prefixLen: f.int('Length of the prefix in bits.', { minimum: 0, maximum: 128 }),
+    prefixLen: f.int('Length of the prefix in bits. Default: 0, every address.', { minimum: 0, maximum: 128 }),
   }),
-  passthroughCipherSuites: f.texts('Cipher suites that pass through without TLS termination.'),
+  passthroughCipherSuites: f.texts(
+    'Only TLS clients that offer none but these cipher suites, by their OpenSSL names. For TCP hosts without a certificate: clients that are too old for the gateway are passed through to a server that accepts them.',
+  ),
 });
 /** Selects the connections of an inner gateway. */
 export interface ConnectionMatcher extends f.Static<typeof matcher> {}
 export const ConnectionMatcher = f.named<ConnectionMatcher>('ConnectionMatcher', matcher);
 
 const delegated = {
-  ref: f.ref('One gateway.'),
+  ref: f.ref('One gateway. Default namespace: that of the enclosing resource.'),
   selector: f.group('All that match.', {
     labels: f.map(f.text(), 'Labels that it must have.'),
-    namespaces: f.texts('Namespaces to search; `*` is all.'),
+    namespaces: f.texts('Namespaces to search; `*` is all. Empty: that of the enclosing resource.'),
     expressions: f.list(LabelExpression, 'Expressions that its labels must match.'),
   }),
 } as const;
 const hybridGateway = f.block({
   matchedGateways: f.groups(
-    'Inner gateways; take precedence over delegated ones.',
+    'Inner gateways; delegated ones have no effect beside them.',
     f.oneOf(['httpGateway', 'tcpGateway']),
     {
       matcher: f.of(ConnectionMatcher, 'Connections that it accepts.'),
@@ -81,8 +91,14 @@ const hybridGateway = f.block({
   delegatedHttpGateways: f.group('MatchableHttpGateways that belong to it.', {
     ...delegated,
     preventChildOverrides: f.flag('These settings override those of the selected gateways.'),
-    httpConnectionManagerSettings: f.of(HttpConnectionManagerSettings, 'Settings of the selected gateways.'),
-    sslConfig: f.of(SslConfig, 'TLS of the selected gateways.'),
+    httpConnectionManagerSettings: f.of(
+      HttpConnectionManagerSettings,
+      'Settings of the selected gateways, for fields that they do not set.',
+    ),
+    sslConfig: f.of(
+      SslConfig,
+      'TLS of the selected gateways, for fields that they do not set. With it only gateways with TLS are selected, without it only those without.',
+    ),
   }),
   delegatedTcpGateways: f.group('MatchableTcpGateways that belong to it.', delegated),
 });
@@ -96,24 +112,24 @@ const fields = f.block(f.oneOf(['httpGateway', 'tcpGateway', 'hybridGateway']), 
   routeOptions: f.of(RouteConfigOptions, 'Options of all its routes.'),
   useProxyProto: f.flag('Deprecated: as `options.proxyProtocol: {}`.'),
   httpGateway: f.of(HttpGateway, 'Serves HTTP.'),
-  tcpGateway: f.of(TcpGateway, 'Serves TCP.', f.notYet),
-  hybridGateway: f.of(hybridGateway, 'Several gateways on one port, by TLS and client address.', f.notYet),
+  tcpGateway: f.of(TcpGateway, 'Serves TCP.'),
+  hybridGateway: f.of(hybridGateway, 'Several gateways on one port, by TLS and client address.'),
 });
 /** `spec` of a Gateway. */
 export interface GatewaySpec extends f.Static<typeof fields> {}
 export const GatewaySpec = f.named<GatewaySpec>('GatewaySpec', fields);
 
 const matchableHttp = f.block({
-  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.', f.notYet),
-  httpGateway: f.of(HttpGateway, 'Serves HTTP.', f.notYet),
+  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.'),
+  httpGateway: f.of(HttpGateway, 'Serves HTTP.'),
 });
 /** `spec` of a MatchableHttpGateway. */
 export interface MatchableHttpGatewaySpec extends f.Static<typeof matchableHttp> {}
 export const MatchableHttpGatewaySpec = f.named<MatchableHttpGatewaySpec>('MatchableHttpGatewaySpec', matchableHttp);
 
 const matchableTcp = f.block({
-  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.', f.notYet),
-  tcpGateway: f.of(TcpGateway, 'Serves TCP.', f.notYet),
+  matcher: f.of(ConnectionMatcher, 'Connections that it accepts.'),
+  tcpGateway: f.of(TcpGateway, 'Serves TCP.'),
 });
 /** `spec` of a MatchableTcpGateway. */
 export interface MatchableTcpGatewaySpec extends f.Static<typeof matchableTcp> {}

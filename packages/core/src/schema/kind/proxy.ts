@@ -14,10 +14,10 @@ const httpListener = f.group('Serves HTTP.', {
   options: f.of(HttpListenerOptions, 'HTTP options.'),
   statPrefix,
 });
-const tcpListener = f.group('Serves TCP.', f.notYet, {
+const tcpListener = f.group('Serves TCP.', {
   tcpHosts: f.list(TcpHost, 'The hosts.'),
   options: f.of(TcpListenerOptions, 'TCP options.'),
-  statPrefix,
+  statPrefix: f.text('Prefix of the statistics.', { default: 'tcp' }),
 });
 const hybridListener = f.block({
   matchedListeners: f.groups('The inner listeners.', {
@@ -57,8 +57,8 @@ const listener = f.block(f.oneOf(['httpListener', 'tcpListener', 'hybridListener
   }),
   httpListener,
   tcpListener,
-  hybridListener: f.of(hybridListener, 'Several inner listeners.', f.notYet),
-  aggregateListener: f.of(aggregateListener, 'One filter chain per certificate.', f.notYet),
+  hybridListener: f.of(hybridListener, 'Several inner listeners.'),
+  aggregateListener: f.of(aggregateListener, 'One filter chain per TLS configuration.'),
 });
 
 const fields = f.block({

@@ -43,15 +43,23 @@ const listener = f.block({
     'Maximum size of a request body that is kept for retries, in bytes: a request with a larger one is not retried. Also of bodies that transformations read, where 0 is no limit.',
     { default: 1048576 },
   ),
-  socketOptions: f.list(socketOption, 'Options of the listening socket.', f.notYet),
+  socketOptions: f.list(
+    socketOption,
+    'Options of the listening socket: left out, because Node sets none but those that it has names for. `TCP_NODELAY` is always on.',
+    f.leftOut,
+  ),
   proxyProtocol: f.of(
     proxyProtocol,
     'Requires the PROXY header (version 1 or 2) of a load balancer at the start of each connection; its client address is used as that of the connection.',
   ),
-  connectionBalanceConfig: f.group('How connections are balanced between workers.', f.notYet, {
-    exactBalance: f.empty('Balances to the same number of connections per worker.'),
-  }),
-  tcpStats: f.anything('Statistics of the TCP layer.', f.notYet),
+  connectionBalanceConfig: f.group(
+    'How connections are balanced between workers: the kernel balances them.',
+    f.leftOut,
+    {
+      exactBalance: f.empty('Balances to the same number of connections per worker.'),
+    },
+  ),
+  tcpStats: f.anything('Statistics of the TCP layer: left out, because Node does not read them.', f.leftOut),
 });
 /** Options of a listener, `Gateway.spec.options`. */
 export interface ListenerOptions extends f.Static<typeof listener> {}
@@ -243,19 +251,31 @@ export const HttpListenerOptions = f.named<HttpListenerOptions>('HttpListenerOpt
 
 const tcp = f.block({
   tcpProxySettings: f.group('How TCP is proxied.', {
-    maxConnectAttempts: f.int('Maximum number of connection attempts.', { minimum: 1, default: 1 }),
-    idleTimeout: f.duration('Idle timeout of a connection.', { default: '1h' }),
+    maxConnectAttempts: f.int('Maximum number of attempts to connect to a host of the upstream.', {
+      minimum: 1,
+      maximum: 100,
+      default: 1,
+    }),
+    idleTimeout: f.duration('Maximum time without data in either direction; 0s is no limit.', {
+      default: DEFAULTS.tcpIdleTimeout,
+    }),
     tunnelingConfig: f.group('Sends TCP through an HTTP CONNECT tunnel.', {
-      hostname: f.text('Host of the CONNECT request.'),
+      hostname: f.text('Host and port of the CONNECT request.'),
       headersToAdd: f.groups('Headers of the CONNECT request.', {
         header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.') }),
-        append: f.bool('Appends to existing values.', { default: true }),
+        append: f.bool('Keeps earlier headers of the same name.', { default: true }),
       }),
     }),
-    accessLogFlushInterval: f.duration('Interval between log entries of an open connection.'),
+    accessLogFlushInterval: f.duration(
+      'Interval between log entries of an open connection, besides the one at its end.',
+    ),
   }),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),
-  localRatelimit: f.of(TokenBucket, 'Limits new connections.', RATE_LIMIT_SUPPORT.tcp),
+  localRatelimit: f.of(
+    TokenBucket,
+    'Limits new connections; those over the limit are closed.',
+    RATE_LIMIT_SUPPORT.local,
+  ),
 });
 /** TCP options of a listener, `tcpGateway.options`. */
 export interface TcpListenerOptions extends f.Static<typeof tcp> {}

@@ -8,10 +8,8 @@ const UINT32 = 4294967295;
 export const RATE_LIMIT_SUPPORT = {
   /** Global limits: options of virtual hosts and routes, RateLimitConfigs, rules and server in the Settings and on listeners. */
   global: {},
-  /** `httpLocalRatelimit` and `networkLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts and routes. */
+  /** `httpLocalRatelimit` and `networkLocalRatelimit` of listeners, and `localRatelimit` of virtual hosts, routes and TCP gateways. */
   local: {},
-  /** `localRatelimit` of TCP gateways. */
-  tcp: f.refused,
 } as const;
 
 const limit = f.block(f.required('requestsPerUnit', 'unit'), {

@@ -34,7 +34,9 @@ const gateway = f.block({
   validation: f.of(ValidationSettings, 'Validation before a resource is accepted. Unset: none.'),
   readGatewaysFromAllNamespaces: f.flag('Reads Gateways outside the write namespace too.'),
   enableGatewayController: f.bool('Translates Gateways.', { default: true, ...f.notYet }),
-  isolateVirtualHostsBySslConfig: f.flag('Serves a virtual host only through its own certificate.', f.notYet),
+  isolateVirtualHostsBySslConfig: f.flag(
+    'Serves a virtual host only through its own TLS configuration. The annotation `gateway.vendor.io/isolate_vhost` of a Gateway overrides it.',
+  ),
   translateEmptyGateways: f.flag('Listens even if no virtual service is selected.'),
   persistProxySpec: f.flag('Stores Proxies with the resources.', f.notYet),
   compressedProxySpec: f.flag('Stores them compressed.', f.notYet),

@@ -5,7 +5,8 @@ import type { Memo } from '../memo.ts';
 import { outdatedBy } from '../outdated.ts';
 import type { TranslationInput } from '../input.ts';
 import { contestedPorts, type UsedGateway } from './gateways.ts';
-import { buildListener, type ListenerBuild, type ListenerContext } from './listeners.ts';
+import { buildGateway } from './gateway-parts.ts';
+import type { ListenerBuild, ListenerContext } from './listeners.ts';
 
 interface ListenersInput {
   readonly input: TranslationInput;
@@ -32,7 +33,11 @@ export function buildListeners(
       const previous = served?.find((one) => one.gateway.name === name && one.gateway.namespace === namespace);
       const before = memo?.listeners.get(key);
       const shared = { input, proxy, outdated, secretsChanged, lastGoodOf, changedServices };
-      listeners.set(key, buildListener(gateway, { ...shared, contested: contested.get(gateway), previous, before }));
+      const beforeOf = (part: string): ListenerBuild | undefined => memo?.listeners.get(`${key} ${part}`);
+      const own = { ...shared, contested: contested.get(gateway), previous, before, beforeOf };
+      const { build, parts } = buildGateway(gateway, own);
+      listeners.set(key, build);
+      for (const [name, part] of parts) listeners.set(`${key} ${name}`, part);
     }
   }
   return listeners;

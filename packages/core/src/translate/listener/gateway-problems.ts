@@ -9,23 +9,9 @@ import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
 import { dotted } from '../names.ts';
 import type { TranslationInput } from '../input.ts';
 
-/** Requires one filter chain per TLS configuration. */
-const ISOLATE_ANNOTATION = 'gateway.vendor.io/isolate_vhost';
-
-/** Returns why a gateway of this type has no listener, or `undefined`. */
-export function unsupportedType(spec: GatewaySpec): string | undefined {
-  if (spec.httpGateway) return undefined;
-  if (spec.tcpGateway) return 'tcpGateway is not served yet: the gateway has no listener';
-  return 'hybridGateway is not served yet: the gateway has no listener';
-}
-
 /** Returns warnings of a gateway besides those of its virtual services. */
-export function gatewayWarnings({ spec, ref, stored }: UsedGateway, input: TranslationInput): readonly FieldProblem[] {
+export function gatewayWarnings({ spec, ref }: UsedGateway, input: TranslationInput): readonly FieldProblem[] {
   const warnings: FieldProblem[] = [];
-  const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
-  if (spec.ssl && (input.settings.isolateVirtualHosts || annotation === 'true')) {
-    warnings.push(faultOf('isolating virtual hosts by their TLS configuration is not supported yet'));
-  }
   const warnUnless = (upstream: ResourceRef, text: string): void => {
     const entry = input.upstreams.get(keyOf('Upstream', upstream));
     if (entry?.fault) warnings.push(entry.fault);

@@ -1,10 +1,13 @@
-import type { ResourceKey } from '../../resource/resource.ts';
+import type { FieldPath } from '../../resource/problem.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../resource/resource.ts';
+import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
+import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { Listener, VirtualHost } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { claimantsOf, conflictsAfter, NO_CONFLICTS, withConflicts, type Conflicts } from './conflicts.ts';
 import type { UsedGateway } from './gateways.ts';
-import { gatewayWarnings, unsupportedType } from './gateway-problems.ts';
+import { gatewayWarnings } from './gateway-problems.ts';
 import type { GoodParts } from '../virtual-host/last-good.ts';
 import { listenerMessage } from '../status/messages.ts';
 import type { Outdated } from '../changes.ts';
@@ -19,6 +22,10 @@ import type { TranslationInput } from '../input.ts';
 
 /** The result of one gateway for one proxy. */
 export interface ListenerBuild {
+  /** The resource with `problems`. */
+  readonly owner: ResourceKey;
+  /** True for a part of a listener, which is not served on its own. */
+  readonly isPart: boolean;
   readonly gateway: UsedGateway;
   readonly proxy: string;
   /** The served listener; missing if there is nothing to serve. */
@@ -56,7 +63,8 @@ export interface ListenerContext {
   readonly changedServices: readonly ResourceKey[] | undefined;
 }
 
-const EMPTY = {
+/** A build without virtual services. */
+export const NO_BUILDS = {
   listener: undefined,
   frozen: false,
   selected: [],
@@ -67,31 +75,44 @@ const EMPTY = {
   tls: undefined,
 };
 const NO_OPTIONS = Object.freeze({});
+const HTTP: FieldPath = ['spec', 'httpGateway'];
 
-export function buildListener(gateway: UsedGateway, context: ListenerContext): ListenerBuild {
+/** How an HTTP gateway is a part of a listener. */
+export interface HttpPart {
+  readonly owner: ResourceKey;
+  /** Path of the HTTP gateway. */
+  readonly at: FieldPath;
+  /** Default namespace of references. */
+  readonly namespace: string;
+  /** TLS of the part, for virtual services without their own. */
+  readonly sslConfig?: SslConfig | undefined;
+  /** Selects among the virtual services of the gateway. */
+  readonly selects?: (resource: Resource<VirtualServiceSpec>) => boolean;
+}
+
+/** Builds the listener of an HTTP gateway, or a part of one. */
+export function buildListener(gateway: UsedGateway, context: ListenerContext, part?: HttpPart): ListenerBuild {
   const { input, proxy, contested, previous } = context;
   const report = new Report();
   for (const fault of gatewayWarnings(gateway, input)) report.warn(fault, undefined);
-  const unsupported = unsupportedType(gateway.spec);
-  if (unsupported) {
-    report.warn(unsupported);
-    return { ...EMPTY, gateway, proxy, problems: report.problems() };
-  }
   if (contested) report.error(listenerMessage('BindPortNotUniqueError', contested), ['spec', 'bindPort']);
   const { spec, ref } = gateway;
-  const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace: ref.namespace, report };
+  const { owner, at, namespace } = part ?? { at: HTTP, owner: keyOf('Gateway', ref), namespace: ref.namespace };
+  const selector = { http: spec.httpGateway ?? {}, ssl: spec.ssl ?? false, namespace, report, at };
   const { changedServices } = context;
   const known = context.before?.gateway === gateway ? context.before : undefined;
-  const selected = selectVirtualServices(
+  const all = selectVirtualServices(
     selector,
     input,
     known && changedServices && { selected: known.selected, changed: changedServices },
   );
+  const { selects } = part ?? {};
+  const selected = selects ? all.filter(({ resource }) => selects(resource as Resource<VirtualServiceSpec>)) : all;
   const frozen = report.hasErrors;
   const maxDirectBodyBytes = spec.routeOptions?.maxDirectResponseBodySizeBytes ?? DEFAULTS.directBodyBytes;
   const { extauth, ratelimitServer } = spec.httpGateway?.options ?? {};
-  const owner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
-  const builds = buildAll(selected, owner, context, known);
+  const hostOwner = { logName: `${ref.name}_${proxy}`, maxDirectBodyBytes, extauth, ratelimitServer };
+  const builds = buildAll(selected, hostOwner, context, known);
   const changed = difference(builds, context.before?.builds ?? []);
   const conflicts = conflictsAfter(
     context.before?.conflicts ?? NO_CONFLICTS,
@@ -101,11 +122,24 @@ export function buildListener(gateway: UsedGateway, context: ListenerContext): L
   report.repeat(conflicts.all);
   const services = problemsOf(builds, conflicts, context.before);
   const needy = needyAfter(context.before?.needy ?? [], changed);
-  const base = { gateway, proxy, selected, builds, services, needy, conflicts, frozen };
+  const base = {
+    owner,
+    isPart: part !== undefined,
+    gateway,
+    proxy,
+    selected,
+    builds,
+    services,
+    needy,
+    conflicts,
+    frozen,
+  };
   if (frozen) {
     return { ...base, tls: context.before?.tls, listener: previous, problems: report.problems() };
   }
-  const { listener, tls } = assemble({ gateway, builds, services, conflicts, changed, report, known }, context);
+  const place = { at, namespace, stored: part ? input.stored.get(owner) : gateway.stored };
+  const parts = { gateway, builds, services, conflicts, changed, report, known, sslConfig: part?.sslConfig, place };
+  const { listener, tls } = assemble(parts, context);
   return { ...base, tls, listener, problems: report.problems() };
 }
 
@@ -195,13 +229,21 @@ interface Assembly {
   readonly report: Report;
   /** The previous listener of the same gateway. */
   readonly known: ListenerBuild | undefined;
+  /** See {@link HttpPart}. */
+  readonly sslConfig: SslConfig | undefined;
+  readonly place: GatewayPlace;
+}
+
+/** Where the HTTP gateway is written. */
+interface GatewayPlace extends Pick<HttpPart, 'at' | 'namespace'> {
+  readonly stored: StoredResource | undefined;
 }
 
 function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild, 'listener' | 'tls'> {
   const { gateway, builds, report, known } = parts;
   const { input, previous, before, secretsChanged } = context;
   const nothing = builds.length === 0 && !input.settings.translateEmptyGateways;
-  const descriptorSet = nothing ? undefined : descriptorSetOf(gateway, input, report);
+  const descriptorSet = nothing ? undefined : descriptorSetOf(gateway, parts.place, input, report);
   if (!gateway.spec.ssl) {
     if (nothing) return { listener: undefined, tls: undefined };
     const isServed = known && previous && known.listener === previous && !known.frozen;
@@ -212,7 +254,7 @@ function assemble(parts: Assembly, context: ListenerContext): Pick<ListenerBuild
     };
   }
   const served = servedHosts(parts, previous);
-  const tls = listenerTls(claimsOf(served, before?.tls), {
+  const tls = listenerTls(claimsOf(served, { before: before?.tls, common: parts.sslConfig, input }), {
     input,
     served: previous?.sslConfigurations ?? [],
     before: before?.tls,
@@ -283,26 +325,41 @@ function lastGood(
 }
 
 /** The TLS claims of the virtual hosts; for a last good one, its last good claim. */
-function claimsOf(served: readonly Served[], before: ListenerTls | undefined): readonly TlsClaim[] {
+function claimsOf(
+  served: readonly Served[],
+  {
+    before,
+    common,
+    input,
+  }: { before: ListenerTls | undefined; common: SslConfig | undefined; input: TranslationInput },
+): readonly TlsClaim[] {
   const anyOld = before && served.some(({ isLastGood }) => isLastGood);
   const claims = new Map(anyOld ? before.claims.map((claim) => [claim.host, claim]) : []);
   return served.map(({ build: { resource }, host, isLastGood }) => {
     const { namespace } = resource.metadata;
     const old = isLastGood ? claims.get(host.name) : undefined;
-    return old ?? { host: host.name, namespace, sslConfig: resource.spec.sslConfig ?? NO_OPTIONS };
+    const own = resource.spec.sslConfig ?? NO_OPTIONS;
+    const sslConfig = common ? input.derived.of(completed, own, common) : own;
+    return old ?? { host: host.name, namespace, sslConfig };
   });
 }
 
+/** Returns the TLS of a virtual service, with that of its part where it has none. A source of certificates counts as one. */
+function completed(own: SslConfig, common: SslConfig): SslConfig {
+  const { secretRef: _secret, sslFiles: _files, sds: _sds, ...rest } = common;
+  const hasSource = own.secretRef ?? own.sslFiles ?? own.sds;
+  return Object.freeze({ ...(hasSource ? rest : common), ...own });
+}
+
 function descriptorSetOf(
-  { spec, ref, stored }: UsedGateway,
+  { spec }: UsedGateway,
+  { at, namespace, stored }: GatewayPlace,
   input: TranslationInput,
   report: Report,
 ): string | undefined {
   const transcoder = spec.httpGateway?.options?.grpcJsonTranscoder;
-  const place = { stored, namespace: ref.namespace, resources: input };
-  const { descriptorSet, fault } = descriptorsOf(transcoder, place);
-  const at = ['spec', 'httpGateway', 'options', 'grpcJsonTranscoder'];
-  if (fault) report.warn({ ...fault, path: [] }, [...at, ...fault.path]);
+  const { descriptorSet, fault } = descriptorsOf(transcoder, { stored, namespace, resources: input });
+  if (fault) report.warn({ ...fault, path: [] }, [...at, 'options', 'grpcJsonTranscoder', ...fault.path]);
   return descriptorSet;
 }
 

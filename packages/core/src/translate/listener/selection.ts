@@ -1,3 +1,4 @@
+import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import type { HttpGateway } from '../../schema/kind/gateway.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
@@ -17,6 +18,8 @@ export interface Selector {
   /** Default namespace of references. */
   readonly namespace: string;
   readonly report: Report;
+  /** Path of `http`. */
+  readonly at: FieldPath;
 }
 
 /** The usable virtual services that belong to an HTTP gateway, sorted by key. Expressions come before labels, labels before names. */
@@ -25,13 +28,13 @@ export function selectVirtualServices(
   input: TranslationInput,
   before?: SelectedBefore,
 ): readonly StoredResource[] {
-  const { http, ssl, namespace, report } = selector;
+  const { http, ssl, namespace, report, at } = selector;
   const selects = selectionOf(http, report);
   const isSelected = (stored: StoredResource): boolean =>
     !!stored.resource && isSsl(stored.resource) === ssl && selects(stored.resource);
   const choosesAmongAll = http.virtualServiceExpressions || hasSelector(http) || !http.virtualServices?.length;
   if (!choosesAmongAll) {
-    const chosen = referenced(http.virtualServices ?? [], namespace, { report, input });
+    const chosen = referenced(http.virtualServices ?? [], namespace, { report, input, at });
     return chosen.filter(({ resource }) => !!resource && isSsl(resource) === ssl);
   }
   if (!before) return input.list('VirtualService').filter(isSelected);
@@ -77,11 +80,11 @@ function selectionOf(http: HttpGateway, report: Report): (resource: Resource) =>
 function referenced(
   refs: NonNullable<HttpGateway['virtualServices']>,
   namespace: string,
-  { report, input }: { report: Report; input: TranslationInput },
+  { report, input, at: path }: Pick<Selector, 'report' | 'at'> & { input: TranslationInput },
 ): readonly StoredResource[] {
   const chosen = new Set<StoredResource>();
   for (const [i, { name = '', namespace: own }] of refs.entries()) {
-    const at = ['spec', 'httpGateway', 'virtualServices', i];
+    const at = [...path, 'virtualServices', i];
     const ref = { name, namespace: own || namespace };
     const stored = input.stored.get(keyOf('VirtualService', ref));
     if (!stored) {

@@ -21,7 +21,7 @@ export interface UnservedListener {
 export function unservedListeners(memo: Memo): ReadonlyMap<string, readonly UnservedListener[]> {
   const byProxy = new Map<string, readonly UnservedListener[]>();
   for (const build of memo.listeners.values()) {
-    if (build.listener || !build.gateway.spec.httpGateway) continue;
+    if (build.listener || build.isPart || !build.gateway.spec.httpGateway) continue;
     const wanted = memo.rejected.filter((stored) => mayBelong(stored, build));
     if (build.builds.length === 0 && wanted.length === 0 && !build.frozen) continue;
     const unserved = { name: build.gateway.listener, ...reasonOf(build, wanted) };

@@ -4,7 +4,17 @@ import type { TranslationInput } from '../input.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';
 import { freezeDeep } from './content.ts';
-import type { Listener, Route, RouteAction, Snapshot, VirtualHost } from '../../contract/snapshot.ts';
+import type {
+  ConnectionMatch,
+  Listener,
+  ListenerPart,
+  Route,
+  RouteAction,
+  Snapshot,
+  TcpDestination,
+  TcpHost,
+  VirtualHost,
+} from '../../contract/snapshot.ts';
 
 const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });
 const LABELS = Object.freeze({ created_by: 'gw-gateway' });
@@ -46,7 +56,7 @@ function proxyResource(snapshot: Snapshot, namespace: string, derived: Derived):
 }
 
 function listenerSpec(listener: Listener, derived: Derived): object {
-  const { name, bindAddress, bindPort, options, routeOptions, httpOptions, sslConfigurations, virtualHosts } = listener;
+  const { name, bindAddress, bindPort, options, routeOptions, sslConfigurations, parts = [], type } = listener;
   return {
     name,
     bindAddress,
@@ -54,13 +64,81 @@ function listenerSpec(listener: Listener, derived: Derived): object {
     ...(listener.useProxyProto && { useProxyProto: true }),
     options,
     routeOptions,
-    sslConfigurations: sslConfigurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains })),
+    sslConfigurations: certificates(sslConfigurations),
     metadataStatic: sources('Gateway', listener.gateway),
-    httpListener: {
-      virtualHosts: virtualHosts.map((host) => derived.of(virtualHostSpec, host)),
-      options: httpOptions,
-      statPrefix: 'http',
+    ...(type === undefined && { httpListener: httpSpec(listener, derived) }),
+    ...(type === 'tcp' && {
+      tcpListener: tcpSpec(
+        parts.flatMap(({ tcp }) => tcp ?? []),
+        parts,
+      ),
+    }),
+    ...(type === 'hybrid' && {
+      hybridListener: { matchedListeners: parts.map((part) => matchedListener(part, derived)) },
+    }),
+    ...(type === 'aggregate' && { aggregateListener: aggregateSpec(parts, derived) }),
+  };
+}
+
+const STAT_PREFIXES = { http: 'http', tcp: 'tcp' } as const;
+
+function certificates(configurations: Listener['sslConfigurations']): readonly object[] {
+  return configurations.map(({ sslConfig, sniDomains }) => ({ ...sslConfig, sniDomains }));
+}
+
+function httpSpec({ virtualHosts, httpOptions }: Listener, derived: Derived): object {
+  return {
+    virtualHosts: virtualHosts.map((host) => derived.of(virtualHostSpec, host)),
+    options: httpOptions,
+    statPrefix: STAT_PREFIXES.http,
+  };
+}
+
+function tcpSpec(hosts: readonly TcpHost[], parts: readonly ListenerPart[]): object {
+  const tcpHosts = parts.flatMap(({ tcp, match }) => (tcp ? [tcpHostSpec(tcp, match)] : []));
+  return { tcpHosts, options: hosts[0]?.options ?? {}, statPrefix: STAT_PREFIXES.tcp };
+}
+
+function tcpHostSpec({ name, destinations, forwardsServerName, sslConfigurations }: TcpHost, match: ConnectionMatch) {
+  const [configuration] = sslConfigurations;
+  return {
+    name,
+    ...(match.tls && { sslConfig: { ...configuration?.sslConfig, sniDomains: match.serverNames } }),
+    destination: forwardsServerName ? { forwardSniClusterName: {} } : sharesSpec(destinations),
+  };
+}
+
+function matchedListener({ match, http, tcp }: ListenerPart, derived: Derived): object {
+  const part = { match, ...(tcp && { tcp }) };
+  return {
+    matcher: matcherSpec(match),
+    ...(http && { httpListener: httpSpec(http, derived), sslConfigurations: certificates(http.sslConfigurations) }),
+    ...(tcp && { tcpListener: tcpSpec([tcp], [{ ...part, name: '' }]) }),
+  };
+}
+
+function matcherSpec({ tls, serverNames, sourceRanges, passthroughCiphers }: ConnectionMatch): object {
+  return {
+    ...(tls && { sslConfig: { sniDomains: serverNames } }),
+    ...(sourceRanges.length > 0 && { sourcePrefixRanges: sourceRanges }),
+    ...(passthroughCiphers.length > 0 && { passthroughCipherSuites: passthroughCiphers }),
+  };
+}
+
+/** Virtual hosts and options by name, and the chains that refer to them. */
+function aggregateSpec(parts: readonly ListenerPart[], derived: Derived): object {
+  const listeners = parts.flatMap(({ match, http }) => (http ? [{ match, http }] : []));
+  const hosts = listeners.flatMap(({ http }) => http.virtualHosts);
+  return {
+    httpResources: {
+      virtualHosts: Object.fromEntries(hosts.map((host) => [host.name, derived.of(virtualHostSpec, host)])),
+      httpOptions: Object.fromEntries(listeners.map(({ http }) => [http.name, http.httpOptions])),
     },
+    httpFilterChains: listeners.map(({ match, http }) => ({
+      matcher: matcherSpec(match),
+      httpOptionsRef: http.name,
+      virtualHostRefs: http.virtualHosts.map(({ name }) => name),
+    })),
   };
 }
 
@@ -93,15 +171,20 @@ function actionSpec(action: RouteAction): object {
     case 'replacement':
       return { routeAction: single(FALLBACK_CLUSTER) };
     case 'forward':
-      return { routeAction: forwardSpec(action.destinations) };
+      return { routeAction: sharesSpec(action.destinations) };
   }
 }
 
-function forwardSpec(destinations: Extract<RouteAction, { type: 'forward' }>['destinations']): object {
+interface Share extends Pick<TcpDestination, 'upstream' | 'weight'> {
+  readonly options?: object;
+  readonly broken?: unknown;
+}
+
+function sharesSpec(destinations: readonly Share[]): object {
   const shares = destinations.map(({ upstream, weight, options, broken }) => ({
-    destination: { upstream: broken ? FALLBACK_CLUSTER : upstream },
+    destination: { upstream: broken === undefined ? upstream : FALLBACK_CLUSTER },
     weight,
-    options,
+    ...(options && { options }),
   }));
   const [only] = shares;
   return shares.length === 1 && only ? { single: only.destination } : { multi: { destinations: shares } };

@@ -1,6 +1,13 @@
 import { byProxy } from '../listener/build-listeners.ts';
 import type { UsedGateway } from '../listener/gateways.ts';
-import type { Listener, Snapshot, SnapshotSettings, SnapshotUpstream, VirtualHost } from '../../contract/snapshot.ts';
+import type {
+  Listener,
+  ListenerPart,
+  Snapshot,
+  SnapshotSettings,
+  SnapshotUpstream,
+  VirtualHost,
+} from '../../contract/snapshot.ts';
 import type { Derived } from '../derived.ts';
 import { digestOf, digestText } from './content.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
@@ -24,7 +31,7 @@ export function snapshotsOf(
   const builds = [...listeners.values()];
   return new Map(
     Array.from(byProxy(gateways).keys(), (proxy) => {
-      const own = builds.filter((build) => build.proxy === proxy);
+      const own = builds.filter((build) => build.proxy === proxy && !build.isPart);
       return [proxy, snapshotOf(proxy, own, parts, before?.get(proxy))] as const;
     }),
   );
@@ -76,8 +83,16 @@ function listenersOf(builds: readonly ListenerBuild[]): readonly Listener[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function listenerDigest({ virtualHosts, ...head }: Listener, derived: Derived, previous: Listener | undefined): string {
-  return digestText(`${digestOf(head, derived)} ${hostsDigest(virtualHosts, derived, previous?.virtualHosts)}`);
+function listenerDigest(listener: Listener, derived: Derived, previous: Listener | undefined): string {
+  const { virtualHosts, parts, ...head } = listener;
+  const own = `${digestOf(head, derived)} ${hostsDigest(virtualHosts, derived, previous?.virtualHosts)}`;
+  const digests = parts?.map((part) => partDigest(part, derived, previous?.parts));
+  return digestText(digests ? `${own} ${digests.join(' ')}` : own);
+}
+
+function partDigest({ http, ...part }: ListenerPart, derived: Derived, before: Listener['parts']): string {
+  const previous = before?.find(({ name }) => name === part.name)?.http;
+  return `${digestOf(part, derived)} ${http ? listenerDigest(http, derived, previous) : ''}`;
 }
 
 /** Sums of digests by list, so that a later list costs what differs. */

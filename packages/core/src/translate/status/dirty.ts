@@ -1,4 +1,4 @@
-import { keyOf, type ResourceKey } from '../../resource/resource.ts';
+import type { ResourceKey } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
 import { changedBuilds, type ListenerBuild } from '../listener/listeners.ts';
 import type { MissingOptions } from '../listener/missing-options.ts';
@@ -12,6 +12,9 @@ interface Translated {
   readonly listeners: ReadonlyMap<string, ListenerBuild>;
   readonly missing: MissingOptions;
 }
+
+/** Kinds of few resources, whose status may depend on any other. */
+const COMMON_KINDS = ['UpstreamGroup', 'Settings', 'MatchableHttpGateway', 'MatchableTcpGateway'] as const;
 
 /** Returns a superset of the resources whose status may have changed. */
 export function dirtyKeys(
@@ -31,12 +34,12 @@ export function dirtyKeys(
   if (input.authConfigs !== memo.authConfigs) {
     for (const [key, entry] of input.authConfigs) if (memo.authConfigs.get(key) !== entry) dirty.add(key);
   }
-  for (const kind of ['UpstreamGroup', 'Settings'] as const) for (const { key } of input.list(kind)) dirty.add(key);
+  for (const kind of COMMON_KINDS) for (const { key } of input.list(kind)) dirty.add(key);
   return dirty;
 }
 
 function compare(now: ListenerBuild, before: ListenerBuild | undefined, dirty: Set<ResourceKey>): void {
-  dirty.add(keyOf('Gateway', now.gateway.ref));
+  dirty.add(now.owner);
   if (now.tls !== before?.tls) {
     for (const tls of [now.tls, before?.tls]) for (const { key } of tls?.located ?? []) dirty.add(key);
   }

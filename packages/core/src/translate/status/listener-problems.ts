@@ -1,5 +1,5 @@
 import type { Derived } from '../derived.ts';
-import { keyOf, type ResourceKey } from '../../resource/resource.ts';
+import type { ResourceKey } from '../../resource/resource.ts';
 import { placeOf } from '../lists.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { lacksOption, type MissingOptions } from '../listener/missing-options.ts';
@@ -35,8 +35,8 @@ export function collectProblems(
       if (!known.proxies.includes(proxy)) known.proxies.push(proxy);
     }
   };
-  for (const { gateway, proxy, problems, services, builds, tls } of listeners) {
-    add(keyOf('Gateway', gateway.ref), problems, proxy);
+  for (const { owner, proxy, problems, services, builds, tls } of listeners) {
+    add(owner, problems, proxy);
     for (const i of placesOf(builds, wanted)) {
       const { stored, tables } = builds[i]!;
       add(stored.key, services[i]!, proxy);

@@ -12,6 +12,7 @@ interface Kinds {
     | 'NameNotUniqueError'
     | 'ProcessingError'
     | 'ProcessingWarning';
+  TcpHost: 'SSLConfigError' | 'InvalidDestinationWarning';
   Route: 'InvalidMatcherError' | 'ProcessingError' | 'InvalidDestinationWarning' | 'ProcessingWarning';
 }
 
@@ -25,6 +26,10 @@ export function listenerMessage(kind: Kinds['Listener'], reason: string): string
 
 export function virtualHostMessage(kind: Kinds['VirtualHost'], reason: string): string {
   return message('VirtualHost', kind, reason);
+}
+
+export function tcpHostMessage(kind: Kinds['TcpHost'], reason: string, host: string): string {
+  return `${message('TcpHost', kind, reason)}. Host Name: ${host}`;
 }
 
 export function routeMessage(kind: Kinds['Route'], reason: string, route: string): string {

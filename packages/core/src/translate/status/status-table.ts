@@ -162,7 +162,7 @@ function withoutEmpty(problems: Problems): readonly Problems[] {
 const UNREAD_GATEWAY = warning(
   'the gateway is not read: its namespace is not the one of the gateways, and Settings readGatewaysFromAllNamespaces is not true',
 );
-const UNSERVED_GATEWAY = warning('gateways inside of a hybrid gateway are not served yet');
+const UNSERVED_GATEWAY = warning('no hybrid gateway selects this gateway');
 const WRITTEN_PROXY = warning('proxies are written by the gateway, not read');
 
 function warning(message: string): readonly Problems[] {

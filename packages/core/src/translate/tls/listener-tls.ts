@@ -195,7 +195,7 @@ function merge(claims: readonly TlsClaim[], input: TranslationInput): readonly C
 }
 
 /** Returns the configuration without server names, with the namespace of its secret and the defaults of Settings. */
-function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
+export function effectiveConfig(written: SslConfig, namespace: string, oneWayTls: boolean | undefined): SslConfig {
   const { sniDomains: _, ...config } = written;
   const { secretRef } = config;
   return Object.freeze({

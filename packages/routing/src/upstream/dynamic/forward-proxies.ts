@@ -1,4 +1,4 @@
-import { claimOwnPort, type Snapshot } from '@edge-gateway/core';
+import { httpListenersOf, claimOwnPort, type Snapshot } from '@edge-gateway/core';
 import { ForwardProxy, type ForwardProxyOptions, type ForwardProxyParts } from './forward-proxy.ts';
 
 export type ForwardProxies = ReturnType<typeof createForwardProxies>;
@@ -27,7 +27,7 @@ export function createForwardProxies(parts: Omit<ForwardProxyParts, 'namespace'>
     apply({ listeners }: Pick<Snapshot, 'listeners'>): void {
       claimPorts(listeners.map(({ bindPort }) => bindPort));
       const blocks = new Map<ForwardProxyOptions, string>();
-      for (const { httpOptions, gateway } of listeners)
+      for (const { httpOptions, gateway } of httpListenersOf(listeners))
         if (httpOptions.dynamicForwardProxy) blocks.set(httpOptions.dynamicForwardProxy, gateway.namespace);
       for (const [block, proxy] of proxies) {
         if (blocks.has(block)) proxy.refresh();
