@@ -88,6 +88,16 @@ describe('edge-gateway', () => {
     await until(async () => (await get('/')).text === 'two', 'the changed body is served');
   });
 
+  it('lists itself as the proxy that serves the newest version', async () => {
+    gateway.write('a.yaml', direct('a', '*', 'one'));
+    await gateway.start();
+    const [proxy, ...others] = (await (await fetch(`${gateway.stats}/proxies`)).json()) as any[];
+    expect(others).to.deep.equal([]);
+    expect(proxy).to.include({ proxy: 'gateway-proxy', address: 'in process', current: true });
+    expect(proxy.version).to.match(/^[0-9a-f]{20}$/);
+    expect(proxy.age).to.be.within(0, 60);
+  });
+
   it('keeps the last good version of a resource that becomes invalid, and reports the problem', async () => {
     gateway.write('a.yaml', direct('a', '*', 'good'));
     await gateway.start();

@@ -39,6 +39,7 @@ export { onlyProtected, protect, type Middleware, type ProtectedHandler } from '
 export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades.ts';
 export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
+export type { ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import {
   createControlAdmin,
   createDeveloperAdmin,
@@ -6,7 +7,7 @@ import {
   type AdminServer,
   type Component,
 } from '@edge-gateway/admin';
-import { keyOf, type Context, type ControlPlane, type ControlPlaneState } from '@edge-gateway/core';
+import { keyOf, type Context, type ControlPlane, type ControlPlaneState, type ProxyStatus } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DataPlane } from './data-plane.ts';
 import { portError } from './port-error.ts';
@@ -30,6 +31,7 @@ interface AdminParts {
 /** Opens the proxy admin and the control-plane port, and the developer port while the Settings enable it. */
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, controlPlane } = parts;
+  const connectedAt = parts.context.now();
   const proxy = proxyAdmin(parts);
   const translations = followTranslations(controlPlane);
   const control = createControlAdmin({
@@ -38,6 +40,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     metrics: parts.context.metrics,
     version: VERSION,
     components: () => components(parts),
+    proxies: () => [ownProxy(parts, connectedAt)],
     translations: translations.records,
     refresh: parts.dataPlane.refresh,
   });
@@ -93,6 +96,22 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
     refresh: dataPlane.refresh,
     graphql: dataPlane.graphqlExplorer,
   });
+}
+
+/** The proxy of this process. */
+function ownProxy({ context, controlPlane, dataPlane }: AdminParts, connectedAt: number): ProxyStatus {
+  const { proxy, version } = dataPlane.snapshot;
+  const served = dataPlane.lastUpdated;
+  return {
+    node: `${hostname()}~${process.pid}`,
+    proxy,
+    address: 'in process',
+    version,
+    current: version === (controlPlane.state?.snapshots.get(proxy)?.version ?? ''),
+    connectedSince: new Date(connectedAt).toISOString(),
+    ...(version !== '' && { lastAck: served.toISOString() }),
+    age: Math.max(0, Math.round((context.now() - (version === '' ? connectedAt : served.getTime())) / 1000)),
+  };
 }
 
 function components({ controlPlane, dataPlane }: AdminParts): Component[] {

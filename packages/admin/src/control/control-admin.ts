@@ -42,7 +42,8 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
   return createAdminServer(app, 'control-plane admin');
 }
 
-function ownEndpoints({ components, loggers, metrics, refresh, state, version }: ControlAdminOptions): Endpoint[] {
+function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
+  const { components, loggers, metrics, proxies, refresh, state, version } = options;
   return [
     { paths: ['/components'], help: 'health of the components', respond: () => compactJson(components()) },
     {
@@ -52,6 +53,11 @@ function ownEndpoints({ components, loggers, metrics, refresh, state, version }:
         await refresh?.('stats');
         return renderPrometheus(metrics);
       },
+    },
+    {
+      paths: ['/proxies'],
+      help: 'the connected proxies with the version that each serves',
+      respond: () => compactJson(proxies?.() ?? []),
     },
     { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version }) },
     {

@@ -1,4 +1,4 @@
-import type { ControlPlaneState, Loggers, Metrics, UnservedListener } from '@edge-gateway/core';
+import type { ControlPlaneState, Loggers, Metrics, ProxyStatus, UnservedListener } from '@edge-gateway/core';
 
 /** Health of one part of the running gateway, for `gatewayctl check`. */
 export interface Component {
@@ -42,6 +42,8 @@ export interface ControlAdminOptions {
   readonly metrics: Metrics;
   readonly version: string;
   components(): readonly Component[];
+  /** The connected proxies, for `/proxies`. Default: none. */
+  proxies?(): readonly ProxyStatus[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
   /** Brings the statistics up to date, if they are those of other processes. Default: they are those of this process. */

@@ -1,8 +1,19 @@
-import { createLoggers, createMetrics } from '@edge-gateway/core';
+import { createLoggers, createMetrics, type ProxyStatus } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { expositionProblems } from '../exposition.ts';
 import type { TestPort } from '../sample.ts';
 import { controlAdmin } from './control-sample.ts';
+
+const PROXY: ProxyStatus = {
+  node: 'host-1~4711',
+  proxy: 'gateway-proxy',
+  address: '10.0.0.1:4000',
+  version: 'v1',
+  current: false,
+  connectedSince: '2026-01-02T00:00:00.000Z',
+  nack: { type: 'listener', resource: 'a', field: 'routes[0]', message: 'invalid' },
+  age: 3,
+};
 
 describe('the control-plane port', () => {
   const loggers = createLoggers({ destination: { write() {} } });
@@ -18,6 +29,7 @@ describe('the control-plane port', () => {
         { name: 'control-plane', kind: 'control-plane', state: 'ready' },
         { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
       ],
+      proxies: () => [PROXY],
       translations: () => [{ revision: 4, at: Date.UTC(2026, 0, 2), durationMs: 1.25, resources: 9, problems: 1 }],
     });
   });
@@ -43,6 +55,10 @@ describe('the control-plane port', () => {
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },
       { name: 'listener-::-8080', kind: 'listener', state: 'failed', reason: 'the port is in use' },
     ]);
+  });
+
+  it('lists the connected proxies', async () => {
+    expect(JSON.parse((await admin.request('/proxies')).text)).to.deep.equal([PROXY]);
   });
 
   it('returns valid Prometheus metrics', async () => {
