@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { HpackDecoder, type Field } from './hpack.ts';
 
 /** Frame types of RFC 9113 6. */
 export const FRAME = {
@@ -36,6 +37,8 @@ export interface Frame {
   readonly flags: number;
   readonly stream: number;
   readonly payload: Buffer;
+  /** Of a received frame that contains a whole header block. */
+  readonly fields?: readonly Field[];
 }
 
 /** Returns a frame; `length` overrides the length that it declares. */
@@ -88,6 +91,7 @@ export const requestFrame = (stream: number, path: string, ...more: readonly (re
 export class FrameClient {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
+  readonly #decoder = new HpackDecoder();
   readonly closed: Promise<void>;
   /** False leaves the settings of the server without acknowledgement. */
   acknowledges = true;
@@ -123,7 +127,8 @@ export class FrameClient {
 
   /** Resolves with the status of the response of a stream. */
   async status(stream: number): Promise<number> {
-    return statusOf((await this.until((each) => each.type === FRAME.headers && each.stream === stream)).payload);
+    const head = await this.until((each) => each.type === FRAME.headers && each.stream === stream);
+    return Number(head.fields!.find(([name]) => name === ':status')?.[1]);
   }
 
   /** Resolves with the code of the reset of a stream. */
@@ -153,46 +158,13 @@ export class FrameClient {
       if (this.#rest.length < end) return;
       const [, , , type = 0, flags = 0] = this.#rest;
       const stream = this.#rest.readUInt32BE(5) & 0x7fffffff;
-      this.frames.push({ type, flags, stream, payload: this.#rest.subarray(9, end) });
+      const payload = this.#rest.subarray(9, end);
+      const isWholeBlock = type === FRAME.headers && (flags & FLAG.endHeaders) !== 0;
+      const fields = isWholeBlock ? this.#decoder.decode(payload) : undefined;
+      this.frames.push({ type, flags, stream, payload, fields });
       this.#rest = this.#rest.subarray(end);
       if (this.acknowledges && type === FRAME.settings && (flags & FLAG.ack) === 0)
         this.send(frame(FRAME.settings, FLAG.ack, 0));
     }
   }
-}
-
-/** Statuses of the static table of HPACK, from index 8. */
-const STATIC = [200, 204, 206, 304, 400, 404, 500];
-/** Huffman codes of digits (RFC 7541 appendix B). */
-const DIGITS: Readonly<Record<string, string>> = {
-  '00000': '0',
-  '00001': '1',
-  '00010': '2',
-  '011001': '3',
-  '011010': '4',
-  '011011': '5',
-  '011100': '6',
-  '011101': '7',
-  '011110': '8',
-  '011111': '9',
-};
-
-/** Returns the status of a response, which is the first field of its block. */
-function statusOf(block: Buffer): number {
-  // A change of the size of the dynamic table may come first.
-  const start = block.findIndex((byte) => byte >> 5 !== 1);
-  const first = block[start]!;
-  if (first >= 0x80) return STATIC[first - 0x88]!;
-  const length = block[start + 1]!;
-  const value = block.subarray(start + 2, start + 2 + (length & 0x7f));
-  if (length < 0x80) return Number(value.toString('latin1'));
-  let bits = [...value].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  let text = '';
-  while (text.length < 3) {
-    const code = [5, 6].map((count) => bits.slice(0, count)).find((each) => DIGITS[each] !== undefined);
-    if (code === undefined) throw new Error(`no status in ${block.toString('hex')}`);
-    text += DIGITS[code];
-    bits = bits.slice(code.length);
-  }
-  return Number(text);
 }
