@@ -38,10 +38,14 @@ export function replyTo(error: unknown, requestId: string): LocalReply {
   return errorResponse(error, requestId, UNKNOWN);
 }
 
-/** Returns the headers of a reply with its length. Its type is last, see {@link setContentType}. */
-export function headersOf(reply: LocalReply): string[] {
+/**
+ * Returns the headers of a reply with its length. Its type is last, see {@link setContentType}. Over HTTP/2, an empty
+ * response ends with its head and has no length, as gRPC expects.
+ */
+export function headersOf(reply: LocalReply, httpVersionMajor = 1): string[] {
   const headers = [...reply.headers];
-  if (!isBodiless(reply.status)) headers.push('content-length', String(Buffer.byteLength(reply.body)));
+  const endsWithHead = isBodiless(reply.status) || (httpVersionMajor > 1 && reply.body === '');
+  if (!endsWithHead) headers.push('content-length', String(Buffer.byteLength(reply.body)));
   return headers;
 }
 
@@ -80,7 +84,7 @@ export function writeReply({ req, res }: Exchange, status: number, flat: string[
 
 /** Sends a reply unchanged. */
 export function sendReply(exchange: Exchange, reply: LocalReply): void {
-  const headers = headersOf(reply);
+  const headers = headersOf(reply, exchange.req.httpVersionMajor);
   setContentType(headers, reply);
   writeReply(exchange, reply.status, headers, reply.body);
 }

@@ -300,7 +300,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const forClient = (): LocalReply =>
       written.error ? forPeople(written, { request: signsOf(req), requestId, pages, facts }) : written;
     const reply = isGrpc ? grpcReply(written, 'application/grpc') : forClient();
-    const headers = headersOf(reply);
+    const headers = headersOf(reply, req.httpVersionMajor);
     if (this.filters) this.filters.isLocalReply = true;
     this.result.status = reply.status;
     this.result.responseHeaders = headers;

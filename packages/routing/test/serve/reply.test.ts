@@ -35,6 +35,11 @@ describe('reply', () => {
     expect(headersOf(redirectReply(302, '/a'))).to.deep.equal(['location', '/a', 'content-length', '0']);
   });
 
+  it('has no length over HTTP/2 if it is empty', () => {
+    expect(headersOf(textReply(200, 'ä'), 2)).to.deep.equal(['content-length', '2']);
+    expect(headersOf(redirectReply(302, '/a'), 2)).to.deep.equal(['location', '/a']);
+  });
+
   it('sends HEAD and statuses without a body none', async () => {
     expect(await answered(textReply(200, 'hello'), head('HEAD', CLOSE))).to.match(/content-length: 5\r\n[^]*\r\n\r\n$/);
     expect(await answered(textReply(204, 'hello'), head('GET', CLOSE))).to.match(/^HTTP\/1\.1 204 [^]*\r\n\r\n$/);

@@ -168,7 +168,7 @@ export class Http2Response extends Stream {
     this.#observer?.onProgress();
     const isEmpty = chunk === undefined || chunk.length === 0;
     if (!this.#isHeadWritten) this.writeHead(this.statusCode);
-    if (this.#head && !this.#trailers) this.#addLength(isEmpty ? 0 : Buffer.byteLength(chunk, encoding));
+    if (this.#head && !this.#trailers && !isEmpty) this.#addLength(Buffer.byteLength(chunk, encoding));
     this.#isEnded = true;
     const endsWithHead = this.#head !== undefined && (isEmpty || this.#isBodiless) && !this.#trailers;
     this.#sendHead(endsWithHead);
@@ -236,7 +236,7 @@ export class Http2Response extends Stream {
     return head;
   }
 
-  /** A complete response has a length, as over HTTP/1.1. */
+  /** A complete response with a body has a length, as over HTTP/1.1. */
   #addLength(length: number): void {
     const head = this.#head!;
     if (this.#isBodiless) return;
