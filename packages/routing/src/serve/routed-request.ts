@@ -171,7 +171,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   }
 
   get writtenNames(): readonly string[] | undefined {
-    return this.settings.headerCase === 'preserve' ? this.req.rawHeaders : undefined;
+    // Over HTTP/2 all names are in lower case.
+    const isPreserved = this.settings.headerCase === 'preserve' && this.req.httpVersionMajor < 2;
+    return isPreserved ? this.req.rawHeaders : undefined;
   }
 
   get passesInterim(): boolean {
