@@ -9,9 +9,9 @@ export interface Answered {
   readonly closed: boolean;
 }
 
-const TIMEOUT_MS = 3_000;
+export const TIMEOUT_MS = 3_000;
 /** Not 127.0.0.1, instead of which Envoy reports an address of the machine in `x-forwarded-for`. */
-const CLIENT_ADDRESS = '127.0.0.2';
+export const CLIENT_ADDRESS = '127.0.0.2';
 
 /**
  * Sends parts of bytes over one connection. Resolves when each part has a response and the last one is final, or when the

@@ -3,9 +3,9 @@ import type { Difference } from './differences.ts';
 const INTRODUCTION = `# Differences from Envoy
 
 The gateway behaves like Envoy 1.40 with an equivalent configuration, except for the differences on this page. A test sends the same
-requests through both and fails if they differ in anything else, or if a listed difference no longer exists. Where both are possible, the gateway
-is the stricter one: see [Security](security.md). Health checks, which the test does not compare, have
-[their own list](health-checks.md#differences-from-envoy).
+requests through both, over HTTP/1.1 and HTTP/2, to upstreams of both versions. It fails if they differ in anything else, or if a listed
+difference no longer exists. Where both are possible, the gateway is the stricter one: see [Security](security.md). Health checks, which the
+test does not compare, have [their own list](health-checks.md#differences-from-envoy).
 `;
 
 const HALF_CLOSED = `## Clients that end their side

@@ -1,4 +1,6 @@
 import type { Differing } from './observe.ts';
+import { inVersions } from './differing-in.ts';
+import type { Versions } from './versions.ts';
 
 /** A difference between our data plane and Envoy that stays. */
 export interface Difference {
@@ -11,6 +13,31 @@ export interface Difference {
   readonly reason: string;
   /** The scenarios that show it, with the fields and the values of both. */
   readonly scenarios: Readonly<Record<string, Differing>>;
+  /** Set if the difference only exists over HTTP/1.1: at this side, or at both sides. */
+  readonly onlyHttp1?: Side | 'both';
+  /** Scenarios that differ if these sides use HTTP/2, or differ in something else than over HTTP/1.1. */
+  readonly http2?: Readonly<Partial<Record<Side | 'both', Readonly<Record<string, Differing>>>>>;
+}
+
+/** A connection of the gateway, to a client or to an upstream. */
+type Side = 'client' | 'upstream';
+
+/** Returns all fields in which a scenario differs in these versions. */
+export function differingOf(name: string, versions: Versions): Differing {
+  return Object.assign({}, ...DIFFERENCES.map((difference) => differingIn(difference, name, versions))) as Differing;
+}
+
+function differingIn({ scenarios, http2, onlyHttp1 }: Difference, name: string, versions: Versions): Differing {
+  const differing = scenarios[name] ?? {};
+  const [client, upstream] = [versions.client === 2, versions.upstream === 2];
+  if (!client && !upstream) return differing;
+  const ofBoth = client && upstream ? http2?.both?.[name] : undefined;
+  const ofClient = client ? http2?.client?.[name] : undefined;
+  const ofUpstream = upstream ? http2?.upstream?.[name] : undefined;
+  if (ofBoth) return ofBoth;
+  if (ofClient || ofUpstream) return { ...ofClient, ...ofUpstream };
+  const isOther = onlyHttp1 === 'both' || (onlyHttp1 === 'client' && client) || (onlyHttp1 === 'upstream' && upstream);
+  return isOther ? {} : inVersions(differing, versions);
 }
 
 export const DIFFERENCES: readonly Difference[] = [
@@ -37,6 +64,7 @@ export const DIFFERENCES: readonly Difference[] = [
         'response server': ['-', 'envoy'],
       },
     },
+    http2: { client: { 'everything: rejects an invalid request': {} } },
   },
   {
     topic: 'Responses of the gateway itself',
@@ -57,6 +85,7 @@ export const DIFFERENCES: readonly Difference[] = [
         'response transfer-encoding': ['-', 'chunked'],
       },
     },
+    onlyHttp1: 'client',
   },
   {
     topic: 'Responses of the gateway itself',
@@ -104,6 +133,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'head: with two Hosts': { response: ['400 Bad Request', '404 Not Found'] },
       'head: with two equal Hosts': { response: ['400 Bad Request', '404 Not Found'] },
     },
+    http2: { client: { 'head: with a user in Host': {}, 'head: with an empty Host': {} } },
   },
   {
     topic: 'Requests that are rejected',
@@ -172,13 +202,20 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'TRACE, CONNECT and unregistered methods such as PURGE give 405.',
-    envoy: 'TRACE and PURGE are forwarded; CONNECT gives 404 without a route for it.',
+    gateway:
+      'TRACE, CONNECT and unregistered methods such as PURGE give 405; methods that HTTP/1.1 rejects give 400 over HTTP/2, too.',
+    envoy: 'TRACE and PURGE are forwarded, over HTTP/2 any method; CONNECT gives 404 without a route for it.',
     reason: 'TRACE reflects credentials; few servers expect the others.',
     scenarios: {
       'head: of CONNECT': { response: ['405 Method Not Allowed', '404 Not Found'] },
       'head: of TRACE': { response: ['405 Method Not Allowed', '200 OK'], requests: ['0', '1'] },
       'head: with an unknown method': { response: ['405 Method Not Allowed', '200 OK'], requests: ['0', '1'] },
+    },
+    http2: {
+      client: {
+        'head: with a custom method': { response: ['400', '200'], requests: ['0', '1'] },
+        'head: with a lower-case method': { response: ['400', '200'], requests: ['0', '1'] },
+      },
     },
   },
   {
@@ -190,6 +227,50 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'head: larger than 16 KiB': { response: ['431 Request Header Fields Too Large', '200 OK'], requests: ['0', '1'] },
       'head: with a long target': { response: ['414 URI Too Long', '200 OK'], requests: ['0', '1'] },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'A request without a host, or with an invalid one, resets its stream.',
+    envoy: 'The connection is closed.',
+    reason: 'Other requests of the connection are not affected.',
+    scenarios: {},
+    http2: {
+      client: {
+        'everything: rejects an invalid request': { response: ['reset 1', 'closed '] },
+        'head: with a path in Host': { response: ['reset 1', 'closed '] },
+        'head: with a space in Host': { response: ['reset 1', 'closed '] },
+        'head: with a user in Host': { response: ['reset 1', 'closed '] },
+        'head: with an empty Host': { response: ['reset 1', 'closed '] },
+        'head: without Host': { response: ['reset 1', 'closed '] },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'Too many headers give 431, and a name with an underscore that is rejected gives 400.',
+    envoy: 'The stream is reset.',
+    reason: 'The client learns the cause, as over HTTP/1.1.',
+    scenarios: {},
+    http2: {
+      client: {
+        'head: with more than 100 headers': { response: ['431', 'reset 2'] },
+        'underscores: are rejected': { response: ['400', 'reset 2'] },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'A body that is larger than `maxRequestBytes` gives 413, whatever its size.',
+    envoy: 'A body that arrives with its end is forwarded.',
+    reason: 'The limit is one of the request, not of what waits in memory.',
+    scenarios: {},
+    http2: {
+      client: {
+        'buffer: rejects a larger body': { response: ['413', '200'], requests: ['0', '1'] },
+        'buffer: rejects a larger body in chunks': { response: ['413', '200'], requests: ['0', '1'] },
+        'buffer: rejects what is larger than that of the route': { response: ['413', '200'], requests: ['0', '1'] },
+      },
     },
   },
   {
@@ -227,7 +308,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Paths',
     gateway:
-      'An invalid escape, overlong UTF-8, a backslash, dot segments that are encoded twice or behind `;` or `%2f`, and a backslash after unescaping give 400.',
+      'An invalid escape, overlong UTF-8, bytes above 0x7f over HTTP/2, a backslash, dot segments that are encoded twice or behind `;` or `%2f`, and a backslash after unescaping give 400.',
     envoy: 'Forwarded, a backslash as a slash.',
     reason: 'Servers differ in what these paths mean: [why](decisions/001-one-canonical-path.md).',
     scenarios: {
@@ -248,6 +329,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'path: with dot segments encoded twice': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
       'path: with overlong UTF-8': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
     },
+    http2: { client: { 'head: with a UTF-8 target': { response: ['400', '200'], requests: ['0', '1'] } } },
   },
   {
     topic: 'Paths',
@@ -388,11 +470,15 @@ export const DIFFERENCES: readonly Difference[] = [
       'response body: with trailers for a client that asks for them': { 'response trailer': ['-', 'x-t'] },
       'response headers: trailer': { 'response trailer': ['-', 'x-a'] },
     },
+    http2: {
+      upstream: { 'trailers that only the listener enables: of a request': {} },
+      both: { 'response body: with trailers for a client that asks for them': {}, 'response headers: trailer': {} },
+    },
   },
   {
     topic: 'Request headers',
-    gateway: 'Requests without a body have no `content-length`.',
-    envoy: 'OPTIONS has `content-length: 0`.',
+    gateway: 'OPTIONS requests without a body have no `content-length`.',
+    envoy: 'They have `content-length: 0` over HTTP/1.1.',
     reason: 'RFC 9110 §8.6.',
     scenarios: {
       'cors: preflight of an origin that matches a regex in part': { 'request content-length': ['-', '0'] },
@@ -400,6 +486,49 @@ export const DIFFERENCES: readonly Difference[] = [
       'cors: preflight without method is forwarded': { 'request content-length': ['-', '0'] },
       'csrf: allows OPTIONS of another origin': { 'request content-length': ['-', '0'] },
       'response body: of OPTIONS': { 'request content-length': ['-', '0'] },
+    },
+    onlyHttp1: 'upstream',
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'POST requests without a body have `content-length: 0` over HTTP/2, too.',
+    envoy: 'Only over HTTP/1.1.',
+    reason: 'RFC 9110 §8.6: the method expects content.',
+    scenarios: {},
+    http2: {
+      upstream: { 'request body: of a POST without length': { 'request content-length': ['0', '-'] } },
+      both: { 'request body: in no chunk': { 'request content-length': ['0', '-'] } },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: '`:scheme` is that of the connection to the upstream.',
+    envoy: 'That of a trusted `x-forwarded-proto`.',
+    reason: 'Servers reject a scheme that differs from their connection; `x-forwarded-proto` tells that of the client.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'one trusted hop: keeps what it forwards': { 'request :scheme': ['http', 'https'] },
+        'without useRemoteAddress: forwarded headers are kept': { 'request :scheme': ['http', 'https'] },
+      },
+      both: {
+        'one trusted hop: keeps what it forwards': {},
+        'without useRemoteAddress: forwarded headers are kept': {},
+      },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'gRPC requests have `te: trailers` over HTTP/2.',
+    envoy: 'Only if the client sends it.',
+    reason: 'gRPC requires it, and servers reject requests without it.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC request: that ends before the head': { 'request te': ['trailers', '-'] },
+        'grpc-timeout: above the maximum': { 'request te': ['trailers', '-'] },
+        'grpc-timeout: of a gRPC request': { 'request te': ['trailers', '-'] },
+      },
     },
   },
   {
@@ -435,6 +564,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'response headers: are lower-case': { 'response order': ['X-Camel', 'x-camel'] },
     },
+    onlyHttp1: 'both',
   },
   {
     topic: 'Response headers',
@@ -537,6 +667,23 @@ export const DIFFERENCES: readonly Difference[] = [
         'response transfer-encoding': ['-', 'chunked'],
       },
     },
+    http2: {
+      client: { 'trailers that only the upstream enables: of a response': {} },
+      both: {
+        'response body: until the connection closes to HTTP/1.1 with close': {},
+        'response body: with trailers': {},
+        'response body: with trailers for a client that asks for them': {},
+        'trailers that only the upstream enables: of a response': {},
+      },
+      upstream: {
+        'response body: in chunks': {},
+        'trailers that only the listener enables: of a response': {},
+        'response body: until the connection closes to HTTP/1.1 with close': {
+          'response content-length': ['5', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+      },
+    },
   },
   {
     topic: 'Connections and bodies',
@@ -546,6 +693,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'proxy100Continue: with a body at once': { closed: ['true', 'false'], 'response connection': ['close', '-'] },
     },
+    onlyHttp1: 'upstream',
   },
   {
     topic: 'Connections and bodies',
@@ -706,6 +854,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] },
     },
+    onlyHttp1: 'upstream',
   },
   {
     topic: 'Upstreams',
@@ -714,6 +863,41 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'The head is buffered; the limit bounds the memory.',
     scenarios: {
       'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '200 OK'] },
+    },
+    onlyHttp1: 'upstream',
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'Too many or too large response headers over HTTP/2 give 502.',
+    envoy: '503.',
+    reason: 'The response is invalid, as over HTTP/1.1.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'upstream: sends 101 headers': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+        'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+      },
+      both: {
+        'upstream: sends 101 headers': { response: ['502', '503'] },
+        'upstream: sends a header of 64 KiB': { response: ['502', '503'] },
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'An upload over HTTP/1.1 that is too slow resets its stream to the upstream.',
+    envoy: 'The stream is ended like a complete request.',
+    reason: 'The upstream must not take a part for the whole.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'listener limits: of a request that does not end': { requests: ['0', '1'], request: ['-', 'POST / HTTP/2'] },
+        'streamIdleTimeout: of a request that does not end': { requests: ['0', '1'], request: ['-', 'POST / HTTP/2'] },
+      },
+      both: {
+        'listener limits: of a request that does not end': {},
+        'streamIdleTimeout: of a request that does not end': {},
+      },
     },
   },
   {

@@ -62,6 +62,16 @@ function listenerOf(name: string, members: readonly PlacedGroup[]): object {
   };
 }
 
+const PROTOCOL_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+/** The protocol options of a cluster, with HTTP/2 instead of HTTP/1.1. */
+function withHttp2(cluster: { readonly typed_extension_protocol_options?: Readonly<Record<string, object>> }): object {
+  const options = cluster.typed_extension_protocol_options?.[PROTOCOL_OPTIONS] ?? {
+    '@type': `type.googleapis.com/${PROTOCOL_OPTIONS}`,
+  };
+  return { [PROTOCOL_OPTIONS]: { ...options, explicit_http_config: { http2_protocol_options: {} } } };
+}
+
 function virtualHostsOf(group: PlacedGroup): object[] {
   const { routes = [envoys()], virtualHost = {}, virtualHosts = [] } = group.envoy ?? {};
   return [{ domains: ['$host'], routes, ...virtualHost }, ...virtualHosts].map((each, index) =>
@@ -78,6 +88,7 @@ function clustersOf(group: PlacedGroup): object[] {
       endpoints: [{ lb_endpoints: ports.map((port) => ({ endpoint: { address: socketAddress(port) } })) }],
     },
     ...more,
+    ...(group.upstreamVersion === 2 && { typed_extension_protocol_options: withHttp2(more) }),
   });
   return [
     cluster('up', [group.up.port], group.envoy?.cluster),

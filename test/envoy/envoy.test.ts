@@ -2,21 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../docs/workspace.ts';
-import { DIFFERENCES } from './differences.ts';
+import { DIFFERENCES, differingOf } from './differences.ts';
 import { differencesPage } from './differences-page.ts';
-import type { Differing } from './observe.ts';
 import { compareAll, scenariosOf, type Comparison } from './scenarios.ts';
 import { FEATURES } from './scenarios/index.ts';
+import { existsIn } from './http2/exists-in.ts';
+import { pairName, VERSION_PAIRS } from './versions.ts';
 
 const GROUPS = Object.values(FEATURES).flat();
-const NAMES = GROUPS.flatMap(scenariosOf).map(([name]) => name);
+const SCENARIOS = GROUPS.flatMap(scenariosOf);
+const NAMES = SCENARIOS.map(([name]) => name);
 const PAGE = join(ROOT, 'docs', 'envoy-differences.md');
 const LEAST = 150;
-
-/** All fields in which a scenario differs, from the list. */
-function listed(name: string): Differing {
-  return Object.assign({}, ...DIFFERENCES.map(({ scenarios }) => scenarios[name] ?? {})) as Differing;
-}
 
 describe('our data plane compared with Envoy', () => {
   let comparison: Comparison;
@@ -35,23 +32,35 @@ describe('our data plane compared with Envoy', () => {
     expect(new Set(NAMES).size).to.equal(NAMES.length);
   });
 
+  it('has most scenarios in each pair of versions', () => {
+    for (const versions of VERSION_PAIRS) {
+      const count = SCENARIOS.filter(([, scenario]) => existsIn(scenario, versions)).length;
+      expect(count, pairName(versions)).to.be.at.least(0.8 * NAMES.length);
+    }
+  });
+
   it('lists differences only of scenarios that exist', () => {
     const known = new Set(NAMES);
-    const unknown = DIFFERENCES.flatMap(({ scenarios }) => Object.keys(scenarios)).filter((name) => !known.has(name));
+    const listed = DIFFERENCES.flatMap(({ scenarios, http2 = {} }) => [scenarios, ...Object.values(http2)]);
+    const unknown = listed.flatMap((each) => Object.keys(each)).filter((name) => !known.has(name));
     expect(unknown).to.deep.equal([]);
   });
 
-  for (const [feature, groups] of Object.entries(FEATURES)) {
-    describe(feature, () => {
-      for (const [name] of groups.flatMap(scenariosOf)) {
-        it(name, () => {
-          const differing = comparison.differing.get(name)!;
-          if (differing instanceof Error) throw differing;
-          expect(differing).to.deep.equal(listed(name));
+  for (const versions of VERSION_PAIRS)
+    describe(pairName(versions), () => {
+      for (const [feature, groups] of Object.entries(FEATURES)) {
+        describe(feature, () => {
+          for (const [name, scenario] of groups.flatMap(scenariosOf)) {
+            if (!existsIn(scenario, versions)) continue;
+            it(name, () => {
+              const differing = comparison.differing.get(pairName(versions))!.get(name)!;
+              if (differing instanceof Error) throw differing;
+              expect(differing).to.deep.equal(differingOf(name, versions));
+            });
+          }
         });
       }
     });
-  }
 
   it('has its differences in docs/envoy-differences.md (UPDATE_GOLDEN=1 writes it)', () => {
     const page = differencesPage(DIFFERENCES);

@@ -1,7 +1,10 @@
 import { send } from './client.ts';
+import { http2Requests } from './http2/forms.ts';
+import { sendHttp2 } from './http2/send-http2.ts';
 import type { Message } from './message.ts';
 import { fillIn, type PlacedGroup } from './placed-group.ts';
 import type { Case } from './scenario.ts';
+import type { Version } from './versions.ts';
 
 /** Everything that a client and the upstreams observe in one scenario, as text by field. */
 export type Observation = Readonly<Record<string, string>>;
@@ -14,15 +17,21 @@ const RECEIVED_MS = 2_000;
 
 /** Names of headers whose order among the others does not matter, because the gateway sets them. */
 const UNORDERED =
-  /^(date|server|content-length|transfer-encoding|connection|keep-alive|x-request-id|x-forwarded-.*|x-envoy-.*)$/;
+  /^(:.*|date|server|content-length|transfer-encoding|connection|keep-alive|x-request-id|x-forwarded-.*|x-envoy-.*)$/;
 
-/** Runs one scenario against a data plane. */
-export async function observe(group: PlacedGroup, scenario: Case, port: number): Promise<Observation> {
+/** Runs one scenario against a data plane, with a client of a version of HTTP. */
+export async function observe(
+  group: PlacedGroup,
+  scenario: Case,
+  version: Version,
+  port: number,
+): Promise<Observation> {
   const { up, other } = group;
   up.play(scenario.upstream);
   other.play(scenario.upstream);
   const parts = fillIn(group, [scenario.request].flat());
-  const { responses, closed } = await send(port, parts, scenario.end);
+  const { responses, closed } =
+    version === 1 ? await send(port, parts, scenario.end) : await sendHttp2(port, http2Requests(parts)!);
   const until = Date.now() + RECEIVED_MS;
   while (up.received.length + other.received.length < (scenario.received ?? 0) && Date.now() < until)
     await new Promise((resolve) => setTimeout(resolve, 2));
@@ -90,7 +99,9 @@ function addMessage(fields: Record<string, string>, prefix: string, message: Mes
     .filter((name) => !UNORDERED.test(name.toLowerCase()))
     .join(', ');
   if (body !== '') fields[`${prefix} body`] = body;
-  if (trailers.length > 0) fields[`${prefix} trailers`] = trailers.map((field) => field.join(': ')).join(', ');
+  // Only the order of values of one name has a meaning.
+  const sorted = trailers.toSorted(([one], [other]) => (one < other ? -1 : Number(one > other)));
+  if (trailers.length > 0) fields[`${prefix} trailers`] = sorted.map((field) => field.join(': ')).join(', ');
   if (!complete) fields[`${prefix} is`] = 'cut off';
 }
 

@@ -77,7 +77,7 @@ function upstreamsOf(group: PlacedGroup): object[] {
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Upstream',
     metadata: { name: `${group.id}-${name}` },
-    spec: { static: { hosts: [{ addr: '127.0.0.1', port }] }, ...more },
+    spec: { static: { hosts: [{ addr: '127.0.0.1', port }] }, useHttp2: group.upstreamVersion === 2, ...more },
   });
   return [
     upstream('up', group.up.port, group.ours?.upstream),

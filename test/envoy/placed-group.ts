@@ -1,11 +1,14 @@
 import type { Group } from './scenario.ts';
 import { startUpstream, type ScriptedUpstream } from './upstream.ts';
+import { VERSIONS, type Version } from './versions.ts';
 
 /** A group with its name in both configurations and its upstreams. */
 export interface PlacedGroup extends Group {
-  /** `g0`, `g1` … */
+  /** `g0`, `g1` … with the version of the upstreams. */
   readonly id: string;
   readonly host: string;
+  /** Version of HTTP that the upstreams use. */
+  readonly upstreamVersion: Version;
   readonly up: ScriptedUpstream;
   readonly other: ScriptedUpstream;
   /** Name of its listener in both configurations: groups with the same settings share one. */
@@ -15,19 +18,25 @@ export interface PlacedGroup extends Group {
 /** Nothing listens on this port of 127.0.0.1 unless the machine offers tcpmux. */
 export const REFUSED_PORT = 1;
 
-/** Starts the upstreams of groups and assigns listeners. */
+/** Starts the upstreams of groups in each version of HTTP, and assigns listeners. */
 export async function placeGroups(groups: readonly Group[]): Promise<PlacedGroup[]> {
   const listeners = new Map<string, string>();
-  return await Promise.all(
-    groups.map(async (group, index): Promise<PlacedGroup> => {
-      const key = JSON.stringify(listenerPartsOf(group));
-      const listener = listeners.get(key) ?? `l${listeners.size}`;
-      listeners.set(key, listener);
-      const id = `g${index}`;
-      const [up, other] = await Promise.all([startUpstream(), startUpstream()]);
-      return { ...group, id, host: `${id}.test`, up, other, listener };
-    }),
-  );
+  async function place(group: Group, index: number, upstreamVersion: Version): Promise<PlacedGroup> {
+    const key = JSON.stringify([upstreamVersion, listenerPartsOf(group)]);
+    const listener = listeners.get(key) ?? `l${listeners.size}`;
+    listeners.set(key, listener);
+    const [up, other] = await Promise.all([startUpstream(upstreamVersion), startUpstream(upstreamVersion)]);
+    return {
+      ...group,
+      id: `g${index}-v${upstreamVersion}`,
+      host: `g${index}.test`,
+      upstreamVersion,
+      up,
+      other,
+      listener,
+    };
+  }
+  return await Promise.all(VERSIONS.flatMap((version) => groups.map((group, index) => place(group, index, version))));
 }
 
 function listenerPartsOf({ ours = {}, envoy = {} }: Group): object {

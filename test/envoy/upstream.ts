@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { readMessage, type Message } from './message.ts';
+import { serveHttp2 } from './http2/http2-upstream.ts';
 import { reply, type Reply } from './scenario.ts';
+import type { Version } from './versions.ts';
 
 /** An upstream that keeps what it receives and replies as scripted. */
 export interface ScriptedUpstream {
@@ -16,24 +18,29 @@ export interface ScriptedUpstream {
 const DEFAULT_REPLIES: readonly Reply[] = [reply('200 OK', [], 'ok')];
 
 /** Starts an upstream on a free port of 127.0.0.1. */
-export async function startUpstream(): Promise<ScriptedUpstream> {
+export async function startUpstream(version: Version = 1): Promise<ScriptedUpstream> {
   const sockets = new Set<Socket>();
   let replies = DEFAULT_REPLIES;
   let received: Message[] = [];
 
+  function receive(message: Message): Reply {
+    const index = received.push(message) - 1;
+    return replies[Math.min(index, replies.length - 1)]!;
+  }
+
   function serve(socket: Socket): void {
     sockets.add(socket);
     let text = '';
-    socket.setEncoding('latin1').on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    if (version === 2) return serveHttp2(socket, receive);
+    socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
       text += chunk;
       if (text.includes('\r\nexpect: 100-continue\r\n') && text.endsWith('\r\n\r\n'))
         socket.write('HTTP/1.1 100 Continue\r\n\r\n');
       for (let next = readMessage(text, { ended: false }); next; next = readMessage(text, { ended: false })) {
         text = next.rest;
-        const index = received.push(next.message) - 1;
-        play(socket, replies[Math.min(index, replies.length - 1)]!);
+        play(socket, receive(next.message));
       }
     });
   }

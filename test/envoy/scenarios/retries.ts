@@ -38,7 +38,7 @@ export const retries: readonly Group[] = [
       'leave 404': get(failed('404 Not Found'), ok),
       'of an invalid response': get('hello\r\n\r\n', ok),
       'leave a response that has begun': get(
-        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, 30)),
+        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, 150)),
         ok,
       ),
       'of HEAD': {

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
+import { CLIENT_ADDRESS, TIMEOUT_MS, type Answered } from '../client.ts';
+import type { Message } from '../message.ts';
+import type { Http2Request } from './forms.ts';
+import { FrameConnection } from './frame-connection.ts';
+
+interface Receiving {
+  fields: readonly Field[];
+  body: string;
+}
+
+/** Sends requests over one connection with prior knowledge, each when the response to the one before is complete. */
+export async function sendHttp2(port: number, requests: readonly Http2Request[]): Promise<Answered> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: CLIENT_ADDRESS, noDelay: true });
+  const late = setTimeout(() => socket.destroy(new Error('no response in time')), TIMEOUT_MS);
+  const responses: Message[] = [];
+  let failed: Error | undefined;
+  let goaway: number | undefined;
+  let current = -1;
+  let part = 0;
+  let response: Receiving | undefined;
+  const settings = Promise.withResolvers<void>();
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+
+  const streamOf = (index: number): number => 2 * index + 1;
+
+  function sendNext(): void {
+    current++;
+    part = 0;
+    response = undefined;
+    const request = requests[current];
+    // Whatever announces the end of the connection comes before the response to a ping.
+    if (!request) return connection.ping();
+    const [first] = request.parts;
+    const isWhole = first?.ends === true && first.body === '' && first.trailers.length === 0;
+    socket.cork();
+    connection.headers(streamOf(current), request.fields, isWhole);
+    if (!isWhole) sendPart();
+    socket.uncork();
+  }
+
+  function sendPart(): void {
+    const next = requests[current]?.parts[part++];
+    if (!next) return;
+    const { body, trailers, ends } = next;
+    if (body !== '' || (ends && trailers.length === 0))
+      connection.data(streamOf(current), body, ends && trailers.length === 0);
+    if (trailers.length > 0) connection.headers(streamOf(current), trailers, true);
+  }
+
+  function add({ fields, body }: Receiving, trailers: readonly Field[], complete: boolean): void {
+    const [status = ['', '']] = fields;
+    responses.push({ startLine: status[1], headers: fields.slice(1), body, trailers, complete });
+  }
+
+  function end(trailers: readonly Field[], complete: boolean): void {
+    add(response!, trailers, complete);
+    sendNext();
+  }
+
+  const connection = new FrameConnection(
+    socket,
+    {
+      onHeaders(stream, fields, ends) {
+        if (stream !== streamOf(current)) return;
+        if (response) return end(fields, ends);
+        if (/^1(?!01)\d\d$/.test(fields[0]?.[1] ?? '')) {
+          add({ fields, body: '' }, [], true);
+          return sendPart();
+        }
+        response = { fields, body: '' };
+        if (ends) end([], true);
+      },
+      onData(stream, bytes, ends) {
+        if (stream !== streamOf(current) || !response) return;
+        response.body += bytes.toString('latin1');
+        if (ends) end([], true);
+      },
+      onReset(stream, code) {
+        if (stream !== streamOf(current)) return;
+        if (!response) {
+          responses.push({ startLine: `reset ${code}`, headers: [], body: '', trailers: [], complete: true });
+          return sendNext();
+        }
+        end([], false);
+      },
+      onGoaway: (_last, code) => (goaway = code),
+      onSettings: () => settings.resolve(),
+      onPong: finish,
+    },
+    'client',
+  );
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') failed = error;
+  });
+  let hasEnded = false;
+  socket.on('close', () => {
+    hasEnded = true;
+    if (response) add(response, [], false);
+    else if (current < requests.length)
+      responses.push({ startLine: `closed ${goaway ?? ''}`, headers: [], body: '', trailers: [], complete: true });
+    finish();
+  });
+  await Promise.race([once(socket, 'connect'), done]);
+  await Promise.race([settings.promise, done]);
+  sendNext();
+  await done;
+  clearTimeout(late);
+  socket.destroy();
+  if (failed) throw new Error(`${failed.message} after ${JSON.stringify(responses)}`);
+  return { responses, closed: goaway !== undefined || hasEnded };
+}
