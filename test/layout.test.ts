@@ -4,7 +4,15 @@ import { expect } from 'chai';
 import { ROOT } from './docs/workspace.ts';
 
 const SOURCES = ['packages/admin', 'packages/cli', 'packages/core', 'packages/extauth', 'packages/graphql']
-  .concat('packages/oidc', 'packages/rate-limit', 'packages/rbac', 'packages/routing', 'apps/demo', 'apps/gateway')
+  .concat(
+    'packages/oidc',
+    'packages/rate-limit',
+    'packages/rbac',
+    'packages/routing',
+    'packages/xds',
+    'apps/demo',
+    'apps/gateway',
+  )
   .map((name) => `${name}/src`);
 const ARCHITECTURE = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
 

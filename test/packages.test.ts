@@ -17,6 +17,7 @@ const PUBLISHED = [
   'packages/rbac',
   'packages/extauth',
   'packages/rate-limit',
+  'packages/xds',
   'packages/admin',
   'packages/cli',
   'apps/gateway',

@@ -1,0 +1,270 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Client, credentials, type ChannelCredentials, type ClientDuplexStream } from '@grpc/grpc-js';
+import type { Loggers, Metrics, ProxyRejection } from '@edge-gateway/core';
+import { toStruct } from '@edge-gateway/core/grpc';
+import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
+import { errorDetailOf } from '../protocol/rejection.ts';
+import type { StateDecoder } from '../resources/decode-state.ts';
+import { RESOURCE_TYPES, TYPE, typeName } from '../resources/resource-type.ts';
+import { formatAddress, type ServerAddress } from './server-address.ts';
+import { applyReceived, type ApplyState } from './update-applier.ts';
+import { createUpdateStats } from './update-stats.ts';
+
+/** Delays before a server is tried again, in milliseconds; each is up to twice the previous one, as in Envoy. */
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+/** Most of a delay before another server is tried, in milliseconds, so that not all nodes come at once. */
+const NEXT_SERVER_MS = 200;
+/** A server must send something after this time. */
+const FIRST_RESPONSE_MS = 10_000;
+/** A server must respond to a ping after this time without traffic: a lost connection would never deliver updates. */
+const KEEPALIVE_MS = 10_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
+/** Largest response; that of servers of this package is 1 MiB and one resource. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/** Certificates of a client, as PEM. */
+export interface ClientTls {
+  /** Roots of the certificate of the server. Default: the roots of Node.js. */
+  readonly ca?: string | undefined;
+  /** Certificate and private key of this client. */
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+  /** Name in the certificate of the server. Default: the host. */
+  readonly serverName?: string | undefined;
+}
+
+/** Options of {@link createDiscoveryClient}. */
+export interface DiscoveryClientOptions {
+  /** One of them is used; another one when it fails. */
+  readonly servers: readonly ServerAddress[];
+  readonly node: {
+    /** Unique among the nodes. */
+    readonly id: string;
+    /** Name of the proxy. */
+    readonly proxy: string;
+    readonly namespace: string;
+  };
+  /** Returns the certificates for the next connection. Default: plain text. */
+  readonly tls?: () => ClientTls | undefined;
+  /** Has the resources of the state that is served already, if any. */
+  readonly decoder: StateDecoder;
+  readonly apply: ApplyState;
+  /** Called after a state was accepted, perhaps with rejected resources. */
+  readonly onAccepted?: (rejections: readonly ProxyRejection[]) => void;
+  /** Called when a server could not be reached or was lost, with its address. */
+  readonly onFailure?: (server: string, reason: string) => void;
+  readonly log: Loggers;
+  readonly metrics: Metrics;
+  /** Returns numbers from 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Default: 10,000. */
+  readonly keepaliveMs?: number;
+}
+
+/** A connection to a control plane. */
+export interface DiscoveryClient {
+  /** Address of the server; `undefined` without a connection that has delivered something. */
+  readonly connectedTo: string | undefined;
+  /** What is rejected of the state that is served. */
+  readonly rejections: readonly ProxyRejection[];
+  close(): void;
+}
+
+type Stream = ClientDuplexStream<DeltaRequest, DeltaResponse>;
+
+const { path, requestSerialize, responseDeserialize } = AggregatedDiscovery['DeltaAggregatedResources']!;
+
+/** A response without an answer. */
+interface Unanswered {
+  readonly type: string;
+  readonly nonce: string;
+  readonly names: ReadonlySet<string>;
+}
+
+/** Connects to a control plane and applies its states, until it is closed. Connects again after failures, with growing delays. */
+export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
+  const { servers, decoder, metrics, random = Math.random, keepaliveMs = KEEPALIVE_MS } = options;
+  const log = options.log.get('upstream');
+  const stats = createUpdateStats(metrics);
+  const connected = metrics.gauge({
+    path: 'control_plane.connected_state',
+    metric: 'envoy_control_plane_connected_state',
+  });
+  let rejections: readonly ProxyRejection[] = [];
+  let client: Client | undefined;
+  let stream: Stream | undefined;
+  let connectedTo: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let turn = 0;
+  /** Attempts in a row without a response. */
+  let failures = 0;
+
+  function connect(): void {
+    const server = servers[turn % servers.length]!;
+    const address = formatAddress(server);
+    const own = new Client(address, channelCredentials(options.tls?.()), channelOptions(options.tls?.(), keepaliveMs));
+    const opened: Stream = own.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+    [client, stream] = [own, opened];
+    let unanswered: Unanswered[] = [];
+    /** True while something that was received is not applied. */
+    let isChanged = false;
+    let isOver = false;
+
+    const end = (reason: string): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      opened.cancel();
+      own.close();
+      decoder.discard();
+      const wasConnected = connectedTo === address;
+      connectedTo = undefined;
+      connected.value = 0;
+      if (isClosed) return;
+      for (const { failure } of stats.values()) failure.value++;
+      log.warn({ server: address, reason }, wasConnected ? 'control plane lost' : 'control plane not reached');
+      options.onFailure?.(address, reason);
+      failures = wasConnected ? 0 : failures + 1;
+      turn++;
+      timer = setTimeout(connect, delayMs());
+    };
+
+    /** Answers everything that was received. */
+    const answer = (found: readonly ProxyRejection[]): void => {
+      for (const { type, nonce, names } of unanswered) {
+        const own = found.filter(
+          (each) => each.type === type && (names.has(each.resource) || !isLater(type, each.resource, nonce)),
+        );
+        stats.get(type)![own.length > 0 ? 'rejected' : 'success'].value++;
+        opened.write({
+          type_url: type,
+          response_nonce: nonce,
+          ...(own.length > 0 && { error_detail: errorDetailOf(own) }),
+        });
+      }
+      unanswered = [];
+    };
+    /** True if another of the responses has the resource. */
+    const isLater = (type: string, resource: string, nonce: string): boolean => {
+      const last = unanswered.findLast((each) => each.type === type);
+      return last?.nonce !== nonce || unanswered.some((each) => each.type === type && each.names.has(resource));
+    };
+
+    const applyAll = (): void => {
+      const before = rejections;
+      try {
+        rejections = applyReceived(decoder, options.apply);
+      } catch (error) {
+        const { message } = error as Error;
+        log.error({ reason: message }, 'update failed, the state before is served on');
+        answer([{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }]);
+        return end('update failed');
+      }
+      for (const each of rejections) {
+        if (before.some((known) => isDeepStrictEqual(known, each))) continue;
+        const { type, resource, field, message: reason } = each;
+        log.error({ type: typeName(type), resource, field, reason }, 'part of an update rejected');
+      }
+      isChanged = false;
+      return undefined;
+    };
+
+    opened.on('data', (response: DeltaResponse) => {
+      if (isOver) return;
+      clearTimeout(timer);
+      const { type_url: type, nonce, resources, removed_resources: removed } = response;
+      if (!stats.has(type)) return;
+      if (connectedTo !== address) {
+        connectedTo = address;
+        connected.value = 1;
+        failures = 0;
+        log.info({ server: address }, 'connected to control plane');
+      }
+      stats.get(type)!.attempt.value++;
+      for (const { name, version, resource } of resources)
+        decoder.receive({ type, name, version, value: resource.value });
+      for (const name of removed) decoder.remove(type, name);
+      unanswered.push({ type, nonce, names: new Set([...resources.map(({ name }) => name), ...removed]) });
+      if (resources.length > 0 || removed.length > 0) isChanged = true;
+      if (!decoder.isComplete) {
+        // Something that belongs to it was sent in an earlier version: the rest follows when this is answered.
+        if (type === TYPE.snapshot) answer([]);
+        return;
+      }
+      if (isChanged) applyAll();
+      if (isOver) return;
+      answer(rejections);
+      options.onAccepted?.(rejections);
+    });
+    // The status follows.
+    opened.on('error', () => {});
+    opened.on('status', ({ details }: { readonly details: string }) => end(reasonOf(details)));
+    timer = setTimeout(() => end(`no response within ${FIRST_RESPONSE_MS / 1000} s`), FIRST_RESPONSE_MS);
+    for (const [i, type] of RESOURCE_TYPES.entries()) {
+      opened.write({
+        type_url: type,
+        initial_resource_versions: decoder.versions(type),
+        ...(i === 0 && { node: nodeMessage(options.node) }),
+      });
+    }
+  }
+
+  function delayMs(): number {
+    if (servers.length > 1 && failures < servers.length) return NEXT_SERVER_MS * random();
+    const round = Math.max(0, Math.floor(failures / servers.length) - 1);
+    return Math.min(FIRST_DELAY_MS * 2 ** Math.min(round, 10), MAX_DELAY_MS) * (0.5 + random() / 2);
+  }
+
+  connect();
+  return {
+    get connectedTo() {
+      return connectedTo;
+    },
+    get rejections() {
+      return rejections;
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      stream?.cancel();
+      client?.close();
+      connected.value = 0;
+    },
+  };
+}
+
+function nodeMessage({ id, proxy, namespace }: DiscoveryClientOptions['node']): NodeMessage {
+  return {
+    id,
+    cluster: proxy,
+    metadata: toStruct({ role: `${namespace}~${proxy}` }),
+    user_agent_name: 'edge-gateway',
+  };
+}
+
+function channelCredentials(tls: ClientTls | undefined): ChannelCredentials {
+  if (!tls) return credentials.createInsecure();
+  const bytes = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
+  return credentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.certificate));
+}
+
+function channelOptions(tls: ClientTls | undefined, keepaliveMs: number) {
+  return {
+    'grpc.max_receive_message_length': MAX_RESPONSE_BYTES,
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': Math.min(KEEPALIVE_TIMEOUT_MS, keepaliveMs),
+    'grpc.keepalive_permit_without_calls': 1,
+    // A reconnect is another channel, with the certificates of that time.
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_retries': 0,
+    'grpc.service_config_disable_resolution': 1,
+    ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
+  };
+}
+
+/** Returns the details of a failed stream, without the note on name resolution that gRPC adds, which is mostly empty. */
+function reasonOf(details: string): string {
+  return (details || 'the stream ended').replace(/\.? Resolution note:\s*$/, '').slice(0, 300);
+}

@@ -1,0 +1,17 @@
+export {
+  createDiscoveryClient,
+  type ClientTls,
+  type DiscoveryClient,
+  type DiscoveryClientOptions,
+} from './client/discovery-client.ts';
+export { formatAddress, readServerAddresses, type ServerAddress } from './client/server-address.ts';
+export { applyReceived, type ApplyState } from './client/update-applier.ts';
+export { ERROR_CODES } from './error-codes.ts';
+export {
+  createDiscoveryServer,
+  type DiscoveryAddress,
+  type DiscoveryServer,
+  type DiscoveryServerOptions,
+  type NodeRejection,
+} from './server/discovery-server.ts';
+export { NODE_TRANSLATION, type Translation } from './server/translation.ts';

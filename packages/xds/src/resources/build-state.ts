@@ -1,0 +1,238 @@
+import type {
+  Endpoint,
+  Listener,
+  ListenerPart,
+  ProxyRejection,
+  SecretValue,
+  Snapshot,
+  SnapshotSettings,
+  SnapshotUpstream,
+  UnservedListener,
+  VirtualHost,
+} from '@edge-gateway/core';
+import type { Body } from './resource-body.ts';
+import type { ReceivedResource } from './resource-set.ts';
+import { TYPE } from './resource-type.ts';
+
+/** A resource with its content. */
+export interface HeldResource extends ReceivedResource {
+  readonly body: Body;
+}
+
+export type HeldByType = ReadonlyMap<string, ReadonlyMap<string, HeldResource>>;
+
+/** A state, and the objects in it by the name of their resource. */
+export interface Built {
+  readonly snapshot: Snapshot;
+  readonly unserved: readonly UnservedListener[];
+  readonly secrets: ReadonlyMap<string, SecretValue>;
+  /** The resources that it consists of. */
+  readonly held: HeldByType;
+  readonly hosts: ReadonlyMap<string, BuiltHost>;
+  readonly upstreams: ReadonlyMap<string, BuiltUpstream>;
+  readonly listeners: ReadonlyMap<string, BuiltListener>;
+}
+
+interface BuiltHost {
+  readonly listener: string;
+  readonly sources: readonly unknown[];
+  readonly host: VirtualHost;
+}
+
+interface BuiltUpstream {
+  readonly sources: readonly unknown[];
+  readonly upstream: SnapshotUpstream;
+}
+
+interface BuiltListener {
+  readonly sources: readonly unknown[];
+  readonly listener: Listener;
+}
+
+const NESTED = [
+  ['authConfigs', TYPE.authConfig],
+  ['rateLimitConfigs', TYPE.rateLimitConfig],
+  ['graphqlApis', TYPE.graphqlApi],
+] as const;
+
+/**
+ * Builds a state from resources. Objects whose parts did not change are those of `before`. For each of the `rejected` resources the object of `before`
+ * is used, or none; so it is for resources that refer to one that is missing, which are returned as further rejections.
+ */
+export function buildState(
+  received: HeldByType,
+  rejected: readonly ProxyRejection[],
+  before: Built | undefined,
+): { readonly result: Built; readonly rejections: readonly ProxyRejection[] } {
+  const isRejected = new Set(rejected.map(({ type, resource }) => `${type} ${resource}`));
+  const held = withoutRejected(received, isRejected, before);
+  const rejections: ProxyRejection[] = [];
+  const bodyOf = (type: string, name: string): Body | undefined => held.get(type)?.get(name)?.body;
+
+  function hostOf(name: string, { listener, ...body }: Body): BuiltHost | undefined {
+    const known = before?.hosts.get(name);
+    if (isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
+    const nested: Record<string, readonly Body[]> = {};
+    for (const [field, type] of NESTED) {
+      const parts: Body[] = [];
+      for (const part of body[field] as readonly string[]) {
+        const found = bodyOf(type, part);
+        if (!found) {
+          rejections.push({ type: TYPE.virtualHost, resource: name, field, message: `${part} is missing` });
+          return known;
+        }
+        parts.push(found);
+      }
+      nested[field] = parts;
+    }
+    const sources = [held.get(TYPE.virtualHost)!.get(name)!.body, ...Object.values(nested).flat()];
+    if (known && isSameList(sources, known.sources)) return known;
+    return {
+      listener: listener as string,
+      sources,
+      host: Object.freeze({ ...body, ...nested }) as unknown as VirtualHost,
+    };
+  }
+
+  function hosts(): Map<string, BuiltHost> {
+    const found = new Map<string, BuiltHost>();
+    for (const [name, { body }] of held.get(TYPE.virtualHost) ?? []) {
+      const host = hostOf(name, body);
+      if (host) found.set(name, host);
+    }
+    return found;
+  }
+
+  function upstreams(): Map<string, BuiltUpstream> {
+    const found = new Map<string, BuiltUpstream>();
+    for (const [name, { body }] of held.get(TYPE.upstream) ?? []) {
+      const known = before?.upstreams.get(name);
+      const endpoints = bodyOf(TYPE.endpointSet, name);
+      if (!endpoints) {
+        const message = 'its endpoints are missing';
+        rejections.push({ type: TYPE.upstream, resource: name, field: 'endpoints', message });
+        if (known) found.set(name, known);
+        continue;
+      }
+      const sources = [body, endpoints];
+      const upstream = {
+        ...body,
+        endpoints: endpoints['endpoints'] as readonly Endpoint[],
+      } as unknown as SnapshotUpstream;
+      found.set(
+        name,
+        known && isSameList(sources, known.sources) ? known : { sources, upstream: Object.freeze(upstream) },
+      );
+    }
+    return found;
+  }
+
+  const builtHosts = hosts();
+  const byListener = Map.groupBy([...builtHosts.keys()].sort(compare), (name) => builtHosts.get(name)!.listener);
+  const builtListeners = new Map<string, BuiltListener>();
+
+  function listenerOf(name: string): Listener | undefined {
+    const body = bodyOf(TYPE.listener, name);
+    if (!body) {
+      rejections.push({ type: TYPE.listener, resource: name, field: '', message: 'is missing' });
+      return undefined;
+    }
+    const { virtualHosts: listed, parts: inner, ...head } = body;
+    const names = (listed as readonly string[] | undefined) ?? byListener.get(name) ?? [];
+    const own = names.flatMap((each) => builtHosts.get(each)?.host ?? []);
+    const parts = (inner as readonly (Omit<ListenerPart, 'http'> & { readonly http?: string })[] | undefined)?.map(
+      (part) => ({ part, http: part.http === undefined ? undefined : listenerOf(part.http) }),
+    );
+    const sources = [body, ...own, ...(parts ?? []).map(({ http }) => http)];
+    const known = before?.listeners.get(name);
+    const built =
+      known && isSameList(sources, known.sources)
+        ? known
+        : { sources, listener: joined(head, own, parts, known?.listener) };
+    builtListeners.set(name, built);
+    return built.listener;
+  }
+
+  const [manifest] = held.get(TYPE.snapshot)?.values() ?? [];
+  const { proxy, version, listeners, unserved } = (manifest?.body ?? EMPTY) as unknown as typeof EMPTY;
+  const builtUpstreams = upstreams();
+  const settings = bodyOf(TYPE.settings, 'settings') as SnapshotSettings | undefined;
+  const snapshot: Snapshot = Object.freeze({
+    proxy,
+    version,
+    listeners: sameList(
+      listeners.flatMap((name) => listenerOf(name) ?? []),
+      before?.snapshot.listeners,
+    ),
+    upstreams: sameList(
+      [...builtUpstreams.values()].map(({ upstream }) => upstream).sort((a, b) => compare(a.name, b.name)),
+      before?.snapshot.upstreams,
+    ),
+    settings: settings ?? before?.snapshot.settings ?? { requireRbac: false },
+  });
+  const secrets = new Map(
+    [...(held.get(TYPE.secret) ?? [])].map(([name, { body }]) => [name, body as unknown as SecretValue]),
+  );
+  return {
+    result: {
+      snapshot,
+      unserved,
+      secrets,
+      held,
+      hosts: builtHosts,
+      upstreams: builtUpstreams,
+      listeners: builtListeners,
+    },
+    rejections,
+  };
+}
+
+const EMPTY = {
+  proxy: '',
+  version: '',
+  listeners: [] as readonly string[],
+  unserved: [] as readonly UnservedListener[],
+};
+
+/** Returns the received resources, with the versions of `before` for those that are rejected. */
+function withoutRejected(received: HeldByType, isRejected: ReadonlySet<string>, before: Built | undefined): HeldByType {
+  const held = new Map([...received].map(([type, resources]) => [type, new Map(resources)]));
+  for (const id of isRejected) {
+    const [type = '', ...rest] = id.split(' ');
+    const name = rest.join(' ');
+    const known = before?.held.get(type)?.get(name);
+    if (known) held.get(type)?.set(name, known);
+    else if (type !== TYPE.virtualHost) held.get(type)?.delete(name);
+  }
+  return held;
+}
+
+type ReadPart = { readonly part: Omit<ListenerPart, 'http'>; readonly http: Listener | undefined };
+
+function joined(
+  head: Body,
+  virtualHosts: readonly VirtualHost[],
+  parts: readonly ReadPart[] | undefined,
+  before: Listener | undefined,
+): Listener {
+  const shown = parts?.map(({ part, http }, i): ListenerPart => {
+    const known = before?.parts?.[i];
+    const isSame = known && known.http === http && known.match === part.match && known.tcp === part.tcp;
+    return isSame && known.name === part.name ? known : Object.freeze({ ...part, ...(http && { http }) });
+  });
+  return Object.freeze({
+    ...head,
+    virtualHosts: Object.freeze(virtualHosts),
+    ...(shown && { parts: Object.freeze(shown) }),
+  }) as unknown as Listener;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function isSameList(now: readonly unknown[], before: readonly unknown[]): boolean {
+  return now.length === before.length && now.every((each, i) => each === before[i]);
+}
+
+function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
+  return before && isSameList(now, before) ? before : Object.freeze(now);
+}

@@ -1,0 +1,142 @@
+import type { ProxyRejection, Secrets, SecretValue, Snapshot, UnservedListener } from '@edge-gateway/core';
+import { buildState, type Built, type HeldByType, type HeldResource } from './build-state.ts';
+import type { ReceivedResource } from './resource-set.ts';
+import { InvalidField, readBody } from './resource-body.ts';
+import { TYPE } from './resource-type.ts';
+import { referenceKey } from './secret-reference.ts';
+
+/** A state as it was received. Unchanged parts are the same objects as in the state before. */
+export interface DecodedState {
+  readonly snapshot: Snapshot;
+  readonly unserved: readonly UnservedListener[];
+  /** Resources that cannot be used. Their last accepted versions are part of the state. */
+  readonly rejections: readonly ProxyRejection[];
+}
+
+/** The resources of a proxy, from which states are built. */
+export interface StateDecoder {
+  /** Of the state that was built last. */
+  readonly secrets: Secrets;
+  /** Takes a new version of a resource. */
+  receive(resource: ReceivedResource): void;
+  remove(type: string, name: string): void;
+  /** True once the snapshot is there with everything that belongs to it. */
+  readonly isComplete: boolean;
+  /**
+   * Builds the state from everything received. `without` are rejected resources whose last accepted version is used instead, or nothing.
+   */
+  build(without?: readonly ProxyRejection[]): DecodedState;
+  /** Makes what `build` returned last the accepted state. */
+  accept(): void;
+  /** Forgets what was received since the accepted state. */
+  discard(): void;
+  /** Returns the resources of the accepted state. */
+  resources(): readonly ReceivedResource[];
+  /** Returns the versions of the resources of a type in the accepted state, by name. */
+  versions(type: string): Readonly<Record<string, string>>;
+}
+
+/** The resources of one type as they were received. */
+interface Received {
+  readonly held: Map<string, HeldResource>;
+  /** All versions, also those of resources that cannot be read. */
+  readonly versions: Map<string, string>;
+  /** Sum of the versions. */
+  sum: bigint;
+  /** By the name of the resource. */
+  readonly unreadable: Map<string, ProxyRejection>;
+}
+
+const valueOf = (version: string | undefined): bigint => {
+  if (version === undefined) return 0n;
+  return /^[0-9a-f]+$/.test(version) ? BigInt(`0x${version}`) : -1n;
+};
+
+/** Creates a decoder without any resources. */
+export function createStateDecoder(): StateDecoder {
+  let accepted: Built | undefined;
+  let built: Built | undefined;
+  let received = new Map<string, Received>();
+
+  const secretNamed = (name: string): SecretValue | undefined => built?.secrets.get(name);
+
+  function receivedOf(type: string): Received {
+    let found = received.get(type);
+    if (!found) {
+      found = { held: new Map(), versions: new Map(), sum: 0n, unreadable: new Map() };
+      received.set(type, found);
+    }
+    return found;
+  }
+
+  function setVersion(of: Received, name: string, version: string | undefined): void {
+    of.sum += valueOf(version) - valueOf(of.versions.get(name));
+    if (version === undefined) of.versions.delete(name);
+    else of.versions.set(name, version);
+  }
+
+  function heldByType(): HeldByType {
+    return new Map([...received].map(([type, { held }]) => [type, held]));
+  }
+
+  return {
+    secrets: {
+      get: ({ namespace, name }) => secretNamed(`${namespace}/${name}`),
+      files: (files) => secretNamed(referenceKey({ files })),
+      sds: (sds) => secretNamed(referenceKey({ sds })),
+    },
+    receive(resource) {
+      const { type, name, version, value } = resource;
+      const of = receivedOf(type);
+      if (of.versions.get(name) === version) return;
+      setVersion(of, name, version);
+      try {
+        const before = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
+        of.held.set(name, { ...resource, body: readBody(type, value, before?.body) });
+        of.unreadable.delete(name);
+      } catch (error) {
+        const { field = '', message } = error as Partial<InvalidField> & Error;
+        of.unreadable.set(name, { type, resource: name, field, message });
+      }
+    },
+    remove(type, name) {
+      const of = receivedOf(type);
+      setVersion(of, name, undefined);
+      of.held.delete(name);
+      of.unreadable.delete(name);
+    },
+    get isComplete() {
+      const [manifest] = received.get(TYPE.snapshot)?.held.values() ?? [];
+      if (!manifest) return false;
+      const versions = Object.entries(manifest.body['versions'] as Readonly<Record<string, string>>);
+      return versions.every(([type, version]) => (received.get(type)?.sum ?? 0n).toString(16) === version);
+    },
+    build(without = []) {
+      const unreadable = [...received.values()].flatMap((of) => [...of.unreadable.values()]);
+      const { result, rejections } = buildState(heldByType(), [...unreadable, ...without], accepted);
+      built = result;
+      const { snapshot, unserved } = result;
+      return { snapshot, unserved, rejections: [...unreadable, ...rejections] };
+    },
+    accept() {
+      accepted = built ?? accepted;
+    },
+    discard() {
+      built = accepted;
+      received = new Map();
+      for (const [type, held] of accepted?.held ?? []) {
+        const of = receivedOf(type);
+        for (const [name, resource] of held) {
+          of.held.set(name, resource);
+          setVersion(of, name, resource.version);
+        }
+      }
+    },
+    resources: () =>
+      [...(accepted?.held.values() ?? [])].flatMap((held) =>
+        Array.from(held.values(), ({ type, name, version, value }) => ({ type, name, version, value })),
+      ),
+    versions: (type) =>
+      Object.fromEntries(Array.from(accepted?.held.get(type)?.values() ?? [], ({ name, version }) => [name, version])),
+  };
+}

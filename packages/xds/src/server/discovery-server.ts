@@ -1,0 +1,268 @@
+import { isIP } from 'node:net';
+import {
+  status,
+  type ServerDuplexStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import {
+  DEFAULT_SNAPSHOT_SETTINGS,
+  type Logger,
+  type Loggers,
+  type Metrics,
+  type ProxyRejection,
+  type ProxyStatus,
+  type ServerTls,
+} from '@edge-gateway/core';
+import { listenGrpcServer, type GrpcServer } from '@edge-gateway/core/grpc';
+import { ADS, AggregatedDiscovery, type DeltaRequest, type WorldRequest } from '../protocol/discovery.ts';
+import type { ProxyState } from '../resources/encode-state.ts';
+import { typeName } from '../resources/resource-type.ts';
+import { serializeDeltaResponse, serializeWorldResponse, type PreparedResponse } from './chunk.ts';
+import { identityOf, type NodeIdentity } from './node-identity.ts';
+import { NodeStream, RefusedSubscription } from './node-stream.ts';
+import { NODE_TRANSLATION, ProxyResources, type Translation } from './translation.ts';
+
+/** Largest request: the versions of 100,000 resources. */
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+const KEEPALIVE_MS = 30_000;
+const DEFAULT_MAX_NODES = 10_000;
+
+/** What the proxies of one name rejected, with the node that did. */
+export interface NodeRejection {
+  readonly node: string;
+  readonly proxy: string;
+  readonly rejection: ProxyRejection;
+}
+
+/** Options of {@link createDiscoveryServer}. */
+export interface DiscoveryServerOptions {
+  readonly log: Loggers;
+  readonly metrics: Metrics;
+  /** Milliseconds since the epoch. Default: the system clock. */
+  readonly now?: () => number;
+  /** Default: the resources of Node proxies. */
+  readonly translations?: readonly Translation[];
+  /** Called after proxies rejected or accepted something, or were disconnected. */
+  readonly onRejections?: () => void;
+  /** More streams are rejected. Default: 10,000. */
+  readonly maxNodes?: number;
+}
+
+/** Where a discovery server listens. */
+export interface DiscoveryAddress {
+  readonly address: string;
+  /** 0 is any free port. */
+  readonly port: number;
+  /** Default: plain text. Secrets are then sent to clients on the same machine only. */
+  readonly tls?: ServerTls | undefined;
+}
+
+/** Sends states to proxies over aggregated discovery (ADS). */
+export interface DiscoveryServer {
+  /** Replaces the states, by the name of the proxy. Proxies without one get an empty state. Nothing is sent before the first call. */
+  update(states: ReadonlyMap<string, ProxyState>): void;
+  /** The connected proxies, sorted by name and node. */
+  proxies(): readonly ProxyStatus[];
+  rejections(): readonly NodeRejection[];
+  /** Rejects with the error of the socket if it cannot listen. */
+  listen(at: DiscoveryAddress): Promise<GrpcServer>;
+}
+
+type Call = ServerDuplexStream<DeltaRequest | WorldRequest, PreparedResponse>;
+
+/**
+ * Creates a discovery server without states.
+ *
+ * @example
+ * const server = createDiscoveryServer({ log, metrics });
+ * const { port } = await server.listen({ address: '127.0.0.1', port: 9977 });
+ * server.update(new Map([['gateway-proxy', { snapshot, unserved: [], secrets: new Map() }]]));
+ */
+export function createDiscoveryServer(options: DiscoveryServerOptions): DiscoveryServer {
+  const { metrics, now = Date.now, translations = [NODE_TRANSLATION], maxNodes = DEFAULT_MAX_NODES } = options;
+  const log = options.log.get('upstream');
+  const streams = new Set<NodeStream>();
+  const byProxy = new Map<string, ProxyResources>();
+  let states: ReadonlyMap<string, ProxyState> | undefined;
+  const counted = createServerStats(metrics, streams);
+
+  function resourcesOf(proxy: string): ProxyResources {
+    let resources = byProxy.get(proxy);
+    if (!resources) {
+      byProxy.set(proxy, (resources = new ProxyResources()));
+      if (states) resources.update(states.get(proxy) ?? emptyState(proxy));
+    }
+    return resources;
+  }
+
+  function open(call: Call, identity: NodeIdentity, isWorld: boolean): NodeStream {
+    if (states && !states.has(identity.proxy)) {
+      log.warn({ node: identity.id, proxy: identity.proxy, proxies: [...states.keys()] }, 'no Gateway for this proxy');
+    }
+    const stream = new NodeStream({
+      identity,
+      address: call.getPeer(),
+      translations,
+      resources: resourcesOf(identity.proxy),
+      now,
+      isPrivate: isPrivate(call),
+      write: writerOf(call),
+      onAnswer(rejected) {
+        counted[rejected ? 'rejected' : 'accepted'].value++;
+        if (rejected) logRejections(log, stream);
+        options.onRejections?.();
+        // What waited for the answer.
+        stream.send();
+      },
+    });
+    if (isWorld) stream.useWorld();
+    streams.add(stream);
+    log.info({ node: identity.id, proxy: identity.proxy, address: stream.address }, 'proxy connected');
+    return stream;
+  }
+
+  function serve(call: Call, isWorld: boolean): void {
+    let stream: NodeStream | undefined;
+    const close = (): void => {
+      if (!stream || !streams.delete(stream)) return;
+      stream.close();
+      const { id: node, proxy } = stream.identity;
+      log.info({ node, proxy }, 'proxy disconnected');
+      if (stream.rejected.size > 0) options.onRejections?.();
+    };
+    const fail = (code: number, details: string): void => {
+      close();
+      log.warn({ address: call.getPeer(), reason: details }, 'discovery stream rejected');
+      call.emit('error', { code, details });
+    };
+    call.on('data', (request: DeltaRequest | WorldRequest) => {
+      try {
+        if (!stream) {
+          if (streams.size >= maxNodes) return fail(status.RESOURCE_EXHAUSTED, `more than ${maxNodes} proxies`);
+          stream = open(call, identityOf(request.node), isWorld);
+        }
+        if (isWorld) stream.receiveWorld(request as WorldRequest);
+        else stream.receiveDelta(request as DeltaRequest);
+      } catch (error) {
+        const code = error instanceof RefusedSubscription ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT;
+        fail(code, (error as Error).message);
+      }
+      return undefined;
+    });
+    call.on('end', () => {
+      close();
+      call.end();
+    });
+    call.on('cancelled', close);
+    call.on('close', close);
+    call.on('error', close);
+  }
+
+  return {
+    update(next) {
+      states = next;
+      for (const [proxy, resources] of byProxy) resources.update(next.get(proxy) ?? emptyState(proxy));
+      for (const stream of streams) stream.send();
+    },
+    proxies: () =>
+      [...streams]
+        .map((stream) => statusOf(stream, now()))
+        .sort((a, b) => (`${a.proxy} ${a.node}` < `${b.proxy} ${b.node}` ? -1 : 1)),
+    rejections: () =>
+      [...streams].flatMap(({ identity: { id: node, proxy }, rejected }) =>
+        Array.from(rejected.values(), (rejection) => ({ node, proxy, rejection })),
+      ),
+    listen: (at) =>
+      listenGrpcServer(
+        {
+          name: ADS,
+          definition: DEFINITION,
+          implementation: {
+            DeltaAggregatedResources: (call: Call) => serve(call, false),
+            StreamAggregatedResources: (call: Call) => serve(call, true),
+          } as UntypedServiceImplementation,
+        },
+        { ...at, maxBytes: MAX_REQUEST_BYTES, keepaliveMs: KEEPALIVE_MS },
+      ),
+  };
+}
+
+/** The service with responses that are serialized once for all nodes. */
+const DEFINITION = {
+  DeltaAggregatedResources: {
+    ...AggregatedDiscovery['DeltaAggregatedResources']!,
+    responseSerialize: serializeDeltaResponse,
+  },
+  StreamAggregatedResources: {
+    ...AggregatedDiscovery['StreamAggregatedResources']!,
+    responseSerialize: serializeWorldResponse,
+  },
+} as ServiceDefinition;
+
+/**
+ * Returns a function that writes to a call and resolves when the response was passed to the connection, whose flow control is that of the node; also when the
+ * call ends before.
+ */
+function writerOf(call: Call): (response: PreparedResponse) => Promise<void> {
+  let release: (() => void) | undefined;
+  call.once('cancelled', () => release?.());
+  return (response) =>
+    new Promise((resolve) => {
+      release = resolve;
+      call.write(response, () => resolve());
+    });
+}
+
+function isPrivate(call: Call): boolean {
+  if (call.getAuthContext().transportSecurityType !== undefined) return true;
+  const peer = call.getPeer();
+  const address = peer.slice(0, peer.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+  return isLoopback(address.replace(/^::ffff:/i, ''));
+}
+
+/** Returns true for an address of this machine; a Unix socket has none. */
+function isLoopback(address: string): boolean {
+  if (isIP(address) === 4) return address.startsWith('127.');
+  return address === '::1';
+}
+
+function emptyState(proxy: string): ProxyState {
+  const snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
+  return { snapshot, unserved: [], secrets: new Map() };
+}
+
+function statusOf(stream: NodeStream, now: number): ProxyStatus {
+  const { identity, address, answered, answeredAt, connectedAt, rejected, isCurrent } = stream;
+  const [nack] = rejected.values();
+  return {
+    node: identity.id,
+    proxy: identity.proxy,
+    address,
+    version: answered?.version ?? '',
+    current: isCurrent,
+    connectedSince: new Date(connectedAt).toISOString(),
+    ...(answeredAt !== undefined && { lastAck: new Date(answeredAt).toISOString() }),
+    ...(nack && { nack: { ...nack, type: typeName(nack.type) } }),
+    age: Math.max(0, Math.round((now - (answeredAt ?? connectedAt)) / 1000)),
+  };
+}
+
+function logRejections(log: Logger, { identity, rejected }: NodeStream): void {
+  const { id: node, proxy } = identity;
+  const [first] = rejected.values();
+  if (!first) return;
+  const { type, resource, field, message: reason } = first;
+  log.warn(
+    { node, proxy, type: typeName(type), resource, field, reason, rejected: rejected.size },
+    'update rejected by proxy',
+  );
+}
+
+function createServerStats(metrics: Metrics, streams: ReadonlySet<NodeStream>) {
+  const stat = (name: string) => ({ path: `xds.${name}`, metric: `api_gw_vendor_io_xds_${name}` });
+  metrics.computed(stat('nodes'), () => streams.size);
+  metrics.computed(stat('pending_responses'), () => [...streams].reduce((sum, { pending }) => sum + pending, 0));
+  metrics.computed(stat('stale_nodes'), () => [...streams].filter(({ isCurrent }) => !isCurrent).length);
+  return { accepted: metrics.counter(stat('accepted')), rejected: metrics.counter(stat('rejected')) };
+}

@@ -1,0 +1,34 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { fromStruct } from '@edge-gateway/core/grpc';
+import type { NodeMessage } from '../protocol/discovery.ts';
+
+/** Who connects, and the proxy that it serves as. */
+export interface NodeIdentity {
+  readonly id: string;
+  /** `<namespace>~<proxy name>`. */
+  readonly key: string;
+  readonly proxy: string;
+}
+
+const MAX_LENGTH = 256;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/**
+ * Returns the identity of a node. The key is `role` of its metadata, as `<namespace>~<proxy name>`; without it, the proxy is `cluster`.
+ * Throws an `Error` that says what is missing.
+ */
+export function identityOf(node: NodeMessage | null | undefined): NodeIdentity {
+  if (!node) throw new Error('the first request must have a node');
+  const { id = '', cluster = '', metadata } = node;
+  const { role } = (metadata ? fromStruct(metadata) : {}) as { role?: unknown };
+  const key = typeof role === 'string' && role !== '' ? role : cluster && `${DEFAULT_NAMESPACE}~${cluster}`;
+  if (!isUsable(id)) throw new Error(`node.id must be 1 to ${MAX_LENGTH} visible characters`);
+  const [namespace, proxy, ...rest] = key.split('~');
+  if (!isUsable(key) || !namespace || !proxy || rest.length > 0)
+    throw new Error('node.metadata.role must be <namespace>~<proxy name>, or node.cluster the name of the proxy');
+  return { id, key, proxy };
+}
+
+function isUsable(text: string): boolean {
+  return text.length <= MAX_LENGTH && PRINTABLE.test(text);
+}

@@ -1,0 +1,347 @@
+import type { ProxyRejection } from '@edge-gateway/core';
+import type { DeltaRequest, ErrorDetail, WorldRequest } from '../protocol/discovery.ts';
+import { rejectionsOf } from '../protocol/rejection.ts';
+import {
+  differenceFrom,
+  differenceOf,
+  NO_RESOURCES,
+  type ResourceDifference,
+  type ResourceSet,
+  type TypedResources,
+} from '../resources/resource-set.ts';
+import { chunksOf, everything, PreparedResponse, type Chunk } from './chunk.ts';
+import type { NodeIdentity } from './node-identity.ts';
+import type { ProxyResources, Translation } from './translation.ts';
+
+/** What a stream needs from its connection and its server. */
+export interface StreamParts {
+  readonly identity: NodeIdentity;
+  readonly address: string;
+  readonly translations: readonly Translation[];
+  readonly resources: ProxyResources;
+  readonly now: () => number;
+  /** True over TLS or loopback. */
+  readonly isPrivate: boolean;
+  /** Resolves when the node has received it as far as the connection knows, so that one response at a time is queued. */
+  write(response: PreparedResponse): Promise<void>;
+  /** Called after an acknowledgement or a rejection. */
+  onAnswer(rejected: boolean): void;
+}
+
+/** A type that a node subscribed to. */
+interface Subscription {
+  readonly type: string;
+  readonly translation: Translation;
+  isWildcard: boolean;
+  readonly names: Set<string>;
+  /** What a wildcard subscription was sent; shared with other nodes. */
+  at: TypedResources | undefined;
+  /** Versions that it was sent by name, or said to have at its start; unless `at` is set. */
+  known: Map<string, string>;
+  /** Names to be sent whatever version the node has. */
+  readonly again: Set<string>;
+  /** Responses without an answer, by nonce. */
+  readonly outstanding: Map<string, Chunk>;
+  /** True after the first response. */
+  wasSent: boolean;
+}
+
+/** The node asked for something that it must not have. */
+export class RefusedSubscription extends Error {}
+
+/**
+ * One stream of a node. While a response is not answered, changes wait: the next update is then made from the newest state. An update goes
+ * from what is referred to to what refers to it; removals go the other way.
+ */
+export class NodeStream {
+  readonly connectedAt: number;
+  readonly identity: NodeIdentity;
+  readonly address: string;
+  /** What the node rejected, by type and name. */
+  readonly rejected = new Map<string, ProxyRejection>();
+  /** The set that it answered completely. */
+  answered: ResourceSet | undefined;
+  answeredAt: number | undefined;
+  readonly #parts: StreamParts;
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #sent = new Map<Translation, ResourceSet>();
+  #nonce = 0;
+  #isSending = false;
+  #isDue = false;
+  #isClosed = false;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    this.identity = parts.identity;
+    this.address = parts.address;
+    this.connectedAt = parts.now();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Number of responses without an answer. */
+  get pending(): number {
+    let sum = 0;
+    for (const { outstanding } of this.#subscriptions.values()) sum += outstanding.size;
+    return sum;
+  }
+
+  /** True if it has answered the newest state and rejected nothing. */
+  get isCurrent(): boolean {
+    const [translation] = this.#sent.keys();
+    return (
+      translation !== undefined && this.answered === this.#parts.resources.of(translation) && this.rejected.size === 0
+    );
+  }
+
+  /** Handles a request of the delta protocol. Throws `RefusedSubscription`. */
+  receiveDelta(request: DeltaRequest): void {
+    const { type_url: type, response_nonce: nonce = '', error_detail: error } = request;
+    const { resource_names_subscribe: add = [], resource_names_unsubscribe: remove = [] } = request;
+    let subscription = this.#subscriptions.get(type);
+    if (!subscription) {
+      subscription = this.#subscribe(type);
+      if (!subscription) return;
+      subscription.isWildcard = add.length === 0;
+      subscription.known = new Map(Object.entries(request.initial_resource_versions ?? {}));
+    }
+    this.#answer(subscription, nonce, error);
+    for (const name of add) {
+      if (name === '*') {
+        subscription.isWildcard = true;
+        continue;
+      }
+      subscription.names.add(name);
+      if (subscription.wasSent) subscription.again.add(name);
+    }
+    for (const name of remove) {
+      if (name === '*') this.#endWildcard(subscription);
+      subscription.names.delete(name);
+      subscription.again.delete(name);
+      if (!subscription.isWildcard) subscription.known.delete(name);
+    }
+    this.send();
+  }
+
+  /** Handles a request of the state-of-the-world protocol. Throws `RefusedSubscription`. */
+  receiveWorld({
+    type_url: type,
+    response_nonce: nonce = '',
+    error_detail: error,
+    resource_names: names = [],
+  }: WorldRequest): void {
+    let subscription = this.#subscriptions.get(type);
+    if (!subscription) {
+      subscription = this.#subscribe(type);
+      if (!subscription) return;
+    } else if (!this.#answer(subscription, nonce, error) && nonce !== '') {
+      // A request that was sent before the newest response arrived: another one follows.
+      return;
+    }
+    const wanted = new Set(names.filter((name) => name !== '*'));
+    const isWildcard = names.length === 0 || names.includes('*');
+    const isSame = isWildcard === subscription.isWildcard && isSameSet(wanted, subscription.names);
+    subscription.isWildcard = isWildcard;
+    subscription.names.clear();
+    for (const name of wanted) subscription.names.add(name);
+    // All that it wants is sent again: there is no other way to send more.
+    if (!isSame && subscription.wasSent) subscription.wasSent = false;
+    this.send();
+  }
+
+  /** Sends what changed, now or after the answers that are due. */
+  send(): void {
+    this.#isDue = true;
+    if (!this.#isSending) void this.#sendAll();
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    try {
+      // Requests that arrive together are answered together.
+      await Promise.resolve();
+      while (this.#isDue && !this.#isClosed) {
+        this.#isDue = false;
+        for (const translation of this.#parts.translations) {
+          for (const [subscription, chunk] of this.#update(translation)) {
+            const nonce = String(++this.#nonce);
+            subscription.outstanding.set(nonce, chunk);
+            await this.#parts.write(new PreparedResponse(chunk, nonce));
+            if (this.#isClosed) return;
+          }
+        }
+      }
+    } catch {
+      // The connection is gone, which closes the stream.
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** Returns the responses of an update. */
+  #update(translation: Translation): (readonly [Subscription, Chunk])[] {
+    const set = this.#parts.resources.of(translation);
+    if (!set) return [];
+    const own = [...this.#subscriptions.values()].filter((each) => each.translation === translation);
+    const isWaiting = own.some(({ outstanding }) => outstanding.size > 0);
+    const due = own.filter(({ wasSent, outstanding }) => (isWaiting ? !wasSent && outstanding.size === 0 : true));
+    const order = translation.types.flatMap((type) => due.find((each) => each.type === type) ?? []);
+    const [last] = translation.types.slice(-1);
+    const changes: (readonly [Subscription, Chunk])[] = [];
+    const removals: (readonly [Subscription, Chunk])[] = [];
+    const end: (readonly [Subscription, Chunk])[] = [];
+    for (const subscription of order) {
+      const { changed, removed } = this.#changesOf(subscription, set.types.get(subscription.type) ?? NO_RESOURCES);
+      (subscription.type === last ? end : changes).push(...changed.map((chunk) => [subscription, chunk] as const));
+      if (removed) removals.unshift([subscription, removed]);
+    }
+    const all = [...changes, ...removals, ...end];
+    if (all.length > 0 || !this.#sent.has(translation)) this.#sent.set(translation, set);
+    return all;
+  }
+
+  #changesOf(subscription: Subscription, target: TypedResources): { changed: readonly Chunk[]; removed?: Chunk } {
+    const isFirst = !subscription.wasSent;
+    subscription.wasSent = true;
+    return this.#isWorld ? worldOf(subscription, target, isFirst) : deltaOf(subscription, target, isFirst);
+  }
+
+  #isWorld = false;
+
+  /** Uses the state-of-the-world protocol. */
+  useWorld(): this {
+    this.#isWorld = true;
+    return this;
+  }
+
+  #subscribe(type: string): Subscription | undefined {
+    const translation = this.#parts.translations.find(({ types }) => types.includes(type));
+    if (!translation) return undefined;
+    if (translation.confidential.has(type) && !this.#parts.isPrivate)
+      throw new RefusedSubscription('secrets are sent over TLS or loopback only: give the control plane a certificate');
+    const subscription: Subscription = {
+      type,
+      translation,
+      isWildcard: false,
+      names: new Set(),
+      at: undefined,
+      known: new Map(),
+      again: new Set(),
+      outstanding: new Map(),
+      wasSent: false,
+    };
+    this.#subscriptions.set(type, subscription);
+    return subscription;
+  }
+
+  #endWildcard(subscription: Subscription): void {
+    subscription.isWildcard = false;
+    const { at, names } = subscription;
+    if (at)
+      subscription.known = new Map(
+        [...names].flatMap((name) => {
+          const version = at.byName.get(name)?.version;
+          return version === undefined ? [] : [[name, version] as const];
+        }),
+      );
+    subscription.at = undefined;
+  }
+
+  /** Records an acknowledgement or a rejection; false for a nonce that is not due. */
+  #answer(subscription: Subscription, nonce: string, error: ErrorDetail | null | undefined): boolean {
+    const chunk = subscription.outstanding.get(nonce);
+    if (!chunk) return false;
+    subscription.outstanding.delete(nonce);
+    const idOf = (name: string): string => `${subscription.type} ${name}`;
+    for (const { name } of chunk.resources) this.rejected.delete(idOf(name));
+    for (const name of chunk.removed) this.rejected.delete(idOf(name));
+    this.rejected.delete(idOf(''));
+    if (error) {
+      for (const rejection of rejectionsOf(error, subscription.type))
+        this.rejected.set(`${rejection.type} ${rejection.resource}`, rejection);
+    }
+    if (this.pending === 0) {
+      const set = this.#sent.get(subscription.translation);
+      if (set) {
+        this.answered = set;
+        this.answeredAt = this.#parts.now();
+      }
+    }
+    this.#parts.onAnswer(Boolean(error));
+    return true;
+  }
+}
+
+/** Returns what a node lacks. */
+function deltaOf(
+  subscription: Subscription,
+  target: TypedResources,
+  isFirst: boolean,
+): { changed: readonly Chunk[]; removed?: Chunk } {
+  const { type, isWildcard, again, at } = subscription;
+  const { version } = target;
+  let difference: ResourceDifference;
+  if (!isWildcard) difference = namedDifference(subscription, target);
+  else if (at) difference = differenceOf(at, target);
+  else if (subscription.known.size === 0) difference = everything(target);
+  else difference = differenceFrom(subscription.known, target);
+  if (isWildcard) {
+    subscription.at = target;
+    subscription.known = new Map();
+  }
+  const changed = [...chunksOf(type, target, difference)];
+  const sent = new Set(difference.changed.map(({ name }) => name));
+  const repeated = [...again].flatMap((name) => (sent.has(name) ? [] : (target.byName.get(name) ?? [])));
+  again.clear();
+  if (repeated.length > 0) changed.push({ type, version, resources: repeated, removed: [] });
+  const { removed } = difference;
+  if (isFirst && changed.length === 0 && removed.length === 0)
+    changed.push({ type, version, resources: [], removed: [] });
+  return { changed, ...(removed.length > 0 && { removed: { type, version, resources: [], removed } }) };
+}
+
+/** Names that do not exist count as removed once, so that the node does not wait for them. */
+function namedDifference(subscription: Subscription, { byName }: TypedResources): ResourceDifference {
+  const { names, known } = subscription;
+  const found = [...names].flatMap((name) => byName.get(name) ?? []);
+  const changed = found.filter(({ name, version }) => known.get(name) !== version);
+  const removed = [...names].filter((name) => !byName.has(name) && known.get(name) !== ABSENT);
+  subscription.known = new Map([...names].map((name) => [name, byName.get(name)?.version ?? ABSENT]));
+  return { changed, removed };
+}
+
+/** The version of a resource that the node knows to be missing. */
+const ABSENT = '';
+
+/** Returns all resources that a node wants, if one of them changed. */
+function worldOf(subscription: Subscription, target: TypedResources, isFirst: boolean): { changed: readonly Chunk[] } {
+  const { type, isWildcard, names, known } = subscription;
+  if (isWildcard) {
+    const isSame = !isFirst && subscription.at === target;
+    subscription.at = target;
+    return { changed: isSame ? [] : [worldChunk(type, target)] };
+  }
+  subscription.at = undefined;
+  const resources = [...names].flatMap((name) => target.byName.get(name) ?? []);
+  const isSame = resources.length === known.size && resources.every(({ name, version }) => known.get(name) === version);
+  subscription.known = new Map(resources.map(({ name, version }) => [name, version]));
+  if (isSame && !isFirst) return { changed: [] };
+  return { changed: [{ type, version: target.version, resources, removed: [] }] };
+}
+
+const worldChunks = new WeakMap<TypedResources, Chunk>();
+
+function worldChunk(type: string, target: TypedResources): Chunk {
+  let chunk = worldChunks.get(target);
+  if (chunk?.type !== type) {
+    chunk = { type, version: target.version, resources: [...target.byName.values()], removed: [] };
+    worldChunks.set(target, chunk);
+  }
+  return chunk;
+}
+
+function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((each) => b.has(each));
+}

@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import { TYPE, type DecodedState } from '../../src/resources/index.ts';
+import { startProxy, startServer, until } from '../planes.ts';
+import { secret, service, startStates, upstream } from '../states.ts';
+
+describe('two planes', () => {
+  let states: Awaited<ReturnType<typeof startStates>>;
+  let server: Awaited<ReturnType<typeof startServer>>;
+  let proxies: ReturnType<typeof startProxy>[];
+  beforeEach(async () => {
+    proxies = [];
+    server = await startServer();
+    states = await startStates({
+      a: service('a', 'one'),
+      b: service('b', 'two'),
+      up: upstream('up', 1),
+      s: secret('s', 'x'),
+    });
+  });
+  afterEach(async () => {
+    for (const proxy of proxies) proxy.close();
+    server.close();
+    await states.close();
+  });
+  function connect(...given: Parameters<typeof startProxy> | []) {
+    const proxy = startProxy(given[0] ?? [server.port], given[1]);
+    proxies.push(proxy);
+    return proxy;
+  }
+  const publish = () => server.publish(states.current());
+  const version = () => states.snapshot().version;
+
+  it('have the same snapshot, which the proxy acknowledges', async () => {
+    const proxy = connect();
+    publish();
+    await until(() => server.server.proxies()[0]?.current === true, 'acknowledged');
+    expect(proxy.served).to.deep.equal(states.snapshot());
+    expect(proxy.decoder.secrets.get({ name: 's', namespace: 'gw-system' })?.data).to.deep.equal({ a: 'eA==' });
+    const [status] = server.server.proxies();
+    expect(status).to.include({ node: `node~${server.port}`, proxy: 'gateway-proxy', version: version(), age: 0 });
+    expect(status!.address).to.match(/^127\.0\.0\.1:\d+$/);
+    expect(status!.lastAck).to.be.a('string');
+    expect(proxy.stat('control_plane.connected_state')!.value).to.equal(1);
+    expect(proxy.stat('listener_manager.lds.update_success')!.value).to.equal(1);
+    expect(proxy.applied).to.have.length(1);
+  });
+
+  it('send nothing before the first state', async () => {
+    const proxy = connect();
+    await until(() => server.server.proxies().length === 1, 'connected');
+    expect(server.server.proxies()[0]).to.include({ version: '', current: false });
+    expect(proxy.applied).to.deep.equal([]);
+  });
+
+  it('apply each change once, and keep what did not change', async () => {
+    const proxy = connect();
+    publish();
+    await until(() => proxy.applied.length === 1, 'the first state');
+    for (const [i, body] of ['x', 'y', 'z'].entries()) {
+      states.source.set('a', service('a', body));
+      publish();
+      await until(() => proxy.applied.length === i + 2, body);
+    }
+    const [first, , , last] = proxy.applied;
+    expect(last).to.deep.equal(states.snapshot());
+    expect(last!.listeners[0]!.virtualHosts[1]).to.equal(first!.listeners[0]!.virtualHosts[1]);
+    expect(last!.upstreams).to.equal(first!.upstreams);
+    expect(proxy.stat('xds.virtual_host.update_attempt')!.value).to.equal(4);
+    expect(proxy.stat('cluster_manager.cds.update_attempt')!.value).to.equal(1);
+  });
+
+  it('apply the newest of many changes', async () => {
+    const proxy = connect();
+    publish();
+    await until(() => proxy.applied.length === 1, 'the first state');
+    for (let i = 0; i < 50; i++) {
+      states.source.set('a', service('a', String(i)));
+      publish();
+    }
+    await until(() => proxy.served!.version === version(), 'the newest state');
+    expect(proxy.applied.length).to.be.lessThan(10);
+    expect(proxy.served).to.deep.equal(states.snapshot());
+  });
+
+  it('remove everything when the last virtual service is gone', async () => {
+    const proxy = connect();
+    publish();
+    await until(() => proxy.served?.listeners.length === 1, 'a listener');
+    server.server.update(new Map());
+    await until(() => proxy.served!.listeners.length === 0, 'no listener');
+    expect(proxy.served!.upstreams).to.deep.equal([]);
+  });
+
+  const bodyOf = ({ snapshot }: Pick<DecodedState, 'snapshot'>, name: string) =>
+    (snapshot.listeners[0]!.virtualHosts.find((host) => host.name.endsWith(`.${name}`))!.routes[0]!.action as any).body;
+  const resource = 'listener-::-8080/gw-system.a';
+
+  it('serve on the last version of what does not compile, and tell the control plane until it is repaired', async () => {
+    const proxy = connect([server.port], {
+      failing: (state) =>
+        bodyOf(state, 'a') === 'bad'
+          ? [{ type: TYPE.virtualHost, resource, field: 'routes[0]', message: 'cannot be compiled' }]
+          : [],
+    });
+    publish();
+    await until(() => proxy.applied.length === 1, 'the first state');
+    states.source.set('a', service('a', 'bad'));
+    states.source.set('b', service('b', 'new'));
+    publish();
+    await until(() => server.server.rejections().length === 1, 'a rejection');
+    const nack = { type: 'VirtualHost', resource, field: 'routes[0]', message: 'cannot be compiled' };
+    expect(server.server.proxies()[0]!.nack).to.deep.equal(nack);
+    expect(server.server.proxies()[0]!.current).to.equal(false);
+    expect(proxy.client.rejections).to.have.length(1);
+    const at = { snapshot: proxy.served! };
+    expect([bodyOf(at, 'a'), bodyOf(at, 'b')]).to.deep.equal(['one', 'new']);
+    states.source.set('b', service('b', 'newer'));
+    publish();
+    await until(() => bodyOf({ snapshot: proxy.served! }, 'b') === 'newer', 'another change');
+    expect(bodyOf({ snapshot: proxy.served! }, 'a')).to.equal('one');
+    expect(server.server.rejections()).to.have.length(1);
+    states.source.set('a', service('a', 'good'));
+    publish();
+    await until(() => server.server.proxies()[0]!.current, 'accepted');
+    expect(server.server.rejections()).to.deep.equal([]);
+    expect(bodyOf({ snapshot: proxy.served! }, 'a')).to.equal('good');
+  });
+
+  it('serve the state before on when nothing of an update can be applied, and try again later', async () => {
+    let isBroken = false;
+    const proxy = connect([server.port], {
+      failing(state) {
+        if (isBroken && bodyOf(state, 'a') === 'bad') throw new Error('no memory');
+        return [];
+      },
+      random: () => 0,
+    });
+    publish();
+    await until(() => server.server.proxies()[0]?.current === true, 'the first state');
+    isBroken = true;
+    states.source.set('a', service('a', 'bad'));
+    publish();
+    await until(() => proxy.client.connectedTo === undefined, 'the stream is closed');
+    expect(bodyOf({ snapshot: proxy.served! }, 'a')).to.equal('one');
+    isBroken = false;
+    await until(() => bodyOf({ snapshot: proxy.served! }, 'a') === 'bad', 'applied later');
+  });
+
+  it('send only what changed after a reconnect', async () => {
+    const proxy = connect([server.port], { random: () => 0 });
+    publish();
+    await until(() => proxy.accepted > 0, 'the first state');
+    const { port } = server;
+    server.close();
+    await until(() => proxy.client.connectedTo === undefined, 'disconnected');
+    expect(proxy.stat('control_plane.connected_state')!.value).to.equal(0);
+    server = await startServer({}, { port });
+    const before = proxy.applied.length;
+    publish();
+    await until(() => server.server.proxies()[0]?.current === true, 'connected again');
+    expect(proxy.applied).to.have.length(before);
+    states.source.set('a', service('a', 'changed'));
+    publish();
+    await until(() => proxy.applied.length === before + 1, 'changed');
+    expect(proxy.served).to.deep.equal(states.snapshot());
+  });
+
+  it('connect the proxy to another control plane, which has the same versions', async () => {
+    const other = await startServer();
+    try {
+      const proxy = connect([server.port, other.port], { random: () => 0 });
+      publish();
+      other.publish(states.current());
+      await until(() => proxy.client.connectedTo === `127.0.0.1:${server.port}`, 'the first');
+      await until(() => proxy.accepted > 0, 'the first state');
+      server.close();
+      await until(() => other.server.proxies()[0]?.current === true, 'the second');
+      expect(proxy.applied).to.have.length(1);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('pass a state of several megabytes in parts', async () => {
+    const large = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, i) => [`f${i}`, service(`large-${i}`, 'x'.repeat(3_500))]),
+    );
+    const many = await startStates(large);
+    try {
+      const proxy = connect();
+      server.publish(many.current());
+      await until(() => proxy.accepted > 0, 'the state');
+      expect(proxy.served).to.deep.equal(many.snapshot());
+      expect(proxy.stat('xds.virtual_host.update_attempt')!.value).to.be.within(3, 5);
+      await until(() => server.server.proxies()[0]!.current, 'acknowledged');
+    } finally {
+      await many.close();
+    }
+  });
+});
