@@ -199,7 +199,7 @@ export {
 export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';
 export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
 export { createStore, type Store } from './control/store.ts';
-export { freezeDeep } from './translate/snapshot/content.ts';
+export { contentText, freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { translate } from './translate/translate.ts';

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls';
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { ListeningServer, ServerAddress, ServerTls } from '../http/listening-server.ts';
 import { createHealthService } from './health-service.ts';
@@ -16,6 +17,14 @@ export interface GrpcService {
 export interface GrpcServerOptions extends ServerAddress {
   /** Largest message of a client, before and after decompression. */
   readonly maxBytes: number;
+  /** Clients must respond to a ping after this time without traffic, in milliseconds; otherwise their connection is closed. Default: no pings. */
+  readonly keepaliveMs?: number;
+}
+
+/** A gRPC server that listens. */
+export interface GrpcServer extends ListeningServer {
+  /** Uses another certificate for new connections. Does nothing on a server in plain text. */
+  replaceTls(tls: ServerTls): void;
 }
 
 /**
@@ -25,16 +34,21 @@ export interface GrpcServerOptions extends ServerAddress {
  * const service = { name: 'shop.v1.Orders', definition: Orders.service, implementation: { Get: getOrder } };
  * const server = await listenGrpcServer(service, { address: '127.0.0.1', port: 9000, maxBytes: 65_536 });
  */
-export async function listenGrpcServer(service: GrpcService, options: GrpcServerOptions): Promise<ListeningServer> {
-  const { address, port, tls, maxBytes } = options;
+export async function listenGrpcServer(service: GrpcService, options: GrpcServerOptions): Promise<GrpcServer> {
+  const { address, port, tls, maxBytes, keepaliveMs } = options;
   const health = createHealthService(['', service.name]);
   const server = new Server({
     'grpc.max_receive_message_length': maxBytes,
     'grpc.max_concurrent_streams': MAX_STREAMS,
+    ...(keepaliveMs !== undefined && {
+      'grpc.keepalive_time_ms': keepaliveMs,
+      'grpc.keepalive_timeout_ms': keepaliveMs,
+    }),
   });
   server.addService(service.definition, service.implementation);
   server.addService(health.definition, health.implementation);
-  const bound = await bind(server, tls ? secure(tls) : ServerCredentials.createInsecure(), {
+  const secure = tls && new ReplaceableCredentials(tls);
+  const bound = await bind(server, secure ?? ServerCredentials.createInsecure(), {
     address: address.includes(':') ? `[${address}]` : address,
     port,
   });
@@ -45,16 +59,28 @@ export async function listenGrpcServer(service: GrpcService, options: GrpcServer
       return new Promise((resolve) => server.tryShutdown(() => resolve()));
     },
     close: () => server.forceShutdown(),
+    replaceTls: (next) => secure?.replace(next),
   };
 }
 
-function secure({ certificate, key, clientCa }: ServerTls): ServerCredentials {
-  const pair = { cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) };
-  return ServerCredentials.createSsl(
-    clientCa === undefined ? null : Buffer.from(clientCa),
-    [pair],
-    clientCa !== undefined,
-  );
+/** A certificate that can be replaced while the server listens. */
+class ReplaceableCredentials extends ServerCredentials {
+  constructor(tls: ServerTls) {
+    const needsClient = tls.clientCa !== undefined;
+    super({ requestCert: needsClient, rejectUnauthorized: needsClient }, contextOf(tls));
+  }
+
+  replace(tls: ServerTls): void {
+    this.updateSecureContextOptions(contextOf(tls));
+  }
+
+  override _equals(other: ServerCredentials): boolean {
+    return other === this;
+  }
+}
+
+function contextOf({ certificate, key, clientCa }: ServerTls): SecureContextOptions {
+  return { cert: certificate, key, ...(clientCa !== undefined && { ca: clientCa }) };
 }
 
 function bind(

@@ -4,4 +4,4 @@ export { MAX_DESCRIPTOR_BYTES, readDescriptorFile } from './descriptor-file.ts';
 export { filesInImportOrder, lenientRegistry, messageRegistry } from './message-registry.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 export { createHealthService, type HealthService } from './health-service.ts';
-export { listenGrpcServer, type GrpcServerOptions, type GrpcService } from './grpc-server.ts';
+export { listenGrpcServer, type GrpcServer, type GrpcServerOptions, type GrpcService } from './grpc-server.ts';
