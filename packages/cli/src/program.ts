@@ -1,13 +1,17 @@
 import { Command, Help } from 'commander';
+import { addAdd } from './commands/add.ts';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
+import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addRatelimit } from './commands/ratelimit.ts';
+import { addRemove } from './commands/remove.ts';
+import { addRoute } from './commands/route.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
@@ -52,6 +56,10 @@ const COMMANDS = [
   addCheck,
   addGet,
   addCreate,
+  addAdd,
+  addRemove,
+  addRoute,
+  addDelete,
   addProxy,
   addValidate,
   addDiff,

@@ -202,6 +202,7 @@ export { createStore, type Store } from './control/store.ts';
 export { contentText, freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
+export { sortRoutes } from './translate/route/route-order.ts';
 export { translate } from './translate/translate.ts';
 export type { TranslateOptions, Translation } from './translate/translate.ts';
 export type { DefaultGateways } from './translate/listener/gateways.ts';

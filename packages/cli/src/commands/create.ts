@@ -24,6 +24,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { tableOf } from '../tables/columns.ts';
 import { AUTH_CONFIG } from '../tables/policies.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
+import { addCreateRouting } from './create-routing.ts';
 
 /** Flags for the addresses of a gateway, which `create` does not connect to. */
 const ADDRESSES = ['--server', '--proxy-admin'];
@@ -47,6 +48,7 @@ export function addCreate(program: Command, io: Terminal): void {
     if (word !== undefined) throw unknownSubcommand(create, word);
     await createFromFile(io, create);
   });
+  addCreateRouting(create, io);
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
   addCreateGraphQLApi(create, io);

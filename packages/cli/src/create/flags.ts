@@ -52,13 +52,14 @@ export function readFlagFile(io: Io, flag: string, path: string): Buffer {
 
 /**
  * Reads a value of the form `a=1,b=2`. A comma in a value is written `\,`. Rejects a pair without `=`, an empty name, and
- * a name that appears twice.
+ * a name that appears twice. With `names`, a name without `=` has an empty value.
  */
-export function pairsOf(flags: Flags, flag: string): Record<string, string> | undefined {
+export function pairsOf(flags: Flags, flag: string, allow?: 'names'): Record<string, string> | undefined {
   const pairs = new Map<string, string>();
   const written = valueOf(flags, flag);
   for (const piece of written?.split(/(?<!\\),/) ?? []) {
-    const at = piece.indexOf('=');
+    const found = piece.indexOf('=');
+    const at = found < 0 && allow === 'names' ? piece.length : found;
     const name = piece.slice(0, at).trim();
     if (at < 0 || name === '') throw cliError('ERR_CLI_USAGE', `--${flag} must have the form name=value,name=value`);
     if (pairs.has(name)) throw cliError('ERR_CLI_USAGE', `--${flag} names ${name} twice`);

@@ -1,5 +1,3 @@
-import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import {
   DEFAULT_NAMESPACE,
@@ -10,18 +8,18 @@ import {
   validateWritten,
   type Kind,
   type Problem,
-  type Resource,
   type ResourceKey,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
 import { parseAllDocuments } from 'yaml';
-import { cliError, fileError } from '../error-codes.ts';
+import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
+import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { yamlText } from '../output/formats.ts';
 import { problemLine } from '../output/problem-lines.ts';
-import { checksFor, loadOffline, readInputFile, shownOrigin } from '../resources/load.ts';
+import { checksFor, readInputFile } from '../resources/load.ts';
 
 /** The flags that every `create` command of one kind has. */
 export interface CreateFlags {
@@ -151,46 +149,17 @@ function listOf(problems: readonly string[]): string {
 }
 
 /**
- * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS`, and nothing is
- * written, if one of them exists already.
+ * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS` if one of them
+ * exists already, and `ERR_CLI_REJECTED` if the gateway would reject one of them in this directory; then nothing is written.
  */
 export async function saveAll(
-  io: Io,
+  io: Terminal,
   resources: readonly ReadResource[],
   flags: Partial<CreateFlags>,
 ): Promise<string[]> {
-  const directory = flags.config ?? io.env['GATEWAY_CONFIG'];
-  if (!directory) throw cliError('ERR_CLI_USAGE', 'pass --config DIR to write the resource, or --dry-run to print it');
-  const known = (await loadOffline(io, directory)).resources;
-  const files = resources.map(({ key }) => join(directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`));
-  for (const [i, { key }] of resources.entries()) {
-    rejectExisting(io, { file: files[i]!, known: known.get(key), force: flags.force === true });
-  }
-  for (const [i, { text }] of resources.entries()) write(resolve(io.cwd, files[i]!), files[i]!, text);
-  return files;
-}
-
-/** Rejects an existing file, and a resource in another file, which `--force` does not overwrite. */
-function rejectExisting(io: Io, at: { file: string; known: Resource | undefined; force: boolean }): void {
-  const { file, known, force } = at;
-  const path = resolve(io.cwd, file);
-  if (known !== undefined && resolve(io.cwd, known.origin.file) !== path) {
-    const place = shownOrigin(io, known.origin);
-    throw cliError('ERR_CLI_EXISTS', `${place.file}:${place.line} already contains a resource with this kind and name`);
-  }
-  const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (exists && !force) throw cliError('ERR_CLI_EXISTS', `${file} already exists; use --force to overwrite it`);
-}
-
-/** Writes a whole file or none, readable by its owner only. */
-function write(path: string, shown: string, text: string): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw fileError(shown, error);
-  }
+  const add = (draft: DirectoryDraft) =>
+    resources.map(({ key, text }) => draft.add(key, { text, overwrite: flags.force === true }));
+  // What a new resource refers to may be created after it.
+  const { result } = await changeDirectory(io, flags, add, { missingReferences: true });
+  return result;
 }

@@ -35,7 +35,7 @@ export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1
 export const problemLine = (issue: Problem): string => formatIssue(issue).replaceAll(/\s*\n\s*/g, ' ');
 
 /** Returns every problem of a loaded directory, sorted by file and line. A reference to a missing resource is an error. */
-export function validationOf({ issues }: ControlPlaneState, { allowMissing = false } = {}): Problem[] {
+export function validationOf({ issues }: Pick<ControlPlaneState, 'issues'>, { allowMissing = false } = {}): Problem[] {
   const severity = allowMissing ? 'warning' : 'error';
   return issues.map((issue) => (issue.code === 'MISSING_REFERENCE' ? { ...issue, severity } : issue));
 }

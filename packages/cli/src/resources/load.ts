@@ -44,15 +44,29 @@ export async function loadPaths(io: Io, paths: readonly string[]): Promise<Contr
   return load(severalSources(paths.map((path) => sourceAt(io, path, !isDirectory(io, path)))));
 }
 
+/** Returns the documents of every file of a directory. A directory that cannot be read is `ERR_CLI_FILE`. */
+export async function readWritten(io: Io, directory: string): Promise<SourceChange> {
+  return contentOf(sourceAt(io, directory, false));
+}
+
+/** Validates and translates documents as a gateway would if they were the files of the directory. */
+export async function loadWritten(io: Io, directory: string, written: SourceChange): Promise<ControlPlaneState> {
+  return load(fixedSource(directory, written), {}, resolve(io.cwd, directory));
+}
+
+const fixedSource = (name: string, written: SourceChange): Source => ({
+  name,
+  start: async (onChange) => onChange(written),
+  close: async () => {},
+});
+
 /** `directory` is the one below which descriptor files are read. Default: they are not read. */
 async function load(source: Source, defaultGateways: DefaultGateways = {}, directory?: string) {
   const written = await contentOf(source);
   const values = [...written.values()].flat().map(({ value }) => value);
   const checks = await checksFor(values);
   const files = directory === undefined ? [] : await filesFor(values, directory);
-  const { name } = source;
-  const read: Source = { name, start: async (onChange) => onChange(written), close: async () => {} };
-  return loadSource(read, { defaultGateways, checks, files });
+  return loadSource(fixedSource(source.name, written), { defaultGateways, checks, files });
 }
 
 /** Returns the descriptor files of a gateway for these documents. */

@@ -1,0 +1,93 @@
+import { keyOf } from '@edge-gateway/core';
+import type { Command } from 'commander';
+import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import type { Flags } from '../create/flags.ts';
+import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
+import {
+  existing,
+  neededName,
+  parseIndex,
+  printChanged,
+  withChangeFlags,
+  type ResourceFlags,
+} from '../edit/change-command.ts';
+import type { Identity } from '../edit/resource-file.ts';
+import { cliError } from '../error-codes.ts';
+import { yamlText } from '../output/formats.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { items, type StatusObject } from '../resources/objects.ts';
+import { addRouteFlags, routeOf } from '../route/route-flags.ts';
+import { ownerKind, rejectIndex, routesPath, type OwnerKind } from '../route/route-owner.ts';
+
+interface AddFlags extends ResourceFlags {
+  readonly index: string;
+  readonly toRouteTable?: boolean;
+}
+
+/** `add route`: inserts a route into a virtual service or a route table of a directory. */
+export function addAdd(program: Command, io: Terminal): void {
+  const group = asGroup(program.command('add').alias('a').description('Add to a resource of a directory.'));
+  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  const command = withChangeFlags(group.command('route').alias('r').description('Add a route.'))
+    .option('--name <name>', 'VirtualService; default: the one for all domains, or a new one named default')
+    .option('-x, --index <index>', 'position of the route; 0 is the first', '0')
+    .option('--to-route-table', 'add to the RouteTable of --name, which is created if it is missing');
+  addRouteFlags(command);
+  // Decides in a cluster how virtual services are listed.
+  command.addOption(command.createOption('--cluster-scoped-vs-client', 'no effect on a directory').hideHelp());
+  addExamples(command, [
+    ['gatewayctl add route -p /cart -u cart -c ./resources', 'first route of the service for all domains'],
+    ['gatewayctl add route --name shop -e /health -u cart -x 1 --dry-run -c ./resources', 'only printed'],
+  ]);
+  command.action(async () => {
+    const flags = command.optsWithGlobals<AddFlags & Flags>();
+    const route = routeOf(flags);
+    const index = parseIndex(flags.index);
+    const { result, state } = await changeDirectory(io, flags, (draft) => {
+      const owner = ownerOf(draft, flags);
+      const at = routesPath(owner.kind);
+      const isNew = !draft.identities.some((one) => isSame(one, owner));
+      const file = isNew ? draft.add(keyOf(owner.kind, owner), { text: yamlText(newOwner(owner)) }) : undefined;
+      const resource = draft.edit(owner);
+      rejectIndex(owner, index, items(resource.get(at)).length + 1);
+      resource.insert(at, index, route);
+      return { identity: owner, written: resource.get(), file };
+    });
+    if (result.file && !flags.dryRun) io.err(`${result.identity.kind} ${result.identity.name}: ${result.file}`);
+    printChanged(io, flags, { ...result, state });
+  });
+}
+
+const isSame = (a: Identity, b: Identity): boolean =>
+  a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+
+const DEFAULT_NAME = 'default';
+
+/** The virtual service or route table to add to; it may be missing. */
+function ownerOf(draft: DirectoryDraft, flags: AddFlags): Identity & { readonly kind: OwnerKind } {
+  const kind = ownerKind(flags.toRouteTable === true);
+  if (kind === 'RouteTable') return { kind, namespace: flags.namespace, name: neededName(flags) };
+  if (flags.name !== undefined)
+    return { ...existing(draft, { kind, namespace: flags.namespace, name: flags.name }), kind };
+  const all = draft.identities.filter((one) => one.kind === kind && servesAllDomains(draft, one));
+  if (all.length > 1) {
+    const names = all.map(({ namespace, name }) => `${namespace}/${name}`).sort();
+    throw cliError('ERR_CLI_USAGE', `choose one of several virtual services for all domains with --name: ${names.join(', ')}`);
+  }
+  return { ...(all[0] ?? { namespace: 'gw-system', name: DEFAULT_NAME }), kind };
+}
+
+function servesAllDomains({ before }: DirectoryDraft, { namespace, name }: Identity): boolean {
+  const spec = before.resources.get(`VirtualService/${namespace}/${name}`)?.spec as StatusObject['spec'];
+  if (spec === undefined) return false;
+  const domains = items(spec, 'virtualHost', 'domains');
+  return domains.length === 0 || (domains.length === 1 && domains[0] === '*');
+}
+
+function newOwner({ kind, namespace, name }: Identity): object {
+  const metadata = { name, namespace };
+  const head = { apiVersion: 'gateway.vendor.io/v1', kind, metadata };
+  return kind === 'RouteTable'
+    ? { ...head, spec: { routes: [] } }
+    : { ...head, spec: { virtualHost: { domains: ['*'], routes: [] } } };
+}

@@ -1,0 +1,56 @@
+import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
+import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { existing } from '../edit/change-command.ts';
+import { changeDirectory, type ChangeFlags } from '../edit/change-directory.ts';
+import { cliError } from '../error-codes.ts';
+import { yamlText } from '../output/formats.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { VIEWS, type View } from '../tables/views.ts';
+
+interface DeleteFlags extends ChangeFlags {
+  readonly name?: string;
+  readonly namespace: string;
+}
+
+/** `delete`: removes resources of a directory. */
+export function addDelete(program: Command, io: Terminal): void {
+  const group = asGroup(program.command('delete').alias('d').description('Delete a resource of a directory.'), 'kind');
+  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  addExamples(group, [['gatewayctl delete upstream cart -c ./resources', 'rejected as long as a route refers to it']]);
+  for (const view of VIEWS) {
+    const command = group.command(view.command).aliases(view.aliases).description(`Delete one of the ${view.plural}.`);
+    command
+      .argument('[name]', 'name of the resource')
+      .addOption(new Option('--name <name>', 'same as the argument'))
+      .option('-c, --config <dir>', 'directory of the resources (env GATEWAY_CONFIG)')
+      .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
+      .option('--dry-run', 'print the resource that would be deleted, delete nothing')
+      .option('--force', 'delete it even if other resources refer to it')
+      .action(async (argument: string | undefined) => {
+        const flags = command.optsWithGlobals<DeleteFlags>();
+        await deleteOne(io, view, { ...flags, name: nameOf(argument, flags) });
+      });
+    hideGlobalFlags(command, ['--server', '--proxy-admin']);
+  }
+}
+
+function nameOf(argument: string | undefined, { name }: DeleteFlags): string {
+  if (argument !== undefined && name !== undefined && argument !== name)
+    throw cliError('ERR_CLI_USAGE', `the resource cannot be called both ${argument} and ${name}`);
+  const found = argument ?? name;
+  if (found) return found;
+  throw cliError('ERR_CLI_USAGE', 'missing name: pass it as argument or with --name');
+}
+
+async function deleteOne(io: Terminal, view: View, flags: DeleteFlags & { readonly name: string }): Promise<void> {
+  const { namespace, name } = flags;
+  const { result } = await changeDirectory(io, flags, (draft) => {
+    const identity = existing(draft, { kind: view.kind, namespace, name });
+    const written = draft.edit(identity).get();
+    draft.remove(identity);
+    return written;
+  });
+  if (flags.dryRun) io.out(yamlText(redact(result)));
+  else io.write(`${view.command} ${name} deleted`);
+}
