@@ -5,6 +5,7 @@ import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
+import { addEdit } from './commands/edit.ts';
 import { addExplain } from './commands/explain.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
@@ -59,6 +60,7 @@ const COMMANDS = [
   addAdd,
   addRemove,
   addRoute,
+  addEdit,
   addDelete,
   addProxy,
   addValidate,

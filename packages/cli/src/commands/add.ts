@@ -72,7 +72,10 @@ function ownerOf(draft: DirectoryDraft, flags: AddFlags): Identity & { readonly 
   const all = draft.identities.filter((one) => one.kind === kind && servesAllDomains(draft, one));
   if (all.length > 1) {
     const names = all.map(({ namespace, name }) => `${namespace}/${name}`).sort();
-    throw cliError('ERR_CLI_USAGE', `choose one of several virtual services for all domains with --name: ${names.join(', ')}`);
+    throw cliError(
+      'ERR_CLI_USAGE',
+      `choose one of several virtual services for all domains with --name: ${names.join(', ')}`,
+    );
   }
   return { ...(all[0] ?? { namespace: 'gw-system', name: DEFAULT_NAME }), kind };
 }

@@ -58,7 +58,8 @@ function addCreateUpstreamGroup(create: Command, io: Terminal): void {
   const command = create.command('upstreamgroup').aliases(['ug', 'upstreamgroups']);
   withCreateFlags(command.description('Create a group of weighted upstreams.'));
   command.option('--weighted-upstreams <pairs>', 'upstreams with weights, namespace.name=weight,…; default weight: 1');
-  const call = 'gatewayctl create upstreamgroup cart --weighted-upstreams gw-system.v1=90,gw-system.v2=10 -c ./resources';
+  const call =
+    'gatewayctl create upstreamgroup cart --weighted-upstreams gw-system.v1=90,gw-system.v2=10 -c ./resources';
   addExamples(command, [[call, 'a canary']]);
   command.action(async (argument: string | undefined) => {
     const flags = command.optsWithGlobals<AllFlags>();
@@ -79,7 +80,10 @@ async function rejectUnknown(io: Terminal, upstreams: readonly WeightedUpstream[
   for (const { namespace, name } of upstreams) {
     const key = `Upstream/${namespace}/${name}` as const;
     if (!resources.has(key) && !rejected.has(key))
-      throw cliError('ERR_CLI_NOT_FOUND', `--weighted-upstreams: Upstream ${namespace}/${name} not found in ${directory}`);
+      throw cliError(
+        'ERR_CLI_NOT_FOUND',
+        `--weighted-upstreams: Upstream ${namespace}/${name} not found in ${directory}`,
+      );
   }
 }
 

@@ -91,6 +91,13 @@ export async function changeDirectory<T>(
   return flags.dryRun ? work() : withLock(io, directory, work);
 }
 
+/** Reads a directory without the intention to change it. */
+export async function readDraft(io: Io, flags: ChangeFlags): Promise<DirectoryDraft> {
+  const directory = directoryOf(io, flags);
+  const written = await readWritten(io, directory);
+  return new Draft(io, directory, { before: await loadWritten(io, directory, written), written });
+}
+
 /** `text` is `undefined` if the file is removed. */
 interface ChangedFile {
   readonly path: string;
@@ -283,7 +290,8 @@ function addedProblems(
 
 /** Identifies a problem before and after a change, which may move lines and list elements. */
 function problemKey({ code, kind, namespace, name, path, message }: Problem): string {
-  return JSON.stringify([code, kind, namespace, name, formatPath(path).replaceAll(/\[\d+\]/g, '[]'), message]);
+  const where = formatPath(path).replaceAll(/\[\d+\]/g, '[]');
+  return JSON.stringify([code, kind, namespace, name, where, message.replaceAll(/<unnamed-\d+>/g, '<unnamed>')]);
 }
 
 function report(io: Terminal, { force }: ChangeFlags, { errors, warnings }: Added): void {

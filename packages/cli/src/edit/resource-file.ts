@@ -5,7 +5,9 @@ import {
   isAlias,
   isMap,
   isSeq,
+  isNode,
   parseAllDocuments,
+  parseDocument,
   visit,
   type Node,
   type ToStringOptions,
@@ -24,21 +26,28 @@ export interface Identity {
 
 type Path = readonly (string | number)[];
 
+/** `styled` is nearer to the layout of the file, but may have changed a text that looks like YAML. */
+interface Rendering {
+  readonly plain: string;
+  readonly styled: string;
+}
+
 /** The documents of a file of resources, to change some of their fields. Comments and the order of fields are kept. */
 export class ResourceFile {
   readonly #text: string;
   readonly #isJson: boolean;
   readonly #documents: Document[];
   /** The documents before any change, as they are rendered. */
-  readonly #rendered: string;
-  readonly #options: ToStringOptions;
+  readonly #rendered: Rendering;
+  readonly #styles: ReadonlyMap<Document, Style>;
 
   /** @param file The name of the file: `.json` decides about the format. */
   constructor(text: string, file: string) {
     this.#text = text;
     this.#isJson = file.endsWith('.json');
-    this.#options = styleOf(text);
     this.#documents = this.#isJson ? [new Document(JSON.parse(text))] : documentsOf(text);
+    const textOf = ({ range }: Document) => text.slice(range?.[0] ?? 0, range?.[2]).replaceAll('\r\n', '\n');
+    this.#styles = new Map(this.#documents.map((document) => [document, styleOf(textOf(document))]));
     this.#rendered = this.#render();
   }
 
@@ -69,15 +78,20 @@ export class ResourceFile {
   toText(): string {
     if (this.#isJson) return this.#jsonText();
     const after = this.#render();
-    if (after === this.#rendered) return this.#text;
+    if (after.plain === this.#rendered.plain) return this.#text;
     const newline = this.#text.includes('\r\n') ? '\r\n' : '\n';
-    const patched = patchLines(this.#text.replaceAll('\r\n', '\n'), this.#rendered, after);
-    const text = patched !== undefined && meansSame(patched, after) ? patched : after;
+    const patched = patchLines(this.#text.replaceAll('\r\n', '\n'), this.#rendered.styled, after.styled);
+    const text = patched !== undefined && meansSame(patched, after.plain) ? patched : after.plain;
     return newline === '\n' ? text : text.replaceAll('\n', newline);
   }
 
-  #render(): string {
-    return this.#documents.map((document) => document.toString(this.#options)).join('');
+  #render(): Rendering {
+    const parts = this.#documents.map((document) => {
+      const { options, hasTightLists } = this.#styles.get(document)!;
+      const plain = document.toString(options);
+      return { plain, styled: hasTightLists ? withTightLists(plain) : plain };
+    });
+    return { plain: parts.map(({ plain }) => plain).join(''), styled: parts.map(({ styled }) => styled).join('') };
   }
 
   #jsonText(): string {
@@ -106,10 +120,23 @@ export class EditedResource {
   set(path: Path, value: unknown): void {
     const full = this.#own(path);
     const before = this.#document.getIn(full, true) as Node | undefined;
-    const node = this.#document.createNode(value, { aliasDuplicateObjects: false });
+    const node = isNode(value) ? value : this.#document.createNode(value, { aliasDuplicateObjects: false });
+    openEmpty(this.#document, full);
     if (before?.comment) node.comment = before.comment;
     if (before?.commentBefore) node.commentBefore = before.commentBefore;
     this.#document.setIn(full, node);
+  }
+
+  /** Returns the YAML of a field with its comments; empty if it is missing. */
+  textOf(path: Path): string {
+    const node = this.#document.getIn(this.#spelled(path), true) as Node | undefined;
+    const target = isAlias(node) ? node.resolve(this.#document) : node;
+    return target === undefined ? '' : new Document(copyOf(target)).toString({ lineWidth: 0 });
+  }
+
+  /** Sets a field to a YAML text with its comments. */
+  setText(path: Path, text: string): void {
+    this.set(path, parseDocument(text).contents);
   }
 
   /** Removes a field, if it is present, and fields around it that are then empty, up to `spec`. */
@@ -129,6 +156,7 @@ export class EditedResource {
     const list = this.#list(path);
     const node = this.#document.createNode(value, { aliasDuplicateObjects: false }) as Node;
     if (!list) return this.set(path, [value]);
+    if (list.items.length === 0) list.flow = false;
     moveFirstComment(list);
     list.items.splice(index, 0, node);
   }
@@ -138,6 +166,7 @@ export class EditedResource {
     const list = this.#list(path)!;
     moveFirstComment(list);
     list.items.splice(index, 1);
+    dropFirstSpace(list);
   }
 
   /** Puts the elements of a list into another order: `order[i]` is the previous index of the element at `i`. */
@@ -145,6 +174,7 @@ export class EditedResource {
     const list = this.#list(path)!;
     moveFirstComment(list);
     list.items = order.map((index) => list.items[index]);
+    dropFirstSpace(list);
   }
 
   #list(path: Path): YAMLSeq | undefined {
@@ -184,17 +214,32 @@ export function documentsOf(text: string): Document[] {
   return Array.isArray(documents) ? (documents as Document[]) : [];
 }
 
-/** Rendering options that come nearest to the layout of a text. */
-function styleOf(text: string): ToStringOptions {
-  const list = /^( *)[^\s#-][^\n]*:[ ]*(?:#[^\n]*)?\n(?:[ ]*(?:#[^\n]*)?\n)*( *)- /m.exec(text);
-  const map = /^(?:[^\s#-][^\n]*):[ ]*(?:#[^\n]*)?\n(?:[ ]*(?:#[^\n]*)?\n)*( +)[^\s#-]/m.exec(text);
+/** How a document is laid out. */
+interface Style {
+  readonly options: ToStringOptions;
+  /** `{ a: 1 }` beside `[1]`, for which the renderer has no option. */
+  readonly hasTightLists: boolean;
+}
+
+const LIST = /^( *)[^\s#-][^\n]*:[ ]*(?:#[^\n]*)?\n(?:[ ]*(?:#[^\n]*)?\n)*( *)- /m;
+const MAP = /^(?:[^\s#-][^\n]*):[ ]*(?:#[^\n]*)?\n(?:[ ]*(?:#[^\n]*)?\n)*( +)[^\s#-]/m;
+
+/** The style that comes nearest to the layout of a text. */
+function styleOf(text: string): Style {
+  const list = LIST.exec(text);
+  const map = MAP.exec(text);
+  const countOf = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const hasPaddedMaps = countOf(/\{ +[^\s}]/g) >= countOf(/\{[^\s}]/g);
+  const hasPaddedLists = countOf(/\[ +[^\s\]]/g) > countOf(/\[[^\s\]]/g);
+  const indent = map?.[1]?.length ?? 2;
+  const indentSeq = !list || list[2]!.length > list[1]!.length;
   return {
-    lineWidth: 0,
-    indent: map?.[1]?.length ?? 2,
-    indentSeq: !list || list[2]!.length > list[1]!.length,
-    flowCollectionPadding: !/[{[][^\s{[\]}]/.test(text) || /[{[] /.test(text),
+    options: { lineWidth: 0, indent, indentSeq, flowCollectionPadding: hasPaddedMaps },
+    hasTightLists: hasPaddedMaps && !hasPaddedLists,
   };
 }
+
+const withTightLists = (text: string): string => text.replaceAll(/\[ (?=\S)/g, '[').replaceAll(/(?<=[^\s[]) \]/g, ']');
 
 /** The resources in a document with their paths: the document itself, or the items of a list. */
 function placesIn(value: unknown): [Path, unknown][] {
@@ -207,12 +252,25 @@ function identityIn(value: unknown): Identity {
   return { kind: textAt(value, 'kind'), namespace, name: textAt(value, 'metadata', 'name') };
 }
 
+/** Empty maps on a path, which can only be written as `{}`, become blocks. */
+function openEmpty(document: Document, path: Path): void {
+  for (const length of path.keys()) {
+    const node = document.getIn(path.slice(0, length), true);
+    if ((isMap(node) || isSeq(node)) && node.items.length === 0) node.flow = false;
+  }
+}
+
 /** A comment above the first element belongs to the list for the parser; it must move with the element. */
 function moveFirstComment(list: YAMLSeq | YAMLMap): void {
   const first = list.items[0] as Node | undefined;
   if (!first || !list.commentBefore || list.flow) return;
   first.commentBefore = [list.commentBefore, first.commentBefore].filter(Boolean).join('\n');
   list.commentBefore = undefined;
+}
+
+/** An empty line above the first element would consist of spaces. */
+function dropFirstSpace({ items: [first] }: YAMLSeq): void {
+  if (isNode(first)) first.spaceBefore = false;
 }
 
 function copyOf(node: Node): Node {

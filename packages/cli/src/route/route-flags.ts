@@ -63,7 +63,9 @@ function matcherOf(flags: Flags): Record<string, unknown> {
 /** Conditions with a value are regular expressions; one without is fulfilled if the name is present. */
 function conditionsOf(flags: Flags, flag: string): object[] | undefined {
   const pairs = pairsOf(flags, flag, 'names');
-  return pairs && Object.entries(pairs).map(([name, value]) => (value === '' ? { name } : { name, value, regex: true }));
+  return (
+    pairs && Object.entries(pairs).map(([name, value]) => (value === '' ? { name } : { name, value, regex: true }))
+  );
 }
 
 const ACTIONS = ['dest-name', 'upstream-group-name', 'delegate-name'] as const;

@@ -220,9 +220,12 @@ describe('create', () => {
       expect(await create()).to.deep.equal({
         code: 2,
         stdout: '',
-        stderr: 'Error: please provide a file flag or subcommand: virtualservice, upstream, upstreamgroup, secret, authconfig, graphqlapi\n',
+        stderr:
+          'Error: please provide a file flag or subcommand: virtualservice, upstream, upstreamgroup, secret, authconfig, graphqlapi\n',
       });
-      expect((await create('upstraems')).stderr).to.contain('unknown command \'upstraems\' (did you mean "upstreams"?)');
+      expect((await create('upstraems')).stderr).to.contain(
+        'unknown command \'upstraems\' (did you mean "upstreams"?)',
+      );
       expect((await create('secret')).stderr).to.match(/^Error: please provide a subcommand: tls, .*oauth/);
       expect((await create('secret', 'oath')).stderr).to.contain('unknown command \'oath\' (did you mean "oauth"?)');
     });

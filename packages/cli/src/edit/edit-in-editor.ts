@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import { cliError } from '../error-codes.ts';
+import type { Terminal } from '../output/terminal.ts';
+import {
+  changeDirectory,
+  readDraft,
+  type ChangeFlags,
+  type ChangeResult,
+  type DirectoryDraft,
+} from './change-directory.ts';
+import { editText } from './editor.ts';
+import type { EditedResource, Identity } from './resource-file.ts';
+
+/** A field of a resource that is edited as YAML. */
+export interface EditedField {
+  /** Finds the resource, which may be added. */
+  readonly find: (draft: DirectoryDraft) => Identity;
+  /** Returns the path of the field; throws if the resource cannot have it. */
+  readonly pathIn: (resource: EditedResource, identity: Identity) => readonly (string | number)[];
+  /** Name of the file in the editor. */
+  readonly file: string;
+  /** Shown if the field is missing, as comments. */
+  readonly example: string;
+}
+
+/**
+ * Edits a field in the editor of `$EDITOR`. The directory is not locked meanwhile: a field that another program has changed
+ * is a conflict. Returns `undefined` if the text was not changed. A rejected text is kept in a file.
+ */
+export async function editInEditor(
+  io: Terminal,
+  flags: ChangeFlags,
+  { find, pathIn, file, example }: EditedField,
+): Promise<ChangeResult<{ identity: Identity; written: unknown }> | undefined> {
+  const draft = await readDraft(io, flags);
+  const owner = find(draft);
+  const resource = draft.edit(owner);
+  const path = pathIn(resource, owner);
+  const before = resource.get(path);
+  const shown = resource.textOf(path) || commented(example);
+  const edited = await editText(io, shown, file);
+  try {
+    const after = parseText(edited.text);
+    if (edited.text === shown || (isDeepStrictEqual(before, after) && before === undefined)) {
+      edited.discard();
+      return undefined;
+    }
+    const done = await changeDirectory(io, flags, (current) => {
+      const identity = find(current);
+      const target = current.edit(identity);
+      if (!isDeepStrictEqual(target.get(path), before))
+        throw cliError('ERR_CLI_LOCKED', 'the field was changed by another program in the meantime');
+      if (after === undefined) target.unset(path);
+      else target.setText(path, edited.text);
+      return { identity, written: target.get() };
+    });
+    edited.discard();
+    return done;
+  } catch (error) {
+    io.err(`Your text is kept in ${edited.file}`);
+    throw error;
+  }
+}
+
+const commented = (text: string): string => text.replaceAll(/^/gm, '# ');
+
+/** An empty text, or one of comments only, is `undefined`. */
+function parseText(text: string): unknown {
+  try {
+    return (parse(text) as unknown) ?? undefined;
+  } catch (error) {
+    const [line] = (error as Error).message.split('\n');
+    throw cliError('ERR_CLI_USAGE', `the text is not valid YAML: ${line}`, error);
+  }
+}

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { withLock } from '../../src/edit/lock.ts';
+
+describe('withLock', () => {
+  let cwd: string;
+  beforeEach(() => (cwd = mkdtempSync(join(tmpdir(), 'lock-'))));
+  afterEach(() => rmSync(cwd, { recursive: true }));
+  const io = () => ({ stdout: process.stdout, stderr: process.stderr, env: {}, isTTY: false, cwd });
+  const file = () => join(cwd, '.gatewayctl.lock');
+
+  it('runs one work after the other, and removes the lock', async () => {
+    const running = new Set<number>();
+    let most = 0;
+    await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        withLock(io(), '.', async () => {
+          running.add(n);
+          most = Math.max(most, running.size);
+          await new Promise((done) => setImmediate(done));
+          running.delete(n);
+        }),
+      ),
+    );
+    expect(most).to.equal(1);
+    expect(existsSync(file())).to.equal(false);
+  });
+
+  it('removes the lock after an error', async () => {
+    const failed = await withLock(io(), '.', () => Promise.reject(new Error('no'))).catch(
+      (error: Error) => error.message,
+    );
+    expect(failed).to.equal('no');
+    expect(existsSync(file())).to.equal(false);
+  });
+
+  it('takes over the lock of a process that no longer exists, once', async () => {
+    const { pid } = spawnSync('true');
+    writeFileSync(file(), JSON.stringify({ pid, host: hostname(), id: 'x' }));
+    let runs = 0;
+    await Promise.all([1, 2, 3].map(() => withLock(io(), '.', async () => void runs++)));
+    expect(runs).to.equal(3);
+    expect(existsSync(`${file()}.takeover`)).to.equal(false);
+  });
+
+  it('waits for a lock that another host holds until it is released', async () => {
+    writeFileSync(file(), JSON.stringify({ pid: 1, host: 'elsewhere.example', id: 'x' }));
+    const waiting = withLock(io(), '.', async () => 'done');
+    setImmediate(() => rmSync(file()));
+    expect(await waiting).to.equal('done');
+  });
+
+  it('rejects a directory that is missing', async () => {
+    const error = await withLock(io(), 'none', async () => {}).catch((caught: Error) => caught);
+    expect(error).to.include({ code: 'ERR_CLI_FILE', message: 'none: no such file or directory' });
+  });
+});

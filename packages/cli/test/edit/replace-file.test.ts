@@ -1,0 +1,56 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PRIVATE, replaceFile } from '../../src/edit/replace-file.ts';
+
+describe('replaceFile', () => {
+  let dir: string;
+  beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'replace-file-'))));
+  afterEach(() => rmSync(dir, { recursive: true }));
+  const at = (name: string) => join(dir, name);
+  const modeOf = (name: string) => statSync(at(name)).mode & 0o7777;
+
+  it('creates a file that only its owner can read', () => {
+    replaceFile(at('a'), 'text', { shown: 'a' });
+    expect([readFileSync(at('a'), 'utf8'), modeOf('a')]).to.deep.equal(['text', 0o600]);
+  });
+
+  it('keeps the mode of a file, unless another one is given, and leaves no other file', () => {
+    for (const mode of [0o640, 0o444, 0o755]) {
+      writeFileSync(at('a'), 'old');
+      chmodSync(at('a'), mode);
+      replaceFile(at('a'), 'new', { shown: 'a' });
+      expect([readFileSync(at('a'), 'utf8'), modeOf('a')]).to.deep.equal(['new', mode]);
+      chmodSync(at('a'), 0o644);
+    }
+    replaceFile(at('a'), 'secret', { shown: 'a', mode: PRIVATE });
+    expect(modeOf('a')).to.equal(0o600);
+    expect(readdirSync(dir)).to.deep.equal(['a']);
+  });
+
+  it('replaces the file behind a symbolic link', () => {
+    writeFileSync(at('real'), 'old');
+    symlinkSync('real', at('link'));
+    replaceFile(at('link'), 'new', { shown: 'link' });
+    expect(lstatSync(at('link')).isSymbolicLink()).to.equal(true);
+    expect(readFileSync(at('real'), 'utf8')).to.equal('new');
+  });
+
+  it('reports a directory that is missing, and leaves nothing behind', () => {
+    expect(() => replaceFile(at('none/a'), 'text', { shown: 'none/a' }))
+      .to.throw('none/a: no such file or directory')
+      .with.property('code', 'ERR_CLI_FILE');
+    expect(readdirSync(dir)).to.deep.equal([]);
+  });
+});
