@@ -7,12 +7,14 @@ import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
 import { addEdit } from './commands/edit.ts';
 import { addExplain } from './commands/explain.ts';
+import { addFmt } from './commands/fmt.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addRatelimit } from './commands/ratelimit.ts';
 import { addRemove } from './commands/remove.ts';
 import { addRoute } from './commands/route.ts';
+import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
@@ -64,6 +66,8 @@ const COMMANDS = [
   addDelete,
   addProxy,
   addValidate,
+  addTest,
+  addFmt,
   addDiff,
   addExplain,
   addGraphql,
@@ -74,7 +78,7 @@ const COMMANDS = [
 ];
 
 /** Commands that never connect to a gateway. */
-const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'completion', 'help']);
+const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'test', 'fmt', 'completion', 'help']);
 
 /** Columns that a description needs beside its term. */
 const MIN_DESCRIPTION = 28;

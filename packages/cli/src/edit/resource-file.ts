@@ -234,12 +234,18 @@ function styleOf(text: string): Style {
   const indent = map?.[1]?.length ?? 2;
   const indentSeq = !list || list[2]!.length > list[1]!.length;
   return {
-    options: { lineWidth: 0, indent, indentSeq, flowCollectionPadding: hasPaddedMaps },
+    options: { lineWidth: 0, singleQuote: true, indent, indentSeq, flowCollectionPadding: hasPaddedMaps },
     hasTightLists: hasPaddedMaps && !hasPaddedLists,
   };
 }
 
-const withTightLists = (text: string): string => text.replaceAll(/\[ (?=\S)/g, '[').replaceAll(/(?<=[^\s[]) \]/g, ']');
+/** Texts in quotes and comments, in which nothing is replaced, and the brackets of lists with a space inside. */
+const TOKENS = /(?<=[\s[{,:])(?:'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"|#.*)|\[ (?=\S)|(?<=[^\s[]) \]/g;
+
+/** Removes the spaces inside of the brackets of lists; the caller must check that no text has changed. */
+export function withTightLists(text: string): string {
+  return text.replaceAll(TOKENS, (token) => (token === '[ ' ? '[' : token === ' ]' ? ']' : token));
+}
 
 /** The resources in a document with their paths: the document itself, or the items of a list. */
 function placesIn(value: unknown): [Path, unknown][] {
@@ -283,8 +289,8 @@ function copyOf(node: Node): Node {
   return copy;
 }
 
-/** True if two texts have the same documents with the same comments. */
-function meansSame(a: string, b: string): boolean {
+/** Returns true if two texts have the same documents with the same comments. */
+export function meansSame(a: string, b: string): boolean {
   const read = (text: string) => {
     const documents = documentsOf(text);
     const comments: string[] = [];

@@ -7,7 +7,7 @@ import {
   type ExplainedLocalLimits,
 } from '@edge-gateway/rate-limit';
 import type { Explanation, RequestToExplain } from '@edge-gateway/routing';
-import { explainWithAccess, type LimitedRoute, type LimitStage } from './access.ts';
+import { explainWithAccess, type ExplainedRequest, type LimitedRoute, type LimitStage } from './access.ts';
 
 /** The rate limits of a request. Plain data. */
 export interface LimitsExplanation {
@@ -38,7 +38,7 @@ interface LimitsInput {
 export function explainRequestLimits(
   request: Omit<RequestToExplain, 'admit'>,
   { snapshot, context, claims, user }: LimitsInput,
-): { readonly explanation: Explanation; readonly limits: LimitsExplanation } {
+): { readonly explanation: ExplainedRequest['explanation']; readonly limits: LimitsExplanation } {
   const stages = new Map<LimitStage, ExplainedLimits | undefined>();
   const found: { place?: LimitedRoute } = {};
   const atLimits = (stage: LimitStage, reached: LimitedRoute): void => {

@@ -35,8 +35,9 @@ export function widthOf({ width }: Pick<Terminal, 'width'>, output: 'table' | 'w
   return output === 'wide' ? Infinity : width;
 }
 
-/** A value as YAML, without wrapped lines and aliases. */
-export const yamlText = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+/** A value as YAML, without wrapped lines and aliases; `gatewayctl fmt` leaves it unchanged. */
+export const yamlText = (value: unknown): string =>
+  stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, singleQuote: true });
 
 /** YAML documents, `---` between them. */
 export function yamlDocuments(values: readonly unknown[]): string {

@@ -123,7 +123,7 @@ metadata:
 spec:
   virtualHost:
     domains:
-      - "*"
+      - '*'
     routes:
       - matchers:
           - prefix: /
