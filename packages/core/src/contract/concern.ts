@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { keepSessionsOfFailedStreams } from '../http/failed-http2-streams.ts';
 import { libraryLoggers, type Loggers } from '../observe/logger.ts';
 import { createPages, type Pages } from '../page/pages.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -132,6 +133,7 @@ export interface Concern<Options = unknown> {
 
 /** Creates a context. By default it logs warnings and errors to standard error, has no secrets, and uses the system clock. */
 export function createContext(parts: Partial<Omit<Context, 'state' | 'holdStates'>> = {}): Context {
+  keepSessionsOfFailedStreams();
   const now = parts.now ?? Date.now;
   const { state, hold } = createStates(now);
   return {
