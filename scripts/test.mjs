@@ -15,6 +15,8 @@ const LINGER_MS = 60_000;
 const MAX_SECOND_RUNS = 6;
 const FAILED_TESTS = join(root, '.artifacts', 'failed-tests.jsonl');
 const totals = { passed: 0, failed: 0, skipped: 0 };
+/** True once a mocha process has crashed or hung: a second run of single files cannot make up for the tests that never ran. */
+let incomplete = false;
 /** Stops of the mocha processes, which run in process groups of their own. */
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -70,15 +72,21 @@ function mocha(args, turn = Promise.resolve()) {
         stop();
       }, LINGER_MS);
     });
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       running.delete(stop);
       clearTimeout(overdue);
       const count = (word) => Number(seen.match(new RegExp(`^\\s+(\\d+) ${word}`, 'm'))?.[1] ?? 0);
       totals.passed += count('passing');
       totals.skipped += count('pending');
       const failures = count('failing');
-      totals.failed += code === 0 ? 0 : Math.max(failures + Number(lingered), 1);
-      resolve(code === 0);
+      const ended = /^\s+\d+ passing/m.test(seen);
+      if (!ended || lingered) {
+        incomplete = true;
+        if (!ended)
+          console.log(`\nThe tests ended without a summary (${signal ?? `exit status ${code}`}): that is a failure.`);
+      }
+      totals.failed += code === 0 && ended ? 0 : Math.max(failures + Number(lingered || !ended), 1);
+      resolve(code === 0 && ended);
     });
   });
 }
@@ -111,7 +119,7 @@ function takeFailures() {
  */
 async function runFailedAgain(mochaArgs) {
   const failures = takeFailures();
-  if (failures.size === 0 || failures.size > MAX_SECOND_RUNS || failures.has('')) return;
+  if (incomplete || failures.size === 0 || failures.size > MAX_SECOND_RUNS || failures.has('')) return;
   const unstable = [];
   for (const [file, titles] of failures) {
     console.log(`\n> second run of ${file}`);
