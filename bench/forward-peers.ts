@@ -15,7 +15,7 @@ export const PEERS = ['gateway', 'envoy', 'nginx', 'middleware', 'undici', 'fast
 export type PeerName = (typeof PEERS)[number];
 
 /** The listeners of a peer; most have only the plain one. */
-export type Port = 'plain' | 'logged' | 'secure';
+export type Port = 'plain' | 'logged' | 'secure' | 'guarded' | 'http2';
 
 export interface Peer {
   readonly name: PeerName;
@@ -24,13 +24,13 @@ export interface Peer {
 }
 
 /** A directory for files, with a certificate for the name `localhost`. */
-export function createSetup(directory: string, upstreamPort: number): Setup {
+export function createSetup(directory: string, upstream: UpstreamServer, keySet: string): Setup {
   const [key, certificate] = [join(directory, 'tls.key'), join(directory, 'tls.crt')];
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
   execFileSync('openssl', [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', certificate], {
     stdio: 'ignore',
   });
-  return { directory, upstreamPort, key, certificate };
+  return { directory, upstreamPort: upstream.port, http2UpstreamPort: upstream.http2Port, key, certificate, keySet };
 }
 
 const BUILT = process.env['BUILT'] !== '0';
@@ -52,29 +52,38 @@ async function startGateway({ directory, ...setup }: Setup): Promise<Peer> {
   return {
     name: 'gateway',
     child,
-    ports: { plain: portOf('plain'), logged: portOf('logged'), secure: portOf('secure') },
+    ports: {
+      plain: portOf('plain'),
+      guarded: portOf('plain'),
+      http2: portOf('plain'),
+      logged: portOf('logged'),
+      secure: portOf('secure'),
+    },
   };
 }
 
+const freePorts = async () => ({ plain: await freePort(), logged: await freePort(), secure: await freePort() });
+
 async function startEnvoy(setup: Setup): Promise<Peer> {
-  const ports = { plain: await freePort(), logged: await freePort(), secure: await freePort() };
+  const ports = { ...(await freePorts()), guarded: await freePort() };
   const file = join(setup.directory, 'envoy.json');
   writeFileSync(file, JSON.stringify(envoyForwardConfig(setup, ports)));
   const flags = ['--concurrency', '1', '--use-dynamic-base-id', '--disable-hot-restart', '--log-level', 'error'];
   const child = spawn(await installedEnvoy(), ['-c', file, ...flags], { stdio: ['ignore', 'ignore', 'inherit'] });
   await listening(ports.plain, child);
-  return { name: 'envoy', child, ports };
+  return { name: 'envoy', child, ports: { ...ports, http2: ports.plain } };
 }
 
 async function startNginx(setup: Setup): Promise<Peer> {
-  const ports = { plain: await freePort(), logged: await freePort(), secure: await freePort() };
+  const ports = { ...(await freePorts()), http2: await freePort() };
   const child = spawnNginx(setup, 'nginx', nginxConfig(setup, ports));
   await listening(ports.plain, child);
   return { name: 'nginx', child, ports };
 }
 
 async function startNode(name: PeerName, { upstreamPort }: Setup): Promise<Peer> {
-  if (name === 'fast-gateway') installBeside('fast-gateway', { 'fast-gateway': '5.0.1' });
+  if (name === 'fast-gateway')
+    installBeside('fast-gateway', { 'fast-gateway': '5.0.1' }, { 'fast-proxy-lite': '1.1.2' });
   const child = fork(join(import.meta.dirname, 'forward-proxies.ts'), [name, String(upstreamPort)], {
     execArgv: ['--conditions=source'],
   });
@@ -90,19 +99,39 @@ export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
   return peer;
 }
 
-/** Starts what all of them forward to, on the second core: nginx where it is installed, because it needs least of that core. */
-export async function startUpstream(
-  directory: string,
-): Promise<{ readonly child: ChildProcess; readonly port: number }> {
+/** What all proxies forward to. */
+export interface UpstreamServer {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly http2Port: number;
+}
+
+/** Length of a message of gRPC, without the five bytes before it. */
+export const MESSAGE_BYTES = 100;
+
+export const grpcMessage = (): Buffer => {
+  const frame = Buffer.alloc(5 + MESSAGE_BYTES, 'g');
+  frame.fill(0, 0, 5).writeUInt32BE(MESSAGE_BYTES, 1);
+  return frame;
+};
+
+/** Starts what all of them forward to, on the second core: nginx, because it needs least of that core. It responds to gRPC calls with a message. */
+export async function startUpstream(directory: string): Promise<UpstreamServer> {
   writeFileSync(join(directory, '1k'), 'k'.repeat(1024));
   writeFileSync(join(directory, '1m'), 'm'.repeat(1024 * 1024));
-  const port = await freePort();
-  const files = `location / { root ${directory}; try_files $uri =404; error_page 405 =200 $uri; }`;
-  const config = `server { listen 127.0.0.1:${port}; keepalive_requests 100000000; ${files} }`;
+  mkdirSync(join(directory, 'grpc'));
+  writeFileSync(join(directory, 'grpc', 'unary'), grpcMessage());
+  const [port, http2Port] = [await freePort(), await freePort()];
+  const files = `root ${directory}; try_files $uri =404; error_page 405 =200 $uri;`;
+  const calls = `location /grpc/ { ${files} default_type application/grpc; add_trailer grpc-status 0; }`;
+  const config = [
+    `server { listen 127.0.0.1:${port}; keepalive_requests 100000000; location / { ${files} } }`,
+    `server { listen 127.0.0.1:${http2Port} http2; keepalive_requests 100000000; location / { ${files} } ${calls} }`,
+  ].join('\n');
   const child = spawnNginx({ directory }, 'upstream', config);
   await listening(port, child);
   pin(child, '1');
-  return { child, port };
+  return { child, port, http2Port };
 }
 
 function spawnNginx({ directory }: Pick<Setup, 'directory'>, name: string, servers: string): ChildProcess {

@@ -60,11 +60,10 @@ const SERVERS: Readonly<Record<string, (port: number) => RequestListener | Promi
 
   'fast-gateway': async (port) => {
     const gateway = (await moduleIn('fast-gateway', 'fast-gateway'))['default'] as (options: object) => {
-      lookup(req: IncomingMessage, res: ServerResponse): void;
-      getServer?(): unknown;
+      handle(req: IncomingMessage, res: ServerResponse): void;
     };
     const service = gateway({ routes: [{ prefix: '', pathRegex: '/*', target: `http://127.0.0.1:${port}` }] });
-    return (req, res) => void service.lookup(req, res);
+    return (req, res) => service.handle(req, res);
   },
 };
 

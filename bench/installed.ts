@@ -8,12 +8,14 @@ const INSTALL_TIMEOUT_MS = 600_000;
 
 const folderOf = (name: string): string => join(import.meta.dirname, '..', '.artifacts', name);
 
-/** Installs packages beside the workspace where they are missing. Throws where npm cannot. */
-export function installBeside(folder: string, dependencies: Readonly<Record<string, string>>): void {
+type Versions = Readonly<Record<string, string>>;
+
+/** Installs packages beside the workspace where they are missing; `overrides` fixes versions of their dependencies. Throws where npm cannot. */
+export function installBeside(folder: string, dependencies: Versions, overrides: Versions = {}): void {
   const cwd = folderOf(folder);
   if (Object.keys(dependencies).every((name) => existsSync(join(cwd, 'node_modules', name)))) return;
   mkdirSync(cwd, { recursive: true });
-  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ private: true, dependencies, overrides }));
   const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts'];
   execFileSync('npm', args, { cwd, timeout: INSTALL_TIMEOUT_MS, stdio: 'ignore' });
 }
