@@ -3,7 +3,6 @@ import { grpcTypeOf, lingerOnClose } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { expectationOf } from '../http1/expectation.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
-import { isReusable, releasesChunks, reuse } from '../http1/read-buffer.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
 import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
@@ -15,6 +14,7 @@ import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
+import { BodyWriter } from './body-writer.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
 import { ForwardedTrailers } from './forwarded-trailers.ts';
 import { sendInterim } from './interim.ts';
@@ -50,6 +50,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #received = 0;
   #timer: StreamTimer | undefined;
   #expectsContinue = false;
+  #bodyWritten: BodyWriter | undefined;
   /** Set if trailers are forwarded. */
   #trailers: ForwardedTrailers | undefined;
 
@@ -116,18 +117,17 @@ export class ForwardedExchange extends UpstreamExchange {
   onHeadAlone(): void {
     if (this.over) return;
     this.#writeHead(this.#flat!);
-    this.#res.flushHeaders();
+    this.#bodyWriter.flushHead();
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
     if (this.over || this.#endedByOthers()) return;
     this.#received += end - start;
     this.#timer?.progress();
-    const { connection } = this;
+    const connection = this.connection!;
     if (this.#flat) this.#writeHead(this.#flat);
-    const res = this.#res;
-    if (!write(res, connection!.take(buffer, start, end)) && res.writableLength >= this.cluster.settings.bufferBytes)
-      connection!.pause();
+    const isSent = this.#bodyWriter.write(connection, buffer, start, end);
+    if (!isSent && this.#res.writableLength >= this.cluster.settings.bufferBytes) connection.pause();
   }
 
   onEnd(buffer: Buffer, start: number, end: number): void {
@@ -141,7 +141,7 @@ export class ForwardedExchange extends UpstreamExchange {
     else if (this.#flat) this.#writeBuffered(this.#flat, length);
     if (length === 0) res.end();
     else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
-    else res.end(this.connection!.take(buffer, start, end));
+    else this.#bodyWriter.end(this.connection!, buffer, start, end);
     if (this.head.dynamicStats !== false) this.cluster.stats.rqTime.observe(this.elapsedMs);
     this.#end(undefined, this.flag, undefined);
   }
@@ -172,7 +172,11 @@ export class ForwardedExchange extends UpstreamExchange {
     }
     if (early) lingerOnClose(res);
     this.#count(this.#status);
-    res.on('drain', this.#onDrain);
+  }
+
+  /** Created only for bodies that do not arrive with their head. */
+  get #bodyWriter(): BodyWriter {
+    return (this.#bodyWritten ??= new BodyWriter(this.#res, this.#onSent));
   }
 
   #count(status: number): void {
@@ -196,7 +200,8 @@ export class ForwardedExchange extends UpstreamExchange {
     this.finish();
     this.#timer?.cancel();
     const res = this.#res;
-    res.off('close', this.#onClientGone).off('drain', this.#onDrain);
+    res.off('close', this.#onClientGone);
+    this.#bodyWritten?.release();
     this.body?.release();
     const begun = this.#status > 0 && this.#flat === undefined;
     const aborted = begun && (reason !== undefined || flags === 'DC');
@@ -225,7 +230,8 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#end(undefined, 'DC', 'downstream_remote_disconnect');
   };
 
-  readonly #onDrain = (): void => {
+  readonly #onSent = (): void => {
+    if (this.over) return;
     this.#timer?.progress();
     this.connection?.resume();
   };
@@ -251,14 +257,6 @@ export class ForwardedExchange extends UpstreamExchange {
 /** Requests of gRPC have no trailers, so that their last message ends the stream. */
 function isGrpc(headers: readonly string[]): boolean {
   return grpcTypeOf(findHeader(headers, 'content-type') ?? '')?.kind === 'grpc';
-}
-
-/** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
-function write(res: ServerResponse, chunk: Buffer): boolean {
-  if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
-  return res.write(chunk, (error) => {
-    if (!error) reuse(chunk);
-  });
 }
 
 /** Ends a response whose body cannot be finished, so that a truncated body is not mistaken for a complete one. */

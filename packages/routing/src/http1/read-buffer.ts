@@ -30,13 +30,27 @@ export class ReadBuffer {
       this.#current = allocate();
       if (buffer !== SHARED) return buffer.subarray(start, end);
     }
-    const taken = Buffer.allocUnsafe(end - start);
+    // Memory of its own for each copy would cause full collections of garbage.
+    const taken = large ? allocate().subarray(0, end - start) : Buffer.allocUnsafe(end - start);
     buffer.copy(taken, 0, start, end);
     return taken;
   }
 
+  /** True if data in this buffer can stay there until it is used: then {@link giveAway} is called before the next read. */
+  owns(buffer: Buffer): boolean {
+    return buffer === this.#current && buffer !== SHARED;
+  }
+
+  /** Replaces the buffer, whose data is used later. */
+  giveAway(): void {
+    this.#current = allocate();
+  }
+
+  /** Releases memory of its own: its data is no longer needed. */
   reset(): void {
-    if (SHARED) this.#current = SHARED;
+    if (!SHARED || this.#current === SHARED) return;
+    keepSpare(this.#current);
+    this.#current = SHARED;
   }
 }
 
@@ -57,5 +71,9 @@ export function noteReleasingWrite(write: unknown): void {
 export const releasesChunks = ({ write }: ServerResponse): boolean => releasing.has(write);
 
 export function reuse(taken: Buffer): void {
-  if (spare.length < MAX_SPARE) spare.push(Buffer.from(taken.buffer as ArrayBuffer));
+  keepSpare(Buffer.from(taken.buffer as ArrayBuffer));
+}
+
+function keepSpare(buffer: Buffer): void {
+  if (spare.length < MAX_SPARE) spare.push(buffer);
 }

@@ -121,6 +121,14 @@ export class Connection implements Channel, ResponseSink {
     return this.#buffer.take(buffer, start, end);
   }
 
+  owns(buffer: Buffer): boolean {
+    return this.#buffer.owns(buffer);
+  }
+
+  giveAway(): void {
+    this.#buffer.giveAway();
+  }
+
   get trailers(): readonly string[] {
     return this.#parser.trailers;
   }

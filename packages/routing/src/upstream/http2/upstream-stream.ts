@@ -110,6 +110,13 @@ export class UpstreamStream implements Channel {
     return start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end);
   }
 
+  /** Buffers of HTTP/2 are not reused here: `take` need not copy. */
+  owns(): boolean {
+    return false;
+  }
+
+  giveAway(): void {}
+
   leave(): void {
     this.#release();
     this.#reset(constants.NGHTTP2_CANCEL);
