@@ -85,6 +85,7 @@ export {
   type LoggerName,
   type Loggers,
 } from './observe/logger.ts';
+export { logRejection } from './observe/rejection-log.ts';
 export { printable, readableLine } from './observe/readable-line.ts';
 export type { RecentLines } from './observe/recent-lines.ts';
 export {

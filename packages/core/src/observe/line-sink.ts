@@ -33,6 +33,8 @@ export interface LineSinkOptions {
 
 const MAX_QUEUE = 16 * 1024 * 1024;
 const FILE_CHUNK = 64 * 1024;
+/** Longest encoding of one character of a text. */
+const MAX_UTF8_BYTES = 3;
 /** A write to a pipe up to this size (`PIPE_BUF`) is not mixed with those of other processes. */
 const PIPE_CHUNK = 4_096;
 /** How often the path of a file is checked for rotation, and how long to wait after a failure. */
@@ -100,6 +102,8 @@ class FileSink implements LineSink {
   /** The chunk that is being written, and the rest of it. */
   #current: Chunk | undefined;
   #rest: Buffer | undefined;
+  /** Memory for one chunk after the other. */
+  #bytes: Buffer | undefined;
   #queued = 0;
   #dropped = 0;
   #descriptor: number | undefined;
@@ -158,7 +162,7 @@ class FileSink implements LineSink {
         this.#use(this.#standard ?? openSync(this.#path, OPEN_FLAGS));
       }
       // A write in progress is completed by its thread.
-      if (this.#inFlight) this.#rest = undefined;
+      if (this.#inFlight) this.#rest = this.#bytes = undefined;
       while (this.#load()) if (!this.#writeSync(this.#descriptor!) && !nap(deadline)) return;
     } catch {
       // The process is exiting: there is nothing to report to.
@@ -193,8 +197,15 @@ class FileSink implements LineSink {
     if (this.#rest) return true;
     if (this.#chunks.length === 0) this.#seal();
     this.#current = this.#chunks.shift();
-    this.#rest = this.#current && Buffer.from(this.#current.text);
+    this.#rest = this.#current && this.#encode(this.#current.text);
     return this.#rest !== undefined;
+  }
+
+  #encode(text: string): Buffer {
+    if (text.length > this.#chunkSize) return Buffer.from(text);
+    const needed = MAX_UTF8_BYTES * this.#chunkSize;
+    if (this.#bytes === undefined || this.#bytes.length < needed) this.#bytes = Buffer.allocUnsafeSlow(needed);
+    return this.#bytes.subarray(0, this.#bytes.write(text));
   }
 
   /** Writes the queued lines, up to a limit that keeps the event loop responsive. */

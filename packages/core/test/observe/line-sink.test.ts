@@ -46,6 +46,14 @@ describe('line sink', () => {
     expect(await readFile(path, 'utf8')).to.equal(lines.join(''));
   });
 
+  it('writes chunks of characters with one to four bytes', async () => {
+    const sink = open(path);
+    const lines = Array.from({ length: 4_000 }, (_, i) => `${i} ${['a', 'ä', '€', '😀'][i % 4]!.repeat(60)}\n`);
+    for (const line of lines) sink.write(line);
+    await sink.close();
+    expect(await readFile(path, 'utf8')).to.equal(lines.join(''));
+  });
+
   it('flushes lines without further writes', async () => {
     open(path).write('a\n');
     await until(async () => (await readFile(path, 'utf8').catch(() => '')) === 'a\n');

@@ -1,5 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-import { withPage, type AuthAllowed, type AuthDenied, type Context, type HeaderChange } from '@edge-gateway/core';
+import {
+  logRejection,
+  withPage,
+  type AuthAllowed,
+  type AuthDenied,
+  type Context,
+  type HeaderChange,
+} from '@edge-gateway/core';
 import { createAuthStats } from './auth-stats.ts';
 import type { ChainDecision } from './chain.ts';
 import { clientStatusOf } from './failure.ts';
@@ -52,10 +59,8 @@ export function createSettlement({ settings, context, id }: SettlementParts) {
       const { status, headers = [], body = '', reason, unsure } = withPage(decision, context.pages, requestId);
       stats.count(unsure ? 'error' : 'denied', upstream);
       // The redirects of a login are not rejections.
-      log.info(
-        { requestId, config: id, status, reason },
-        status < 400 ? 'response sent by auth chain' : 'request rejected',
-      );
+      const message = status < 400 ? 'response sent by auth chain' : 'request rejected';
+      logRejection(log, { requestId, config: id, status, reason }, message);
       const details = unsure ? 'ext_authz_error' : 'ext_authz_denied';
       return { allowed: false, refusal: { status, headers, body, reason, details, flags: 'UAEX' } };
     }

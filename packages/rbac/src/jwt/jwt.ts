@@ -3,6 +3,7 @@ import {
   factsOf,
   type GatewayError,
   identityFrom,
+  logRejection,
   type Concern,
   type Context,
   type Facts,
@@ -52,7 +53,7 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
     (decision.passes ? allowed : denied).value++;
     if (decision.passes) return undefined;
     const { failure } = decision;
-    log.info({ requestId: facts.requestId, reason: failure }, 'token rejected');
+    logRejection(log, { requestId: facts.requestId, reason: failure }, 'token rejected');
     return refusal(failure, req, tokenParams);
   }
 

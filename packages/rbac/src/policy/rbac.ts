@@ -2,6 +2,7 @@ import {
   asMiddleware,
   factsOf,
   httpStat,
+  logRejection,
   type Concern,
   type Context,
   type Handler,
@@ -38,7 +39,8 @@ function compileRbac(block: Rbac, context: Context, scope?: Scope): Handler | un
       return next();
     }
     denied.value++;
-    log.info({ requestId: facts.requestId, policy: decision.closest, reason: decision.reason }, 'access denied');
+    const { closest: policy, reason } = decision;
+    logRejection(log, { requestId: facts.requestId, policy, reason }, 'access denied');
     return next(
       rbacError('ERR_RBAC_DENIED', ACCESS_DENIED, {
         headers: { 'content-type': 'text/plain' },

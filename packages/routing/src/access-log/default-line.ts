@@ -24,10 +24,7 @@ export function defaultJsonLine(record: RequestRecord): string {
   if (result.flags !== '') line += `,"flags":${quoted(result.flags)}`;
   // For a response of an upstream the line contains the host instead.
   if (result.details !== '' && result.details !== VIA_UPSTREAM) line += `,"details":${quoted(result.details)}`;
-  if (route.routeName !== '') line += `,"route":${quoted(route.routeName)}`;
-  if (route.virtualHost !== '') line += `,"virtualHost":${quoted(route.virtualHost)}`;
-  if (route.upstream !== '') line += `,"upstream":${quoted(route.upstream)}`;
-  if (result.upstreamHost !== '') line += `,"upstreamHost":${quoted(result.upstreamHost)}`;
+  line += routePart(route, result.upstreamHost);
   line += `,"durationMs":${tenths(result.durationMs)}`;
   if (result.upstreamMs >= 0) line += `,"upstreamMs":${tenths(result.upstreamMs)}`;
   line += `,"bytesReceived":${result.bytesReceived},"bytesSent":${result.bytesSent}`;
@@ -36,6 +33,32 @@ export function defaultJsonLine(record: RequestRecord): string {
   const forwardedFor = findHeader(head.headers, 'x-forwarded-for');
   if (forwardedFor !== undefined) line += `,"forwardedFor":${quoted(forwardedFor)}`;
   return `${line}}\n`;
+}
+
+/** The part of a line that names route and upstream. */
+interface RoutePart {
+  readonly virtualHost: string;
+  readonly upstream: string;
+  readonly upstreamHost: string;
+  readonly text: string;
+}
+
+/** The last part of each route by its name: those of a route are mostly the same. */
+const routeParts = new Map<string, RoutePart>();
+const MAX_ROUTE_PARTS = 1_000;
+
+function routePart({ routeName, virtualHost, upstream }: RequestRecord['route'], upstreamHost: string): string {
+  const known = routeParts.get(routeName);
+  if (known?.virtualHost === virtualHost && known.upstream === upstream && known.upstreamHost === upstreamHost)
+    return known.text;
+  let text = '';
+  if (routeName !== '') text += `,"route":${quoted(routeName)}`;
+  if (virtualHost !== '') text += `,"virtualHost":${quoted(virtualHost)}`;
+  if (upstream !== '') text += `,"upstream":${quoted(upstream)}`;
+  if (upstreamHost !== '') text += `,"upstreamHost":${quoted(upstreamHost)}`;
+  if (known || routeParts.size < MAX_ROUTE_PARTS)
+    routeParts.set(routeName, { virtualHost, upstream, upstreamHost, text });
+  return text;
 }
 
 /** The parts of a standard stream that distinguish a terminal. */

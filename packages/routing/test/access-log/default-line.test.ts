@@ -22,6 +22,24 @@ describe('default line', () => {
     }
   });
 
+  it('names the route and upstream of each request, whatever the one before had', () => {
+    const base = { routeName: 'r', virtualHost: 'v', upstream: 'u', upstreamHost: '10.0.0.1:80' };
+    const others = [
+      base,
+      { ...base, upstreamHost: '10.0.0.2:80' },
+      { ...base, upstream: 'w' },
+      { ...base, virtualHost: 'x' },
+      { ...base, upstream: '' },
+      base,
+      { ...base, routeName: '' },
+    ];
+    for (const { routeName, ...rest } of [...others, ...others]) {
+      const line = JSON.parse(defaultJsonLine(recordOf({ routeName, ...rest }))) as Record<string, string>;
+      const written = { route: '', upstream: '', ...line };
+      expect(written).to.include({ route: routeName, ...rest });
+    }
+  });
+
   it('omits fields without a value', () => {
     const nothing = { requestId: '', routeName: '', virtualHost: '', upstream: '', upstreamHost: '', upstreamMs: -1 };
     expect(Object.keys(JSON.parse(defaultJsonLine(recordOf({ ...nothing, headers: [] }))) as object)).to.deep.equal([

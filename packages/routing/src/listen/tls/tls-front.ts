@@ -56,11 +56,21 @@ function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): T
     secureOptions: resumes ? 0 : constants.SSL_OP_NO_TICKET,
     handshakeTimeout: handshakes.length > 0 ? Math.min(...handshakes) : limits.handshakeTimeoutMs,
     ...alpnOptions(table, limits.codecType),
-    SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
-      const entry = select(name);
-      if (entry) done(null, entry.context);
-      else done(new Error('no certificate for this server name'));
-    },
+    ...(hasOneForAll(table) ? {} : { SNICallback: serverNameCallback(table) }),
+  };
+}
+
+/** True if any server name selects the same certificate: handshakes then need not be interrupted for the choice. */
+function hasOneForAll({ entries }: TlsTable): boolean {
+  const names = entries.length === 1 ? entries[0]!.configuration.sniDomains : undefined;
+  return names !== undefined && (names.length === 0 || names.includes('*'));
+}
+
+function serverNameCallback({ select }: TlsTable): TlsOptions['SNICallback'] {
+  return (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+    const entry = select(name);
+    if (entry) done(null, entry.context);
+    else done(new Error('no certificate for this server name'));
   };
 }
 
