@@ -128,6 +128,9 @@ describe('listeners that share their ports', () => {
       expect((await handshake(one.port, session)).isReused).to.equal(false);
       const renewed = await handshake(one.port);
       expect((await handshake(one.port, renewed.session)).isReused).to.equal(true);
+      const other = await start(Buffer.alloc(32, 1));
+      other.listeners.setTicketSecret(Buffer.alloc(32, 2));
+      expect((await handshake(other.port, renewed.session)).isReused).to.equal(true);
     });
   });
 });
