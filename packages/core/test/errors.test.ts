@@ -7,7 +7,7 @@ describe('GatewayError', () => {
 
   it('has a stack only if it is a defect: rejections of requests are created too often', () => {
     const limit = Error.stackTraceLimit;
-    expect(stackOf(401)).to.deep.equal(['Error: no token']);
+    expect(stackOf(401)).to.deep.equal(['GatewayError: no token']);
     expect(stackOf(500).length).to.be.greaterThan(1);
     expect(stackOf().length).to.be.greaterThan(1);
     expect(Error.stackTraceLimit).to.equal(limit);
