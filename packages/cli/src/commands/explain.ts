@@ -1,19 +1,8 @@
 import type { Command } from 'commander';
 import { cliError } from '../error-codes.ts';
-import { explainWithAccess } from '../explain/access.ts';
-import { rejectedBehind } from '../explain/rejected-resources.ts';
-import { missingToken } from '../explain/login-token.ts';
-import {
-  chooseSnapshot,
-  explainContext,
-  readServed,
-  unservedFor,
-  unusedListeners,
-  type Served,
-} from '../explain/served.ts';
-import { routesOfRequest } from '../explain/written-routes.ts';
-import { renderExplanation, withoutSecrets } from '../explain/explanation.ts';
-import { attempt, collect, parseClaims, parseRequest, type WrittenRequest } from '../explain/request-arguments.ts';
+import { explainServed } from '../explain/explain-served.ts';
+import { collect, parseClaims, parseRequest } from '../explain/request-arguments.ts';
+import { readServed } from '../explain/served.ts';
 import { addExamples } from '../command-line/command-help.ts';
 import { outputOption } from '../output/formats.ts';
 import { renderTable } from '../output/table.ts';
@@ -63,39 +52,13 @@ export function addExplain(program: Command, io: Terminal): void {
     const lacking = method === undefined ? 'method' : 'url';
     if (method === undefined || url === undefined)
       throw cliError('ERR_CLI_USAGE', `missing required argument '${lacking}'; or give --graphql QUERY`);
-    await explain(io, await readServed(io, command), { flags, request: parseRequest(method, url, flags.header) });
+    const { header, claims, listener, proxy, output } = flags;
+    const request = parseRequest(method, url, header);
+    const served = await readServed(io, command);
+    const explained = explainServed(served, { request, claims: parseClaims(claims), listener, proxy });
+    if (output === 'json') return io.out(JSON.stringify(explained.data, undefined, 2));
+    io.outWrapped(await explained.text(io.colors));
   });
-}
-
-interface Asked {
-  readonly flags: ExplainFlags;
-  readonly request: WrittenRequest;
-}
-
-async function explain(io: Terminal, served: Served, { flags, request }: Asked): Promise<void> {
-  const snapshot = chooseSnapshot(served.snapshots, flags.proxy);
-  const input = { snapshot, context: explainContext(served.objects), claims: parseClaims(flags.claims) };
-  const listener = flags.listener === undefined ? {} : { listener: flags.listener };
-  const hostStates = (upstream: string) => served.hostStates?.get(upstream);
-  const ask = (headers: Record<string, string[]>) => {
-    const { explanation, loginToken } = attempt(() =>
-      explainWithAccess({ ...request, headers, hostStates, ...listener }, input),
-    );
-    return { loginToken, explanation: withoutSecrets(explanation) };
-  };
-  const { explanation, loginToken } = ask(request.headers);
-  const isRouteOfRequest = routesOfRequest({ ...request, ...listener }, explanation, snapshot);
-  const rejected = rejectedBehind(explanation, snapshot, { ...served, isRouteOfRequest });
-  const shown = { ...explanation, ...(rejected.length > 0 && { rejected }) };
-  if (flags.output === 'json') return io.out(JSON.stringify(shown, undefined, 2));
-  const choice = { url: request.url, ...listener };
-  const unused = unusedListeners(served.objects, snapshot);
-  const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy), unused);
-  const { cookie: cookies = [] } = request.headers;
-  const withCookie = (cookie: string) =>
-    ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;
-  const missing = loginToken && missingToken(loginToken, withCookie);
-  io.outWrapped(renderExplanation({ ...shown, unserved, missingToken: missing }, io.colors));
 }
 
 /** `explain --graphql QUERY`: the requests of each resolver to upstreams, and how often. Sends nothing. */

@@ -9,7 +9,7 @@ import { replaceFile } from '../edit/replace-file.ts';
 import { cliError } from '../error-codes.ts';
 import { count } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { readInputFile } from '../resources/load.ts';
+import { readInputFile } from '../resources/input-file.ts';
 
 /** `fmt PATH...`: writes resources in their canonical form. */
 export function addFmt(program: Command, io: Terminal): void {

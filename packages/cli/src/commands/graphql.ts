@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { readInputFile } from '../resources/load.ts';
+import { readInputFile } from '../resources/input-file.ts';
 import { attempt, chooseGraphQLApi, partsOf, readGraphQLObjects } from '../resources/graphql-objects.ts';
 import { asGroup, addExamples, exitStatus } from '../command-line/command-help.ts';
 import { count } from '../output/problem-lines.ts';

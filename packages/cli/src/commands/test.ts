@@ -10,7 +10,8 @@ import { chooseSnapshot, explainContext } from '../explain/served.ts';
 import { outputOption } from '../output/formats.ts';
 import { countsOf, validationOf } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { loadOffline, objectsOf, readInputFile } from '../resources/load.ts';
+import { readInputFile } from '../resources/input-file.ts';
+import { loadOffline, objectsOf } from '../resources/load.ts';
 
 interface TestFlags {
   readonly config?: string;

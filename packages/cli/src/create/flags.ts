@@ -1,6 +1,6 @@
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
-import { readInputFile } from '../resources/load.ts';
+import { readInputFile } from '../resources/input-file.ts';
 
 /** The flags of a call, with the names of commander: `--client-id` is `clientId`. */
 export type Flags = Readonly<Record<string, string | boolean | undefined>>;

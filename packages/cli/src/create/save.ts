@@ -19,7 +19,8 @@ import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { yamlText } from '../output/formats.ts';
 import { problemLine } from '../output/problem-lines.ts';
-import { checksFor, readInputFile } from '../resources/load.ts';
+import { readInputFile } from '../resources/input-file.ts';
+import { checksFor } from '../resources/load.ts';
 
 /** The flags that every `create` command of one kind has. */
 export interface CreateFlags {

@@ -18,17 +18,17 @@ export function parseRequest(method: string, url: string, headers: readonly stri
 
 function checkMethod(method: string): string {
   if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method;
-  throw cliError('ERR_CLI_USAGE', `the first argument must be a method such as GET, not '${method}'`);
+  throw cliError('ERR_CLI_USAGE', `invalid method '${method}': it must be a method such as GET`);
 }
 
 function checkUrl(url: string): string {
   if (url === '*' || /^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
-  const message = `the second argument must be a whole URL such as http://shop.example/cart, not '${url}'`;
+  const message = `invalid URL '${url}': it must be a whole URL such as http://shop.example/cart`;
   throw cliError('ERR_CLI_USAGE', message);
 }
 
-/** Parses the JSON object of `--claims`. */
-export function parseClaims(written: string | undefined): Record<string, unknown> | undefined {
+/** Parses the JSON object of claims; `name` is that of its flag or field. */
+export function parseClaims(written: string | undefined, name = '--claims'): Record<string, unknown> | undefined {
   if (written === undefined) return undefined;
   try {
     const claims: unknown = JSON.parse(written);
@@ -37,7 +37,7 @@ export function parseClaims(written: string | undefined): Record<string, unknown
   } catch {
     // Rejected below, like JSON that is not an object.
   }
-  throw cliError('ERR_CLI_USAGE', '--claims must be a JSON object, e.g. \'{"email":"a@example.com"}\'');
+  throw cliError('ERR_CLI_USAGE', `${name} must be a JSON object, e.g. '{"email":"a@example.com"}'`);
 }
 
 /** Reads `name: value` headers; several of one name make a list. */

@@ -28,7 +28,7 @@ export interface Served {
   readonly objects: readonly StatusObject[];
   readonly problems: readonly Problem[];
   /** The current hosts by upstream; `undefined` if they are unknown. */
-  readonly hostStates: ReadonlyMap<string, readonly HostState[]> | undefined;
+  readonly hostStates: Pick<ReadonlyMap<string, readonly HostState[]>, 'get'> | undefined;
   /** Reads the listeners of a proxy that are not served. */
   readUnserved(proxy: string): Promise<readonly MissingListener[]>;
 }

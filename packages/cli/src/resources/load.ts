@@ -1,4 +1,4 @@
-import { accessSync, constants, opendirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, opendirSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
   directorySource,
@@ -98,15 +98,6 @@ function sourceAt(io: Io, path: string, isFile: boolean): Source {
   return isFile ? fileSource(at) : directorySource(at, { watch: false });
 }
 
-/** Reads a file relative to the directory of the caller; `ERR_CLI_FILE` if it cannot be read. */
-export function readInputFile(io: Io, path: string): Buffer {
-  try {
-    return readFileSync(resolve(io.cwd, path));
-  } catch (error) {
-    throw fileError(path, error);
-  }
-}
-
 /** Returns the checks of a gateway for these documents. Those with large libraries are imported only if they are needed. */
 export async function checksFor(values: readonly unknown[]): Promise<readonly ResourceCheck[]> {
   const checks = [...accessChecks];
@@ -142,11 +133,17 @@ export async function readObjects(io: Terminal, command: Command, kind: Kind): P
   });
 }
 
-/** Returns the resources of a directory with the status that a gateway would set; rejected ones as written. */
-export function objectsOf({ resources, rejected, statuses, proxies }: ControlPlaneState): StatusObject[] {
+/**
+ * Returns the resources of a directory with the status that a gateway would set; rejected ones as written. Default of `isWanted`:
+ * all of them.
+ */
+export function objectsOf(
+  { resources, rejected, statuses, proxies }: ControlPlaneState,
+  isWanted: (key: ResourceKey) => boolean = () => true,
+): StatusObject[] {
   const made = new Map(proxies.map((proxy) => [keyOf('Proxy', proxy.metadata), proxy]));
   const known = new Map<ResourceKey, Resource>([...[...resources].filter(([key]) => !made.has(key)), ...made]);
-  const keys = [...new Set([...known.keys(), ...statuses.keys()])].sort();
+  const keys = [...new Set([...known.keys(), ...statuses.keys()])].filter(isWanted).sort();
   return toStatusObjects(
     keys.map((key) => {
       const status = statuses.get(key);

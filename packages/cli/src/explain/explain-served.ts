@@ -1,0 +1,57 @@
+import { explainWithAccess } from './access.ts';
+import { renderExplanation, withoutSecrets } from './explanation.ts';
+import { missingToken } from './login-token.ts';
+import { rejectedBehind } from './rejected-resources.ts';
+import { attempt, type WrittenRequest } from './request-arguments.ts';
+import { chooseSnapshot, explainContext, unservedFor, unusedListeners, type Served } from './served.ts';
+import { routesOfRequest } from './written-routes.ts';
+import type { Colors } from '../output/terminal.ts';
+
+/** What is asked about a request. */
+export interface Question {
+  readonly request: WrittenRequest;
+  /** Assumed to be those of a verified token. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** Name of the listener. Default: by port or scheme of the URL. */
+  readonly listener?: string | undefined;
+  /** Name of the proxy if there are several. */
+  readonly proxy?: string | undefined;
+}
+
+/** An explanation without secret values: as data, and as text. */
+export interface ServedExplanation {
+  readonly data: object;
+  text(colors: Colors): Promise<string>;
+}
+
+/** Explains a request by what is served, with the resources behind the response. Sends nothing. */
+export function explainServed(served: Served, question: Question): ServedExplanation {
+  const { request, claims } = question;
+  const snapshot = chooseSnapshot(served.snapshots, question.proxy);
+  const input = { snapshot, context: explainContext(served.objects), claims };
+  const listener = question.listener === undefined ? {} : { listener: question.listener };
+  const hostStates = (upstream: string) => served.hostStates?.get(upstream);
+  const ask = (headers: Record<string, string[]>) => {
+    const { explanation, loginToken } = attempt(() =>
+      explainWithAccess({ ...request, headers, hostStates, ...listener }, input),
+    );
+    return { loginToken, explanation: withoutSecrets(explanation) };
+  };
+  const { explanation, loginToken } = ask(request.headers);
+  const isRouteOfRequest = routesOfRequest({ ...request, ...listener }, explanation, snapshot);
+  const rejected = rejectedBehind(explanation, snapshot, { ...served, isRouteOfRequest });
+  const data = { ...explanation, ...(rejected.length > 0 && { rejected }) };
+  return {
+    data,
+    async text(colors) {
+      const choice = { url: request.url, ...listener };
+      const unused = unusedListeners(served.objects, snapshot);
+      const unserved = await unservedFor(explanation, choice, () => served.readUnserved(snapshot.proxy), unused);
+      const { cookie: cookies = [] } = request.headers;
+      const withCookie = (cookie: string) =>
+        ask({ ...request.headers, cookie: [[...cookies, cookie].join('; ')] }).explanation;
+      const missing = loginToken && missingToken(loginToken, withCookie);
+      return renderExplanation({ ...data, unserved, missingToken: missing }, colors);
+    },
+  };
+}
