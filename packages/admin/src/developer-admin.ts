@@ -2,6 +2,7 @@ import { silentLoggers, type ControlPlaneState, type Loggers } from '@edge-gatew
 import { createAdminServer, type AdminServer } from './admin-server.ts';
 import { edgeSnapshot, xdsSnapshots } from './control/snapshots.ts';
 import { adminError } from './error-codes.ts';
+import type { AdminToken } from './http/admin-token.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { compactJson } from './http/endpoint-response.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -16,6 +17,8 @@ export interface DeveloperAdminOptions {
   state(): ControlPlaneState | undefined;
   /** Default silent. */
   readonly log?: Loggers;
+  /** The token that requests must have. Default: everyone who reaches the port may use it. */
+  readonly token?: AdminToken | undefined;
   /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];
 }
@@ -28,7 +31,8 @@ export interface DeveloperAdminOptions {
  * const developer = createDeveloperAdmin({ state: () => controlPlane.state });
  * await developer.listen(10010);
  */
-export function createDeveloperAdmin({ state, log = silentLoggers, allowedHosts }: DeveloperAdminOptions): AdminServer {
+export function createDeveloperAdmin(options: DeveloperAdminOptions): AdminServer {
+  const { state, log = silentLoggers, allowedHosts, token } = options;
   const show = (read: (state: ControlPlaneState) => Record<string, unknown>): Record<string, unknown> => {
     const current = state();
     return current ? read(current) : {};
@@ -48,6 +52,12 @@ export function createDeveloperAdmin({ state, log = silentLoggers, allowedHosts 
       },
     },
   ];
-  const app = createAdminApp({ endpoints, log: log.get('admin'), allowedHosts, headers: { deprecation: 'true' } });
+  const app = createAdminApp({
+    endpoints,
+    log: log.get('admin'),
+    allowedHosts,
+    token,
+    headers: { deprecation: 'true' },
+  });
   return createAdminServer(app, 'developer admin');
 }

@@ -15,6 +15,9 @@ export const ERROR_CODES = {
   ERR_ADMIN_METHOD_NOT_ALLOWED: { status: 405, message: 'The method is not allowed here.' },
   ERR_ADMIN_NOT_FOUND: { status: 404, message: 'No page exists at this path.' },
   ERR_ADMIN_ORIGIN_REFUSED: { status: 403, message: 'Requests from web pages of another origin are rejected.' },
+  ERR_ADMIN_TOKEN_FILE: { status: 500, message: 'The file with the token of the admin ports is unusable.' },
+  ERR_ADMIN_TOO_MANY: { status: 503, message: 'Too many pages are open.' },
+  ERR_ADMIN_UNAUTHORIZED: { status: 401, message: 'The token of the admin port is missing or wrong.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 /** A code of {@link ERROR_CODES}. */

@@ -2,6 +2,8 @@ export type { AdminServer } from './admin-server.ts';
 export { ERROR_CODES, type AdminErrorCode } from './error-codes.ts';
 export { createProxyAdmin } from './proxy/proxy-admin.ts';
 export type { ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/options.ts';
+export type { Explain, WrittenRequest } from './page/written-request.ts';
+export { readAdminToken, type AdminToken } from './http/admin-token.ts';
 export { createControlAdmin } from './control/control-admin.ts';
 export type { Component, ControlAdminOptions, StatsPage, TranslationRecord } from './control/options.ts';
 export { followTranslations, type TranslationLog } from './control/translation-log.ts';

@@ -9,6 +9,7 @@ describe('the package', () => {
       'createDeveloperAdmin',
       'createProxyAdmin',
       'followTranslations',
+      'readAdminToken',
     ]);
   });
 

@@ -27,7 +27,7 @@ import { createTerminal, wantsColors } from './output/terminal.ts';
  * `run` turns an error into one line and an exit status.
  */
 export function createProgram(io: Io): Command {
-  const { GATEWAYCTL_SERVER: server, GATEWAYCTL_PROXY_ADMIN: admin } = io.env;
+  const { GATEWAYCTL_SERVER: server, GATEWAYCTL_PROXY_ADMIN: admin, GATEWAYCTL_ADMIN_TOKEN_FILE: tokenFile } = io.env;
   const program = new Command('gatewayctl')
     .description('Inspect a gateway: what it serves, why, and what a change would do.')
     .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
@@ -41,11 +41,17 @@ export function createProgram(io: Io): Command {
     .configureOutput(outputOf(io))
     .exitOverride()
     .option('--server <url>', 'URL of the control plane (env GATEWAYCTL_SERVER)', server || DEFAULT_SERVER)
-    .option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)', admin || DEFAULT_PROXY_ADMIN);
+    .option('--proxy-admin <url>', 'URL of the proxy admin (env GATEWAYCTL_PROXY_ADMIN)', admin || DEFAULT_PROXY_ADMIN)
+    .option(
+      '--admin-token-file <file>',
+      'file with the token of both (env GATEWAYCTL_ADMIN_TOKEN_FILE)',
+      tokenFile || undefined,
+    );
   const terminal = createTerminal(io);
   for (const add of COMMANDS) add(program, terminal);
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
-    for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--server', '--proxy-admin']);
+    for (const each of [command, ...command.commands])
+      hideGlobalFlags(each, ['--server', '--proxy-admin', '--admin-token-file']);
   addExamples(program, [
     ['gatewayctl check', 'is everything in order?'],
     ['gatewayctl validate ./resources', 'before a commit; needs no gateway'],

@@ -22,7 +22,7 @@ export const allRole: Role<GatewaySettings> = {
   options: (notYet) => [
     flags.configOption(),
     ...Object.values(PORT_FLAGS).map(flags.portOption),
-    flags.adminAddressOption(),
+    ...flags.adminOptions(),
     flags.option('--proxy-name <name>', 'the proxy to serve as').default('gateway-proxy'),
     flags.logLevelOption(),
     flags.drainSecondsOption(),

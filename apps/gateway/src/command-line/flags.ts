@@ -59,8 +59,11 @@ export const configOption = (): Option => option('--config <dir>', 'directory of
 export const portOption = ({ flag, fallback, what }: PortFlag): Option =>
   option(`${flag} <port>`, what).default(fallback).argParser(port);
 
-export const adminAddressOption = (): Option =>
-  option('--admin-address <address>', 'where the admin ports listen').default('127.0.0.1');
+/** Returns the flags of the admin ports of every role. */
+export const adminOptions = (): readonly Option[] => [
+  option('--admin-address <address>', 'where the admin ports listen').default('127.0.0.1'),
+  option('--admin-token-file <file>', 'token for the admin ports; required unless they listen on loopback'),
+];
 
 export const logLevelOption = (): Option =>
   option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info');
@@ -72,7 +75,7 @@ export const drainSecondsOption = (): Option =>
 export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[] = []): readonly Option[] => [
   configOption(),
   ...ports.map(portOption),
-  adminAddressOption(),
+  ...adminOptions(),
   ...own,
   logLevelOption(),
   drainSecondsOption(),

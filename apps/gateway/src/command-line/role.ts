@@ -15,6 +15,8 @@ export interface RoleSettings {
   readonly statsPort: number;
   /** Address of the admin ports. Default 127.0.0.1. */
   readonly adminAddress: string;
+  /** File with the token of the admin ports; required unless they listen on loopback. Default: none. */
+  readonly adminTokenFile?: string;
   readonly logLevel: LogLevel;
   /** Seconds that requests in progress have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;

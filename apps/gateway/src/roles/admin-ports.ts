@@ -5,11 +5,14 @@ import {
   createProxyAdmin,
   followTranslations,
   type AdminServer,
+  type AdminToken,
   type Component,
 } from '@edge-gateway/admin';
+import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
 import { keyOf, type Context, type ControlPlane, type ControlPlaneState, type ProxyStatus } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DataPlane } from './data-plane.ts';
+import { adminTokenOf } from './admin-token.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, VERSION, type GatewaySettings } from '../settings.ts';
 
@@ -32,7 +35,8 @@ interface AdminParts {
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, controlPlane } = parts;
   const connectedAt = parts.context.now();
-  const proxy = proxyAdmin(parts);
+  const token = adminTokenOf(settings);
+  const proxy = proxyAdmin(parts, token);
   const translations = followTranslations(controlPlane);
   const control = createControlAdmin({
     state: () => controlPlane.state,
@@ -43,6 +47,9 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     proxies: () => [ownProxy(parts, connectedAt)],
     translations: translations.records,
     refresh: parts.dataPlane.refresh,
+    hostStates: parts.dataPlane.hostStates,
+    token,
+    explain: (request) => explainInProcess({ ...servedHere(parts), state: controlPlane.state }, request),
   });
   const opened: AdminServer[] = [];
   try {
@@ -50,7 +57,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     opened.push(proxy);
     const statsPort = await listen(control, 'statsPort', settings);
     opened.push(control);
-    const developer = followDevMode(parts);
+    const developer = followDevMode(parts, token);
     return {
       adminPort,
       statsPort,
@@ -81,7 +88,7 @@ async function listen(
   }
 }
 
-function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminServer {
+function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts, token: AdminToken | undefined): AdminServer {
   return createProxyAdmin({
     context,
     snapshot: () => dataPlane.snapshot,
@@ -95,7 +102,17 @@ function proxyAdmin({ settings, context, dataPlane, quit }: AdminParts): AdminSe
     hostStates: dataPlane.hostStates,
     refresh: dataPlane.refresh,
     graphql: dataPlane.graphqlExplorer,
+    token,
+    explain: (request) => explainInProcess(servedHere({ dataPlane }), request),
   });
+}
+
+function servedHere({ dataPlane }: Pick<AdminParts, 'dataPlane'>): ServedHere {
+  return {
+    snapshots: [dataPlane.snapshot],
+    hostStates: dataPlane.hostStates,
+    unserved: () => dataPlane.unserved,
+  };
 }
 
 /** The proxy of this process. */
@@ -135,7 +152,10 @@ function isDevMode(state: ControlPlaneState): boolean {
 }
 
 /** Opens and closes the developer port as `Settings.spec.devMode` changes. */
-function followDevMode({ settings, context, controlPlane, dataPlane }: AdminParts): { close(): Promise<void> } {
+function followDevMode(
+  { settings, context, controlPlane, dataPlane }: AdminParts,
+  token: AdminToken | undefined,
+): { close(): Promise<void> } {
   const log = context.log.get('admin');
   let server: AdminServer | undefined;
   let done: Promise<void> = Promise.resolve();
@@ -145,7 +165,7 @@ function followDevMode({ settings, context, controlPlane, dataPlane }: AdminPart
       if (wanted === Boolean(server)) return;
       await server?.close();
       dataPlane.ownPortsChanged?.();
-      server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state }) : undefined;
+      server = wanted ? createDeveloperAdmin({ state: () => controlPlane.state, token }) : undefined;
       if (!server) return;
       const port = await listen(server, 'devAdminPort', settings);
       dataPlane.ownPortsChanged?.();

@@ -9,6 +9,7 @@ import {
 } from '@edge-gateway/core';
 import type { PortFlag, RoleProcess, RoleSettings, RunningRole } from '../command-line/role.ts';
 import { VERSION } from '../settings.ts';
+import { adminTokenOf } from './admin-token.ts';
 import { portError } from './port-error.ts';
 
 /** The parts of a server: the control plane with its resources, and the context. */
@@ -45,6 +46,7 @@ export async function startService(
   { log }: RoleProcess,
   { statsPort: flag, pages = [], open }: ServiceKind,
 ): Promise<RunningRole> {
+  const token = adminTokenOf(settings);
   const metrics = createMetrics();
   const controlPlane = createControlPlane({
     source: directorySource(settings.config, { log: log.get('config') }),
@@ -63,10 +65,11 @@ export async function startService(
     version: VERSION,
     components: () => [
       { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
-      ...(service?.components() ?? []),
+      ...(service?.components() ?? [{ name: 'ports', kind: 'listener' as const, state: 'starting' as const }]),
     ],
     translations: translations.records,
     pages,
+    token,
   });
   const close = async (): Promise<void> => {
     translations.close();

@@ -1,12 +1,14 @@
-import { escapeHtml, issueData, LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
+import { issueData, LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { adminError } from '../error-codes.ts';
+import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
-import { compactJson } from '../http/endpoint-response.ts';
+import { compactJson, type EndpointResponse } from '../http/endpoint-response.ts';
 import { byPath, type Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
-import { page } from '../http/page.ts';
-import type { ControlAdminOptions } from './options.ts';
+import type { StatusSources } from '../page/sources.ts';
+import { statusPages } from '../page/status-page.ts';
+import type { Component, ControlAdminOptions } from './options.ts';
 import { pprofEndpoints } from './pprof.ts';
 import { snapshotEndpoints } from './snapshots.ts';
 import { zpages } from './zpages.ts';
@@ -34,10 +36,14 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
     })),
   ];
   const app = createAdminApp({
-    endpoints: [...endpoints, indexPage(endpoints)],
+    endpoints: [
+      ...endpoints,
+      ...statusPages(statusSources(options, endpoints), (req) => isSignedIn(req, options.token)),
+    ],
     log: options.loggers.get('admin'),
     allowedHosts: options.allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,
+    token: options.token,
   });
   return createAdminServer(app, 'control-plane admin');
 }
@@ -59,6 +65,7 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
       help: 'the connected proxies with the version that each serves',
       respond: () => compactJson(proxies?.() ?? []),
     },
+    { paths: ['/ready'], help: 'LIVE while everything works, otherwise 503', respond: () => readiness(components()) },
     { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version }) },
     {
       paths: ['/problems'],
@@ -82,6 +89,12 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
   ];
 }
 
+function readiness(components: readonly Component[]): EndpointResponse {
+  const states = new Set(components.map(({ state }) => state));
+  if (states.has('draining')) return { status: 503, body: 'DRAINING\n' };
+  return states.has('starting') ? { status: 503, body: 'INITIALIZING\n' } : { body: 'LIVE\n' };
+}
+
 function levelIn(body: unknown): LogLevel {
   const { level, ...others } = typeof body === 'object' && body !== null ? (body as { level?: unknown }) : {};
   const known = LOG_LEVELS.find((each) => each === level);
@@ -90,11 +103,22 @@ function levelIn(body: unknown): LogLevel {
   throw adminError('ERR_ADMIN_BAD_LEVEL', `The body must be {"level": "<level>"} with one of ${levels}.`);
 }
 
-/** `/`: links to all other pages. */
-function indexPage(endpoints: readonly Endpoint[]): Endpoint {
-  const rows = byPath(endpoints).map(
-    ({ paths: [path], help }) => `<tr><td><a href="${path}">${path}</a></td><td>${escapeHtml(help)}</td></tr>`,
-  );
-  const body = page('Control plane', `<table>\n${rows.join('\n')}\n</table>`);
-  return { paths: ['/'], help: 'this page', respond: () => ({ type: 'html', body }) };
+function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoint[]): StatusSources {
+  const { components, explain, hostStates, metrics, proxies, refresh, state, title = 'Control plane' } = options;
+  return {
+    title,
+    home: '/',
+    version: options.version,
+    metrics,
+    state,
+    snapshots: () => [...(state()?.snapshots.values() ?? [])],
+    components,
+    hostStates,
+    refresh,
+    translations: options.translations,
+    proxies,
+    explain,
+    links: byPath(endpoints).map(({ paths: [path], help }) => ({ path, help })),
+    now: Date.now,
+  };
 }

@@ -27,17 +27,18 @@ interface ListedObject {
 }
 
 /** Every resource, also rejected ones without a good version; sorted by version, kind, namespace, name. */
-export function listObjects({ resources, rejected, statuses }: ControlPlaneState): ListedObject[] {
-  const unused = [...statuses.keys()].filter((key) => !resources.has(key));
-  const listed: ListedObject[] = [
-    ...[...resources].map(([key, resource]) => ({ kind: resource.kind as string, key, resource })),
-    ...unused.map((key) => {
-      const written = rejected.get(key);
-      return { kind: key.slice(0, key.indexOf('/')), key, resource: undefined, ...(written && { written }) };
-    }),
-  ];
+export function listObjects(state: ControlPlaneState): ListedObject[] {
+  const keys = new Set([...state.resources.keys(), ...state.statuses.keys()]);
+  const listed = Array.from(keys, (key) => listedObject(state, key));
   const sortable = listed.map((each) => [[versionOf(each), ...each.key.split('/')].join('\0'), each] as const);
   return sortable.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
+}
+
+/** Returns one resource of the list. */
+export function listedObject({ resources, rejected }: ControlPlaneState, key: ResourceKey): ListedObject {
+  const [resource, written] = [resources.get(key), rejected.get(key)];
+  if (resource) return { kind: resource.kind, key, resource };
+  return { kind: key.slice(0, key.indexOf('/')), key, resource, ...(written && { written }) };
 }
 
 /** Renders a listed resource with its status; one without a good version as written. */

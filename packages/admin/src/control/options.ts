@@ -1,4 +1,6 @@
-import type { ControlPlaneState, Loggers, Metrics, ProxyStatus, UnservedListener } from '@edge-gateway/core';
+import type { ControlPlaneState, HostState, Loggers, Metrics, ProxyStatus, UnservedListener } from '@edge-gateway/core';
+import type { AdminToken } from '../http/admin-token.ts';
+import type { Explain } from '../page/written-request.ts';
 
 /** Health of one part of the running gateway, for `gatewayctl check`. */
 export interface Component {
@@ -42,14 +44,22 @@ export interface ControlAdminOptions {
   readonly metrics: Metrics;
   readonly version: string;
   components(): readonly Component[];
-  /** The connected proxies, for `/proxies`. Default: none. */
+  /** The connected proxies, for `/proxies` and the status page. Default: none, and the status page has no list of proxies. */
   proxies?(): readonly ProxyStatus[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
   /** Brings the statistics up to date, if they are those of other processes. Default: they are those of this process. */
-  refresh?(what: 'stats'): Promise<void>;
+  refresh?(what: 'stats' | 'hosts'): Promise<void>;
+  /** Title of the status page. Default `Control plane`. */
+  readonly title?: string;
+  /** The hosts of an upstream, by its name. Default: hosts and traffic belong to other processes, and the status page does not show them. */
+  hostStates?(upstream: string): readonly HostState[] | undefined;
+  /** Explains requests on the status page. Default: it does not. */
+  readonly explain?: Explain;
   /** Further pages. Default: none. */
   readonly pages?: readonly StatsPage[];
+  /** The token that requests must have; see `readAdminToken`. Default: everyone who reaches the port may use it. */
+  readonly token?: AdminToken | undefined;
   /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];
 }

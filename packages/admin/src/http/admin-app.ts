@@ -1,6 +1,8 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { GatewayError, readBody, type Logger } from '@edge-gateway/core';
 import { adminError } from '../error-codes.ts';
+import { requireToken, SIGN_IN_PATH, SIGN_OUT_PATH, signInHandler, signOutHandler } from './access.ts';
+import type { AdminToken } from './admin-token.ts';
 import { send, type EndpointResponse } from './endpoint-response.ts';
 import type { Endpoint } from './endpoint.ts';
 import { guard } from './guard.ts';
@@ -18,6 +20,8 @@ export interface AdminAppOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Handlers of other paths, which read bodies themselves. Default: none. */
   readonly routers?: Readonly<Record<string, RequestHandler>>;
+  /** The token that requests must have. Default: none. */
+  readonly token?: AdminToken | undefined;
   /** Default: `{code, message}` in JSON. */
   readonly errorResponse?: (error: GatewayError) => EndpointResponse;
   /** Default: `ERR_ADMIN_NOT_FOUND`. */
@@ -26,9 +30,12 @@ export interface AdminAppOptions {
   readonly wrongMethod?: (method: string, allowed: readonly string[]) => EndpointResponse;
 }
 
+/** Largest form of an endpoint that reads forms. */
+const MAX_FORM_BYTES = 32_768;
+
 /** Creates the application of one admin port, behind its {@link guard}. */
 export function createAdminApp(options: AdminAppOptions): Express {
-  const { endpoints, log, allowedHosts, maxBodyBytes, headers = {}, routers = {}, notFound } = options;
+  const { endpoints, log, allowedHosts, maxBodyBytes, headers = {}, routers = {}, notFound, token } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('strict routing').enable('case sensitive routing');
@@ -38,7 +45,14 @@ export function createAdminApp(options: AdminAppOptions): Express {
     next();
   });
   app.use(guard(allowedHosts));
+  if (token) {
+    app.post(SIGN_IN_PATH, bodyReader(MAX_FORM_BYTES), signInHandler(token));
+    app.post(SIGN_OUT_PATH, signOutHandler);
+    app.use(requireToken(token));
+  }
   for (const [path, router] of Object.entries(routers)) app.use(path, router);
+  const forms = endpoints.flatMap(({ paths, readsForms }) => (readsForms ? paths : []));
+  if (forms.length > 0) app.post(forms, bodyReader(MAX_FORM_BYTES));
   if (maxBodyBytes !== undefined) app.use(bodyReader(maxBodyBytes));
   for (const endpoint of endpoints) app.all([...endpoint.paths], handlerOf(endpoint, options));
   app.use((_req, res) => {
@@ -55,7 +69,8 @@ function handlerOf(
 ): RequestHandler<Record<string, string>> {
   return async function adminEndpoint(req, res) {
     const parameters = parametersOf(req, endpoint);
-    const readOrPut = endpoint.put ? [...readMethods, 'PUT'] : readMethods;
+    const extra = [...(endpoint.put ? ['PUT'] : []), ...(endpoint.readsForms ? ['POST'] : [])];
+    const readOrPut = [...readMethods, ...extra.filter((method) => !readMethods.includes(method))];
     const allowed = endpoint.changes?.(parameters) ? ['POST'] : readOrPut;
     if (allowed.includes(req.method)) {
       const respond = req.method === 'PUT' ? endpoint.put!(parseJson(req.body)) : endpoint.respond(parameters, req);
@@ -96,6 +111,7 @@ const CLOSE = { headers: { connection: 'close' } };
  */
 function bodyReader(maxBytes: number): RequestHandler {
   return async function adminReadBody(req, _res, next) {
+    if (typeof req.body === 'string') return next();
     const { 'content-encoding': encoding = 'identity' } = req.headers;
     if (encoding.toLowerCase() !== 'identity') throw adminError('ERR_ADMIN_ENCODING_REFUSED', undefined, CLOSE);
     const bytes = await readBody(req, maxBytes).catch(() => 'aborted' as const);

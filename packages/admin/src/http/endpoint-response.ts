@@ -6,6 +6,9 @@ const CONTENT_TYPES = {
   text: 'text/plain; charset=utf-8',
   json: 'application/json',
   html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  script: 'text/javascript; charset=utf-8',
+  events: 'text/event-stream',
   prometheus: 'text/plain; version=0.0.4; charset=utf-8',
 } as const;
 

@@ -1,10 +1,10 @@
 import { DEFAULTS, type HealthFlagName, type HostState, type SnapshotUpstream } from '@edge-gateway/core';
+import { addressAndPort } from '../http/address.ts';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
 import { renamed, type Message } from './envoy/json.ts';
 import type { ProxyAdminOptions } from './options.ts';
-import { addressAndPort } from './server.ts';
 import { statFilter } from './stat-selection.ts';
 
 /** Name in `/clusters` → names of the cluster's statistics that add up to it. */

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AdminToken } from '../http/admin-token.ts';
+import type { Explain } from '../page/written-request.ts';
 import type { Context, HostState, Next, ResourceRef, Snapshot } from '@edge-gateway/core';
 
 /** The body of `/ready`; only `LIVE` is 200, the others are 503. */
@@ -44,6 +46,10 @@ export interface ProxyAdminOptions {
   refresh?(what: 'stats' | 'hosts'): Promise<void>;
   /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
+  /** Explains requests on the status page. Default: it does not. */
+  readonly explain?: Explain;
+  /** The token that requests must have; see `readAdminToken`. Default: everyone who reaches the port may use it. */
+  readonly token?: AdminToken | undefined;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];
 }

@@ -1,4 +1,5 @@
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
+import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
 import { byPath, type Endpoint, type Parameter } from '../http/endpoint.ts';
 import { actionEndpoints } from './actions.ts';
@@ -9,7 +10,10 @@ import { graphqlApis, graphqlExplorer } from './graphql-explorer.ts';
 import { indexPage } from './index-page.ts';
 import { logging } from './logging.ts';
 import { logs } from './logs.ts';
+import type { Component } from '../control/options.ts';
 import type { ProxyAdminOptions } from './options.ts';
+import type { StatusSources } from '../page/sources.ts';
+import { statusPages } from '../page/status-page.ts';
 import { serverEndpoints } from './server.ts';
 import { statsEndpoints } from './stats.ts';
 
@@ -24,7 +28,7 @@ const MAX_BODY_BYTES = 4096;
  * const { port } = await admin.listen(19000);
  */
 export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
-  const { allowedHosts, context, graphql } = options;
+  const { allowedHosts, context, graphql, token } = options;
   const { recent } = context.log;
   const endpoints = [
     ...actionEndpoints(options),
@@ -37,14 +41,16 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     ...(recent ? [logs(context.log, recent)] : []),
     ...(graphql ? [graphqlApis(graphql)] : []),
   ];
+  const [status, ...parts] = statusPages(statusSources(options, endpoints), (req) => isSignedIn(req, token));
   const helpEndpoint = { paths: ['/help'], help: 'this list', respond: () => ({ body: help }) } as const;
-  const all: readonly Endpoint[] = [...endpoints, helpEndpoint];
+  const all: readonly Endpoint[] = [...endpoints, status!, helpEndpoint];
   const help = helpText(all);
   const app = createAdminApp({
-    endpoints: [...all, indexPage(all)],
+    endpoints: [...all, ...parts, indexPage(all)],
     log: context.log.get('admin'),
     allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,
+    token,
     readMethods: ['GET', 'HEAD', 'POST'],
     routers: graphql ? { '/graphql': graphqlExplorer(graphql) } : {},
     errorResponse: ({ message }) => ({ body: `${message}\n` }),
@@ -52,6 +58,32 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     wrongMethod,
   });
   return createAdminServer(app, 'proxy admin');
+}
+
+function statusSources(options: ProxyAdminOptions, endpoints: readonly Endpoint[]): StatusSources {
+  const { context, explain, info, refresh, snapshot } = options;
+  const changesNothing = ({ changes, disruptive }: Endpoint): boolean =>
+    !disruptive && !changes?.(new URLSearchParams());
+  return {
+    title: 'Proxy',
+    home: '/status',
+    version: info.version,
+    metrics: context.metrics,
+    snapshots: () => [snapshot() ?? []].flat(),
+    components: () => componentsOf(options),
+    hostStates: (upstream) => options.hostStates?.(upstream),
+    refresh,
+    explain,
+    links: byPath(endpoints.filter(changesNothing)).map(({ paths: [path], help }) => ({ path, help })),
+    now: context.now,
+  };
+}
+
+const STATES = { LIVE: 'ready', DRAINING: 'draining', PRE_INITIALIZING: 'starting', INITIALIZING: 'starting' } as const;
+
+function componentsOf({ listeners, readiness, snapshot }: ProxyAdminOptions): Component[] {
+  const open = listeners().map(({ name }): Component => ({ name, kind: 'listener', state: 'ready' }));
+  return [{ name: snapshot()?.proxy ?? 'proxy', kind: 'proxy', state: STATES[readiness()] }, ...open];
 }
 
 function wrongMethod(method: string, allowed: readonly string[]): { status: number; body: string } {

@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import { redact } from '@edge-gateway/core';
 import { nodeKey } from '../control/snapshots.ts';
+import { addressAndPort } from '../http/address.ts';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ProxyAdminOptions } from './options.ts';
@@ -89,9 +89,4 @@ function listeners(options: ProxyAdminOptions): object {
 function listenerLines(options: ProxyAdminOptions): { body: string } {
   const lines = options.listeners().map(({ name, address, port }) => `${name}::${addressAndPort(address, port)}\n`);
   return { body: lines.join('') };
-}
-
-/** `127.0.0.1:80`, `[::]:80`. */
-export function addressAndPort(address: string, port: number): string {
-  return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }

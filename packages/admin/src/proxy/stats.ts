@@ -3,6 +3,7 @@ import { adminError } from '../error-codes.ts';
 import { json, type EndpointResponse } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
+import { quantile } from '../http/quantile.ts';
 import type { ProxyAdminOptions } from './options.ts';
 import { refreshServerStats } from './server-stats.ts';
 import { SELECTION_PARAMETERS, prometheusSelection, selectStats } from './stat-selection.ts';
@@ -81,20 +82,6 @@ function buckets({ bounds, buckets: below, count }: Histogram, form: 'cumulative
     form === 'disjoint' ? cumulative - (below[i - 1] ?? 0) : cumulative,
   );
   return counts.map((each, i) => `B${bounds[i] ?? 'inf'}(nan,${each})`).join(' ');
-}
-
-/**
- * Returns a quantile (in percent) of all samples, interpolated within its bucket; `undefined` without samples.
- * Samples above the last bound count as the last bound.
- */
-function quantile({ count, buckets, bounds }: Histogram, percent: number): number | undefined {
-  if (count === 0) return undefined;
-  const rank = Math.max((percent / 100) * count, Number.MIN_VALUE);
-  const i = buckets.findIndex((cumulative) => cumulative >= rank);
-  if (i < 0) return bounds.at(-1)!;
-  const [below, from] = [buckets[i - 1] ?? 0, bounds[i - 1] ?? 0];
-  const share = (rank - below) / (buckets[i]! - below);
-  return Number((from + share * (bounds[i]! - from)).toPrecision(6));
 }
 
 function asJson(plain: PlainStat[], histograms: HistogramStat[]): EndpointResponse {

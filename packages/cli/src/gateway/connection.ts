@@ -2,6 +2,7 @@ import { readLimited } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { cliError, isCliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
+import { readInputFile } from '../resources/input-file.ts';
 
 /** Address of the control plane. */
 export const DEFAULT_SERVER = 'http://127.0.0.1:9091';
@@ -16,6 +17,8 @@ export interface ConnectionOptions {
   readonly server?: string;
   /** Default {@link DEFAULT_PROXY_ADMIN}. */
   readonly proxyAdmin?: string;
+  /** Token of both. Default: none is sent. */
+  readonly token?: string;
   readonly fetch?: typeof fetch;
   /** Maximum size of a response in bytes. Default 256 MiB. */
   readonly maxBytes?: number;
@@ -49,8 +52,17 @@ interface Page {
 
 /** Returns the connection that the flags of a call ask for. */
 export function gatewayOf(io: Io, command: Command): Connection {
-  const { server, proxyAdmin } = command.optsWithGlobals<{ server: string; proxyAdmin: string }>();
-  return createConnection({ server, proxyAdmin, ...(io.fetch && { fetch: io.fetch }) });
+  const flags = command.optsWithGlobals<{ server: string; proxyAdmin: string; adminTokenFile?: string }>();
+  const { server, proxyAdmin, adminTokenFile } = flags;
+  const token = adminTokenFile === undefined ? {} : { token: readToken(io, adminTokenFile) };
+  return createConnection({ server, proxyAdmin, ...token, ...(io.fetch && { fetch: io.fetch }) });
+}
+
+/** Reads the token of the admin ports; errors never contain it. */
+function readToken(io: Io, file: string): string {
+  const token = readInputFile(io, file).toString('utf8').trim();
+  if (/^[!-~]+$/.test(token)) return token;
+  throw cliError('ERR_CLI_FILE', `${file}: ${token === '' ? 'is empty' : 'a token must not contain spaces'}`);
 }
 
 /** Parses an address given by flag or variable: `http://…` or `https://…`; throws `ERR_CLI_USAGE`. */
@@ -117,15 +129,21 @@ async function* readEndless(page: Page, method: string, options: ReadOptions): A
 /** Sends a request; a response with an error status is `ERR_CLI_REFUSED`. */
 async function ask(page: Page, method: string, options: ReadOptions): Promise<Response> {
   const { username, password } = page.base;
-  const authorization = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const basic = username && `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const authorization = options.token === undefined ? basic : `Bearer ${options.token}`;
   const headers: Record<string, string> = authorization ? { authorization } : {};
   const response = await (options.fetch ?? fetch)(addressOf(page), { method, signal: options.signal, headers });
   if (response.ok) return response;
   const body = await readBody(response, page, options);
   const why = body.trim().split('\n', 1)[0]!.slice(0, 200);
-  const hint = response.status === 404 ? `; check ${page.flag}` : '';
+  const hint = HINTS[response.status]?.(page) ?? '';
   throw cliError('ERR_CLI_REFUSED', `${addressOf(page)} answered ${response.status}${why && ` (${why})`}${hint}`);
 }
+
+const HINTS: Readonly<Record<number, (page: Page) => string>> = {
+  401: () => '; give its token with --admin-token-file',
+  404: ({ flag }) => `; check ${flag}`,
+};
 
 async function readBody(response: Response, page: Page, { maxBytes = MAX_BYTES }: ConnectionOptions): Promise<string> {
   const body = await readLimited(response.body, maxBytes);

@@ -1,0 +1,31 @@
+import { isIPv6 } from 'node:net';
+import { readAdminToken, type AdminToken } from '@edge-gateway/admin';
+import { isLoopbackUrl } from '@edge-gateway/core';
+import type { RoleSettings } from '../command-line/role.ts';
+import { gatewayError } from '../error-codes.ts';
+
+/**
+ * Returns the token of the admin ports; `undefined` if they need none. Throws `ERR_GATEWAY_ADMIN_TOKEN` if they listen on another
+ * address than loopback and there is no token, or if the file is unusable.
+ */
+export function adminTokenOf({ adminAddress, adminTokenFile }: RoleSettings): AdminToken | undefined {
+  if (adminTokenFile !== undefined) return read(adminTokenFile);
+  if (isLoopback(adminAddress)) return undefined;
+  throw gatewayError(
+    'ERR_GATEWAY_ADMIN_TOKEN',
+    `--admin-address ${adminAddress} is not loopback, so anyone who reaches it could use the admin ports.\n` +
+      'Set --admin-token-file FILE with a token of at least 16 characters, or listen on 127.0.0.1.',
+  );
+}
+
+function read(file: string): AdminToken {
+  try {
+    return readAdminToken(file);
+  } catch (cause) {
+    throw gatewayError('ERR_GATEWAY_ADMIN_TOKEN', `--admin-token-file: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+function isLoopback(address: string): boolean {
+  return isLoopbackUrl(`http://${isIPv6(address) ? `[${address}]` : address}`);
+}

@@ -1,0 +1,178 @@
+import { httpListenersOf } from '@edge-gateway/core';
+import type { Component } from '../../control/options.ts';
+import { millisecondsText, rateText, shareText } from '../figures.ts';
+import { href, html, type Content, type Markup } from '../html.ts';
+import type { PageBody } from '../layout.ts';
+import { PATHS } from '../paths.ts';
+import { countStates, type ResourceRow } from '../resource-rows.ts';
+import { hasTraffic, type StatusSources } from '../sources.ts';
+import { badge, tableOf, type Tone } from '../table.ts';
+import type { Traffic } from '../traffic.ts';
+import { proxyTable } from './proxies.ts';
+import { problemTable } from './resources.ts';
+import { translationTable } from './translations.ts';
+import { membershipsOf } from './upstreams.ts';
+
+/** Number of rows of a list that has a page of its own. */
+const FEW = 5;
+
+/** The overview: figures, problems, proxies, the last translations, and links to all other pages of the port. */
+export function overviewPage(sources: StatusSources, traffic: Traffic, rows: readonly ResourceRow[]): PageBody {
+  const state = sources.state?.();
+  const issues = state?.issues ?? [];
+  return {
+    path: sources.home,
+    heading: 'Overview',
+    content: html`<div id="figures" data-live="tick change">
+<dl class="figures">${[...(sources.state ? configurationFigures(sources, rows) : proxyFigures(sources)), ...trafficFigures(sources, traffic)]}</dl>
+${hasTraffic(sources) && sparkline(traffic.history())}
+</div>
+<div id="overview" data-live="change">
+${
+  sources.state &&
+  html`<section aria-labelledby="problems-heading"><h2 id="problems-heading">Problems</h2>
+${state ? problemTable(issues.slice(0, FEW)) : html`<p class="empty">The resources have not been read yet.</p>`}
+${issues.length > FEW && html`<p><a href="${PATHS.problems}">All ${issues.length.toLocaleString('en')} problems</a></p>`}</section>`
+}
+<div class="columns">
+<section aria-labelledby="components-heading"><h2 id="components-heading">Components</h2>${componentTable(sources.components())}</section>
+${
+  sources.translations &&
+  html`<section aria-labelledby="translations-heading"><h2 id="translations-heading">Translations</h2>
+${translationTable(sources.translations().slice(0, FEW), sources.now())}<p><a href="${PATHS.translations}">All translations</a></p></section>`
+}
+</div>
+${
+  sources.proxies &&
+  html`<section aria-labelledby="proxies-heading"><h2 id="proxies-heading">Proxies</h2>${proxyTable(sources, sources.proxies())}</section>`
+}
+</div>
+<section aria-labelledby="pages-heading"><h2 id="pages-heading">All pages of this port</h2>
+<ul class="links">${sources.links.map(({ path, help }) => html`<li><a href="${path}">${path}</a> <span>${help}</span></li>\n`)}</ul></section>`,
+  };
+}
+
+interface Figure {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly tone?: Tone;
+  readonly link?: string;
+}
+
+function figure({ name, value, note = '', tone = 'neutral', link }: Figure): Markup {
+  const shown = link ? html`<a href="${link}">${value}</a>` : value;
+  return html`<div class="${tone}"><dt>${name}</dt><dd>${shown} <small>${note}</small></dd></div>\n`;
+}
+
+function configurationFigures(sources: StatusSources, rows: readonly ResourceRow[]): Markup[] {
+  const { Rejected: rejected, Warning: warnings } = countStates(rows);
+  const services = rows.filter(({ kind }) => kind === 'VirtualService').length;
+  const revision = sources.state?.()?.revision;
+  return [
+    figure({
+      name: 'Revision',
+      value: String(revision ?? '–'),
+      note: sources.translations ? 'of the configuration' : '',
+    }),
+    figure({
+      name: 'Resources',
+      value: count(rows.length),
+      note: `${count(services)} virtual services`,
+      link: PATHS.resources,
+    }),
+    figure({
+      name: 'Rejected',
+      value: count(rejected),
+      note: `${count(warnings)} with warnings`,
+      tone: rejected > 0 ? 'bad' : warnings > 0 ? 'warning' : 'good',
+      link: href(PATHS.resources, { state: rejected > 0 || warnings === 0 ? 'Rejected' : 'Warning' }),
+    }),
+  ];
+}
+
+function proxyFigures({ snapshots }: StatusSources): Markup[] {
+  const [snapshot] = snapshots();
+  const hosts = httpListenersOf(snapshot?.listeners ?? []).flatMap(({ virtualHosts }) => virtualHosts);
+  const services = new Set(hosts.map(({ name }) => name)).size;
+  return [
+    figure({ name: 'Configuration', value: snapshot?.version.slice(0, 8) || '–', note: snapshot?.proxy ?? '' }),
+    figure({
+      name: 'Virtual services',
+      value: count(services),
+      note: `on ${count(snapshot?.listeners.length ?? 0)} ${snapshot?.listeners.length === 1 ? 'listener' : 'listeners'}`,
+      link: PATHS.virtualServices,
+    }),
+  ];
+}
+
+function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {
+  if (!hasTraffic(sources)) return [];
+  const memberships = [...membershipsOf(sources.metrics).values()];
+  const unhealthy = memberships.filter(({ healthy, total }) => healthy < total).length;
+  const rates = traffic.total();
+  const { requests = 0, clientErrors = 0, serverErrors = 0, p50, p99 } = rates ?? {};
+  const measuring = rates ? undefined : 'measuring';
+  return [
+    figure({
+      name: 'Upstreams',
+      value: unhealthy === 0 ? 'healthy' : `${count(unhealthy)} unhealthy`,
+      note: `of ${count(memberships.length)}`,
+      tone: unhealthy === 0 ? 'good' : 'bad',
+      link: href(PATHS.upstreams, { health: unhealthy === 0 ? '' : 'unhealthy' }),
+    }),
+    figure({
+      name: 'Requests',
+      value: rates ? rateText(requests) : '–',
+      note: measuring ?? `per second, ${traffic.active()} active`,
+    }),
+    figure({
+      name: 'Server errors',
+      value: rates ? shareText(serverErrors, requests) : '–',
+      note: measuring ?? `4xx ${shareText(clientErrors, requests)}`,
+      tone: serverErrors > 0 ? 'bad' : 'neutral',
+    }),
+    figure({ name: 'Latency', value: millisecondsText(p50), note: measuring ?? `p99 ${millisecondsText(p99)}` }),
+  ];
+}
+
+const WIDTH = 600;
+const HEIGHT = 48;
+
+/** The requests per second of the last two minutes. */
+function sparkline(history: readonly number[]): Content {
+  if (history.length < 2)
+    return html`<p class="hint">The chart of the requests starts when this page is open for a few seconds.</p>`;
+  const most = Math.max(...history, 1);
+  const x = (i: number): number => Math.round(((i + 60 - history.length) / 59) * WIDTH);
+  const points = history.map((rate, i) => `${x(i)},${(HEIGHT - 2 - (rate / most) * (HEIGHT - 4)).toFixed(1)}`);
+  const label = `Requests per second in the last two minutes: now ${rateText(history.at(-1)!)}, at most ${rateText(Math.max(...history))}`;
+  return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">
+<polyline points="${points.join(' ')}" fill="none" vector-effect="non-scaling-stroke"/></svg>
+<figcaption>Requests per second, last two minutes, at most ${rateText(Math.max(...history))}</figcaption></figure>`;
+}
+
+const COMPONENT_TONES: Readonly<Record<Component['state'], Tone>> = {
+  ready: 'good',
+  starting: 'warning',
+  draining: 'warning',
+  failed: 'bad',
+};
+
+function componentTable(components: readonly Component[]): Markup {
+  return tableOf({
+    caption: 'Components',
+    hidesCaption: true,
+    columns: ['Component', 'State', { name: 'Reason', isWide: true }],
+    empty: 'There are none.',
+    rows: components.map(({ name, kind, state, reason = '' }) => [
+      [name, name !== kind && html` <small>${kind}</small>`],
+      badge(state, COMPONENT_TONES[state]),
+      reason,
+    ]),
+  });
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

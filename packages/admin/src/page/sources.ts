@@ -1,0 +1,33 @@
+import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Snapshot } from '@edge-gateway/core';
+import type { Component, TranslationRecord } from '../control/options.ts';
+import type { Explain } from './written-request.ts';
+
+/** What the status page of a port shows. Sections whose data is missing do not exist. */
+export interface StatusSources {
+  /** E.g. `Control plane`. */
+  readonly title: string;
+  readonly version: string;
+  /** Path of the overview. */
+  readonly home: '/' | '/status';
+  readonly metrics: Metrics;
+  /** Resources with their status; missing for a proxy, which only has its snapshot. */
+  state?(): ControlPlaneState | undefined;
+  /** One for each proxy. */
+  snapshots(): readonly Snapshot[];
+  components(): readonly Component[];
+  /** The hosts of an upstream, by its name; missing if they are known to another process. */
+  hostStates?: ((upstream: string) => readonly HostState[] | undefined) | undefined;
+  /** Brings statistics and hosts up to date, if they are those of other processes. */
+  refresh?: ((what: 'stats' | 'hosts') => Promise<void>) | undefined;
+  translations?: (() => readonly TranslationRecord[]) | undefined;
+  proxies?: (() => readonly ProxyStatus[]) | undefined;
+  explain?: Explain | undefined;
+  /** Path and help of the other pages of the port. */
+  readonly links: readonly { readonly path: string; readonly help: string }[];
+  now(): number;
+}
+
+/** Returns true if the process serves requests, so that it has traffic and hosts. */
+export function hasTraffic({ hostStates }: StatusSources): boolean {
+  return hostStates !== undefined;
+}

@@ -1,0 +1,143 @@
+import { GatewayError } from '@edge-gateway/core';
+import type { Request } from 'express';
+import { adminError } from '../error-codes.ts';
+import type { EndpointResponse } from '../http/endpoint-response.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH } from './assets.ts';
+import { html } from './html.ts';
+import { pageOf, type Frame, type NavigationItem, type PageBody } from './layout.ts';
+import { createLiveEvents } from './live.ts';
+import { memo } from './memo.ts';
+import { PATHS } from './paths.ts';
+import { resourceRows, type ResourceRow } from './resource-rows.ts';
+import { explainPage } from './sections/explain.ts';
+import { overviewPage } from './sections/overview.ts';
+import { proxiesPage } from './sections/proxies.ts';
+import { problemsPage, resourcePage, resourcesPage } from './sections/resources.ts';
+import { searchPage } from './sections/search.ts';
+import { translationsPage } from './sections/translations.ts';
+import { upstreamPage, upstreamsPage } from './sections/upstreams.ts';
+import { virtualServicePage, virtualServicesPage } from './sections/virtual-services.ts';
+import type { StatusSources } from './sources.ts';
+import { createTraffic } from './traffic.ts';
+import { virtualServiceRows, type VirtualServiceRow } from './virtual-service-rows.ts';
+
+/** Creates the content of a page from the parameters of its query or form. */
+type Page = (parameters: URLSearchParams) => PageBody | Promise<PageBody>;
+
+/** Returns the status page of a port: the overview, and the pages below `/status`. */
+export function statusPages(sources: StatusSources, canSignOut: (req: Request) => boolean = () => false): Endpoint[] {
+  const { home, metrics, refresh, title, version, explain, state: stateNow } = sources;
+  const frame = { title, version, navigation: navigationOf(sources) };
+  const traffic = createTraffic(metrics, refresh && (() => refresh('stats')), sources.now);
+  const rowsOf = memo(resourceRows);
+  const statesOf = memo((rows: readonly ResourceRow[]) => new Map(rows.map((row) => [row.key, row])));
+  const servicesOf = memo(virtualServiceRows);
+  const resources = (): readonly ResourceRow[] => {
+    const state = stateNow?.();
+    return state ? rowsOf(state) : NO_ROWS;
+  };
+  const services = (): readonly VirtualServiceRow[] => servicesOf(stateNow?.(), ...sources.snapshots());
+  const stateOf = ({ key }: VirtualServiceRow): ResourceRow | undefined => statesOf(resources()).get(key);
+  const proxies = (): string[] => sources.snapshots().map(({ proxy }) => proxy);
+
+  const page = (paths: Endpoint['paths'], help: string, show: Page): Endpoint => ({
+    paths,
+    help,
+    respond: async (parameters, req) => {
+      await traffic.sample();
+      const framed: Frame = { ...frame, canSignOut: canSignOut(req) };
+      try {
+        return pageOf(framed, await show(parameters));
+      } catch (error) {
+        if (error instanceof GatewayError && error.status < 500) return pageOf(framed, errorPage(paths[0], error));
+        throw error;
+      }
+    },
+  });
+  const upToDate = async (): Promise<void> => refresh?.('hosts');
+  const live = createLiveEvents({
+    version: () => `${stateNow?.()?.revision} ${sources.snapshots().map(({ version }) => version)}`,
+    describe: () => describeChange(sources),
+    sample: traffic.sample,
+  });
+  return [
+    page(home === '/' ? ['/', '/status'] : ['/status'], 'the status page', () =>
+      overviewPage(sources, traffic, resources()),
+    ),
+    page([PATHS.virtualServices], 'virtual services', (parameters) =>
+      virtualServicesPage(services(), parameters, stateOf),
+    ),
+    page([PATHS.virtualService], 'one virtual service', (parameters) =>
+      virtualServicePage(services(), parameters, stateOf),
+    ),
+    page([PATHS.upstreams], 'upstreams', (parameters) => upstreamsPage(sources, traffic, parameters)),
+    page([PATHS.upstream], 'one upstream', async (parameters) => {
+      await upToDate();
+      return upstreamPage(sources, traffic, parameters);
+    }),
+    page([PATHS.search], 'search', (parameters) => {
+      const searched = { sources, traffic, resources: resources(), virtualServices: services(), stateOf };
+      return searchPage(searched, parameters.get('q') ?? '');
+    }),
+    ...(stateNow
+      ? [
+          page([PATHS.resources], 'resources', (parameters) => resourcesPage(resources(), parameters)),
+          page([PATHS.problems], 'problems', (parameters) => problemsPage(stateNow(), parameters)),
+          page([PATHS.resource], 'one resource', (parameters) => {
+            const state = stateNow();
+            if (!state) throw adminError('ERR_ADMIN_NOT_FOUND');
+            return resourcePage(state, resources(), parameters);
+          }),
+        ]
+      : []),
+    ...(sources.proxies ? [page([PATHS.proxies], 'proxies', () => proxiesPage(sources))] : []),
+    ...(sources.translations ? [page([PATHS.translations], 'translations', () => translationsPage(sources))] : []),
+    ...(explain
+      ? [explainEndpoint(page([PATHS.explain], 'explain', (form) => explainPage(explain, form, proxies())))]
+      : []),
+    { paths: [PATHS.events], help: 'events of the status page', respond: () => live.respond() },
+    asset(STYLE_PATH, 'css', STYLE),
+    asset(SCRIPT_PATH, 'script', SCRIPT),
+  ];
+}
+
+function errorPage(path: string, { status, message }: GatewayError): PageBody {
+  return { path, status, heading: 'Not found', content: html`<p class="error" role="alert">${message}</p>` };
+}
+
+const NO_ROWS: readonly ResourceRow[] = [];
+
+/** The form is sent by POST, because an address with credentials in it would end up in histories and logs. */
+function explainEndpoint(endpoint: Endpoint): Endpoint {
+  return { ...endpoint, readsForms: true };
+}
+
+function navigationOf({ home, state, translations, proxies, explain }: StatusSources): NavigationItem[] {
+  return [
+    { path: home, name: 'Overview' },
+    ...(state
+      ? [
+          { path: PATHS.resources, name: 'Resources' },
+          { path: PATHS.problems, name: 'Problems' },
+        ]
+      : []),
+    { path: PATHS.virtualServices, name: 'Virtual services' },
+    { path: PATHS.upstreams, name: 'Upstreams' },
+    ...(proxies ? [{ path: PATHS.proxies, name: 'Proxies' }] : []),
+    ...(translations ? [{ path: PATHS.translations, name: 'Translations' }] : []),
+    ...(explain ? [{ path: PATHS.explain, name: 'Explain' }] : []),
+  ];
+}
+
+function describeChange({ state, snapshots }: StatusSources): string {
+  const current = state?.();
+  if (!current) return `New configuration ${snapshots()[0]?.version ?? ''}`;
+  const { revision, issues } = current;
+  return `Revision ${revision} of the configuration, ${issues.length} ${issues.length === 1 ? 'problem' : 'problems'}`;
+}
+
+function asset(path: string, type: 'css' | 'script', body: string): Endpoint {
+  const respond = (): EndpointResponse => ({ type, body });
+  return { paths: [path], help: 'part of the status page', respond };
+}
