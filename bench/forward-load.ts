@@ -69,7 +69,8 @@ export function createLoad(directory: string, seconds: number) {
     writeFileSync(script, lines.join('\n'));
     const connections = row.connections ?? (isLarge({ path }) ? 8 : CONNECTIONS);
     const headers = ['-H', `Host: ${host ?? 'localhost'}`, ...(closes ? ['-H', 'Connection: close'] : [])];
-    const base = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script, ...headers];
+    const duration = Math.max(seconds, row.seconds ?? 0);
+    const base = ['-t', '1', '-c', String(connections), '-d', `${duration}s`, '-s', script, ...headers];
     const output = await onSecondCore('wrk', [...base, url]);
     if (numberIn(output, /wrong responses: (\d+)/) > 0) throw new Error(`${label}: wrong status\n${output}`);
     return { requests: numberIn(output, /(\d+) requests in/), p99: numberIn(output, /p99: (\d+)/) / 1000 };

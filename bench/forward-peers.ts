@@ -36,7 +36,8 @@ export function createSetup(directory: string, upstream: UpstreamServer, keySet:
 const BUILT = process.env['BUILT'] !== '0';
 const CONDITIONS = BUILT ? [] : ['--conditions=source'];
 
-async function startGateway({ directory, ...setup }: Setup): Promise<Peer> {
+/** Starts the gateway, with these flags too. */
+export async function startGateway({ directory, ...setup }: Setup, flags: readonly string[] = []): Promise<Peer> {
   const resources = join(directory, 'resources');
   mkdirSync(resources);
   writeFileSync(join(resources, 'all.yaml'), gatewayResources({ directory, ...setup }));
@@ -44,7 +45,7 @@ async function startGateway({ directory, ...setup }: Setup): Promise<Peer> {
   const main = join(root, 'apps/gateway', BUILT ? 'dist/main.js' : 'src/main.ts');
   const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
   const output = openSync(join(directory, 'gateway.log'), 'w');
-  const args = ['--config', resources, ...ports, '--drain-seconds', '0'];
+  const args = ['--config', resources, ...ports, '--drain-seconds', '0', ...flags];
   const child = fork(main, args, { execArgv: CONDITIONS, stdio: ['ignore', output, 'inherit', 'ipc'] });
   closeSync(output);
   const [{ ready }] = (await once(child, 'message')) as [{ ready: { listeners: { name: string; port: number }[] } }];
@@ -93,7 +94,7 @@ async function startNode(name: PeerName, { upstreamPort }: Setup): Promise<Peer>
 
 /** Starts a peer on the first core. */
 export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
-  const starts = { gateway: startGateway, envoy: startEnvoy, nginx: startNginx };
+  const starts = { gateway: (each: Setup) => startGateway(each), envoy: startEnvoy, nginx: startNginx };
   const peer = name in starts ? await starts[name as keyof typeof starts](setup) : await startNode(name, setup);
   pin(peer.child, '0');
   return peer;

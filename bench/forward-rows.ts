@@ -18,6 +18,8 @@ export interface Row {
   readonly tool?: 'wrk' | 'handshakes' | 'resumptions' | 'h2load' | 'grpc' | 'tokens';
   /** Default 32, and 8 for large bodies. */
   readonly connections?: number;
+  /** Shortest duration of a round: connections have to be opened first. */
+  readonly seconds?: number;
   /** True: a new connection for each request. */
   readonly closes?: boolean;
   /** Default: all that can do it. */
@@ -36,7 +38,7 @@ export const ROWS: readonly Row[] = [
   { label: LOGGED, port: 'logged', path: '/1k', target: 0.65 },
   { label: 'ten header changes, prefix rewrite', port: 'plain', path: '/changed/1k', target: 0.7 },
   { label: `last of ${ROUTES} routes`, port: 'plain', host: 'many', path: `/route-${ROUTES - 1}/1k`, target: 0.1 },
-  { label: `${GET}, 1,000 connections`, port: 'plain', path: '/1k', connections: 1000 },
+  { label: `${GET}, 1,000 connections`, port: 'plain', path: '/1k', connections: 1000, seconds: 4 },
   { label: `${GET}, new connection each`, port: 'plain', path: '/1k', closes: true },
   { label: '403', port: 'plain', path: '/refused/1k', status: 403, ...halfOf(GET) },
   { label: '403, access log', port: 'logged', path: '/refused/1k', status: 403, ...halfOf(LOGGED) },

@@ -7,6 +7,8 @@ export interface Answered {
   readonly responses: readonly Message[];
   /** True if the last response announced that the connection closes, or was cut off. */
   readonly closed: boolean;
+  /** Codes with which streams were reset after a complete response. */
+  readonly stops?: readonly number[];
 }
 
 export const TIMEOUT_MS = 3_000;

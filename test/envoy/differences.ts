@@ -1,6 +1,4 @@
 import type { Differing } from './observe.ts';
-import { inVersions } from './differing-in.ts';
-import type { Versions } from './versions.ts';
 
 /** A difference between our data plane and Envoy that stays. */
 export interface Difference {
@@ -21,24 +19,6 @@ export interface Difference {
 
 /** A connection of the gateway, to a client or to an upstream. */
 type Side = 'client' | 'upstream';
-
-/** Returns all fields in which a scenario differs in these versions. */
-export function differingOf(name: string, versions: Versions): Differing {
-  return Object.assign({}, ...DIFFERENCES.map((difference) => differingIn(difference, name, versions))) as Differing;
-}
-
-function differingIn({ scenarios, http2, onlyHttp1 }: Difference, name: string, versions: Versions): Differing {
-  const differing = scenarios[name] ?? {};
-  const [client, upstream] = [versions.client === 2, versions.upstream === 2];
-  if (!client && !upstream) return differing;
-  const ofBoth = client && upstream ? http2?.both?.[name] : undefined;
-  const ofClient = client ? http2?.client?.[name] : undefined;
-  const ofUpstream = upstream ? http2?.upstream?.[name] : undefined;
-  if (ofBoth) return ofBoth;
-  if (ofClient || ofUpstream) return { ...ofClient, ...ofUpstream };
-  const isOther = onlyHttp1 === 'both' || (onlyHttp1 === 'client' && client) || (onlyHttp1 === 'upstream' && upstream);
-  return isOther ? {} : inVersions(differing, versions);
-}
 
 export const DIFFERENCES: readonly Difference[] = [
   {
@@ -117,13 +97,13 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: '`OPTIONS *` gives 204 with `Allow`.',
     envoy: '404.',
     reason: 'RFC 9110 §9.3.7: it asks about the server.',
-    scenarios: {
-      'absolute target: of OPTIONS with a star': { response: ['204 No Content', '404 Not Found'] },
-    },
+    scenarios: { 'absolute target: of OPTIONS with a star': { response: ['204 No Content', '404 Not Found'] } },
+    http2: { client: { 'HTTP/2 pseudo-headers: with a star and OPTIONS': { response: ['204', '404'] } } },
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A host that is empty, doubled or contains a user, and an absolute target with another host, give 400.',
+    gateway:
+      'A host that is empty, doubled, contains a user, or differs from `:authority` or an absolute target gives 400.',
     envoy: '404, or the route of one of the hosts.',
     reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
     scenarios: {
@@ -133,7 +113,13 @@ export const DIFFERENCES: readonly Difference[] = [
       'head: with two Hosts': { response: ['400 Bad Request', '404 Not Found'] },
       'head: with two equal Hosts': { response: ['400 Bad Request', '404 Not Found'] },
     },
-    http2: { client: { 'head: with a user in Host': {}, 'head: with an empty Host': {} } },
+    http2: {
+      client: {
+        'head: with a user in Host': {},
+        'head: with an empty Host': {},
+        'HTTP/2 authority: other than host': { response: ['400', '200'], requests: ['0', '1'] },
+      },
+    },
   },
   {
     topic: 'Requests that are rejected',
@@ -148,12 +134,20 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A chunk that is longer than its size, and framing headers in trailers, give 400.',
+    gateway: 'A chunk that is longer than its size, and framing, routing and identity headers in trailers, give 400.',
     envoy: 'Accepted.',
     reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
     scenarios: {
       'framing: chunk longer than its size': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
       'framing: trailer of framing': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
+    },
+    http2: {
+      client: {
+        'HTTP/2 body: with a length in trailers': { response: ['400', '200'], requests: ['0', '1'] },
+        'HTTP/2 body: with a host in trailers': { response: ['400', '200'], requests: ['0', '1'] },
+        'HTTP/2 body: with an authorization in trailers': { response: ['400', '200'], requests: ['0', '1'] },
+        'HTTP/2 body: with x-forwarded-for in trailers': { response: ['400', '200'], requests: ['0', '1'] },
+      },
     },
   },
   {
@@ -190,6 +184,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'request headers: with two authorizations': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
       'request headers: with two content types': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
     },
+    http2: { client: { 'HTTP/2 headers: two authorizations': { response: ['400', '200'], requests: ['0', '1'] } } },
   },
   {
     topic: 'Requests that are rejected',
@@ -199,6 +194,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'framing: Expect of something else': { response: ['417 Expectation Failed', '200 OK'], requests: ['0', '1'] },
     },
+    http2: { client: { 'HTTP/2 headers: an unknown expectation': { response: ['417', '200'], requests: ['0', '1'] } } },
   },
   {
     topic: 'Requests that are rejected',
@@ -215,6 +211,8 @@ export const DIFFERENCES: readonly Difference[] = [
       client: {
         'head: with a custom method': { response: ['400', '200'], requests: ['0', '1'] },
         'head: with a lower-case method': { response: ['400', '200'], requests: ['0', '1'] },
+        'HTTP/2 pseudo-headers: of CONNECT': { response: ['405', '404'] },
+        'HTTP/2 pseudo-headers: of TRACE': { response: ['405', '200'], requests: ['0', '1'] },
       },
     },
   },
@@ -228,48 +226,11 @@ export const DIFFERENCES: readonly Difference[] = [
       'head: larger than 16 KiB': { response: ['431 Request Header Fields Too Large', '200 OK'], requests: ['0', '1'] },
       'head: with a long target': { response: ['414 URI Too Long', '200 OK'], requests: ['0', '1'] },
     },
-  },
-  {
-    topic: 'Requests over HTTP/2',
-    gateway: 'A request without a host, or with an invalid one, resets its stream.',
-    envoy: 'The connection is closed.',
-    reason: 'Other requests of the connection are not affected.',
-    scenarios: {},
     http2: {
       client: {
-        'everything: rejects an invalid request': { response: ['reset 1', 'closed '] },
-        'head: with a path in Host': { response: ['reset 1', 'closed '] },
-        'head: with a space in Host': { response: ['reset 1', 'closed '] },
-        'head: with a user in Host': { response: ['reset 1', 'closed '] },
-        'head: with an empty Host': { response: ['reset 1', 'closed '] },
-        'head: without Host': { response: ['reset 1', 'closed '] },
-      },
-    },
-  },
-  {
-    topic: 'Requests over HTTP/2',
-    gateway: 'Too many headers give 431, and a name with an underscore that is rejected gives 400.',
-    envoy: 'The stream is reset.',
-    reason: 'The client learns the cause, as over HTTP/1.1.',
-    scenarios: {},
-    http2: {
-      client: {
-        'head: with more than 100 headers': { response: ['431', 'reset 2'] },
-        'underscores: are rejected': { response: ['400', 'reset 2'] },
-      },
-    },
-  },
-  {
-    topic: 'Requests over HTTP/2',
-    gateway: 'A body that is larger than `maxRequestBytes` gives 413, whatever its size.',
-    envoy: 'A body that arrives with its end is forwarded.',
-    reason: 'The limit is one of the request, not of what waits in memory.',
-    scenarios: {},
-    http2: {
-      client: {
-        'buffer: rejects a larger body': { response: ['413', '200'], requests: ['0', '1'] },
-        'buffer: rejects a larger body in chunks': { response: ['413', '200'], requests: ['0', '1'] },
-        'buffer: rejects what is larger than that of the route': { response: ['413', '200'], requests: ['0', '1'] },
+        'HTTP/2 header list: of 20 KiB': { response: ['431', '200'], requests: ['0', '1'] },
+        'HTTP/2 header list: with one large value': { response: ['431', '200'], requests: ['0', '1'] },
+        'HTTP/2 header list: with a path of 9 kB': { response: ['414', '200'], requests: ['0', '1'] },
       },
     },
   },
@@ -278,9 +239,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'A WebSocket handshake with an invalid key gives 400.',
     envoy: 'Forwarded.',
     reason: 'The upstream would reject it.',
-    scenarios: {
-      'upgrade: with a bad key': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] },
-    },
+    scenarios: { 'upgrade: with a bad key': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] } },
   },
   {
     topic: 'Requests that are rejected',
@@ -301,8 +260,145 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'After the timeout of an idle stream, the connection is closed.',
     envoy: 'It stays open if the response is complete.',
     reason: 'The upload may still be in progress.',
-    scenarios: {
-      'streamIdleTimeout: before the head': { closed: ['true', 'false'] },
+    scenarios: { 'streamIdleTimeout: before the head': { closed: ['true', 'false'] } },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'An invalid request resets its stream.',
+    envoy: 'The connection is closed, unless `overrideStreamErrorOnInvalidHttpMessage` is set.',
+    reason: 'Other requests of the connection are not affected.',
+    scenarios: {},
+    http2: {
+      client: {
+        'everything: rejects an invalid request': { response: ['reset 1', 'closed '] },
+        'head: with a path in Host': { response: ['reset 1', 'closed '] },
+        'head: with a space in Host': { response: ['reset 1', 'closed '] },
+        'head: with a user in Host': { response: ['reset 1', 'closed '] },
+        'head: with an empty Host': { response: ['reset 1', 'closed '] },
+        'head: without Host': { response: ['reset 1', 'closed '] },
+        'HTTP/2 authority: with two hosts': { response: ['reset 1', 'closed '] },
+        'HTTP/2 authority: with a user': { response: ['reset 1', 'closed '] },
+        'HTTP/2 authority: with a path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 authority: that is empty': { response: ['reset 1', 'closed '] },
+        'HTTP/2 authority: that is missing': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: without method': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: without scheme': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: without path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with an empty path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with an empty method': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a path without a slash': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with an absolute path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a star and GET': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a space in the path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a line break in the path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with NUL in the path': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a space in the method': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a line break in the method': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with an unknown one': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with one of responses': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with two paths': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with two methods': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with two authorities': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: behind a header': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: of CONNECT with a protocol that is off': { response: ['reset 1', 'closed '] },
+        'HTTP/2 pseudo-headers: with a protocol but without CONNECT': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: te: gzip': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: te: trailers, gzip': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: connection: close': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: connection that names a header': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: keep-alive': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: proxy-connection': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: upgrade': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: upgrade to h2c': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: transfer-encoding': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: transfer-encoding: identity': { response: ['reset 1', 'closed '] },
+        'HTTP/2 headers: a name with capitals': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: that is missing': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with two equal lengths': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with two lengths': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with a signed length': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with a list of lengths': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with an empty length': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with a length that overflows': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with a pseudo-header in trailers': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with transfer-encoding in trailers': { response: ['reset 1', 'closed '] },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'A header with forbidden characters is dropped.',
+    envoy: 'The connection is closed.',
+    reason: 'Node drops it before the gateway sees the request; nothing invalid is forwarded.',
+    scenarios: {},
+    http2: {
+      client: {
+        'HTTP/2 headers: an empty name': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a name with a space': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a name with a colon': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a name with a line break': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a name with a byte above 0x7f': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with CR LF': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with LF': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with CR': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with NUL': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with a control character': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 headers: a value with DEL': { response: ['200', 'closed '], requests: ['1', '0'] },
+        'HTTP/2 invalid messages with overrideStreamErrorOnInvalidHttpMessage: with a line break': {
+          response: ['200', 'reset 1'],
+          requests: ['2', '1'],
+        },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'A body that is longer than its `content-length` closes the connection.',
+    envoy: 'The stream is reset.',
+    reason: 'Node closes it, which RFC 9113 §5.4 allows.',
+    scenarios: {},
+    http2: { client: { 'HTTP/2 body: longer than its length': { response: ['closed 2', 'reset 1'] } } },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'Too many headers give 431, and a name with an underscore that is rejected gives 400.',
+    envoy: 'The stream is reset.',
+    reason: 'The client learns the cause, as over HTTP/1.1.',
+    scenarios: {},
+    http2: {
+      client: {
+        'head: with more than 100 headers': { response: ['431', 'reset 2'] },
+        'underscores: are rejected': { response: ['400', 'reset 2'] },
+        'HTTP/2 header list: of 150 headers': { response: ['431', 'reset 2'] },
+        'HTTP/2 maxRequestHeadersKb: above the limit': { response: ['431', 'reset 2'] },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'Headers far above the limits reset the stream with `ENHANCE_YOUR_CALM`.',
+    envoy: 'With `INTERNAL_ERROR`.',
+    reason: 'The client is the cause.',
+    scenarios: {},
+    http2: {
+      client: {
+        'HTTP/2 header list: of 70 KiB': { response: ['reset 11', 'reset 2'] },
+        'HTTP/2 header list: of 1,000 headers': { response: ['reset 11', 'reset 2'] },
+      },
+    },
+  },
+  {
+    topic: 'Requests over HTTP/2',
+    gateway: 'A body that is larger than `maxRequestBytes` gives 413, whatever its size.',
+    envoy: 'A body that arrives with its end is forwarded.',
+    reason: 'The limit is one of the request, not of what waits in memory.',
+    scenarios: {},
+    http2: {
+      client: {
+        'buffer: rejects a larger body': { response: ['413', '200'], requests: ['0', '1'] },
+        'buffer: rejects a larger body in chunks': { response: ['413', '200'], requests: ['0', '1'] },
+        'buffer: rejects what is larger than that of the route': { response: ['413', '200'], requests: ['0', '1'] },
+      },
     },
   },
   {
@@ -378,9 +474,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: '`x-envoy-original-path` is sent if the path changed.',
     envoy: 'Whenever the route has a `regexRewrite`.',
     reason: 'Otherwise both paths are the same.',
-    scenarios: {
-      'regex rewrite, groups: leave other paths': { 'request x-envoy-original-path': ['-', '/other'] },
-    },
+    scenarios: { 'regex rewrite, groups: leave other paths': { 'request x-envoy-original-path': ['-', '/other'] } },
   },
   {
     topic: 'Paths',
@@ -409,9 +503,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: '`x-forwarded-port` of clients is removed unless the listener trusts the proxies in front of it.',
     envoy: 'They are forwarded.',
     reason: 'A client could forge the port of links in responses.',
-    scenarios: {
-      'forwarded headers of a client: x-forwarded-port': { 'request x-forwarded-port': ['-', '1'] },
-    },
+    scenarios: { 'forwarded headers of a client: x-forwarded-port': { 'request x-forwarded-port': ['-', '1'] } },
   },
   {
     topic: 'Request headers',
@@ -421,6 +513,16 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'forwarded headers of a client: x-envoy-attempt-count': { 'request x-envoy-attempt-count': ['-', '7'] },
       'forwarded headers of a client: x-envoy-foo': { 'request x-envoy-foo': ['-', '1'] },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'Reserved headers in other spellings, such as `x_forwarded_for`, are removed.',
+    envoy: 'They are forwarded.',
+    reason: 'Many servers treat both spellings as one header.',
+    scenarios: {},
+    http2: {
+      client: { 'HTTP/2 headers: identity in other spellings': { 'request x_forwarded_for': ['-', '1.2.3.4'] } },
     },
   },
   {
@@ -456,6 +558,24 @@ export const DIFFERENCES: readonly Difference[] = [
       'response body: with trailers for a client that asks for them': { 'request connection': ['TE', '-'] },
       'trailers: of a response': { 'request connection': ['TE', '-'] },
       'trailers: of a response that announces them': { 'request connection': ['TE', '-'] },
+    },
+    http2: {
+      client: {
+        'HTTP/2 headers: te: trailers': { 'request connection': ['TE', '-'] },
+        'gRPC call: whose response is no gRPC': { 'request connection': ['TE', '-'] },
+        'gRPC call: whose response is 404': { 'request connection': ['TE', '-'] },
+        'gRPC deadline: in milliseconds': { 'request connection': ['TE', '-'] },
+        'gRPC deadline: in microseconds': { 'request connection': ['TE', '-'] },
+        'gRPC deadline: in nanoseconds': { 'request connection': ['TE', '-'] },
+      },
+      both: {
+        'HTTP/2 headers: te: trailers': {},
+        'gRPC call: whose response is no gRPC': {},
+        'gRPC call: whose response is 404': {},
+        'gRPC deadline: in milliseconds': {},
+        'gRPC deadline: in microseconds': {},
+        'gRPC deadline: in nanoseconds': {},
+      },
     },
   },
   {
@@ -503,7 +623,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Request headers',
     gateway: '`:scheme` is that of the connection to the upstream.',
-    envoy: 'That of a trusted `x-forwarded-proto`.',
+    envoy: 'That of a trusted `x-forwarded-proto`, or of the request.',
     reason: 'Servers reject a scheme that differs from their connection; `x-forwarded-proto` tells that of the client.',
     scenarios: {},
     http2: {
@@ -514,6 +634,7 @@ export const DIFFERENCES: readonly Difference[] = [
       both: {
         'one trusted hop: keeps what it forwards': {},
         'without useRemoteAddress: forwarded headers are kept': {},
+        'HTTP/2 pseudo-headers: with another scheme': { 'request :scheme': ['http', 'https'] },
       },
     },
   },
@@ -529,16 +650,43 @@ export const DIFFERENCES: readonly Difference[] = [
         'grpc-timeout: above the maximum': { 'request te': ['trailers', '-'] },
         'grpc-timeout: of a gRPC request': { 'request te': ['trailers', '-'] },
       },
+      both: { 'gRPC call: without te': { 'request te': ['trailers', '-'] } },
     },
   },
   {
     topic: 'Request headers',
     gateway: '`grpc-timeout` is forwarded as the client sent it.',
-    envoy: 'It is lowered to `grpcTimeoutHeaderMax`.',
+    envoy: 'It is written in milliseconds, and lowered to `grpcTimeoutHeaderMax`.',
     reason: 'The gateway itself ends the request at that time.',
-    scenarios: {
-      'grpc-timeout: above the maximum': { 'request grpc-timeout': ['10S', '200m'] },
+    scenarios: { 'grpc-timeout: above the maximum': { 'request grpc-timeout': ['10S', '200m'] } },
+    http2: {
+      client: {
+        'gRPC deadline: in microseconds': { 'request grpc-timeout': ['50000u', '50m'] },
+        'gRPC deadline: in nanoseconds': { 'request grpc-timeout': ['99999999n', '100m'] },
+      },
+      both: { 'gRPC deadline: that is met': { 'request grpc-timeout': ['10S', '10000m'] } },
     },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'Blanks around a value are removed over HTTP/2, too.',
+    envoy: 'They are forwarded.',
+    reason: 'RFC 9113 §8.2.1 forbids them.',
+    scenarios: {},
+    http2: {
+      both: {
+        'HTTP/2 upstream: sends blanks around a value': { 'response x-a': ['1', ' 1\t'] },
+        'HTTP/2 headers: a value with spaces around it': { 'request x-a': ['1', ' 1 '] },
+      },
+    },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'gRPC requests have no trailers.',
+    envoy: 'They are forwarded.',
+    reason: 'The protocol of gRPC has none.',
+    scenarios: {},
+    http2: { both: { 'gRPC call: with trailers of the client': { 'request trailers': ['-', 'x-t: 1'] } } },
   },
   {
     topic: 'Response headers',
@@ -561,9 +709,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'Names are sent as the upstream wrote them.',
     envoy: 'In lower case.',
     reason: 'Names have no case (RFC 9110 §5.1).',
-    scenarios: {
-      'response headers: are lower-case': { 'response order': ['X-Camel', 'x-camel'] },
-    },
+    scenarios: { 'response headers: are lower-case': { 'response order': ['X-Camel', 'x-camel'] } },
     onlyHttp1: 'both',
   },
   {
@@ -641,6 +787,240 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
+    topic: 'Response headers',
+    gateway: 'A response that arrives before the request ends has `x-envoy-upstream-service-time`.',
+    envoy: 'It has none.',
+    reason: 'It is a response of the upstream like any other.',
+    scenarios: {},
+    http2: {
+      both: {
+        'HTTP/2 upstream: responds before the upload ends': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+        'HTTP/2 upstream: responds before the upload ends, and resets': {
+          'response x-envoy-upstream-service-time': ['(ms)', '-'],
+        },
+        'gRPC call: whose upload the server does not need': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'The lines of trailers in a body have a space behind the colon.',
+    envoy: 'They have none.',
+    reason: 'Clients accept both.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC-Web: in binary form': {
+          'response body': [
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u0010grpc-status: 0\r\n',
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u000fgrpc-status:0\r\n',
+          ],
+        },
+        'gRPC-Web: in binary form with a format': {
+          'response body': [
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u0010grpc-status: 0\r\n',
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u000fgrpc-status:0\r\n',
+          ],
+        },
+        'gRPC-Web: in text form with a format': {
+          'response body': [
+            'AAAAAAVoZWxsbw==gAAAABBncnBjLXN0YXR1czogMA0K',
+            'AAAAAAVoZWxsbw==gAAAAA9ncnBjLXN0YXR1czowDQo=',
+          ],
+        },
+        'gRPC-Web: with a binary response to text': {
+          'response body': [
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u0010grpc-status: 0\r\n',
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u000fgrpc-status:0\r\n',
+          ],
+        },
+        'gRPC-Web: with several messages': {
+          'response body': [
+            '\u0000\u0000\u0000\u0000\u0001a\u0000\u0000\u0000\u0000\u0001b\u0000\u0000\u0000\u001bgrpc-status: 0\r\nx-last: 1\r\n',
+            '\u0000\u0000\u0000\u0000\u0001a\u0000\u0000\u0000\u0000\u0001b\u0000\u0000\u0000\u0019grpc-status:0\r\nx-last:1\r\n',
+          ],
+        },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'A response has the form of its request, unless `accept` names another one.',
+    envoy: 'Binary form, unless `accept` names the text form.',
+    reason: 'A client that sends text can read text.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC-Web: in text form': {
+          'response content-type': ['application/grpc-web-text+proto', 'application/grpc-web+proto'],
+          'response body': [
+            'AAAAAAVoZWxsbw==gAAAABBncnBjLXN0YXR1czogMA0K',
+            '\u0000\u0000\u0000\u0000\u0005hello\u0000\u0000\u0000\u000fgrpc-status:0\r\n',
+          ],
+        },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'The format of a request, such as `+proto`, is kept.',
+    envoy: 'It is removed.',
+    reason: 'The server may need it.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC-Web: in binary form with a format': {
+          'request content-type': ['application/grpc+proto', 'application/grpc'],
+        },
+        'gRPC-Web: in text form with a format': {
+          'request content-type': ['application/grpc+proto', 'application/grpc'],
+        },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'Binary requests keep their `content-length`; over HTTP/1.1 they have no `te`.',
+    envoy: 'They are sent in chunks with `te: trailers`.',
+    reason: 'The length of the body does not change.',
+    scenarios: {
+      'gRPC-Web: whose response is no gRPC': {
+        'request content-length': ['7', '-'],
+        'request te': ['-', 'trailers'],
+        'request transfer-encoding': ['-', 'chunked'],
+      },
+      'gRPC-Web: with GET': { 'request te': ['-', 'trailers'] },
+    },
+    http2: {
+      client: {
+        'gRPC-Web: whose response is no gRPC': {
+          'request content-length': ['7', '-'],
+          'request te': ['-', 'trailers'],
+          'request transfer-encoding': ['-', 'chunked'],
+        },
+        'gRPC-Web: with GET': { 'request te': ['-', 'trailers'] },
+      },
+      upstream: {
+        'gRPC-Web: whose response is no gRPC': { 'request content-length': ['7', '-'] },
+        'gRPC-Web: with GET': {},
+        'gRPC-Web: in binary form': { 'request content-length': ['7', '-'] },
+        'gRPC-Web: in binary form with a format': { 'request content-length': ['7', '-'] },
+        'gRPC-Web: that fails without a message': { 'request content-length': ['7', '-'] },
+        'gRPC-Web: with several messages': { 'request content-length': ['7', '-'] },
+      },
+      both: {
+        'gRPC-Web: whose response is no gRPC': { 'request content-length': ['7', '-'] },
+        'gRPC-Web: with GET': {},
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'Responses of the gateway have status 200 and a `grpc-status`.',
+    envoy: 'An HTTP status.',
+    reason: 'Clients get the status of gRPC with its message.',
+    scenarios: {
+      'gRPC-Web: in text form that is no base64': { response: ['200 OK', '400 Bad Request'] },
+      'gRPC-Web: to a closed port': { response: ['200 OK', '503 Service Unavailable'] },
+      'gRPC-Web: without a route': { 'response content-type': ['-', 'application/grpc-web+proto'] },
+    },
+    http2: {
+      client: {
+        'gRPC-Web: in text form that is no base64': { response: ['200', '400'] },
+        'gRPC-Web: to a closed port': { response: ['200', '503'] },
+        'gRPC-Web: without a route': { 'response content-type': ['-', 'application/grpc-web+proto'] },
+      },
+      upstream: {
+        'gRPC-Web: in text form that is no base64': { response: ['200 OK', '400 Bad Request'], requests: ['1', '0'] },
+        'gRPC-Web: to a closed port': { response: ['200 OK', '503 Service Unavailable'] },
+        'gRPC-Web: without a route': { 'response content-type': ['-', 'application/grpc-web+proto'] },
+      },
+      both: {
+        'gRPC-Web: in text form that is no base64': { response: ['200', '400'], requests: ['1', '0'] },
+        'gRPC-Web: to a closed port': { response: ['200', '503'] },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'A response that is not gRPC is forwarded unchanged.',
+    envoy: 'It gets a `grpc-status`, and its body becomes the message.',
+    reason: 'Clients map the HTTP status themselves.',
+    scenarios: {
+      'gRPC-Web: whose response is no gRPC': {
+        'response content-type': ['text/plain', 'application/grpc-web+proto'],
+        'response body': ['down', '-'],
+        'response grpc-message': ['-', 'down'],
+        'response grpc-status': ['-', '14'],
+      },
+      'gRPC-Web: with GET': {
+        'response body': ['ok', '-'],
+        'response content-type': ['-', 'application/grpc-web+proto'],
+        'response grpc-message': ['-', 'ok'],
+        'response grpc-status': ['-', '2'],
+      },
+    },
+    http2: {
+      client: {
+        'gRPC-Web: whose response is no gRPC': {
+          'response content-type': ['text/plain', 'application/grpc-web+proto'],
+          'response body': ['down', '-'],
+          'response grpc-message': ['-', 'down'],
+          'response grpc-status': ['-', '14'],
+        },
+        'gRPC-Web: with GET': {
+          'response body': ['ok', '-'],
+          'response content-type': ['-', 'application/grpc-web+proto'],
+          'response grpc-message': ['-', 'ok'],
+          'response grpc-status': ['-', '2'],
+        },
+      },
+      upstream: {
+        'gRPC-Web: whose response is no gRPC': {
+          'response content-type': ['text/plain', 'application/grpc-web+proto'],
+          'response body': ['down', '-'],
+          'response grpc-message': ['-', 'down'],
+          'response grpc-status': ['-', '14'],
+        },
+        'gRPC-Web: with GET': {
+          'response body': ['ok', '-'],
+          'response content-type': ['-', 'application/grpc-web+proto'],
+          'response grpc-message': ['-', 'ok'],
+          'response grpc-status': ['-', '2'],
+        },
+      },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'Base64 may be padded in parts.',
+    envoy: '400.',
+    reason: 'Clients encode each message alone.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC-Web: in text form, padded in parts': { response: ['200 OK', '400 Bad Request'], requests: ['1', '0'] },
+      },
+      both: { 'gRPC-Web: in text form, padded in parts': { response: ['200', '400'], requests: ['1', '0'] } },
+    },
+  },
+  {
+    topic: 'gRPC-Web',
+    gateway: 'A response without messages has no `content-length` over HTTP/1.1.',
+    envoy: '`content-length: 0`.',
+    reason: 'Both mean the same.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'gRPC-Web: that fails without a message': {
+          'response transfer-encoding': ['chunked', '-'],
+          'response content-length': ['-', '0'],
+        },
+      },
+      both: { 'gRPC-Web: that fails without a message': {} },
+    },
+  },
+  {
     topic: 'Connections and bodies',
     gateway: 'A chunked response that arrives at once is sent with `content-length`.',
     envoy: 'In chunks.',
@@ -674,12 +1054,40 @@ export const DIFFERENCES: readonly Difference[] = [
         'response body: with trailers': {},
         'response body: with trailers for a client that asks for them': {},
         'trailers that only the upstream enables: of a response': {},
+        'HTTP/2 upstream: has trailers': {},
+        'HTTP/2 upstream: has trailers behind its head': {},
+        'HTTP/2 upstream: has empty DATA frames': { 'response content-length': ['1', '-'] },
+        'HTTP/2 upstream: resets behind its end': { 'response content-length': ['3', '-'] },
+        'HTTP/2 upstream: ends between requests': { 'response content-length': ['1', '-'] },
+        'HTTP/2 upstream: responds before the upload ends': { 'response content-length': ['9', '-'] },
+        'HTTP/2 upstream: responds before the upload ends, and resets': { 'response content-length': ['9', '-'] },
+        'gRPC call: whose response ends without a status': { 'response content-length': ['6', '-'] },
       },
       upstream: {
         'response body: in chunks': {},
         'trailers that only the listener enables: of a response': {},
         'response body: until the connection closes to HTTP/1.1 with close': {
           'response content-length': ['5', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+        'HTTP/2 upstream: has trailers': {
+          'response content-length': ['1', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+        'HTTP/2 upstream: has trailers behind its head': {
+          'response content-length': ['0', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+        'HTTP/2 upstream: has empty DATA frames': {
+          'response content-length': ['1', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+        'HTTP/2 upstream: resets behind its end': {
+          'response content-length': ['3', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
+        'HTTP/2 upstream: ends between requests': {
+          'response content-length': ['1', '-'],
           'response transfer-encoding': ['-', 'chunked'],
         },
       },
@@ -703,10 +1111,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'proxy100Continue: passes on 102': { response: ['102 Processing', '102 Unknown'] },
       'proxy100Continue: passes on 103': { response: ['103 Early Hints', '103 Unknown'] },
-      'proxy100Continue: drops 104': {
-        response: ['200 OK', '104 Unknown'],
-        'response 2': ['-', '200 OK'],
-      },
+      'proxy100Continue: drops 104': { response: ['200 OK', '104 Unknown'], 'response 2': ['-', '200 OK'] },
     },
   },
   {
@@ -737,9 +1142,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'An upgrade to an unknown protocol is ignored: the request is forwarded without it.',
     envoy: '403.',
     reason: 'RFC 9110 §7.8: a server may ignore it.',
-    scenarios: {
-      'upgrade: to an unknown protocol': { response: ['200 OK', '403 Forbidden'], requests: ['1', '0'] },
-    },
+    scenarios: { 'upgrade: to an unknown protocol': { response: ['200 OK', '403 Forbidden'], requests: ['1', '0'] } },
   },
   {
     topic: 'Connections and bodies',
@@ -747,9 +1150,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'The 101 of an upgrade is passed on as the upstream sends it, without `server`, `date` and the header changes of the route.',
     envoy: 'They are added.',
     reason: 'The connection is handed over with the request.',
-    scenarios: {
-      'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] },
-    },
+    scenarios: { 'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] } },
   },
   {
     topic: 'Connections and bodies',
@@ -811,6 +1212,10 @@ export const DIFFERENCES: readonly Difference[] = [
       'upstream: sends status 1000': { response: ['502 Bad Gateway', '1000 Unknown'] },
       'upstream: sends status 600': { response: ['502 Bad Gateway', '600 Unknown'] },
     },
+    http2: {
+      upstream: { 'HTTP/2 upstream, invalid: with status 600': { response: ['502 Bad Gateway', '600 Unknown'] } },
+      both: { 'HTTP/2 upstream, invalid: with status 600': { response: ['502', '600'] } },
+    },
   },
   {
     topic: 'Upstreams',
@@ -824,6 +1229,12 @@ export const DIFFERENCES: readonly Difference[] = [
         requests: ['3', '2'],
         'request 3': ['GET /b HTTP/1.1', '-'],
       },
+    },
+    http2: {
+      upstream: {
+        'HTTP/2 upstream: sends no response and ends': { requests: ['2', '1'], 'request 2': ['GET / HTTP/2', '-'] },
+      },
+      both: { 'HTTP/2 upstream: sends no response and ends': {} },
     },
   },
   {
@@ -851,9 +1262,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'A response that is cut off within its head gives 503.',
     envoy: '502.',
     reason: 'The upstream disconnected; another attempt may succeed.',
-    scenarios: {
-      'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] },
-    },
+    scenarios: { 'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] } },
     onlyHttp1: 'upstream',
   },
   {
@@ -861,9 +1270,7 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: 'A response head above 64 KiB gives 502.',
     envoy: 'It is forwarded.',
     reason: 'The head is buffered; the limit bounds the memory.',
-    scenarios: {
-      'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '200 OK'] },
-    },
+    scenarios: { 'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '200 OK'] } },
     onlyHttp1: 'upstream',
   },
   {
@@ -902,11 +1309,32 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'An invalid chunk at the start of a body gives 502.',
-    envoy: '200, cut off.',
+    gateway:
+      'An invalid chunk at the start of a body, and a response over HTTP/2 that is invalid behind its head, give 502.',
+    envoy: 'The status of the response, cut off.',
     reason: 'The client learns the cause. After the first bytes, both cut the response off.',
-    scenarios: {
-      'upstream: sends an invalid chunk': { response: ['502 Bad Gateway', '200 OK'] },
+    scenarios: { 'upstream: sends an invalid chunk': { response: ['502 Bad Gateway', '200 OK'] } },
+    http2: {
+      upstream: {
+        'HTTP/2 upstream, invalid: longer than its length': { response: ['502 Bad Gateway', '200 OK'] },
+        'HTTP/2 upstream, invalid: shorter than its length': { response: ['502 Bad Gateway', '200 OK'] },
+        'HTTP/2 upstream, invalid: with a body for HEAD': { response: ['502 Bad Gateway', '200 OK'] },
+        'HTTP/2 upstream, invalid: with a body for 204': { response: ['502 Bad Gateway', '204 No Content'] },
+        'HTTP/2 upstream, invalid: with a body for 304': { response: ['502 Bad Gateway', '304 Not Modified'] },
+        'HTTP/2 upstream, invalid: with trailers that do not end it': { response: ['502 Bad Gateway', '200 OK'] },
+        'HTTP/2 upstream, invalid: with a pseudo-header in trailers': { response: ['502 Bad Gateway', '200 OK'] },
+        'HTTP/2 upstream, invalid: with a length in trailers': { response: ['502 Bad Gateway', '200 OK'] },
+      },
+      both: {
+        'HTTP/2 upstream, invalid: longer than its length': { response: ['502', '200'] },
+        'HTTP/2 upstream, invalid: shorter than its length': { response: ['502', '200'] },
+        'HTTP/2 upstream, invalid: with a body for HEAD': { response: ['502', '200'] },
+        'HTTP/2 upstream, invalid: with a body for 204': { response: ['502', '204'] },
+        'HTTP/2 upstream, invalid: with a body for 304': { response: ['502', '304'] },
+        'HTTP/2 upstream, invalid: with trailers that do not end it': { response: ['502', '200'] },
+        'HTTP/2 upstream, invalid: with a pseudo-header in trailers': { response: ['502', '200'] },
+        'HTTP/2 upstream, invalid: with a length in trailers': { response: ['502', '200'] },
+      },
     },
   },
   {
@@ -918,6 +1346,94 @@ export const DIFFERENCES: readonly Difference[] = [
       'upstream: sends 204 with a body': { response: ['204 No Content', '502 Bad Gateway'] },
       'upgrade: to websocket that the upstream refuses with 204 and a body': {
         response: ['204 No Content', '502 Bad Gateway'],
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'When a client resets a request, its stream to the upstream is reset with `CANCEL`.',
+    envoy: 'With `INTERNAL_ERROR`.',
+    reason: 'The response is no longer needed (RFC 9113 §7).',
+    scenarios: {},
+    http2: {
+      both: {
+        'HTTP/2 reset by the client: with 0': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 1': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 2': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 3': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 4': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 5': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 6': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 7': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 8': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 9': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 10': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 11': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 12': { resets: ['8', '2'] },
+        'HTTP/2 reset by the client: with 13': { resets: ['8', '2'] },
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway:
+      'A stream that an upstream resets with `FLOW_CONTROL_ERROR`, `FRAME_SIZE_ERROR`, `COMPRESSION_ERROR` or `ENHANCE_YOUR_CALM` gives 502, as with `PROTOCOL_ERROR`.',
+    envoy: '503.',
+    reason: 'Both sides use these codes for invalid messages.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'HTTP/2 upstream: resets with 3 before the head': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+        'HTTP/2 upstream: resets with 6 before the head': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+        'HTTP/2 upstream: resets with 9 before the head': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+        'HTTP/2 upstream: resets with 11 before the head': { response: ['502 Bad Gateway', '503 Service Unavailable'] },
+      },
+      both: {
+        'HTTP/2 upstream: resets with 3 before the head': { response: ['502', '503'] },
+        'HTTP/2 upstream: resets with 6 before the head': { response: ['502', '503'] },
+        'HTTP/2 upstream: resets with 9 before the head': { response: ['502', '503'] },
+        'HTTP/2 upstream: resets with 11 before the head': { response: ['502', '503'] },
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'A request that an upstream did not process before GOAWAY is sent once more, without a retry policy.',
+    envoy: '503.',
+    reason: 'RFC 9113 §6.8: it is safe to repeat.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'HTTP/2 upstream: announces the end before the request': {
+          response: ['200 OK', '503 Service Unavailable'],
+          requests: ['2', '1'],
+        },
+      },
+      both: {
+        'HTTP/2 upstream: announces the end before the request': { response: ['200', '503'], requests: ['2', '1'] },
+      },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'A response header with forbidden characters over HTTP/2 is dropped.',
+    envoy: '502.',
+    reason: 'Node drops it before the gateway sees the response; nothing invalid is forwarded.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        'HTTP/2 upstream, invalid: with CR LF in a value': { response: ['200 OK', '502 Bad Gateway'] },
+        'HTTP/2 upstream, invalid: with NUL in a value': { response: ['200 OK', '502 Bad Gateway'] },
+        'HTTP/2 upstream, invalid: with a space in a name': { response: ['200 OK', '502 Bad Gateway'] },
+        'HTTP/2 upstream, invalid: with an empty name': { response: ['200 OK', '502 Bad Gateway'] },
+        'HTTP/2 upstream, invalid: with a colon in a name': { response: ['200 OK', '502 Bad Gateway'] },
+      },
+      both: {
+        'HTTP/2 upstream, invalid: with CR LF in a value': { response: ['200', '502'] },
+        'HTTP/2 upstream, invalid: with NUL in a value': { response: ['200', '502'] },
+        'HTTP/2 upstream, invalid: with a space in a name': { response: ['200', '502'] },
+        'HTTP/2 upstream, invalid: with an empty name': { response: ['200', '502'] },
+        'HTTP/2 upstream, invalid: with a colon in a name': { response: ['200', '502'] },
       },
     },
   },

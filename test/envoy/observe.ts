@@ -1,5 +1,5 @@
 import { send } from './client.ts';
-import { http2Requests } from './http2/forms.ts';
+import { http2RequestsOf } from './http2/forms.ts';
 import { sendHttp2 } from './http2/send-http2.ts';
 import type { Message } from './message.ts';
 import { fillIn, type PlacedGroup } from './placed-group.ts';
@@ -29,13 +29,20 @@ export async function observe(
   const { up, other } = group;
   up.play(scenario.upstream);
   other.play(scenario.upstream);
-  const parts = fillIn(group, [scenario.request].flat());
-  const { responses, closed } =
-    version === 1 ? await send(port, parts, scenario.end) : await sendHttp2(port, http2Requests(parts)!);
-  const until = Date.now() + RECEIVED_MS;
-  while (up.received.length + other.received.length < (scenario.received ?? 0) && Date.now() < until)
-    await new Promise((resolve) => setTimeout(resolve, 2));
+  const request = fillIn(group, scenario.request);
+  const count = (): number => up.received.length + other.received.length;
+  const untilReceived = (expected: number): Promise<void> => until(() => count() >= expected);
+  const { responses, closed, stops } =
+    version === 1
+      ? await send(port, [request].flat() as string[], scenario.end)
+      : await sendHttp2(port, http2RequestsOf(request)!, untilReceived);
+  await untilReceived(scenario.received ?? 0);
   const fields: Record<string, string> = { closed: String(closed) };
+  if (stops && stops.length > 0) fields['response stops the upload'] = stops.join(', ');
+  if (scenario.resets && group.upstreamVersion === 2) {
+    await until(() => up.resets.length > 0);
+    fields['resets'] = up.resets.join(', ');
+  }
   responses.forEach((message, index) =>
     addMessage(fields, index === 0 ? 'response' : `response ${index + 1}`, message),
   );
@@ -58,6 +65,12 @@ export async function observe(
     [other.port, 'other'],
   ]);
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, normalize(value, known)]));
+}
+
+/** Resolves when the condition is true, or after a while. */
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + RECEIVED_MS;
+  while (!condition() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** Removes the differences of every request, which one scenario compares. */

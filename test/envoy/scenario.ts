@@ -1,5 +1,7 @@
-/** What the upstream sends for one request: bytes, or a function that acts on the connection. */
-export type Reply = string | ((connection: UpstreamConnection) => void);
+import type { Http2Call, Http2Reply } from './http2/http2-call.ts';
+
+/** What the upstream sends for one request: bytes, or a function that acts on the connection or the stream. */
+export type Reply = string | ((connection: UpstreamConnection) => void) | Http2Reply;
 
 /** The connection of a scripted upstream. */
 export interface UpstreamConnection {
@@ -14,9 +16,9 @@ export interface UpstreamConnection {
 export interface Case {
   /**
    * Bytes that the client sends. Each further part is sent once a response to the previous one has arrived, an interim one or
-   * a complete one.
+   * a complete one. Or requests over HTTP/2.
    */
-  readonly request: string | readonly string[];
+  readonly request: string | readonly string[] | Http2Call;
   /** Replies of the upstream to its first, second … request; the last one repeats. Default: 200 with the body `ok`. */
   readonly upstream?: readonly Reply[];
   /** Number of requests that the upstreams receive, for those that arrive after the response. */
@@ -25,6 +27,8 @@ export interface Case {
   readonly ordered?: true;
   /** Also compares what differs for every request, see `observe`. */
   readonly everything?: true;
+  /** Also compares with which codes the gateway resets its streams to `$up`; one is waited for. */
+  readonly resets?: true;
   /** Whether the client ends its side after the last part. */
   readonly end?: true;
 }
@@ -38,7 +42,7 @@ export interface Group {
   readonly name: string;
   readonly ours?: OurConfiguration;
   readonly envoy?: EnvoyConfiguration;
-  readonly cases: Readonly<Record<string, string | readonly string[] | Case>>;
+  readonly cases: Readonly<Record<string, Case['request'] | Case>>;
 }
 
 /** Fragments of resources. */

@@ -12,7 +12,7 @@ export function scenariosOf(group: Group): [name: string, scenario: Case][] {
 }
 
 function caseOf(given: Group['cases'][string]): Case {
-  return typeof given === 'string' || Array.isArray(given) ? { request: given } : (given as Case);
+  return typeof given === 'object' && 'request' in given ? given : { request: given };
 }
 
 /** How both data planes behave in all scenarios. */

@@ -10,6 +10,8 @@ export interface ScriptedUpstream {
   readonly port: number;
   /** Requests since the last `play`. */
   readonly received: readonly Message[];
+  /** Codes of the resets of streams since the last `play`. */
+  readonly resets: readonly number[];
   /** Forgets what was received, and replies with these from now on. */
   play(replies?: readonly Reply[]): void;
   close(): Promise<void>;
@@ -22,17 +24,23 @@ export async function startUpstream(version: Version = 1): Promise<ScriptedUpstr
   const sockets = new Set<Socket>();
   let replies = DEFAULT_REPLIES;
   let received: Message[] = [];
+  let resets: number[] = [];
+
+  function nextReply(): Reply {
+    return replies[Math.min(received.length, replies.length - 1)]!;
+  }
 
   function receive(message: Message): Reply {
-    const index = received.push(message) - 1;
-    return replies[Math.min(index, replies.length - 1)]!;
+    const next = nextReply();
+    received.push(message);
+    return next;
   }
 
   function serve(socket: Socket): void {
     sockets.add(socket);
     let text = '';
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    if (version === 2) return serveHttp2(socket, receive);
+    if (version === 2) return serveHttp2(socket, receive, nextReply, (code) => void resets.push(code));
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
       text += chunk;
@@ -52,9 +60,13 @@ export async function startUpstream(version: Version = 1): Promise<ScriptedUpstr
     get received() {
       return received;
     },
+    get resets() {
+      return resets;
+    },
     play(next = DEFAULT_REPLIES) {
       replies = next;
       received = [];
+      resets = [];
     },
     async close() {
       for (const socket of sockets) socket.destroy();
@@ -66,6 +78,7 @@ export async function startUpstream(version: Version = 1): Promise<ScriptedUpstr
 
 function play(socket: Socket, next: Reply): void {
   if (typeof next === 'string') return void socket.write(next, 'latin1');
+  if (typeof next === 'object') throw new TypeError('the reply needs HTTP/2');
   next({
     send: (text) => void socket.write(text, 'latin1'),
     end: () => void socket.end(),

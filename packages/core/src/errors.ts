@@ -44,13 +44,24 @@ export class GatewayError extends Error {
   readonly reply: ErrorReply | undefined;
 
   constructor(message: string, options: GatewayErrorOptions) {
+    const { status = 500 } = options;
+    // Rejections of requests are not defects: a stack would take longer than the rest of the response.
+    const limit = status < 500 ? omitStack() : undefined;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    if (limit !== undefined) Error.stackTraceLimit = limit;
     this.code = options.code;
-    this.status = options.status ?? 500;
-    this.statusCode = this.status;
+    this.status = status;
+    this.statusCode = status;
     this.headers = options.headers ?? {};
     this.reply = options.reply;
   }
+}
+
+/** Omits the stack of the next error; returns the limit to set again. `undefined` if it cannot be set, as with `--frozen-intrinsics`. */
+function omitStack(): number | undefined {
+  const limit = Error.stackTraceLimit;
+  if (typeof limit !== 'number' || !Reflect.set(Error, 'stackTraceLimit', 0)) return undefined;
+  return limit;
 }
 
 /** Error codes with their status and message: the table of a package. */

@@ -1,19 +1,7 @@
 import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
 import { readMessage } from '../message.ts';
-
-/** A part of a request over HTTP/2. Each one but the first is sent once an interim response has arrived. */
-export interface RequestPart {
-  readonly body: string;
-  readonly trailers: readonly Field[];
-  readonly ends: boolean;
-}
-
-/** A request over HTTP/2. */
-export interface Http2Request {
-  /** With pseudo-headers. */
-  readonly fields: readonly Field[];
-  readonly parts: readonly RequestPart[];
-}
+import type { Case } from '../scenario.ts';
+import type { Http2Request, RequestPart } from './http2-call.ts';
 
 const LINE = /^([!#$%&'*+.^_`|~\w-]+) (\/\S*|\*) HTTP\/1\.1$/;
 const FIELD = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/s;
@@ -37,11 +25,17 @@ export function http2Fields(lines: readonly string[]): Field[] | undefined {
   return fields;
 }
 
+/** Returns the requests of a scenario over HTTP/2; `undefined` if it only exists over HTTP/1.1. */
+export function http2RequestsOf(request: Case['request']): readonly Http2Request[] | undefined {
+  if (typeof request === 'string') return http2Requests([request]);
+  return 'http2' in request ? request.http2 : http2Requests(request);
+}
+
 /**
  * Returns the HTTP/2 form of the requests in parts of bytes of HTTP/1.1; `undefined` if there is none, because they are malformed, or
  * about the connection.
  */
-export function http2Requests(parts: readonly string[]): Http2Request[] | undefined {
+function http2Requests(parts: readonly string[]): Http2Request[] | undefined {
   const requests: Http2Request[] = [];
   for (let rest = parts; rest.length > 0;) {
     const end = rest[0]!.indexOf('\r\n\r\n');

@@ -10,8 +10,13 @@ interface Receiving {
   body: string;
 }
 
-/** Serves a connection over HTTP/2. `receive` keeps a complete request and returns the reply to it. */
-export function serveHttp2(socket: Socket, receive: (message: Message) => Reply): void {
+/** Serves a connection over HTTP/2. `receive` keeps a complete request and returns the reply to it, which `nextReply` tells before. */
+export function serveHttp2(
+  socket: Socket,
+  receive: (message: Message) => Reply,
+  nextReply: () => Reply,
+  onReset: (code: number) => void,
+): void {
   const open = new Map<number, Receiving>();
 
   function complete(stream: number, trailers: readonly Field[] = []): void {
@@ -21,14 +26,20 @@ export function serveHttp2(socket: Socket, receive: (message: Message) => Reply)
     const headers = fields.filter(([name]) => name !== ':method' && name !== ':path');
     const startLine = `${value(':method')} ${value(':path')} HTTP/2`;
     const reply = receive({ startLine, headers, body, trailers, complete: true });
-    const writer = new ReplyWriter(value(':method'), {
-      headers: (list, ends) => connection.headers(stream, list, ends),
-      data: (text, ends) => connection.data(stream, text, ends),
+    const sink = {
+      headers: (list: readonly Field[], ends: boolean) => connection.headers(stream, list, ends),
+      data: (text: string, ends: boolean) => connection.data(stream, text, ends),
       end: () => void socket.end(),
-      reset: () => void socket.resetAndDestroy(),
-    });
+    };
+    const writer = new ReplyWriter(value(':method'), { ...sink, reset: () => void socket.resetAndDestroy() });
     socket.cork();
-    if (typeof reply === 'string') writer.send(reply);
+    if (typeof reply === 'object')
+      reply.http2({
+        ...sink,
+        reset: (code) => connection.reset(stream, code),
+        goaway: (place, code) => connection.goaway(place === 'before' ? Math.max(stream - 2, 0) : stream, code),
+      });
+    else if (typeof reply === 'string') writer.send(reply);
     else reply(writer);
     socket.uncork();
   }
@@ -39,7 +50,8 @@ export function serveHttp2(socket: Socket, receive: (message: Message) => Reply)
       onHeaders(stream, fields, ends) {
         if (open.has(stream)) return complete(stream, fields);
         open.set(stream, { fields, body: '' });
-        if (ends) return complete(stream);
+        const reply = nextReply();
+        if (ends || (typeof reply === 'object' && reply.isEarly)) return complete(stream);
         if (fields.some(([name, value]) => name === 'expect' && value === '100-continue'))
           connection.headers(stream, [[':status', '100']], false);
       },
@@ -49,7 +61,10 @@ export function serveHttp2(socket: Socket, receive: (message: Message) => Reply)
         request.body += bytes.toString('latin1');
         if (ends) complete(stream);
       },
-      onReset: (stream) => void open.delete(stream),
+      onReset(stream, code) {
+        open.delete(stream);
+        onReset(code);
+      },
     },
     'server',
   );

@@ -122,6 +122,7 @@ const NOWHERE: ReplySink = { headers() {}, data() {}, end() {}, reset() {} };
 
 /** Whether HTTP/2 has a form for a reply. */
 export function hasHttp2Form(reply: Reply): boolean {
+  if (typeof reply === 'object') return true;
   const writer = new ReplyWriter('GET', NOWHERE);
   try {
     if (typeof reply === 'string') writer.send(reply);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
 import { CLIENT_ADDRESS, TIMEOUT_MS, type Answered } from '../client.ts';
 import type { Message } from '../message.ts';
-import type { Http2Request } from './forms.ts';
+import type { Http2Request } from './http2-call.ts';
 import { FrameConnection } from './frame-connection.ts';
 
 interface Receiving {
@@ -11,13 +11,21 @@ interface Receiving {
   body: string;
 }
 
-/** Sends requests over one connection with prior knowledge, each when the response to the one before is complete. */
-export async function sendHttp2(port: number, requests: readonly Http2Request[]): Promise<Answered> {
+/**
+ * Sends requests over one connection with prior knowledge, each when the response to the one before is complete. `untilReceived`
+ * resolves when an upstream has received as many of them.
+ */
+export async function sendHttp2(
+  port: number,
+  requests: readonly Http2Request[],
+  untilReceived: (count: number) => Promise<void>,
+): Promise<Answered> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: CLIENT_ADDRESS, noDelay: true });
   const late = setTimeout(() => socket.destroy(new Error('no response in time')), TIMEOUT_MS);
   const responses: Message[] = [];
   let failed: Error | undefined;
   let goaway: number | undefined;
+  const stops = new Map<number, number>();
   let current = -1;
   let part = 0;
   let response: Receiving | undefined;
@@ -37,17 +45,22 @@ export async function sendHttp2(port: number, requests: readonly Http2Request[])
     const isWhole = first?.ends === true && first.body === '' && first.trailers.length === 0;
     socket.cork();
     connection.headers(streamOf(current), request.fields, isWhole);
-    if (!isWhole) sendPart();
+    if (isWhole) part++;
+    else sendPart();
     socket.uncork();
+    if (request.waits) void untilReceived(current + 1).then(sendPart);
   }
 
   function sendPart(): void {
     const next = requests[current]?.parts[part++];
     if (!next) return;
-    const { body, trailers, ends } = next;
+    const { body, trailers, ends, reset } = next;
     if (body !== '' || (ends && trailers.length === 0))
       connection.data(streamOf(current), body, ends && trailers.length === 0);
     if (trailers.length > 0) connection.headers(streamOf(current), trailers, true);
+    if (reset === undefined) return;
+    connection.reset(streamOf(current), reset);
+    sendNext();
   }
 
   function add({ fields, body }: Receiving, trailers: readonly Field[], complete: boolean): void {
@@ -79,6 +92,8 @@ export async function sendHttp2(port: number, requests: readonly Http2Request[])
         if (ends) end([], true);
       },
       onReset(stream, code) {
+        // A response that is complete may be followed by a reset that stops the upload.
+        if (stream < streamOf(current)) stops.set(stream, code);
         if (stream !== streamOf(current)) return;
         if (!response) {
           responses.push({ startLine: `reset ${code}`, headers: [], body: '', trailers: [], complete: true });
@@ -110,5 +125,5 @@ export async function sendHttp2(port: number, requests: readonly Http2Request[])
   clearTimeout(late);
   socket.destroy();
   if (failed) throw new Error(`${failed.message} after ${JSON.stringify(responses)}`);
-  return { responses, closed: goaway !== undefined || hasEnded };
+  return { responses, stops: [...stops.values()], closed: goaway !== undefined || hasEnded };
 }

@@ -9,11 +9,14 @@ import { faults } from './faults.ts';
 import { forwarded } from './forwarded.ts';
 import { framing } from './framing.ts';
 import { grpc } from './grpc.ts';
+import { grpcCalls } from './grpc-calls.ts';
 import { hashing } from './hashing.ts';
 import { headerCase } from './header-case.ts';
 import { headers } from './headers.ts';
 import { hostRewrite } from './host-rewrite.ts';
 import { hosts } from './hosts.ts';
+import { http2Requests } from './http2-requests.ts';
+import { http2Upstreams } from './http2-upstreams.ts';
 import { interim } from './interim.ts';
 import { internalClients } from './internal-clients.ts';
 import { localLimits } from './local-limits.ts';
@@ -54,4 +57,7 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   streamLimits,
   trailers,
   upgrades,
+  http2Requests,
+  http2Upstreams,
+  grpcCalls,
 };

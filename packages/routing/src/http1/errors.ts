@@ -20,10 +20,13 @@ export class UpstreamResetError extends Error {
   readonly isRefused: boolean;
   /** True if the upstream closes the connection, and did not process the request. */
   readonly isUnprocessed: boolean;
+  /** True if the upstream reset the stream because of a connection that CONNECT asked for. */
+  readonly isOfConnect: boolean;
 
-  constructor(message: string, { isRefused = false, isUnprocessed = false } = {}) {
+  constructor(message: string, { isRefused = false, isUnprocessed = false, isOfConnect = false } = {}) {
     super(message);
     this.isRefused = isRefused;
     this.isUnprocessed = isUnprocessed;
+    this.isOfConnect = isOfConnect;
   }
 }

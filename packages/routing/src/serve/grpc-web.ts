@@ -20,8 +20,8 @@ const GROUP = 4;
 const GROUPS = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
 /** Ends of parts that were encoded one by one. */
 const PARTS = /[^=]+=*/g;
-/** What gRPC-Web clients can read. */
-const ENCODINGS = 'identity,deflate,gzip';
+/** Messages to browsers are not compressed: gRPC-Web clients cannot read those that are. */
+const ENCODINGS = 'identity';
 
 /** A request of gRPC-Web while it is served. */
 interface WebRequest {

@@ -24,6 +24,7 @@ export type ResetReason =
   | 'connection termination'
   | 'remote reset'
   | 'remote refused stream reset'
+  | 'remote error with CONNECT request'
   | 'protocol error'
   | 'overflow'
   | 'local reset';
@@ -86,10 +87,14 @@ export function explain(error: Error, phase: Phase): FailureReason {
     return { ...resetOf('ERR_ROUTING_UPSTREAM_PROTOCOL', 'UPE', 'protocol error', error.message), cause };
   }
   if (error instanceof UpstreamResetError) {
-    const reset = error.isRefused ? 'remote refused stream reset' : 'remote reset';
-    return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UR', reset), cause };
+    return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UR', remoteReset(error)), cause };
   }
   return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UC', 'connection termination'), cause };
+}
+
+function remoteReset({ isRefused, isUnprocessed, isOfConnect }: UpstreamResetError): ResetReason {
+  if (isRefused || isUnprocessed) return 'remote refused stream reset';
+  return isOfConnect ? 'remote error with CONNECT request' : 'remote reset';
 }
 
 /** The failure of an attempt that was reset before a response. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2';
 import { refusal, type Refusal } from '../../check/refusal.ts';
+import { trimmedValue } from '../../http1/field-value.ts';
 
 /** The head of an HTTP/2 request in the form of an HTTP/1.1 head. */
 export interface Http2Head {
@@ -20,7 +21,7 @@ const COLON = 58;
 
 /**
  * Returns the head of a request: `host` is the value of `:authority`, and the parts of a cookie are joined (RFC 9113 8.2.3, 8.3.1).
- * `headers` is changed in place.
+ * Blanks around values are removed. `headers` is changed in place.
  */
 export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): Http2Head {
   const { ':method': method = '', ':path': url = '', ':authority': authority } = headers;
@@ -31,8 +32,9 @@ export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): 
   let problem: Refusal | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    const value = raw[i + 1]!;
+    const value = trimmedValue(raw[i + 1]!);
     if (name.charCodeAt(0) === COLON) continue;
+    if (value !== raw[i + 1]) headers[name] = trimmedValue(String(headers[name]));
     if (name === 'host' && authority !== undefined) {
       // One of them would be routed, the other one checked by a server behind.
       if (value !== authority) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });

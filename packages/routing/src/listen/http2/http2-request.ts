@@ -3,6 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { refusal, type Refusal } from '../../check/refusal.ts';
+import { trimValues } from '../../http1/field-value.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
 import type { Http2Head } from './http2-head.ts';
@@ -136,6 +137,7 @@ export class Http2Request extends IncomingMessage {
     if (raw.length > 2 * this.#limits.maxHeaders) return this.#stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
     const detail = forbiddenTrailer(raw);
     if (detail !== undefined) return this.#stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
+    trimValues(raw);
     this.rawTrailers = raw;
   }
 

@@ -23,6 +23,8 @@ export function sessionOptions(limits: ListenLimits): ServerSessionOptions {
     maxSessionMemory: Math.ceil((limits.initialConnectionWindowBytes + 16 * MIB) / MIB),
     // A repeated header of an upstream is passed on.
     strictSingleValueFields: false,
+    // Node would drop a value with spaces around it; they are removed instead, as over HTTP/1.1.
+    strictFieldWhitespaceValidation: false,
   };
   return options;
 }

@@ -17,6 +17,7 @@ const INITIAL_CONNECTION_WINDOW = 65_535;
 
 interface OtherOptions {
   readonly strictSingleValueFields: boolean;
+  readonly strictFieldWhitespaceValidation: boolean;
   readonly maxSessionInvalidFrames: number;
 }
 
@@ -35,6 +36,8 @@ export function createClientSession(
     maxOriginSetSize: 0,
     // Headers that clients repeat are forwarded as they are, as over HTTP/1.1.
     strictSingleValueFields: false,
+    // Spaces around a value are removed, as over HTTP/1.1.
+    strictFieldWhitespaceValidation: false,
     settings: {
       enablePush: false,
       initialWindowSize: http2.streamWindow,

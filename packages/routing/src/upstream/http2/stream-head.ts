@@ -1,5 +1,6 @@
 import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { RequestHeadError, UpstreamProtocolError } from '../../http1/errors.ts';
+import { trimmedValue } from '../../http1/field-value.ts';
 import { sameName } from '../../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from '../../http1/hop-by-hop.ts';
 import { checkField, checkTarget, isFraming, sendsEmptyLength, type Framing } from '../../http1/request-head.ts';
@@ -67,7 +68,7 @@ export function readResponseHeaders(raw: readonly string[], bodiless: boolean): 
   const headers: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    const value = raw[i + 1]!;
+    const value = trimmedValue(raw[i + 1]!);
     size += name.length + value.length;
     if (size > MAX_HEADER_LIST_BYTES) throw new UpstreamProtocolError('the head is too long');
     if (name === ':status') status = Number(value);
@@ -90,13 +91,14 @@ export function readResponseHeaders(raw: readonly string[], bodiless: boolean): 
 
 /** Reads the trailers of a response. Throws an `UpstreamProtocolError` for invalid ones. */
 export function readTrailers(raw: readonly string[]): readonly string[] {
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!;
-    checkReceived(name, raw[i + 1]!);
+  const trailers = raw.map((each, i) => (i % 2 === 0 ? each : trimmedValue(each)));
+  for (let i = 0; i < trailers.length; i += 2) {
+    const name = trailers[i]!;
+    checkReceived(name, trailers[i + 1]!);
     if (name === 'content-length' || isHopByHop(name))
       throw new UpstreamProtocolError('a trailer must not be a framing header');
   }
-  return raw;
+  return trailers;
 }
 
 function checkReceived(name: string, value: string): void {

@@ -195,6 +195,7 @@ describe('an upstream over HTTP/2', () => {
       2: 'remote reset',
       7: 'remote refused stream reset',
       8: 'remote reset',
+      10: 'remote error with CONNECT request',
     };
     for (const [code, reason] of Object.entries(codes)) {
       const upstream = await http2Upstream((stream) => stream.close(Number(code)));
