@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { TlsConfiguration } from '@edge-gateway/core';
-import { checkRequest, type RequestRules } from './check-request.ts';
+import { checkRequest, type RequestHead, type RequestRules } from './check-request.ts';
 import { refusal, type Refusal } from './refusal.ts';
 
 export interface HeadRules {
@@ -19,7 +19,6 @@ export function checkHead(
   req: IncomingMessage,
   { limits, isUpgrade, checkConnection }: HeadRules,
 ): Refusal | undefined {
-  if (req.method === 'CONNECT') return refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' });
   return checkRequest(req, limits) ?? checkConnection?.(req) ?? (isUpgrade ? checkUpgrade(req) : undefined);
 }
 
@@ -58,6 +57,11 @@ export function requiresClientCertificate({ sslConfig }: TlsConfiguration, hasRo
   return hasRootCa && sslConfig.oneWayTls !== true;
 }
 
+/** Returns true if the client requests a tunnel to its target. */
+export function asksForTunnel({ method }: Pick<IncomingMessage, 'method'>): boolean {
+  return method === 'CONNECT';
+}
+
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 
@@ -79,7 +83,7 @@ export function checkOwnUpgrade(req: IncomingMessage): Refusal | undefined {
 function checkUpgrade(req: IncomingMessage): Refusal | undefined {
   const bad = (detail: string): Refusal => refusal('ERR_ROUTING_BAD_UPGRADE', { detail });
   if (req.method !== 'GET') return bad('method');
-  if (req.httpVersion !== '1.1') return bad('version of HTTP');
+  if (req.httpVersion !== '1.1' && !(req as RequestHead).isHttp2) return bad('version of HTTP');
   if (req.headers['transfer-encoding'] !== undefined) return bad('body');
   if (Number(req.headers['content-length'] ?? 0) > 0) return bad('body');
   if (!KEY.test(req.headers['sec-websocket-key'] ?? '')) return bad('key');

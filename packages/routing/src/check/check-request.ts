@@ -61,6 +61,8 @@ function scanHeaders(raw: readonly string[]): HeaderScan {
   return scan;
 }
 
+const MAX_PORT = 65_535;
+
 type Rule = (head: RequestHead, scan: HeaderScan, rules: RequestRules) => Refusal | undefined;
 
 /** In this order; the first rejection wins. */
@@ -73,6 +75,7 @@ const RULES: readonly Rule[] = [
   checkMethod,
   checkHost,
   checkTarget,
+  checkTunnel,
   checkNames,
   checkExpect,
 ];
@@ -152,8 +155,7 @@ const UNREGISTERED = new Set(['M-SEARCH', 'MSEARCH', 'NOTIFY', 'PURGE', 'SOURCE'
 
 function checkMethod(head: RequestHead, _scan: HeaderScan, rules: RequestRules): Refusal | undefined {
   const method = head.method ?? '';
-  const never = method === 'CONNECT' || method === 'TRACE';
-  if (!never && (rules.anyMethod || !UNREGISTERED.has(method))) return undefined;
+  if (method !== 'TRACE' && (rules.anyMethod || !UNREGISTERED.has(method))) return undefined;
   return refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: method });
 }
 
@@ -165,11 +167,30 @@ function checkHost(head: RequestHead, scan: HeaderScan, rules: RequestRules): Re
 
 function checkTarget(head: RequestHead, scan: HeaderScan): Refusal | undefined {
   const target = head.url ?? '';
+  if (head.method === 'CONNECT') return checkAuthority(target, scan);
   if (target.startsWith('/') || (target === '*' && head.method === 'OPTIONS')) return undefined;
   const absolute = parseAbsoluteTarget(target);
   if (!absolute) return refusal('ERR_ROUTING_BAD_TARGET');
   if (absolute.authority.toLowerCase() === scan.host?.toLowerCase()) return undefined;
   return refusal('ERR_ROUTING_BAD_HOST', { detail: 'absolute target and host differ' });
+}
+
+/** The target of a CONNECT request names a host and a port (RFC 9110 §9.3.6). Some clients repeat only the host in `Host`. */
+function checkAuthority(target: string, { host = '' }: HeaderScan): Refusal | undefined {
+  const port = /:(\d{1,5})$/.exec(target)?.[1];
+  if (port === undefined || !isHost(target) || Number(port) < 1 || Number(port) > MAX_PORT)
+    return refusal('ERR_ROUTING_BAD_TARGET');
+  const named = host.toLowerCase();
+  const asked = target.toLowerCase();
+  if (named === asked || named === asked.slice(0, -port.length - 1)) return undefined;
+  return refusal('ERR_ROUTING_BAD_HOST', { detail: 'target and host differ' });
+}
+
+/** A body of a CONNECT request could be taken for the first bytes of the tunnel. */
+function checkTunnel({ method }: RequestHead, scan: HeaderScan): Refusal | undefined {
+  if (method !== 'CONNECT') return undefined;
+  const hasBody = scan['transfer-encoding'] !== undefined || Number(scan['content-length'] ?? 0) > 0;
+  return hasBody ? refusal('ERR_ROUTING_BAD_FRAMING', { detail: 'CONNECT with a body' }) : undefined;
 }
 
 function checkNames(_head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {

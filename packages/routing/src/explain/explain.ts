@@ -94,12 +94,12 @@ function explainDecision(
   const rejection = rejected && reply(rejected.status, rejected.body, rejected.reason);
   const { host, routes, effects } = request;
   if (!host) {
-    const outcome = rejection ?? reply(404, '', 'no virtual host has this domain');
+    const outcome = rejection ?? unmatched(request, 'no virtual host has this domain');
     return { otherDomains: listener.virtualHosts.flatMap(({ domains }) => domains), outcome };
   }
   const virtualHost = namesOf(host);
   const { entry } = request.route;
-  if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? reply(404, '', 'no route fits') };
+  if (!entry) return { virtualHost, routes, effects, outcome: rejection ?? unmatched(request, 'no route fits') };
   const options = appliedOptions(listener, host.value.source, entry.route.source);
   return {
     virtualHost,
@@ -108,6 +108,12 @@ function explainDecision(
     effects,
     outcome: rejection ?? outcomeOf({ snapshot, listener }, request, entry),
   };
+}
+
+/** The response to a request that no route matches. */
+function unmatched({ head }: ExplainedRequest, reason: string): Outcome {
+  if (head.method !== 'CONNECT') return reply(404, '', reason);
+  return replyOf(refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: `${reason}: CONNECT needs a connectMatcher` }));
 }
 
 function namesOf({ domain, value }: DomainEntry<CompiledHost>): NonNullable<Explanation['virtualHost']> {

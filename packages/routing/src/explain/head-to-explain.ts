@@ -4,12 +4,19 @@ import type { TLSSocket } from 'node:tls';
 import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
-import { checkConnection, checkHead, requiresClientCertificate, type HeadRules } from '../check/check-head.ts';
-import { asksForWebSocket } from '../check/check-head.ts';
+import {
+  asksForTunnel,
+  asksForWebSocket,
+  checkConnection,
+  checkHead,
+  requiresClientCertificate,
+  type HeadRules,
+} from '../check/check-head.ts';
 import { checkSyntax } from '../check/check-syntax.ts';
 import type { Refusal } from '../check/refusal.ts';
 import { createServerNameIndex } from '../listen/tls/tls-table.ts';
 import { limitsOf } from '../listen/limits.ts';
+import type { UpgradeKind } from '../route/options/upgrades.ts';
 import type { RequestToExplain } from './explanation.ts';
 
 /** The client of an explained request whose address is unknown. */
@@ -34,7 +41,18 @@ export function headToExplain(
   message.httpVersion = '1.1';
   message.rawHeaders = raw;
   message.headers = headersByName(raw);
+  if (asksForTunnel(message)) nameTarget(message, ssl ? 443 : 80);
   return message;
+}
+
+/** The target of a CONNECT request is its host with a port: that of the scheme if the URL has none. */
+function nameTarget(message: IncomingMessage, defaultPort: number): void {
+  const host = message.headers.host ?? '';
+  const target = /:\d+$/.test(host) ? host : `${host}:${defaultPort}`;
+  message.url = message.headers.host = target;
+  message.rawHeaders = message.rawHeaders.map((text, i, all) =>
+    i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text,
+  );
 }
 
 /** Returns the name that a client of a URL sends in the TLS handshake: none for an IP address (RFC 6066 §3). */
@@ -43,17 +61,19 @@ function serverNameOf(authority: string): string {
   return isIP(host) !== 0 || host.startsWith('[') ? '' : host;
 }
 
-/** Returns true if the parser of `node:http` and the listener treat a request as a WebSocket handshake. */
-export function isHandshake(message: IncomingMessage): boolean {
+/** Returns the upgrade that the parser of `node:http` and the listener find in a request. */
+export function upgradeOf(message: IncomingMessage): UpgradeKind | undefined {
+  if (asksForTunnel(message)) return 'connect';
   const { connection = '' } = message.headers;
-  return asksForWebSocket(message) && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
+  const isHandshake = asksForWebSocket(message) && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
+  return isHandshake ? 'websocket' : undefined;
 }
 
 /** Returns why a listener rejects a request before its router sees it, or `undefined`. */
 export function rejectionOf(message: IncomingMessage, listener: Listener, secrets: Secrets): Refusal | undefined {
   const rules = {
     limits: limitsOf(listener),
-    isUpgrade: isHandshake(message),
+    isUpgrade: upgradeOf(message) === 'websocket',
     checkConnection: connectionCheck(listener, secrets),
   };
   return checkSyntax(message) ?? checkHead(message, rules);

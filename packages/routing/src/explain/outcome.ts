@@ -8,7 +8,7 @@ import {
   type MatchedRoute,
 } from '../route/compile/route.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
-import { isHandshake } from './head-to-explain.ts';
+import { upgradeOf } from './head-to-explain.ts';
 import type { RouteEntry } from '../route/match/route-index.ts';
 import { explainLate } from './explained-function.ts';
 import { ExplainedHosts } from './explained-hosts.ts';
@@ -30,7 +30,7 @@ export function outcomeOf(parts: OutcomeParts, request: ExplainedRequest, entry:
   if (action.type === 'rejected') return { type: 'reply', ...refused(action.code), body: '' };
   if (action.type === 'redirected') return { type: 'redirect', status: action.status, location: action.location };
   if (action.type === 'respond') {
-    const code = prepareResponder(request.copyFor(action.plan), action, isHandshake(request.req));
+    const code = prepareResponder(request.copyFor(action.plan), action, upgradeOf(request.req));
     if (code !== undefined) return { type: 'reply', ...refused(code), body: ERROR_CODES[code].message };
     return { type: 'reply', status: 200, body: '', reason: 'a GraphQL API responds' };
   }
@@ -85,7 +85,7 @@ function explainDestination(
     destination,
     action,
     upstream: namesHost ? ANY_HOST : hosts,
-    isUpgrade: isHandshake(request.req),
+    upgrade: upgradeOf(request.req),
   });
   const { pickContext } = outgoing;
   const picked = hosts?.pick(pickContext);

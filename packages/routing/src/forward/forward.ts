@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { RetryPolicy } from '@edge-gateway/core';
 import type { LocalEnd } from '../format/local-end.ts';
 import type { TrailerRules } from '../http1/trailers.ts';
@@ -89,6 +89,16 @@ export interface ForwardOutcome {
 /** Sends one request to an endpoint of `upstream` and streams the response back. */
 export type Forward = (req: IncomingMessage, res: ServerResponse, upstream: Upstream, head: ForwardHead) => void;
 
+/** The response of an upstream that refuses an upgrade. */
+export interface UpstreamReply extends Readable {
+  readonly statusCode?: number | undefined;
+  /** Flat `[name, value, …]`. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: { readonly connection?: string | undefined };
+  /** Calls `onIdle` after a pause of the connection. */
+  setTimeout(delayMs: number, onIdle: () => void): unknown;
+}
+
 /** The request of an upgrade, as sent upstream. */
 export interface UpgradeTarget {
   readonly upstream: Upstream;
@@ -107,8 +117,17 @@ export interface UpgradeTarget {
   readonly timeoutMs?: number;
   /** Limits of the stream: 504 before the response, then the end of both connections. */
   readonly streamLimits?: StreamLimits | undefined;
-  /** Writes a response other than 101 to the client. Default: it is relayed unchanged. */
-  onResponse?(response: IncomingMessage, host: Host): void;
+  /** Set for a CONNECT request: it is forwarded as one, or its data as a TCP connection. Default: the handshake of a WebSocket. */
+  readonly tunnel?: 'forward' | 'terminate' | undefined;
+  /** True if the client uses HTTP/2. */
+  readonly isHttp2?: boolean;
+  /**
+   * Returns the headers of the response that opens a tunnel, from those of the upstream, flat. Default: they are sent unchanged. If it
+   * throws, the response is a 502.
+   */
+  onTunnel?(status: number, headers: string[], host: Host): string[];
+  /** Writes a response that refuses the upgrade to the client. Default: it is relayed unchanged. */
+  onResponse?(response: UpstreamReply, host: Host): void;
   /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
   onFailure?(failure: ForwardFailure, outcome: UpgradeOutcome): void;
   /** Called when a WebSocket is open, with what closes it with status 1001 on both sides; before `onDone`. */
@@ -130,5 +149,5 @@ export interface UpgradeOutcome {
   readonly bytesReceived: number;
 }
 
-/** Forwards an upgrade (WebSocket) to an endpoint of an upstream. */
+/** Forwards an upgrade (WebSocket, CONNECT) to an endpoint of an upstream. */
 export type ForwardUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer, to: UpgradeTarget) => void;

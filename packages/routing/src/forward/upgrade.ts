@@ -1,12 +1,18 @@
 import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { constants, type ClientHttp2Stream } from 'node:http2';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { authorityOf, hostOf } from '../http1/authority.ts';
-import { UpstreamProtocolError } from '../http1/errors.ts';
+import { UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
+import { findHeader } from '../http1/flat-headers.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
-import { requestHead } from '../http1/request-head.ts';
+import { checkField, connectHead, isFraming, requestHead } from '../http1/request-head.ts';
+import type { ResponseHead } from '../http1/response-head.ts';
+import { acceptOf } from '../websocket/accept.ts';
+import type { ChannelUser } from '../upstream/channel.ts';
 import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { Cluster } from '../upstream/cluster.ts';
 import type { Deadline, Limited } from '../upstream/deadlines.ts';
@@ -21,18 +27,27 @@ import {
   type ForwardFailure,
 } from '../upstream/failure.ts';
 import type { ConnectionPool, UnpooledUser } from '../upstream/pool.ts';
-import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget } from './forward.ts';
+import { readResponseHeaders } from '../upstream/http2/stream-head.ts';
+import type { UpstreamStream } from '../upstream/http2/upstream-stream.ts';
+import { ConnectExchange } from './connect-exchange.ts';
+import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget, UpstreamReply } from './forward.ts';
+import { join } from './join.ts';
+import { RelayedResponse } from './relayed-response.ts';
 import { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 
 /** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
 const HALF_CLOSED_MS = 1000;
+const CANCEL = constants.NGHTTP2_CANCEL;
+/** Headers of a handshake over HTTP/1.1 that are not those of the upstream. */
+const OWN_OF_HANDSHAKE = /^(?:connection|upgrade|content-length|sec-websocket-accept)$/i;
+const ignore = (): void => {};
 /** http-proxy-middleware reads the server of a request and does nothing without one. */
 const SERVER = {};
 
 /**
- * Forwards an upgrade to an endpoint of an upstream and joins the two connections until either side ends. A response other
- * than 101 is relayed and the connection closed; if the upstream refuses, is slow (`timeoutMs`) or sends no HTTP, the response is 503, 504
+ * Forwards an upgrade to an endpoint of an upstream and joins the two connections until either side ends: a WebSocket, a CONNECT
+ * request, or the data of one as a TCP connection. A response that refuses it is relayed and the connection closed; if the upstream refuses, is slow (`timeoutMs`) or sends no HTTP, the response is 503, 504
  * or 502; for a request that cannot be sent it is 500. Throws only a `TypeError` for an upstream that is not from `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
@@ -43,9 +58,15 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   const host = upstream.unusable === undefined ? (to.endpoint ?? upstream.pick(to.pickContext)) : undefined;
   const upgrade = new Upgrade(socket, to, upstream, host);
   if (host && !upstream.breakers.allowsRequest()) return upgrade.fail(overflow('too many active requests'));
-  if (host) return upgrade.send(host, req.headers.upgrade ?? 'websocket', head);
+  if (host) return upgrade.send(host, { protocol: req.headers.upgrade ?? 'websocket', head });
   upgrade.fail(noEndpoint(upstream.unusable ?? 'no endpoint'));
 };
+
+/** The protocol that the client asks for, and what it sent after its request. */
+interface Asked {
+  readonly protocol: string;
+  readonly head: Buffer;
+}
 
 class Upgrade implements Limited {
   readonly #socket: Socket;
@@ -62,7 +83,8 @@ class Upgrade implements Limited {
   #stopWaiting: (() => void) | undefined;
   #hasEnded = false;
   #isWebSocket = false;
-  #proxyReq: ClientRequest | undefined;
+  /** Ends what was sent to the upstream and has no response yet. */
+  #abort: (() => void) | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
     this.#socket = socket;
@@ -80,12 +102,166 @@ class Upgrade implements Limited {
     else socket.once('close', this.#done);
   }
 
-  /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
-  send(host: Host, protocol: string, head: Buffer): void {
-    const { path, headers, streamLimits, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
-    this.#isWebSocket = protocol.toLowerCase() === 'websocket';
+  /** Asks the upstream, and joins the client with it if it accepts. */
+  send(host: Host, asked: Asked): void {
+    const { streamLimits, tunnel, isHttp2 = false, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
+    this.#isWebSocket = tunnel === undefined && asked.protocol.toLowerCase() === 'websocket';
     if (timeoutMs > 0) this.#deadline = this.#cluster.deadlines.start(this, timeoutMs, performance.now());
     if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
+    try {
+      if (tunnel === 'terminate') this.#connect(host, (socket) => this.#accept({ status: 200, headers: [] }, socket, asked));
+      else if (this.#cluster.usesHttp2(isHttp2)) this.#openStream(host, asked);
+      else if (tunnel === 'forward') this.#sendConnect(host, asked);
+      else this.#sendHandshake(host, asked);
+    } catch (error) {
+      this.#failed(error as Error);
+    }
+  }
+
+  /** Opens a connection to the host that is never shared. */
+  #connect(host: Host, use: (socket: Socket) => void): void {
+    const pool = this.#cluster.pool(host);
+    const user: UnpooledUser = {
+      client: this.#socket,
+      onConnect: (error, socket) => {
+        settle();
+        this.#stopWaiting = undefined;
+        if (this.#isOver) return void socket?.destroy();
+        if (!socket) return this.#failed(error!);
+        this.#connected = true;
+        socket.allowHalfOpen = true;
+        use(socket);
+      },
+    };
+    const settle = this.#watchClient(() => pool.cancel(user));
+    this.#stopWaiting = () => pool.cancel(user);
+    pool.acquireUnpooled(user);
+  }
+
+  /** Sends a CONNECT request over a connection of HTTP/1.1. */
+  #sendConnect(host: Host, asked: Asked): void {
+    const request = connectHead(this.#to.headers);
+    this.#connect(host, (socket) => {
+      const settle = this.#watchClient(() => socket.destroy());
+      this.#abort = () => socket.destroy();
+      new ConnectExchange(socket, {
+        onOpen: (head) => {
+          settle();
+          this.#accept(head, socket, asked);
+        },
+        onRefusal: (response) => {
+          settle();
+          this.#refused(response, host);
+        },
+        onError: (error) => {
+          settle();
+          this.#failed(error);
+        },
+      }).start(request);
+    });
+  }
+
+  /** Opens a stream of HTTP/2 for a tunnel, or for a WebSocket if the server accepts them (RFC 8441). */
+  #openStream(host: Host, asked: Asked): void {
+    const pool = this.#cluster.http2Pool(host);
+    const protocol = this.#to.tunnel ? undefined : asked.protocol;
+    const head = pool.prepareTunnel(this.#to, protocol);
+    const user: ChannelUser = {
+      client: this.#socket,
+      onOpen: (channel) => {
+        settle();
+        this.#stopWaiting = undefined;
+        // The streams of this pool are all of this kind.
+        const stream = channel as UpstreamStream;
+        if (this.#isOver) return stream.leave();
+        if (protocol === undefined || stream.acceptsWebSockets) return this.#useStream(stream, head, asked);
+        stream.leave();
+        this.#sendHandshake(host, asked);
+      },
+      onBroken: ({ sent }, error) => {
+        settle();
+        this.#connected ||= sent;
+        this.#failed(error);
+      },
+      // The stream is used directly.
+      onHead: ignore,
+      onHeadAlone: ignore,
+      onBody: ignore,
+      onEnd: ignore,
+    };
+    const settle = this.#watchClient(() => pool.cancel(user));
+    this.#stopWaiting = () => pool.cancel(user);
+    if (!pool.acquire(user)) this.fail(overflow('too many requests are waiting'));
+  }
+
+  #useStream(channel: UpstreamStream, head: readonly string[], asked: Asked): void {
+    let stream: ClientHttp2Stream;
+    try {
+      stream = channel.openTunnel(head);
+    } catch (error) {
+      return this.#failed(error as Error);
+    }
+    this.#connected = true;
+    this.#local = channel.local;
+    this.#abort = () => stream.close(CANCEL);
+    let error: Error | undefined;
+    const settle = this.#watchClient(() => stream.close(CANCEL));
+    const broken = (): void => {
+      settle();
+      this.#failed(channel.tunnelError(error));
+    };
+    stream.on('error', (reason: Error) => (error = reason)).once('close', broken);
+    stream.once('response', (_headers: unknown, _flags: unknown, raw?: readonly string[]) => {
+      stream.off('close', broken);
+      settle();
+      try {
+        const response = readResponseHeaders(raw ?? [], false);
+        if (response.status < 300) this.#accept(response, stream, asked);
+        else this.#refused(relayStream(response, stream), this.#host!);
+      } catch (reason) {
+        this.#failed(reason as Error);
+        stream.close(CANCEL);
+      }
+    });
+  }
+
+  /** Opens the tunnel towards the client, and joins both. */
+  #accept({ status, headers }: Pick<ResponseHead, 'status' | 'headers'>, tunnel: Socket | ClientHttp2Stream, asked: Asked): void {
+    const socket = this.#socket;
+    this.#abort = undefined;
+    let head: string;
+    try {
+      head = this.#isWebSocket ? this.#handshakeHead(headers) : this.#tunnelHead(status, headers);
+    } catch (error) {
+      tunnel.on('error', ignore).destroy();
+      return this.#failed(new UpstreamProtocolError((error as Error).message));
+    }
+    this.#deadline?.cancel();
+    socket.write(head, 'latin1');
+    if (asked.head.length > 0) tunnel.write(asked.head);
+    this.#opened(tunnel, this.#isWebSocket ? 101 : status);
+    join(socket, tunnel);
+    this.#observe(tunnel);
+    if (this.#isWebSocket) this.#limitHalfClosed();
+  }
+
+  #tunnelHead(status: number, headers: readonly string[]): string {
+    // A response that opens a tunnel has no length (RFC 9110 §9.3.6).
+    const kept = headers.filter((_text, i) => !isFraming(headers[i - (i % 2)]!));
+    return responseHead(status, this.#to.onTunnel?.(status, kept, this.#host!) ?? kept);
+  }
+
+  /** The handshake of HTTP/1.1 for a WebSocket over HTTP/2. */
+  #handshakeHead(headers: readonly string[]): string {
+    const accept = acceptOf(findHeader(this.#to.headers, 'sec-websocket-key') ?? '');
+    const own = ['connection', 'Upgrade', 'upgrade', 'websocket', 'sec-websocket-accept', accept];
+    const kept = headers.filter((_text, i) => !OWN_OF_HANDSHAKE.test(headers[i - (i % 2)]!));
+    return responseHead(101, [...own, ...kept]);
+  }
+
+  /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
+  #sendHandshake(host: Host, { protocol, head }: Asked): void {
+    const { path, headers } = this.#to;
     try {
       // A write error is not a failure of the upstream.
       requestHead({ method: 'GET', path, headers }, authorityOf(host), undefined);
@@ -152,22 +328,9 @@ class Upgrade implements Limited {
 
   #watch(proxyReq: ClientRequest): void {
     const socket = this.#socket;
-    this.#proxyReq = proxyReq;
-    const giveUp = (): void => {
-      proxyReq.destroy();
-      socket.destroy();
-    };
-    // A connection without a reader does not report that its peer disconnected.
-    const peek = (): void => {
-      socket.read(0);
-      // The end is only reported when what was sent before it is read.
-      if (hasEnded(socket)) giveUp();
-    };
-    const settle = (): void => {
-      socket.off('readable', peek).off('end', giveUp).off('close', giveUp);
-    };
-    socket.on('readable', peek).on('end', giveUp).on('close', giveUp);
-    if (hasEnded(socket)) return giveUp();
+    this.#abort = () => proxyReq.destroy();
+    const settle = this.#watchClient(() => proxyReq.destroy());
+    if (socket.destroyed) return;
     proxyReq.once('socket', () => (this.#connected = true));
     // Until the failure is reported: a paused socket would not report that the client disconnected.
     proxyReq.once('error', settle).once('close', settle);
@@ -175,13 +338,9 @@ class Upgrade implements Limited {
       const { statusCode: status = 0 } = response;
       settle();
       if (status < 200 || status > 599) return this.#failed(new UpstreamProtocolError(`unexpected status ${status}`));
-      this.#responded(status);
       // Bytes after the response are an error of the request, for which http-proxy-middleware would end the connection of the client.
       proxyReq.removeAllListeners('error').on('error', () => {});
-      // A response instead of a tunnel is not limited: its pauses are not observed.
-      this.#timer?.cancel();
-      if (this.#to.onResponse) this.#to.onResponse(response, this.#host!);
-      else socket.once('finish', () => linger(socket));
+      this.#refused(response, this.#host!);
     };
     proxyReq.once('response', onResponse);
     // http-proxy-middleware adds its own listener after this one, which would relay the response too.
@@ -194,27 +353,63 @@ class Upgrade implements Limited {
     });
   }
 
+  /** Calls `giveUp` and ends the connection if the client disconnects, until the returned function is called. */
+  #watchClient(giveUp: () => void): () => void {
+    const socket = this.#socket;
+    const end = (): void => {
+      giveUp();
+      socket.destroy();
+    };
+    // A connection without a reader does not report that its peer disconnected.
+    const peek = (): void => {
+      socket.read(0);
+      // The end is only reported when what was sent before it is read.
+      if (hasEnded(socket)) end();
+    };
+    socket.on('readable', peek).on('end', end).on('close', end);
+    if (hasEnded(socket)) end();
+    return () => void socket.off('readable', peek).off('end', end).off('close', end);
+  }
+
+  /** Passes on the response of an upstream that refuses. */
+  #refused(response: UpstreamReply, host: Host): void {
+    this.#responded(response.statusCode ?? 502);
+    // A response instead of a tunnel is not limited: its pauses are not observed.
+    this.#timer?.cancel();
+    if (this.#to.onResponse) this.#to.onResponse(response, host);
+    else this.#socket.once('finish', () => linger(this.#socket));
+  }
+
+  #opened(tunnel: Duplex, status: number): void {
+    this.#responded(status);
+    if (tunnel instanceof Socket) this.#local = localEndOf(tunnel);
+  }
+
   #join(tunnel: Socket): void {
     const socket = this.#socket;
-    this.#responded(101);
-    this.#local = localEndOf(tunnel);
+    this.#opened(tunnel, 101);
     // After http-proxy-middleware has put back what came with the heads and before the first read: a listener added now would take those bytes.
     process.nextTick(() => this.#observe(tunnel));
     socket.once('close', () => tunnel.destroy());
-    // A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for.
-    socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
+    this.#limitHalfClosed();
     // What the upstream sent before it closed is still written; a client that never closes is not waited for.
     tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
     if (socket.destroyed) tunnel.destroy();
   }
 
-  #observe(tunnel: Socket): void {
+  /** A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for. */
+  #limitHalfClosed(): void {
+    const socket = this.#socket;
+    socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
+  }
+
+  #observe(tunnel: Duplex): void {
     if (this.#hasEnded) return;
     if (this.#timer) this.#watchPauses(this.#timer, tunnel);
     if (this.#isWebSocket) this.#to.onOpen?.(new WebSocketTunnel(this.#socket, tunnel));
   }
 
-  #watchPauses(timer: StreamTimer, tunnel: Socket): void {
+  #watchPauses(timer: StreamTimer, tunnel: Duplex): void {
     const progress = (): void => timer.progress();
     this.#socket.on('data', progress);
     tunnel.on('data', progress);
@@ -224,6 +419,11 @@ class Upgrade implements Limited {
     this.#status = status;
     this.#cluster.stats.responded(status);
     this.#host?.responded(status);
+  }
+
+  /** True if the client has its response, or has left. */
+  get #isOver(): boolean {
+    return this.#hasEnded || this.#status !== 0;
   }
 
   readonly #limited = ({ code, flags, details }: ReachedLimit): void =>
@@ -236,7 +436,7 @@ class Upgrade implements Limited {
       this.#reason = { flags: reason.flags, details: reason.details };
       this.#socket.destroy();
     }
-    this.#proxyReq?.destroy();
+    this.#abort?.();
   }
 
   readonly #failed = (error: Error): void => this.fail(explain(error, this.#connected ? 'sent' : 'connecting'));
@@ -272,6 +472,24 @@ class Upgrade implements Limited {
       bytesReceived: this.#socket.bytesRead - this.#before.read,
     };
   }
+}
+
+/** Passes on the body of a response that is read from a stream of HTTP/2. */
+function relayStream(head: ResponseHead, stream: ClientHttp2Stream): RelayedResponse {
+  const response = new RelayedResponse(head, stream);
+  stream.on('data', (chunk: Buffer) => response.receive(chunk)).on('end', () => response.push(null));
+  stream.once('close', () => stream.readableEnded || response.destroy(new UpstreamClosedError('it reset the stream')));
+  return response;
+}
+
+/** Returns the head of a response. Throws for a header that is unsafe to send. */
+function responseHead(status: number, headers: readonly string[]): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'OK'}\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    checkField(headers[i]!, headers[i + 1]!);
+    head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  }
+  return `${head}\r\n`;
 }
 
 /** Returns true if the peer has finished sending, also while something that it sent is unread. */

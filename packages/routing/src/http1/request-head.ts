@@ -1,6 +1,6 @@
-import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
+import { isHeaderBytes, isHeaderName, isHost } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
-import { sameName } from './flat-headers.ts';
+import { findHeader, sameName } from './flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 
 export interface RequestLine {
@@ -47,6 +47,20 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
   }
   if (hosts === 0) lines = `host: ${host}\r\n${lines}`;
   return `${method} ${path} HTTP/1.1\r\n${lines}${line.expectsContinue === true ? EXPECT : ''}${framingLine(method, framing)}\r\n`;
+}
+
+/** Returns the head of a CONNECT request to the host of `headers`. Throws a `RequestHeadError` as {@link requestHead} does. */
+export function connectHead(headers: readonly string[]): string {
+  const authority = findHeader(headers, 'host') ?? '';
+  checkTunnelAuthority(authority);
+  const head = requestHead({ method: 'CONNECT', path: '/', headers }, authority, undefined);
+  return head.replace('/', authority);
+}
+
+/** Throws a `RequestHeadError` unless it is a host with a port. */
+export function checkTunnelAuthority(authority: string): void {
+  if (!isHost(authority) || !/:\d+$/.test(authority))
+    throw new RequestHeadError(`the host '${authority}' of a CONNECT request needs a port`);
 }
 
 /** Throws a `RequestHeadError` for a method or path that must not be sent. */

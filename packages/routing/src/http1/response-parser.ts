@@ -32,6 +32,7 @@ export class ResponseParser {
   readonly #heads: HeadCache;
   #state: State = 'idle';
   #bodiless = false;
+  #isConnect = false;
   #partial = '';
   #interim = 0;
   #left = 0;
@@ -61,6 +62,7 @@ export class ResponseParser {
   expect(method: string): void {
     this.#state = 'head';
     this.#bodiless = method === 'HEAD';
+    this.#isConnect = method === 'CONNECT';
     this.#partial = '';
     this.#interim = 0;
     this.#head = undefined;
@@ -130,7 +132,9 @@ export class ResponseParser {
   }
 
   #begin(head: ResponseHead): void {
-    const { framing } = head;
+    // Whatever the head says, the tunnel follows (RFC 9110 §9.3.6).
+    const isTunnel = this.#isConnect && head.status < 300;
+    const framing = isTunnel ? 'close' : head.framing;
     this.#head = head;
     this.#state = typeof framing === 'number' ? 'length' : framing;
     this.#left = typeof framing === 'number' ? framing : 0;

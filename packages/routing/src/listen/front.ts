@@ -25,6 +25,8 @@ export interface FrontParts {
   readonly serve: Serve;
   readonly stats: ListenStats;
   readonly upgrades: boolean;
+  /** True if a route allows WebSockets. */
+  readonly webSockets: boolean;
   readonly tls?: TlsFront;
   /** True if connections begin with a PROXY header. */
   readonly readsProxyHeader: boolean;
@@ -35,10 +37,11 @@ export interface FrontParts {
 /** A connection of either version of HTTP. */
 type AnyConnection = Connection | Http2Connection;
 
-export function createFront({ limits, serve, stats, upgrades, tls, readsProxyHeader, onConnection }: FrontParts) {
+export function createFront(parts: FrontParts) {
+  const { limits, serve, stats, upgrades, webSockets, tls, readsProxyHeader, onConnection } = parts;
   const connections = new Set<AnyConnection>();
   const server = createServer(serverOptions(limits, upgrades));
-  const http2 = { limits, serve: serve.http2, stats, deadlines: new Deadlines() };
+  const http2 = { limits, serve: serve.http2, stats, deadlines: new Deadlines(), webSockets };
   let retired = false;
   let drainGraceMs: number | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Context, Handler, Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
 import type { HeaderCase } from '../http1/header-case.ts';
+import { allowsWebSockets } from '../route/options/upgrades.ts';
 import { headerCaseOf } from '../route/options/manager-settings.ts';
 import { createFront, type Front } from './front.ts';
 import { limitsOf, type ListenLimits } from './limits.ts';
@@ -32,6 +33,7 @@ export interface HttpTargetParts {
 interface Version extends PortSettings {
   readonly httpOptions: Listener['httpOptions'];
   readonly table: TlsTable | undefined;
+  readonly webSockets: boolean;
 }
 
 export function createHttpTarget(name: string, parts: HttpTargetParts) {
@@ -55,7 +57,9 @@ export function createHttpTarget(name: string, parts: HttpTargetParts) {
     if (table?.entries.length === 0) return table.problems.length > 0 ? table.problems : ['it has no certificate'];
     const problems = table?.problems ?? [];
     const { httpOptions } = listener;
-    const next = { ...port, httpOptions, table };
+    const upgrades = handler.upgrade !== undefined;
+    const webSockets = upgrades && allowsWebSockets(listener);
+    const next = { ...port, httpOptions, table, webSockets };
     if (version && isSameVersion(version, next)) return problems;
     version = next;
     const limits = limitsOf(listener, parts.limits);
@@ -72,7 +76,7 @@ export function createHttpTarget(name: string, parts: HttpTargetParts) {
     });
     current?.retire();
     for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);
-    current = createFront({ ...port, limits, serve, stats, upgrades: handler.upgrade !== undefined, tls });
+    current = createFront({ ...port, limits, serve, stats, upgrades, webSockets, tls });
     fronts.add(current);
     return problems;
   }
@@ -106,6 +110,7 @@ export function createHttpTarget(name: string, parts: HttpTargetParts) {
 function isSameVersion(now: Version, next: Version): boolean {
   return (
     now.httpOptions === next.httpOptions &&
+    now.webSockets === next.webSockets &&
     now.readsProxyHeader === next.readsProxyHeader &&
     now.onConnection === next.onConnection &&
     isSameTable(now.table, next.table)

@@ -5,10 +5,12 @@ import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
-import { SERVER_OPTIONS, checkHead, isServerWide } from '../check/check-head.ts';
+import { SERVER_OPTIONS, asksForTunnel, checkHead, isServerWide } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { checkSyntax } from '../check/check-syntax.ts';
 import type { Http2Exchange, Http2Serve } from './http2/http2-connection.ts';
+import type { Http2Response } from './http2/http2-response.ts';
+import { becomeHandshake, UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 import type { ListenStats } from './listen-stats.ts';
 import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
@@ -32,6 +34,9 @@ export interface ServeParts {
   readonly headerCase?: HeaderCase;
 }
 
+const NO_BYTES = Buffer.alloc(0);
+/** An upgrade that no listener serves. */
+const NO_TUNNEL = refusal('ERR_ROUTING_UPGRADE');
 /** Memory is measured again before this time. */
 const RETRY = { headers: ['retry-after', '1'] };
 
@@ -90,9 +95,26 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     run(req, res);
   }
 
+  /** Serves a CONNECT request of HTTP/2: a tunnel, or a WebSocket (RFC 8441). */
+  function tunnel(exchange: Http2Exchange): void {
+    const { req, res, head } = exchange;
+    const { protocol } = head;
+    const isKnown = protocol === undefined || protocol.toLowerCase() === 'websocket';
+    if (isKnown && protocol !== undefined) becomeHandshake(req);
+    const refused =
+      checkSyntax(req) ??
+      head.problem ??
+      (isKnown && handler.upgrade ? check(req, exchange, protocol !== undefined) : NO_TUNNEL);
+    if (refused) return refuse.stream(exchange, refused);
+    exchange.handled = true;
+    const socket = new UpgradeStream(req, res as unknown as Http2Response);
+    upgradeTo(handler.upgrade!.bind(handler), [tunnelHead(req), socket, NO_BYTES]);
+  }
+
   const http2: Http2Serve = {
     request(exchange: Http2Exchange): void {
       const { req, res, head } = exchange;
+      if (req.method === 'CONNECT') return tunnel(exchange);
       const refused = checkSyntax(req) ?? head.problem ?? check(req, exchange);
       if (refused) return refuse.stream(exchange, refused);
       req.frame();
@@ -124,11 +146,13 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
         else upgradeTo(handler.upgrade.bind(handler), [canonicalHead(req, connection), socket, head]);
       });
     },
-    connect(req: IncomingMessage, socket: Duplex) {
+    connect(req: IncomingMessage, socket: Duplex, head: Buffer) {
       takeSocket(socket, (connection) => {
-        const refused = check(req, connection);
+        countHttp1(connection);
+        connection.upgraded = true;
+        const refused = check(req, connection) ?? (handler.upgrade ? undefined : NO_TUNNEL);
         if (refused) refuse.socket(connection.socket, refused, req);
-        else socket.destroy();
+        else upgradeTo(handler.upgrade!.bind(handler), [canonicalHead(req, connection), socket, head]);
       });
     },
     clientError(error: ClientError, socket: Duplex) {
@@ -174,8 +198,18 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   }
 }
 
+/** The authority of a tunnel is its target: `Host` may lack the port. */
+function tunnelHead<T extends IncomingMessage>(req: T): T {
+  if (!asksForTunnel(req)) return req;
+  const target = req.url ?? '';
+  req.headers.host = target;
+  req.rawHeaders = req.rawHeaders.map((text, i, all) => (i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text));
+  return req;
+}
+
 /** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */
 function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMessage {
+  if (asksForTunnel(req)) return tunnelHead(req);
   const target = req.url ?? '/';
   if (!target.startsWith('/')) req.url = parseAbsoluteTarget(target)?.path ?? '/';
   if (req.headers.host === undefined) {

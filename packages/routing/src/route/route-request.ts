@@ -54,6 +54,11 @@ export function routeRequest(request: IncomingRequest, table: RouteTable, mode: 
   const host = table.findHost(head.authority);
   if (table.failed !== undefined) return rejection('ERR_ROUTING_ROUTE', head, host);
   if (head.rejected !== undefined) return rejection(head.rejected, head, host);
+  if (head.method === 'CONNECT') {
+    head.setPath('');
+    head.originalPath = '';
+    return { head, host, entry: host && findRoute(host.value.index, head), rejected: undefined, redirect: undefined };
+  }
   const canonical = canonicalPath(
     originForm(head, settings, mode),
     mode.embedded ? settings.embeddedPath : settings.path,

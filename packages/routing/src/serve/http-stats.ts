@@ -14,11 +14,13 @@ const COUNTERS = {
   noCluster: 'no_cluster',
   redirect: 'rq_redirect',
   resetBeforeEnd: 'downstream_rq_rx_reset',
+  upgrades: 'downstream_cx_upgrades_total',
 } as const;
 
 /** Statistics of all requests (reference: security-graphql 7.4). */
 export interface HttpStats extends ResponseStats, Readonly<Record<keyof typeof COUNTERS, Counter>> {
   readonly active: Gauge;
+  readonly upgradesActive: Gauge;
   readonly time: Histogram;
 }
 
@@ -28,6 +30,7 @@ export function createHttpStats(metrics: Metrics): HttpStats {
     ...statsOf(COUNTERS, (name) => metrics.counter(httpStat(name))),
     ...responseStats(metrics, httpStat('downstream_rq_')),
     active: metrics.gauge(httpStat('downstream_rq_active')),
+    upgradesActive: metrics.gauge(httpStat('downstream_cx_upgrades_active')),
     time: metrics.histogram(httpStat('downstream_rq_time')),
   };
 }

@@ -22,6 +22,7 @@ import { limitsForCaller } from '../route/options/caller-limits.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import { hostOfEndpoint, rewriteHost } from '../route/options/host-rewrite.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
+import { allowsUpgrade, type UpgradeKind } from '../route/options/upgrades.ts';
 import { rewritePath, type PathRewrite } from '../route/options/path-rewrite.ts';
 import { ClientView } from '../format/connection-record.ts';
 import type { Host } from '../upstream/hosts/host.ts';
@@ -107,7 +108,8 @@ export interface UpstreamChoice {
   readonly action: ForwardAction;
   /** Missing if its cluster does not exist. */
   readonly upstream: EndpointPicker | undefined;
-  readonly isUpgrade: boolean;
+  /** Set if the request asks for an upgrade. */
+  readonly upgrade: UpgradeKind | undefined;
 }
 
 /**
@@ -115,9 +117,12 @@ export interface UpstreamChoice {
  * what prevents sending it.
  */
 export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice): SendProblem | undefined {
-  const { destination, action, upstream, isUpgrade } = choice;
-  const { hash, host, path, websocket } = action.policy;
-  if (isUpgrade && !websocket) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
+  const { destination, action, upstream, upgrade } = choice;
+  const { hash, host, path, upgrades } = action.policy;
+  if (!allowsUpgrade(upgrades, upgrade)) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
+  // A change of the method makes no tunnel out of a request, and no request out of a tunnel.
+  if ((upgrade === 'connect') !== (request.head.method === 'CONNECT'))
+    return { type: 'rejected', code: 'ERR_ROUTING_METHOD_NOT_ALLOWED' };
   if (destination.broken) return { type: 'replaced', by: destination.broken };
   if (!upstream) return { type: 'noCluster' };
   const policy = policyFor(request, action.policy);
@@ -126,7 +131,8 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
   if (host.from === 'endpoint') request.endpoint = upstream.pick(request.pickContext);
   if (!rewriteHost(request.head, host, request.endpoint, request.settings))
     return { type: 'rejected', code: 'ERR_ROUTING_BAD_HOST' };
-  if (path && !changePath(request, path)) return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
+  if (path && upgrade !== 'connect' && !changePath(request, path))
+    return { type: 'rejected', code: 'ERR_ROUTING_DOT_SEGMENT' };
   if (policy.timeoutHeader !== '') setHeader(request.head.headers, EXPECTED_TIMEOUT, policy.timeoutHeader);
   if (policy.countForUpstream) setHeader(request.head.headers, ATTEMPT_COUNT, '1');
   return undefined;
@@ -163,12 +169,13 @@ export function prepareRetry(
 /** Changes the head in place to the one passed to an action of a package; returns the code of a rejected request. */
 export function prepareResponder(
   request: OutgoingRequest,
-  { path, websocket }: RespondAction,
-  isUpgrade: boolean,
+  { path, upgrades }: RespondAction,
+  upgrade: UpgradeKind | undefined,
 ): RoutingErrorCode | undefined {
+  if (request.head.method === 'CONNECT') return 'ERR_ROUTING_UPGRADE';
   changeHeaders(request);
   if (path && !changePath(request, path)) return 'ERR_ROUTING_DOT_SEGMENT';
-  return isUpgrade && !websocket ? 'ERR_ROUTING_UPGRADE' : undefined;
+  return allowsUpgrade(upgrades, upgrade) ? undefined : 'ERR_ROUTING_UPGRADE';
 }
 
 /** Removes the cookies that are not forwarded, and applies the changes of concerns and of the route. */

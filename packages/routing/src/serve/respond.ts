@@ -9,7 +9,7 @@ import type { RequestExits, RoutedRequest, UpgradeSocket } from './routed-reques
 export function respond(request: RoutedRequest, exits: RequestExits, action: RespondAction): void {
   const { req, res } = request;
   const { responder, retries } = action;
-  const rejected = prepareResponder(request, action, exits.upgrade !== undefined);
+  const rejected = prepareResponder(request, action, exits.upgrade && 'websocket');
   if (rejected !== undefined) return request.refuse(rejected);
   request.facts!.path = request.head.path;
   request.trace?.inject(request.head.headers);

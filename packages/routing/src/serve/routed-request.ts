@@ -23,6 +23,7 @@ import { hostOf } from '../http1/authority.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import { writeProperCase } from '../http1/header-case.ts';
 import { FILTER_TRAILERS, type TrailerRules } from '../http1/trailers.ts';
+import { UpgradeStream } from '../listen/http2/upgrade-stream.ts';
 import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
@@ -339,7 +340,13 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
       if (change.op === 'append') this.res.appendHeader(change.name, change.value);
       else if (change.op === 'set' && change.where !== 'present') this.res.setHeader(change.name, change.value);
     }
-    return releaseSocket(this.res, socket);
+    return this.detachSocket(socket);
+  }
+
+  /** Detaches the socket of a tunnel. Returns the function that assigns it again. */
+  detachSocket(socket: Socket): () => void {
+    // A stream of HTTP/2 and its response are independent.
+    return socket instanceof UpgradeStream ? () => {} : releaseSocket(this.res, socket);
   }
 
   /** 503: the cluster of a route does not exist, or no share of it is more than 0. */

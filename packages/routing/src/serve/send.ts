@@ -1,15 +1,15 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
 import type { DynamicDestination, Handler } from '@edge-gateway/core';
+import type { UpstreamReply } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
-import { checkOwnUpgrade } from '../check/check-head.ts';
+import { asksForTunnel, checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import { suspendIdleTimeout } from '../listen/connection.ts';
 import { DEFAULT_LIMITS } from '../listen/limits.ts';
 import { streamLimitsOf, type StreamPolicy } from '../route/options/stream-limits.ts';
+import { DEFAULT_UPGRADES, type UpgradeKind } from '../route/options/upgrades.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
 import {
@@ -40,7 +40,7 @@ export interface SendTarget {
  * front consumed a body that cannot be restored.
  */
 export function sendUpstream(request: RoutedRequest, target: SendTarget): void {
-  const upstream = prepare(request, target, false);
+  const upstream = prepare(request, target, undefined);
   if (!upstream) return;
   if (upstream === ANY_HOST) sendToNamedHost(request, target);
   else pass(request, upstream as Upstream);
@@ -77,10 +77,11 @@ function limitStream(request: RoutedRequest, policy: StreamPolicy): void {
 
 /** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */
 export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
-  const refused = checkOwnUpgrade(request.req);
+  const kind = asksForTunnel(request.req) ? 'connect' : 'websocket';
+  const refused = kind === 'connect' ? undefined : checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);
   const upgrade = { socket, head };
-  const upstream = prepare(request, target, true);
+  const upstream = prepare(request, target, kind);
   if (!upstream) return;
   if (upstream === ANY_HOST) sendToHost(request, target.proxies, (host) => passUpgrade(request, host, upgrade));
   else passUpgrade(request, upstream as Upstream, upgrade);
@@ -94,11 +95,14 @@ function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: Upgrad
 
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
   if (request.settings.session) bindSession(request, upstream);
-  const stream = request.policy?.stream;
-  if (stream) request.streamLimits = streamLimitsOf(stream, request.head.headers);
+  const isTunnel = asksForTunnel(request.req);
+  const { upgrades = DEFAULT_UPGRADES, stream } = request.policy ?? {};
+  if (stream) limitStream(request, stream);
   request.sending();
-  const takeBack = request.releaseSocket(socket as Socket);
-  const { webSockets } = request.environment;
+  const takeBack = isTunnel ? request.detachSocket(socket as Socket) : request.releaseSocket(socket as Socket);
+  const { webSockets, stats } = request.environment;
+  stats.upgrades.value++;
+  stats.upgradesActive.value++;
   const { name } = request.listener.source;
   let opened: WebSocketTunnel | undefined;
   forwardUpgrade(request.req, socket, head, {
@@ -109,12 +113,16 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     pickContext: request.pickContext,
     timeoutMs: request.timeoutMs,
     streamLimits: request.streamLimits,
+    tunnel: isTunnel && upgrades.connect !== 'refused' ? upgrades.connect : undefined,
+    isHttp2: request.req.httpVersionMajor > 1,
+    onTunnel: (status, headers, host) => request.onResponseHead(status, headers, host),
     onResponse(response, host) {
       takeBack();
       limitResponse(request, response, socket as Socket);
       respondInstead(request, response, host);
     },
     onFailure(failure, outcome) {
+      stats.upgradesActive.value--;
       takeBack();
       request.onDone({ ...outcome, failure, attempts: 1, upstreamMs: -1 });
     },
@@ -123,6 +131,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
       webSockets.add(name, tunnel);
     },
     onDone: (outcome) => {
+      stats.upgradesActive.value--;
       if (opened) webSockets.remove(name, opened);
       request.result.status = outcome.status;
       request.onDone({ ...outcome, attempts: 1, upstreamMs: -1 });
@@ -132,7 +141,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
 }
 
 /** Ends a response that pauses for too long, or whose client has left: nothing else reads the connection of the client. */
-function limitResponse({ res, streamLimits }: RoutedRequest, response: IncomingMessage, socket: Socket): void {
+function limitResponse({ res, streamLimits }: RoutedRequest, response: UpstreamReply, socket: Socket): void {
   const end = (): void => void res.destroy();
   response.setTimeout(streamLimits?.idleMs || DEFAULT_LIMITS.streamIdleTimeoutMs, end);
   socket.on('end', end).resume();
@@ -140,7 +149,7 @@ function limitResponse({ res, streamLimits }: RoutedRequest, response: IncomingM
 }
 
 /** Writes the response of an upstream that does not upgrade, with the changes and filters of the route. */
-function respondInstead(request: RoutedRequest, response: IncomingMessage, host: Host): void {
+function respondInstead(request: RoutedRequest, response: UpstreamReply, host: Host): void {
   const { res } = request;
   const { statusCode: status = 502, rawHeaders } = response;
   const named = new Set(namedByConnection(response.headers.connection ?? ''));
@@ -155,10 +164,10 @@ function respondInstead(request: RoutedRequest, response: IncomingMessage, host:
   } catch {
     return void res.destroy();
   }
+  response.pipe(res);
   // A body that ends early must not look complete.
-  pipeline(response, res, (error) => {
-    if (error) res.destroy();
-  });
+  response.once('error', () => res.destroy()).once('close', () => response.readableEnded || res.destroy());
+  res.once('close', () => response.destroy());
 }
 
 /** The response of an upgrade is written by the upstream: its host is picked first, so that the header can name it. */
@@ -170,12 +179,16 @@ function bindSession(request: RoutedRequest, upstream: Upstream): void {
 }
 
 /** Prepares the request for its upstream and returns that; responds if it cannot be sent. */
-function prepare(request: RoutedRequest, target: SendTarget, isUpgrade: boolean): EndpointPicker | undefined {
+function prepare(
+  request: RoutedRequest,
+  target: SendTarget,
+  upgrade: UpgradeKind | undefined,
+): EndpointPicker | undefined {
   if (isGone(request)) return undefined;
   const { destination, action, upstreams } = target;
   const { dynamic } = destination;
   const upstream = dynamic ? dynamicUpstream(request, dynamic, upstreams) : upstreams.get(destination.upstream);
-  const problem = prepareUpstream(request, { destination, action, upstream, isUpgrade });
+  const problem = prepareUpstream(request, { destination, action, upstream, upgrade });
   if (!problem) return upstream;
   respondToProblem(request, problem);
   return undefined;

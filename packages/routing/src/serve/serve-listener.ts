@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { createUpgradeResponse } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
+import { UpgradeStream } from '../listen/http2/upgrade-stream.ts';
 import type { ListenerTable } from './listener-table.ts';
 import { sendReply, textReply, type Exchange } from './reply.ts';
 import { RoutedRequest, type RequestEnvironment, type RequestExits, type UpgradeSocket } from './routed-request.ts';
@@ -39,7 +40,8 @@ export function createServeListener(
   }
 
   function beginUpgrade(name: string | undefined, { req, ...upgrade }: Handshake, { embedded }: Mount): void {
-    const res = createUpgradeResponse(req, upgrade.socket as Socket);
+    const { socket } = upgrade;
+    const res = socket instanceof UpgradeStream ? socket.response : createUpgradeResponse(req, socket as Socket);
     if (!res) return;
     const listener = name === undefined ? undefined : table.get(name);
     if (!listener) return sendReply({ req, res }, textReply(404, ''));

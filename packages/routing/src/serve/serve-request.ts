@@ -51,6 +51,7 @@ function notFound(request: RoutedRequest): void {
   request.environment.stats.noRoute.value++;
   request.result.flags = 'NR';
   request.result.details = 'route_not_found';
+  if (request.head.method === 'CONNECT') return request.refuse('ERR_ROUTING_METHOD_NOT_ALLOWED');
   request.reply(failureReply(404, ''));
 }
 

@@ -118,7 +118,11 @@ export class Cluster implements Upstream {
 
   /** The connections for requests to a host; `isHttp2` if their client uses HTTP/2. */
   channels(host: Host, isHttp2: boolean): ChannelPool {
-    if (!this.usesHttp2(isHttp2)) return this.pool(host);
+    return this.usesHttp2(isHttp2) ? this.http2Pool(host) : this.pool(host);
+  }
+
+  /** The HTTP/2 connections to a host. */
+  http2Pool(host: Host): Http2Pool {
     return this.#http2Pools.get(host) ?? this.#keep(this.#http2Pools, new Http2Pool(this.#poolOptions(host)));
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { linger } from '@edge-gateway/core';
 import { FrameCursor } from './frame-cursor.ts';
 
@@ -23,7 +24,7 @@ export class WebSocketTunnel {
   readonly #toClient: FrameRelay;
   #isClosing = false;
 
-  constructor(client: Socket, upstream: Socket) {
+  constructor(client: Socket, upstream: Duplex) {
     this.#client = client;
     this.#toUpstream = new FrameRelay(client, upstream);
     this.#toClient = new FrameRelay(upstream, client);
@@ -43,12 +44,12 @@ export class WebSocketTunnel {
 
 /** One direction of a tunnel: piped by others, until its last frame is to be sent. */
 class FrameRelay {
-  readonly #from: Socket;
-  readonly #to: Socket;
+  readonly #from: Duplex;
+  readonly #to: Duplex;
   readonly #cursor = new FrameCursor();
   readonly #follow = (chunk: Buffer): void => this.#cursor.follow(chunk);
 
-  constructor(from: Socket, to: Socket) {
+  constructor(from: Duplex, to: Duplex) {
     this.#from = from;
     this.#to = to;
     from.on('data', this.#follow);

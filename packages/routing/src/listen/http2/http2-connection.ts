@@ -41,6 +41,8 @@ export interface Http2ConnectionParts {
   readonly stats: ListenStats;
   readonly serve: Http2Serve;
   readonly deadlines: Deadlines;
+  /** True if clients may open WebSockets. */
+  readonly webSockets: boolean;
 }
 
 /** `REFUSED_STREAM` of RFC 9113 7: the client may send the request again. */
@@ -74,7 +76,7 @@ export class Http2Connection {
     this.socket = socket;
     this.limits = limits;
     this.#parts = parts;
-    const session = (this.#session = performServerHandshake(socket, sessionOptions(limits)));
+    const session = (this.#session = performServerHandshake(socket, sessionOptions(limits, parts.webSockets)));
     this.#window = new ConnectionWindow(session, limits.initialConnectionWindowBytes);
     session.on('stream', this.#onStream);
     session.on('error', ignore);

@@ -24,8 +24,9 @@ const COLON = 58;
  * Blanks around values are removed. `headers` is changed in place.
  */
 export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): Http2Head {
-  const { ':method': method = '', ':path': url = '', ':authority': authority } = headers;
+  const { ':method': method = '', ':path': path = '', ':authority': authority } = headers;
   const protocol = headers[':protocol'] as string | undefined;
+  const isTunnel = method === 'CONNECT' && protocol === undefined;
   for (const name of PSEUDO) delete headers[name];
   const rawHeaders: string[] = authority === undefined ? [] : ['host', authority];
   let cookieAt = 0;
@@ -45,5 +46,7 @@ export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): 
     }
   }
   if (authority !== undefined) headers['host'] = authority;
+  // As in HTTP/1.1, the target of a tunnel is its authority (RFC 9113 8.5).
+  const url = isTunnel ? (authority ?? '') : path;
   return { method, url, rawHeaders, headers, protocol, problem };
 }

@@ -35,6 +35,9 @@ export class Http2Request extends IncomingMessage {
   #held = 0;
   #reads = false;
   #isStopped = false;
+  #isUnlimited = false;
+  /** True once it is a tunnel: its client may send as long as it wants, also after the end of the response. */
+  isTunnel = false;
 
   constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, limits: ListenLimits) {
     super(socket);
@@ -60,6 +63,12 @@ export class Http2Request extends IncomingMessage {
 
   set observer(observer: RequestObserver) {
     this.#observer = observer;
+  }
+
+  /** Turns off the limits of a body: what follows is a tunnel, if the request is accepted. */
+  lift(): void {
+    this.#isUnlimited = true;
+    this.#observer?.onComplete();
   }
 
   /** Marks a body of unknown length, as HTTP/1.1 does: what is sent on depends on it. */
@@ -127,7 +136,7 @@ export class Http2Request extends IncomingMessage {
     if (this.#isStopped) return;
     const { maxBodyBytes } = this.#limits;
     this.#bytes += chunk.length;
-    if (maxBodyBytes > 0 && this.#bytes > maxBodyBytes) return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
+    if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes) return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
     if (!this.push(chunk)) this.stream.pause();
     this.count();

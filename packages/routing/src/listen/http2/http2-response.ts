@@ -174,7 +174,7 @@ export class Http2Response extends Stream {
     this.#sendHead(endsWithHead);
     if (this.destroyed) return this;
     // The rest of an upload is not needed once the response is sent.
-    if (!this.req.complete) this.stream.once('finish', this.#stopUpload);
+    if (!this.req.complete && !this.req.isTunnel) this.stream.once('finish', this.#stopUpload);
     if (isEmpty || this.#isBodiless) this.stream.end();
     else this.stream.end(chunk, encoding);
     return this;

@@ -7,8 +7,8 @@ const MAX_INVALID_FRAMES = 100;
 const MORE_FIELDS = 256;
 const MIB = 1024 * 1024;
 
-/** Returns the options of the sessions of a listener. */
-export function sessionOptions(limits: ListenLimits): ServerSessionOptions {
+/** Returns the options of the sessions of a listener; `webSockets` if clients may open them (RFC 8441). */
+export function sessionOptions(limits: ListenLimits, webSockets: boolean): ServerSessionOptions {
   const { maxConcurrentStreams, initialStreamWindowBytes, maxHeaders, maxHeadBytes, maxTargetBytes } = limits;
   const options = {
     settings: {
@@ -17,6 +17,7 @@ export function sessionOptions(limits: ListenLimits): ServerSessionOptions {
       // Twice the limit, so that the check can distinguish a long target from long headers.
       maxHeaderListSize: 2 * Math.max(maxHeadBytes, maxTargetBytes),
       enablePush: false,
+      enableConnectProtocol: webSockets,
     },
     maxHeaderListPairs: 2 * maxHeaders + MORE_FIELDS,
     maxSessionInvalidFrames: MAX_INVALID_FRAMES,

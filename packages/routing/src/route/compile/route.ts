@@ -13,6 +13,7 @@ import { orderLevels, type HeaderOps } from '../options/header-manipulation.ts';
 import { compileHostRewrite, type HostRewrite } from '../options/host-rewrite.ts';
 import { compileLbHash, type RequestHash } from '../options/lb-hash.ts';
 import { compilePathRewrite, type PathRewrite } from '../options/path-rewrite.ts';
+import { compileUpgrades, type Upgrades } from '../options/upgrades.ts';
 import type { Shadow } from '../options/shadowing.ts';
 import { compileRedirect, locationOf, type CompiledRedirect } from '../options/redirect.ts';
 import type { RoutingErrorCode } from '../../error-codes.ts';
@@ -53,7 +54,7 @@ export interface ForwardPolicy extends AttemptPolicy {
   readonly host: HostRewrite;
   /** Set if streams have limits of their own. */
   readonly stream: StreamPolicy | undefined;
-  readonly websocket: boolean;
+  readonly upgrades: Upgrades;
   readonly shadow: Shadow | undefined;
   readonly hash: RequestHash | undefined;
 }
@@ -70,7 +71,7 @@ export interface RespondAction {
   readonly type: 'respond';
   readonly responder: Responder;
   readonly path: PathRewrite | undefined;
-  readonly websocket: boolean;
+  readonly upgrades: Upgrades;
   /** For the requests that it makes. */
   readonly retries: RetryPolicy | undefined;
   readonly plan: Plan;
@@ -110,7 +111,8 @@ export interface RouteEnvironment {
   /** Returns what copies requests to another upstream, if the options require it. */
   shadow(options: Route['options']): Shadow | undefined;
   readonly hostOptions: OptionLevels[number];
-  readonly websocket: boolean;
+  /** Those of the listener. */
+  readonly upgrades: Upgrades;
   readonly suppressEnvoyHeaders: boolean;
   /** Longest duration of a stream; 0 is no limit. */
   readonly maxStreamMs: number;
@@ -128,18 +130,12 @@ export function compileAction(route: Route, environment: RouteEnvironment): Comp
       type: 'respond',
       responder: environment.respond(route),
       path: compilePathRewrite(route.options),
-      websocket: websocketOf(route.options, environment.websocket),
+      upgrades: compileUpgrades(route.options.upgrades, environment.upgrades),
       retries: compileRoutePolicy(routeLevels),
       plan,
     };
   }
   return compileReply(action, plan);
-}
-
-/** Returns whether a route upgrades to WebSocket: its own setting, else that of the listener. */
-function websocketOf(options: Route['options'], listener: boolean): boolean {
-  const named = options.upgrades?.find((upgrade) => upgrade.websocket)?.websocket;
-  return named ? named.enabled !== false : listener;
 }
 
 function compileReply(action: Extract<RouteAction, { readonly body: string }>, plan: Plan): CompiledAction {
@@ -167,7 +163,7 @@ function compileForward(
     path: compilePathRewrite(route.options),
     host: compileHostRewrite(hostOptions(route.options, destinations[0])),
     stream: compileStreamLimits(route.options, environment.maxStreamMs),
-    websocket: websocketOf(route.options, environment.websocket),
+    upgrades: compileUpgrades(route.options.upgrades, environment.upgrades),
     shadow: environment.shadow(route.options),
     hash: compileLbHash(route.options.lbHash),
   };

@@ -50,7 +50,7 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
   };
   const routeEnvironment: RouteEnvironment = {
     hostOptions: source.options,
-    websocket: environment.settings.websocket,
+    upgrades: environment.settings.upgrades,
     suppressEnvoyHeaders: environment.settings.suppressEnvoyHeaders,
     maxStreamMs: environment.settings.maxStreamMs,
     respond(route) {

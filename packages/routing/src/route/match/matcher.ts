@@ -28,7 +28,7 @@ export function compileMatcher(matcher: Matcher): CompiledMatcher {
 
 /** True if the path (without query) matches, whatever the conditions. */
 export function pathFits(matcher: CompiledMatcher, pathname: string, method: string): boolean {
-  if (matcher.kind === 'connect') return method === 'CONNECT';
+  if (matcher.kind === 'connect' || method === 'CONNECT') return matcher.kind === 'connect' && method === 'CONNECT';
   if (matcher.regex) return matcher.regex.fullMatch(pathname);
   const path = matcher.ignoreCase ? pathname.toLowerCase() : pathname;
   return matcher.kind === 'prefix' ? path.startsWith(matcher.text) : path === matcher.text;

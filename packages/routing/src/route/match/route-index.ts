@@ -15,23 +15,28 @@ export interface RouteIndex<R> {
   readonly prefixes: PrefixNode<RouteEntry<R>>;
   /** The index of matchers that ignore case, on the path in lower case; `undefined` if there are none. */
   readonly folded: PrefixNode<RouteEntry<R>> | undefined;
+  /** The routes of CONNECT requests, which have no path. */
+  readonly connect: readonly RouteEntry<R>[];
 }
 
 export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteIndex<R> {
   const exact = new Map<string, RouteEntry<R>[]>();
   const prefixes: PrefixNode<RouteEntry<R>> = { label: '', entries: [], children: undefined };
   let folded: PrefixNode<RouteEntry<R>> | undefined;
+  const connect: RouteEntry<R>[] = [];
   for (const entry of entries) {
     const { kind, text, ignoreCase } = entry.matcher;
-    if (ignoreCase) addPrefix((folded ??= { label: '', entries: [], children: undefined }), text, entry);
+    if (kind === 'connect') connect.push(entry);
+    else if (ignoreCase) addPrefix((folded ??= { label: '', entries: [], children: undefined }), text, entry);
     else if (kind === 'regex') addPrefix(prefixes, literalPrefix(text), entry);
     else if (kind === 'exact') exact.set(text, [...(exact.get(text) ?? []), entry]);
     else addPrefix(prefixes, text, entry);
   }
-  return { exact, prefixes, folded };
+  return { exact, prefixes, folded, connect };
 }
 
 export function findRoute<R>(index: RouteIndex<R>, view: RequestView): RouteEntry<R> | undefined {
+  if (view.method === 'CONNECT') return firstFit(index.connect, view, undefined);
   let best: RouteEntry<R> | undefined;
   const exact = index.exact.get(view.pathname);
   if (exact) best = firstFit(exact, view, best);
@@ -73,7 +78,6 @@ function firstFit<R>(
 
 /** Checks what the position in the index does not imply. */
 function fits(matcher: CompiledMatcher, view: RequestView): boolean {
-  if (matcher.kind === 'connect' && view.method !== 'CONNECT') return false;
   if (matcher.kind === 'exact' && matcher.text.length !== view.pathname.length) return false;
   if (!allHold(matcher.conditions, view)) return false;
   return matcher.regex === undefined || matcher.regex.fullMatch(view.pathname);

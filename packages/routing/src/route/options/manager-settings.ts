@@ -6,6 +6,7 @@ import { compileStatefulSession } from './stateful-session.ts';
 import { compileCertificateForwarding } from './client-certificate.ts';
 import { addition, removal, type HeaderOp } from './header-manipulation.ts';
 import { compileInternalAddresses } from './internal-address.ts';
+import { compileUpgrades, DEFAULT_UPGRADES } from './upgrades.ts';
 
 type Manager = NonNullable<Listener['httpOptions']['httpConnectionManagerSettings']>;
 
@@ -85,8 +86,8 @@ export function compileManagerSettings(options: Listener['httpOptions'], listene
     headerCase: headerCaseOf(written),
     dynamicStats: options.router?.dynamicStats !== false,
     suppressEnvoyHeaders: options.router?.suppressEnvoyHeaders === true,
-    /** Default of WebSocket upgrades for routes. */
-    websocket: written.upgrades?.find((upgrade) => upgrade.websocket)?.websocket?.enabled !== false,
+    /** The upgrades of routes without settings of their own. */
+    upgrades: compileUpgrades(written.upgrades, DEFAULT_UPGRADES),
   };
 }
 

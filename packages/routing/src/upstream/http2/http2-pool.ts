@@ -10,7 +10,7 @@ import { framingOf } from '../framing.ts';
 import type { Host } from '../hosts/host.ts';
 import { checkAddress, type PoolOptions } from '../pool.ts';
 import type { ClusterStats } from '../stats.ts';
-import { requestHeaders, type RequestTarget } from './stream-head.ts';
+import { requestHeaders, tunnelHeaders, type RequestTarget } from './stream-head.ts';
 import { Http2Session, type SessionFailure, type SessionOwner } from './http2-session.ts';
 
 /** Streams expected of a connection that is being opened, before its peer says how many it allows. */
@@ -51,6 +51,11 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
 
   prepare(request: ChannelRequest): readonly string[] {
     return requestHeaders(request, this.#target, framingOf(request.body));
+  }
+
+  /** Returns the header list of a tunnel, see {@link tunnelHeaders}. */
+  prepareTunnel(request: Pick<ChannelRequest, 'path' | 'headers'>, protocol: string | undefined): readonly string[] {
+    return tunnelHeaders(request, this.#target, protocol);
   }
 
   acquire(user: ChannelUser): boolean {

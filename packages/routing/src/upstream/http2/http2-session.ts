@@ -47,6 +47,8 @@ export class Http2Session implements StreamSession {
   /** The `GOAWAY` of the peer. */
   goaway: Goaway | undefined;
   isReady = false;
+  /** The peer announced it with its settings. */
+  acceptsWebSockets = false;
   readonly #owner: SessionOwner;
   readonly #idle: IdleTimer;
   #socket: Socket | undefined;
@@ -141,7 +143,10 @@ export class Http2Session implements StreamSession {
     this.#session = session;
     let failure: Error | undefined;
     session.on('error', (reason: Error) => (failure = reason));
-    session.on('remoteSettings', ({ maxConcurrentStreams }) => this.#settle(maxConcurrentStreams));
+    session.on('remoteSettings', ({ maxConcurrentStreams, enableConnectProtocol }) => {
+      this.acceptsWebSockets = enableConnectProtocol === true;
+      this.#settle(maxConcurrentStreams);
+    });
     session.on('goaway', (code, lastId) => this.#onGoaway(code, lastId));
     session.on('close', () => this.#end(sessionError(failure, this.goaway?.code)));
     const { connectTimeoutMs } = this.#owner.settings;

@@ -3,7 +3,7 @@ import { RequestHeadError, UpstreamProtocolError } from '../../http1/errors.ts';
 import { trimmedValue } from '../../http1/field-value.ts';
 import { sameName } from '../../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from '../../http1/hop-by-hop.ts';
-import { checkField, checkTarget, isFraming, sendsEmptyLength, type Framing } from '../../http1/request-head.ts';
+import { checkField, checkTarget, checkTunnelAuthority, isFraming, sendsEmptyLength, type Framing } from '../../http1/request-head.ts';
 import type { RequestLine } from '../../http1/request-head.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 
@@ -54,6 +54,28 @@ export function requestHeaders(line: RequestLine, target: RequestTarget, framing
   if (typeof framing === 'number') list.push('content-length', String(framing));
   else if (framing === undefined && sendsEmptyLength(method)) list.push('content-length', '0');
   return list;
+}
+
+/** A header that a WebSocket over HTTP/2 does not have (RFC 8441 §5). */
+const WEBSOCKET_KEY = 'sec-websocket-key';
+
+/**
+ * Returns the header list of a tunnel to the host of a request, or with `protocol` that of an upgraded stream (RFC 8441). Throws a
+ * `RequestHeadError` for headers that are unsafe to send.
+ */
+export function tunnelHeaders(
+  { path, headers }: Pick<RequestLine, 'path' | 'headers'>,
+  target: RequestTarget,
+  protocol: string | undefined,
+): string[] {
+  const kept = headers.filter((_text, i) => !sameName(headers[i - (i % 2)]!, WEBSOCKET_KEY));
+  if (protocol === undefined) {
+    const [, , , , , authority = '', , , ...rest] = requestHeaders({ method: 'CONNECT', path: '/', headers: kept }, target, undefined);
+    checkTunnelAuthority(authority);
+    return [':method', 'CONNECT', ':authority', authority, ...rest];
+  }
+  const [, , ...rest] = requestHeaders({ method: 'GET', path, headers: kept }, target, undefined);
+  return [':method', 'CONNECT', ':protocol', protocol, ...rest];
 }
 
 /**

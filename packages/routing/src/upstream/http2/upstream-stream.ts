@@ -30,6 +30,8 @@ export interface StreamSession {
   readonly goaway: Goaway | undefined;
   readonly isClosed: boolean;
   readonly stats: ClusterStats;
+  /** True if the peer accepts WebSockets (RFC 8441). */
+  readonly acceptsWebSockets: boolean;
   request(headers: readonly string[], options: { readonly endStream: boolean }): ClientHttp2Stream;
   /** Flushes a stream when everything that was received with the head of its response was passed on. */
   flushLater(stream: UpstreamStream): void;
@@ -92,6 +94,36 @@ export class UpstreamStream implements Channel {
     }
     this.#body = body;
     new StreamUpload(stream, body, (error) => this.#fail(error)).start();
+  }
+
+  get acceptsWebSockets(): boolean {
+    return this.#session.acceptsWebSockets;
+  }
+
+  /**
+   * Opens the stream of a tunnel. Its user reads and writes it directly; errors of its peer are those that {@link tunnelError}
+   * returns. Throws a `RequestHeadError` for a head that Node rejects.
+   */
+  openTunnel(head: PreparedHead): ClientHttp2Stream {
+    this.sent = true;
+    this.#user = undefined;
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(head as string[], WITH_BODY);
+    } catch (error) {
+      this.#session.release(false);
+      throw new RequestHeadError((error as Error).message);
+    }
+    this.#stream = stream;
+    stream.once('close', () => this.#session.release(true));
+    return stream;
+  }
+
+  /** Returns why the stream of a tunnel ended before it was open. */
+  tunnelError(error: Error | undefined): Error {
+    const { id = 0, rstCode: code } = this.#stream!;
+    const { goaway, isClosed: isSessionClosed } = this.#session;
+    return streamError({ id, code, error, goaway, isSessionClosed });
   }
 
   pause(): void {
