@@ -27,6 +27,7 @@ import { checkRateLimitServer } from './rate-limit/check-limit-server.ts';
 import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkCsrf } from './route/csrf.ts';
 import { checkListenerDlp } from './route/dlp.ts';
+import { checkListenerUpgrades } from './route/route-options.ts';
 import { addedNameProblem, addedValueProblem, headerNameProblem } from './route/header-manipulation.ts';
 
 const TYPES = ['httpGateway', 'tcpGateway', 'hybridGateway'] as const;
@@ -178,6 +179,7 @@ const checkConnectionManager: Check<HttpConnectionManagerSettings> = (settings, 
   const isCensus = tracing?.openCensusConfig !== undefined;
   return [
     ...problems.flatMap((message) => invalidHeader(message, [...at, 'earlyHeaderManipulation'])),
+    ...fields(settings, at, { upgrades: checkListenerUpgrades }),
     ...each(internalAddressConfig?.cidrRanges, [...at, 'internalAddressConfig', 'cidrRanges'], checkRange),
     ...invalid(isCensus && 'openCensusConfig is not supported', [...at, 'tracing', 'openCensusConfig']),
   ];

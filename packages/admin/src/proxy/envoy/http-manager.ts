@@ -57,8 +57,14 @@ export function httpManager(listener: Listener, shared: SnapshotSettings): Messa
   };
 }
 
-/** WebSocket is allowed unless it is switched off. */
+/** WebSocket is allowed unless it is switched off, CONNECT if it is switched on. */
 function upgrades({ upgrades: list = [] }: Settings): Message[] {
   const websocket = list.find((upgrade) => upgrade.websocket)?.websocket;
-  return [message({ upgrade_type: 'websocket', enabled: websocket?.enabled === false ? false : undefined })];
+  const connect = list.find((upgrade) => upgrade.connect)?.connect;
+  const enabled = (upgrade: { readonly enabled?: boolean } | undefined): false | undefined =>
+    upgrade?.enabled === false ? false : undefined;
+  return [
+    message({ upgrade_type: 'websocket', enabled: enabled(websocket) }),
+    ...(connect ? [message({ upgrade_type: 'CONNECT', enabled: enabled(connect) })] : []),
+  ];
 }

@@ -72,10 +72,12 @@ function target(destinations: readonly Destination[], secrets: Secrets): Message
   return { weighted_clusters: { clusters } };
 }
 
+/** Returns the `upgrade_configs` of a route. */
 function upgrades(list: Route['options']['upgrades'] = []): Message[] {
-  return list.flatMap(({ websocket, connect }) => [
+  return list.flatMap(({ websocket, connect, connectTerminate }) => [
     ...(websocket ? [{ upgrade_type: 'websocket', enabled: websocket.enabled ?? true }] : []),
     ...(connect ? [{ upgrade_type: 'CONNECT', enabled: connect.enabled ?? true }] : []),
+    ...(connectTerminate ? [{ upgrade_type: 'CONNECT', connect_config: {} }] : []),
   ]);
 }
 

@@ -63,8 +63,8 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   knative: f.anything('Deprecated; serves Knative ingresses.', f.leftOut),
   ipV4Only: f.flag('Uses only the IPv4 addresses of upstreams with DNS names.'),
   discovery: f.of(discovery, 'Discovery.'),
-  consul: f.of(ConsulSettings, 'Connection to Consul.', f.notYet),
-  consulDiscovery: f.of(ConsulDiscovery, 'Upstreams from Consul.', f.notYet),
+  consul: f.of(ConsulSettings, 'Connection to Consul.', f.leftOut),
+  consulDiscovery: f.of(ConsulDiscovery, 'Upstreams from Consul.', f.leftOut),
   extensions: f.group('Settings of extensions.', f.notYet, { configs: f.map(f.anything(), 'Settings by extension.') }),
   observabilityOptions: f.of(observability, 'Dashboards and metrics.', f.notYet),
   upstreamOptions: f.group('Defaults of upstreams.', {

@@ -34,7 +34,7 @@ const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
     ref: f.ref('The Service.'),
     port: f.int('Port of the Service.', PORT),
   }),
-  consul: f.group('A service in Consul.', f.notYet, {
+  consul: f.group('A service in Consul.', f.leftOut, {
     serviceName: f.text('Name of the service.'),
     tags: f.texts('Tags that instances must have.'),
     dataCenters: f.texts('Data centers. Empty: all.'),

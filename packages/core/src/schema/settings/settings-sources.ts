@@ -7,7 +7,7 @@ const key = f.block({ rootKey: f.text('Root key of all others.', { default: 'gw'
 export const ConfigSources = {
   kubernetesConfigSource: f.empty('The Kubernetes API.', f.notYet),
   directoryConfigSource: f.of(directory, 'Files `<dir>/<plural>/<namespace>/<name>.yaml`.', f.notYet),
-  consulKvSource: f.of(key, 'The key-value store of Consul.', f.notYet),
+  consulKvSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;
 
 const vault = f.block({
@@ -67,5 +67,5 @@ export const SecretOptions = f.named<SecretOptions>('SecretOptions', secretOptio
 export const ArtifactSources = {
   kubernetesArtifactSource: f.empty('The Kubernetes API.', f.notYet),
   directoryArtifactSource: f.of(directory, 'Files.', f.notYet),
-  consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.notYet),
+  consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;

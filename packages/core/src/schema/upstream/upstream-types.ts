@@ -109,7 +109,7 @@ export const AzureUpstream = f.named<AzureUpstream>('AzureUpstream', azure);
 export const UPSTREAM_TYPES = {
   static: f.of(StaticUpstream, 'A fixed list of hosts.'),
   kube: f.of(KubeUpstream, 'A Kubernetes Service.', f.notYet),
-  consul: f.of(ConsulUpstream, 'A service in Consul.', f.notYet),
+  consul: f.of(ConsulUpstream, 'A service in Consul.', f.leftOut),
   aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.leftOut),
   awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.leftOut),
   azure: f.of(AzureUpstream, 'Azure functions.', f.leftOut),

@@ -73,10 +73,24 @@ const checkShadowing: Check<Shadowing> = ({ upstream, hostRewriteLiteral }, at) 
   ...(hostRewriteLiteral ? checkRewriteHost(hostRewriteLiteral, [...at, 'hostRewriteLiteral']) : []),
 ];
 
-const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
-  const types = upgrades.map((upgrade) => Object.keys(upgrade)[0]);
+/** Returns problems of the upgrades of a route. */
+export const checkUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => {
+  const types = upgrades.map(protocolOf);
   return types.flatMap((type, i) => [
     ...invalidUpgrade(type === undefined && 'the upgrade has no protocol', [...at, i]),
     ...invalidUpgrade(type && types.indexOf(type) < i && `the upgrade ${type} is listed twice`, [...at, i]),
   ]);
 };
+
+/** Returns problems of the upgrades of a listener, which terminates no tunnels. */
+export const checkListenerUpgrades: Check<readonly Upgrade[]> = (upgrades, at) => [
+  ...checkUpgrades(upgrades, at),
+  ...upgrades.flatMap(({ connectTerminate }, i) =>
+    invalidUpgrade(connectTerminate && 'connectTerminate is only allowed on routes', [...at, i, 'connectTerminate']),
+  ),
+];
+
+/** CONNECT requests are either forwarded or terminated. */
+function protocolOf(upgrade: Upgrade): string | undefined {
+  return upgrade.connectTerminate ? 'connect' : Object.keys(upgrade)[0];
+}
