@@ -86,6 +86,7 @@ export {
   type Loggers,
 } from './observe/logger.ts';
 export { logRejection } from './observe/rejection-log.ts';
+export { inflateSpec } from './syntax/compressed-spec.ts';
 export { printable, readableLine } from './observe/readable-line.ts';
 export type { RecentLines } from './observe/recent-lines.ts';
 export {

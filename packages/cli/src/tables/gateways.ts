@@ -1,3 +1,4 @@
+import { inflateSpec } from '@edge-gateway/core';
 import { dig, entries, items, text } from '../resources/objects.ts';
 import { statusCell } from '../resources/status.ts';
 import { nameOf, type Columns } from './columns.ts';
@@ -53,10 +54,21 @@ export const PROXY: Columns = {
   'Proxy Namespace': ({ metadata }) => metadata.namespace,
   'Created By': ({ metadata }) => text(metadata.labels, 'created_by'),
   Listeners: ({ spec }) =>
-    items(spec, 'listeners').map((one) => `${text(one, 'bindAddress')}:${text(one, 'bindPort')}`),
-  'Virtual Hosts': ({ spec }) => String(items(spec, 'listeners').flatMap(virtualHosts).length),
+    listenersOf(spec).map((one) => `${text(one, 'bindAddress')}:${text(one, 'bindPort')}`),
+  'Virtual Hosts': ({ spec }) => String(listenersOf(spec).flatMap(virtualHosts).length),
   Status: (object) => statusCell(object),
 };
+
+/** The listeners of a Proxy, also of a compressed one; none of one that cannot be read. */
+function listenersOf(spec: unknown): readonly unknown[] {
+  const compressed = text(spec, 'compressedSpec');
+  if (compressed === '') return items(spec, 'listeners');
+  try {
+    return items(inflateSpec(compressed), 'listeners');
+  } catch {
+    return [];
+  }
+}
 
 function virtualHosts(listener: unknown): unknown[] {
   const inner = items(listener, 'hybridListener', 'matchedListeners');

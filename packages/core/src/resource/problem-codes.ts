@@ -75,6 +75,7 @@ export const SEMANTIC_CODES = {
   INVALID_MATCHER: 'A matcher without a path.',
   INVALID_OUTLIER_DETECTION: 'Outlier detection without an interval.',
   INVALID_PATH: 'A path with characters or segments that are not allowed.',
+  INVALID_PROXY: 'A Proxy whose compressed listeners cannot be read.',
   INVALID_RATE_LIMIT: 'A rate limit with an invalid unit, interval, name or size, or without actions.',
   INVALID_RBAC: 'A policy with invalid expressions; methods that no request can have are a warning.',
   NO_EFFECT: 'Options that have no effect as they are written; a warning.',

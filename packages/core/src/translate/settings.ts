@@ -16,6 +16,8 @@ export interface TranslationSettings {
   readonly writeNamespace: string;
   readonly readGatewaysFromAllNamespaces: boolean;
   readonly translateEmptyGateways: boolean;
+  /** Shows the specs of Proxies compressed. */
+  readonly compressedProxySpec: boolean;
   readonly isolateVirtualHosts: boolean;
   /** Default of `sslConfig.oneWayTls`, if any. */
   readonly oneWayTls: boolean | undefined;
@@ -60,6 +62,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
     writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
     readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,
     translateEmptyGateways: gateway.translateEmptyGateways ?? false,
+    compressedProxySpec: gateway.compressedProxySpec ?? false,
     isolateVirtualHosts: gateway.isolateVirtualHostsBySslConfig ?? false,
     oneWayTls: gateway.virtualServiceOptions?.oneWayTls,
     appendXForwardedHost: gw.istioOptions?.appendXForwardedHost,

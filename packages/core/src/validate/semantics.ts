@@ -3,6 +3,7 @@ import type { Kind, Resource } from '../resource/resource.ts';
 import type { AuthConfigSpec } from '../schema/kind/auth-config.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from '../schema/kind/gateway.ts';
 import type { GraphQLApiSpec } from '../schema/kind/graphql-api.ts';
+import type { ProxySpec } from '../schema/kind/proxy.ts';
 import type { RateLimitConfigSpec } from '../schema/route/rate-limit.ts';
 import type { RouteOptionSpec } from '../schema/kind/route-option.ts';
 import type { RouteTableSpec } from '../schema/kind/route-table.ts';
@@ -17,6 +18,7 @@ import { checkSecretEntries, checkSigningKey } from './auth/secret.ts';
 import { each, fields, type ResourceCheck } from './check.ts';
 import { checkGateway, checkMatchableHttp, checkMatchableTcp } from './gateway.ts';
 import { checkGraphQLApi } from './graphql-api.ts';
+import { checkProxy } from './proxy.ts';
 import { checkRateLimitConfig } from './rate-limit/rate-limit-rules.ts';
 import { checkWeighted } from './route/destination.ts';
 import { checkRoute } from './route/route.ts';
@@ -33,6 +35,7 @@ const CHECKS: Partial<Record<Kind, (spec: never, resource: Resource) => FieldPro
   GraphQLApi: (spec: GraphQLApiSpec) => checkGraphQLApi(spec, SPEC),
   MatchableHttpGateway: (spec: MatchableHttpGatewaySpec) => checkMatchableHttp(spec, SPEC),
   MatchableTcpGateway: (spec: MatchableTcpGatewaySpec) => checkMatchableTcp(spec, SPEC),
+  Proxy: (spec: ProxySpec) => checkProxy(spec, SPEC),
   RateLimitConfig: (spec: RateLimitConfigSpec) => checkRateLimitConfig(spec, SPEC),
   RouteOption: (spec: RouteOptionSpec) => fields(spec, SPEC, { options: checkRouteOptions }),
   RouteTable: ({ routes }: RouteTableSpec) => each(routes, ['spec', 'routes'], checkRoute),

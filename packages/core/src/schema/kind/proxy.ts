@@ -63,7 +63,9 @@ const listener = f.block(f.oneOf(['httpListener', 'tcpListener', 'hybridListener
 
 const fields = f.block({
   listeners: f.list(listener, 'The listeners. Written by the gateway; a Proxy that is read has no effect.'),
-  compressedSpec: f.text('The listeners, compressed and as base64.', f.notYet),
+  compressedSpec: f.text(
+    'The spec with its listeners as JSON, compressed by gzip and as base64; at most 64 MiB of JSON. Written with `gateway.compressedProxySpec` of the Settings.',
+  ),
 });
 /** `spec` of a Proxy, which translation writes. */
 export interface ProxySpec extends f.Static<typeof fields> {}

@@ -39,7 +39,7 @@ const gateway = f.block({
   ),
   translateEmptyGateways: f.flag('Listens even if no virtual service is selected.'),
   persistProxySpec: f.flag('Stores Proxies with the resources.', f.notYet),
-  compressedProxySpec: f.flag('Stores them compressed.', f.notYet),
+  compressedProxySpec: f.flag('Shows Proxies with `compressedSpec` instead of `listeners`.'),
   virtualServiceOptions: f.group('Defaults of virtual services.', {
     oneWayTls: f.flag('Default of `sslConfig.oneWayTls`.'),
   }),

@@ -3,6 +3,8 @@ import { sameList } from '../lists.ts';
 import type { TranslationInput } from '../input.ts';
 import type { Origin, Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';
+import { redact } from '../../security/redact.ts';
+import { compressSpec } from '../../syntax/compressed-spec.ts';
 import { freezeDeep } from './content.ts';
 import type {
   ConnectionMatch,
@@ -20,6 +22,8 @@ const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 }
 const LABELS = Object.freeze({ created_by: 'gw-gateway' });
 /** Cluster of routes with a broken reference in a Proxy. */
 const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
+/** Proxies whose spec is compressed. */
+const compressed = new WeakSet<Resource>();
 
 /** Returns the Proxy resources of the snapshots that have listeners, those of `memo` where nothing changed. */
 export function proxiesOf(
@@ -27,12 +31,19 @@ export function proxiesOf(
   { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
   memo: Memo | undefined,
 ): readonly Resource[] {
-  const namespace = settings.writeNamespace;
+  const { writeNamespace: namespace, compressedProxySpec: isCompressed } = settings;
   const proxies = [...snapshots.values()].flatMap((snapshot) => {
     if (snapshot.listeners.length === 0) return [];
     const isKnown = memo?.snapshots.get(snapshot.proxy)?.listeners === snapshot.listeners;
     const old = isKnown && memo.proxies.find(({ metadata }) => metadata.name === snapshot.proxy);
-    return old && old.metadata.namespace === namespace ? old : proxyResource(snapshot, namespace, derived);
+    if (old && old.metadata.namespace === namespace && compressed.has(old) === isCompressed) return old;
+    const proxy = proxyResource(snapshot, namespace, (listeners) => {
+      const spec = { listeners: listeners.map((listener) => listenerSpec(listener, derived)) };
+      // Nothing could hide its secrets later.
+      return isCompressed ? { compressedSpec: compressSpec(redact(spec)) } : spec;
+    });
+    if (isCompressed) compressed.add(proxy);
+    return proxy;
   });
   return sameList(proxies, memo?.proxies);
 }
@@ -41,14 +52,18 @@ export function proxiesOf(
  * Returns the Proxy resource of a snapshot: the same listeners in the shape of the resource. Its spec is made when it is read: it is as
  * large as the snapshot, and few read it.
  */
-function proxyResource(snapshot: Snapshot, namespace: string, derived: Derived): Resource {
+function proxyResource(
+  snapshot: Snapshot,
+  namespace: string,
+  specOf: (listeners: Snapshot['listeners']) => object,
+): Resource {
   let spec: object | undefined;
   return Object.freeze({
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Proxy',
     metadata: freezeDeep({ name: snapshot.proxy, namespace, labels: LABELS }),
     get spec() {
-      spec ??= freezeDeep({ listeners: snapshot.listeners.map((listener) => listenerSpec(listener, derived)) });
+      spec ??= freezeDeep(specOf(snapshot.listeners));
       return spec;
     },
     origin: ORIGIN,
