@@ -53,8 +53,7 @@ export const PROXY: Columns = {
   'Proxy Name': nameOf,
   'Proxy Namespace': ({ metadata }) => metadata.namespace,
   'Created By': ({ metadata }) => text(metadata.labels, 'created_by'),
-  Listeners: ({ spec }) =>
-    listenersOf(spec).map((one) => `${text(one, 'bindAddress')}:${text(one, 'bindPort')}`),
+  Listeners: ({ spec }) => listenersOf(spec).map((one) => `${text(one, 'bindAddress')}:${text(one, 'bindPort')}`),
   'Virtual Hosts': ({ spec }) => String(listenersOf(spec).flatMap(virtualHosts).length),
   Status: (object) => statusCell(object),
 };

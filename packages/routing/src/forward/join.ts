@@ -16,7 +16,7 @@ export function join(client: Duplex, tunnel: Duplex): void {
 /** Ends a connection after the other one has closed: what that one sent completely is still delivered. */
 function endAfter(connection: Duplex, other: Duplex): void {
   if (connection.destroyed) return;
-  if (!other.readableEnded) return abort(connection, other);
+  if (other.errored || !other.readableEnded) return abort(connection, other);
   if ('destroySoon' in connection) (connection as Socket).destroySoon();
   else (connection as ClientHttp2Stream).close();
 }

@@ -109,7 +109,8 @@ class Upgrade implements Limited {
     if (timeoutMs > 0) this.#deadline = this.#cluster.deadlines.start(this, timeoutMs, performance.now());
     if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
     try {
-      if (tunnel === 'terminate') this.#connect(host, (socket) => this.#accept({ status: 200, headers: [] }, socket, asked));
+      if (tunnel === 'terminate')
+        this.#connect(host, (socket) => this.#accept({ status: 200, headers: [] }, socket, asked));
       else if (this.#cluster.usesHttp2(isHttp2)) this.#openStream(host, asked);
       else if (tunnel === 'forward') this.#sendConnect(host, asked);
       else this.#sendHandshake(host, asked);
@@ -226,7 +227,11 @@ class Upgrade implements Limited {
   }
 
   /** Opens the tunnel towards the client, and joins both. */
-  #accept({ status, headers }: Pick<ResponseHead, 'status' | 'headers'>, tunnel: Socket | ClientHttp2Stream, asked: Asked): void {
+  #accept(
+    { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
+    tunnel: Socket | ClientHttp2Stream,
+    asked: Asked,
+  ): void {
     const socket = this.#socket;
     this.#abort = undefined;
     let head: string;
@@ -292,7 +297,7 @@ class Upgrade implements Limited {
 
   /** Ends the upgrade before the tunnel exists, with a response of the gateway. */
   fail(reason: FailureReason): void {
-    if (this.#status !== 0) return;
+    if (this.#isOver) return;
     this.#stopWaiting?.();
     this.#responded(reason.failure.status);
     const { flags, details, cause } = reason;

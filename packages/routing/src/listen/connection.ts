@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { linger, setCloseDelay } from '@edge-gateway/core';
 import { localEndOf } from '../format/local-end.ts';
 import { Http2Response } from './http2/http2-response.ts';
+import { UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 
 const NONE: readonly ServerResponse[] = [];
@@ -93,6 +94,12 @@ export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerRespo
   const { idleTimeoutMs, streamIdleTimeoutMs } = connection.limits;
   // With a timeout between requests, Node itself sets the timer again.
   if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(streamIdleTimeoutMs));
+}
+
+/** Returns the longest pause of an upgraded connection in milliseconds, if its route has no limit of its own; 0 is no limit. */
+export function idleLimitOf(socket: object): number {
+  const limits = socket instanceof UpgradeStream ? socket.req.limits : connectionOf(socket)?.limits;
+  return limits?.streamIdleTimeoutMs ?? 0;
 }
 
 /** Returns true if no request is in progress and none has begun to arrive. */

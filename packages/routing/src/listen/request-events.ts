@@ -203,7 +203,9 @@ function tunnelHead<T extends IncomingMessage>(req: T): T {
   if (!asksForTunnel(req)) return req;
   const target = req.url ?? '';
   req.headers.host = target;
-  req.rawHeaders = req.rawHeaders.map((text, i, all) => (i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text));
+  req.rawHeaders = req.rawHeaders.map((text, i, all) =>
+    i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text,
+  );
   return req;
 }
 

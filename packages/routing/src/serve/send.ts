@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { DynamicDestination, Handler } from '@edge-gateway/core';
 import type { UpstreamReply } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
@@ -6,9 +7,9 @@ import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
 import { asksForTunnel, checkOwnUpgrade } from '../check/check-head.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
-import { suspendIdleTimeout } from '../listen/connection.ts';
+import { idleLimitOf, suspendIdleTimeout } from '../listen/connection.ts';
 import { DEFAULT_LIMITS } from '../listen/limits.ts';
-import { streamLimitsOf, type StreamPolicy } from '../route/options/stream-limits.ts';
+import { streamLimitsOf, type StreamLimits, type StreamPolicy } from '../route/options/stream-limits.ts';
 import { DEFAULT_UPGRADES, type UpgradeKind } from '../route/options/upgrades.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { sessionHeader } from './host-choice.ts';
@@ -97,7 +98,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
   if (request.settings.session) bindSession(request, upstream);
   const isTunnel = asksForTunnel(request.req);
   const { upgrades = DEFAULT_UPGRADES, stream } = request.policy ?? {};
-  if (stream) limitStream(request, stream);
+  limitUpgrade(request, stream, socket);
   request.sending();
   const takeBack = isTunnel ? request.detachSocket(socket as Socket) : request.releaseSocket(socket as Socket);
   const { webSockets, stats } = request.environment;
@@ -138,6 +139,15 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     },
   });
   request.release();
+}
+
+/** An upgraded connection has no listener that limits its pauses: the limit of the listener is applied here too. */
+function limitUpgrade(request: RoutedRequest, policy: StreamPolicy | undefined, socket: Duplex): void {
+  const { idleMs, durationMs }: StreamLimits = policy
+    ? streamLimitsOf(policy, request.head.headers)
+    : { idleMs: undefined, durationMs: 0 };
+  request.streamLimits = { idleMs: idleMs ?? idleLimitOf(socket), durationMs };
+  suspendIdleTimeout(request.req, request.res);
 }
 
 /** Ends a response that pauses for too long, or whose client has left: nothing else reads the connection of the client. */

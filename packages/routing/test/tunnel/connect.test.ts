@@ -66,7 +66,17 @@ describe('CONNECT', () => {
 
   for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
     describe(`over ${version}`, () => {
-      const request = async (port: number): Promise<{ status: number; text: () => string; write(text: string): void; end(): void; ended: () => boolean; closed: () => boolean; headers: string }> => {
+      const request = async (
+        port: number,
+      ): Promise<{
+        status: number;
+        text: () => string;
+        write(text: string): void;
+        end(): void;
+        ended: () => boolean;
+        closed: () => boolean;
+        headers: string;
+      }> => {
         if (version === 'HTTP/1.1') {
           const end = await http1Request(port);
           return {
@@ -82,7 +92,9 @@ describe('CONNECT', () => {
         const end = await http2Request(port);
         return {
           status: end.status!,
-          headers: Object.entries(end.headers).map(([name, value]) => `${name}: ${String(value)}`).join('\r\n'),
+          headers: Object.entries(end.headers)
+            .map(([name, value]) => `${name}: ${String(value)}`)
+            .join('\r\n'),
           text: () => end.text,
           write: (text) => void end.stream.write(text),
           end: () => void end.stream.end(),
@@ -158,7 +170,8 @@ describe('CONNECT', () => {
       });
 
       it('passes on the response of a proxy that refuses, and closes the tunnel', async () => {
-        const response = 'HTTP/1.1 407 Proxy Authentication Required\r\nx-reason: none\r\ncontent-length: 4\r\n\r\nwho?';
+        const response =
+          'HTTP/1.1 407 Proxy Authentication Required\r\nx-reason: none\r\ncontent-length: 4\r\n\r\nwho?';
         const { port } = await http1Proxy(response);
         const gateway = await tunnelGateway({ port, routes: [FORWARDED] });
         const client = await request(gateway.port);
@@ -259,7 +272,11 @@ describe('CONNECT', () => {
       option: 'rbac',
       stage: 'rbac',
       compile: () =>
-        function guard(req: { method?: string; headers: Record<string, unknown> }, res: { writeHead(status: number): { end(): void } }, next: () => void) {
+        function guard(
+          req: { method?: string; headers: Record<string, unknown> },
+          res: { writeHead(status: number): { end(): void } },
+          next: () => void,
+        ) {
           seen.push(`${req.method} ${String(req.headers['host'])}`);
           if (req.headers['authorization']) next();
           else res.writeHead(401).end();

@@ -85,7 +85,11 @@ interface Opened {
   isOver(): boolean;
 }
 
-async function openWebSocket(gateway: TunnelGateway, version: 1 | 2, more: Record<string, string> = {}): Promise<Opened> {
+async function openWebSocket(
+  gateway: TunnelGateway,
+  version: 1 | 2,
+  more: Record<string, string> = {},
+): Promise<Opened> {
   if (version === 2) {
     const end = await http2Request(gateway.port, webSocketHead({ 'sec-websocket-protocol': 'chat', ...more }));
     return {
@@ -214,7 +218,10 @@ describe('WebSockets of clients and upstreams of both versions', () => {
           else res.writeHead(401).end('who?');
         },
     };
-    const gateway = await webSockets(upstream.port, { routes: [{ options: { rbac: {} } }], concerns: [guard as never] });
+    const gateway = await webSockets(upstream.port, {
+      routes: [{ options: { rbac: {} } }],
+      concerns: [guard as never],
+    });
     const rejected = await openWebSocket(gateway, 2);
     expect(rejected.status).to.equal(401);
     await until(() => rejected.text() === 'who?' && rejected.isOver());
@@ -268,7 +275,10 @@ async function mixedServer(): Promise<{ port: number }> {
       const isHttp2 = first.toString('latin1').startsWith('PRI ');
       const to = connect(isHttp2 ? http2.port : http1.port, '127.0.0.1');
       to.on('error', () => {}).write(first);
-      socket.on('error', () => {}).pipe(to).pipe(socket);
+      socket
+        .on('error', () => {})
+        .pipe(to)
+        .pipe(socket);
     });
   });
   const port = await listen(server);

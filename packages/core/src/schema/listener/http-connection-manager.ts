@@ -93,7 +93,10 @@ const fields = f.block(f.oneOf(['properCaseHeaderKeyFormat', 'preserveCaseHeader
   ),
   stripAnyHostPort: f.flag('Removes the port from the host before matching.'),
   tracing: f.of(ListenerTracing, 'Sends spans of requests to a collector. Default: none.'),
-  upgrades: f.list(Upgrade, 'Protocol upgrades of routes without settings of their own. WebSocket is allowed unless it is listed as disabled, CONNECT only if it is listed.'),
+  upgrades: f.list(
+    Upgrade,
+    'Protocol upgrades of routes without settings of their own. WebSocket is allowed unless it is listed as disabled, CONNECT only if it is listed.',
+  ),
   forwardClientCertDetails: f.choice(
     ['SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY'],
     'How `x-forwarded-client-cert` is handled. It is only sent if the client has a verified certificate, except with ALWAYS_FORWARD_ONLY.',

@@ -105,7 +105,10 @@ const route = f.block(
     faults: f.of(Faults, 'Fault injection.'),
     shadowing: f.of(Shadowing, 'Sends a copy of requests to another upstream.'),
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.'),
-    upgrades: f.list(Upgrade, 'Protocol upgrades. What is not listed is as in `httpConnectionManagerSettings.upgrades`.'),
+    upgrades: f.list(
+      Upgrade,
+      'Protocol upgrades. What is not listed is as in `httpConnectionManagerSettings.upgrades`.',
+    ),
     tracing: f.of(RouteTracing, 'Tracing of this route.'),
     envoyMetadata: f.map(
       f.anything(),

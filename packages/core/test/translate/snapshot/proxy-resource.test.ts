@@ -14,7 +14,9 @@ const SHOP = {
   spec: {
     virtualHost: {
       domains: ['*'],
-      options: { headerManipulation: { requestHeadersToAdd: [{ header: { key: 'x-api-key', value: 'hidden-value' } }] } },
+      options: {
+        headerManipulation: { requestHeadersToAdd: [{ header: { key: 'x-api-key', value: 'hidden-value' } }] },
+      },
       routes: [{ matchers: [{ prefix: '/' }], directResponseAction: { status: 200 } }],
     },
   },
@@ -52,7 +54,10 @@ describe('the Proxy resource', () => {
     await controlPlane.start();
     const forms = (): string[] => controlPlane.state!.proxies.flatMap(({ spec }) => Object.keys(spec as object));
     expect(forms()).to.deep.equal(['listeners']);
-    for (const [isCompressed, form] of [[true, 'compressedSpec'], [false, 'listeners']] as const) {
+    for (const [isCompressed, form] of [
+      [true, 'compressedSpec'],
+      [false, 'listeners'],
+    ] as const) {
       source.set('resources', [SHOP, SETTINGS(isCompressed)]);
       await new Promise<void>((resolve) => {
         const stop = controlPlane.subscribe(() => forms()[0] === form && (resolve(), setImmediate(() => stop())));

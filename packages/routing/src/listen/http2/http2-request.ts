@@ -29,12 +29,13 @@ export interface RequestObserver {
 export class Http2Request extends IncomingMessage {
   readonly stream: ServerHttp2Stream;
   readonly isHttp2 = true;
-  readonly #limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders'>;
+  readonly limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders' | 'streamIdleTimeoutMs'>;
   #observer: RequestObserver | undefined;
   #bytes = 0;
   #held = 0;
   #reads = false;
   #isStopped = false;
+  #isReset = false;
   #isUnlimited = false;
   /** True once it is a tunnel: its client may send as long as it wants, also after the end of the response. */
   isTunnel = false;
@@ -42,7 +43,7 @@ export class Http2Request extends IncomingMessage {
   constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, limits: ListenLimits) {
     super(socket);
     this.stream = stream;
-    this.#limits = limits;
+    this.limits = limits;
     this.httpVersion = '2.0';
     this.httpVersionMajor = 2;
     this.httpVersionMinor = 0;
@@ -118,6 +119,11 @@ export class Http2Request extends IncomingMessage {
     this.count(chunk.length);
   }
 
+  /** Nothing more arrives. Node ends a stream that the client has reset like a complete one, but closes it first. */
+  last(): void {
+    this.#isReset = this.stream.closed;
+  }
+
   /** Counts what nobody has read yet. */
   count(added = 0): void {
     const held = this.readableLength + this.stream.readableLength + added;
@@ -134,16 +140,17 @@ export class Http2Request extends IncomingMessage {
 
   receive(chunk: Buffer): void {
     if (this.#isStopped) return;
-    const { maxBodyBytes } = this.#limits;
+    const { maxBodyBytes } = this.limits;
     this.#bytes += chunk.length;
-    if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes) return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
+    if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes)
+      return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
     if (!this.push(chunk)) this.stream.pause();
     this.count();
   }
 
   receiveTrailers(raw: string[]): void {
-    if (raw.length > 2 * this.#limits.maxHeaders) return this.#stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
+    if (raw.length > 2 * this.limits.maxHeaders) return this.#stop(refusal('ERR_ROUTING_TOO_MANY_HEADERS'));
     const detail = forbiddenTrailer(raw);
     if (detail !== undefined) return this.#stop(refusal('ERR_ROUTING_BAD_TRAILER', { detail }));
     trimValues(raw);
@@ -152,8 +159,7 @@ export class Http2Request extends IncomingMessage {
 
   finish(): void {
     if (this.#isStopped) return;
-    // Node ends a stream that the client has reset without an error like a complete one.
-    if (this.stream.aborted) return this.abort();
+    if (this.#isReset || this.stream.aborted) return this.abort();
     this.complete = true;
     this.#observer?.onComplete();
     this.push(null);
@@ -170,6 +176,7 @@ const push = Readable.prototype.push;
 
 function pushCounted(this: ServerHttp2Stream, chunk: Buffer | null): boolean {
   if (chunk) (this as Carrier)[REQUEST].arrive(chunk);
+  else (this as Carrier)[REQUEST].last();
   return push.call(this, chunk);
 }
 

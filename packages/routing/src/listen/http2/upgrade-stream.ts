@@ -173,6 +173,8 @@ export class UpgradeStream extends Duplex {
   readonly #closed = (): void => {
     if (this.destroyed) return;
     const isReset = !this.req.complete || !this.writableFinished;
-    this.destroy(isReset ? Object.assign(new Error('the client closed the stream'), { code: 'ECONNRESET' }) : undefined);
+    this.destroy(
+      isReset ? Object.assign(new Error('the client closed the stream'), { code: 'ECONNRESET' }) : undefined,
+    );
   };
 }

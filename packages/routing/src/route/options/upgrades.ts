@@ -33,7 +33,10 @@ export function allowsUpgrade({ websocket, connect }: Upgrades, kind: UpgradeKin
 const hostsWithWebSockets = new WeakMap<VirtualHost, boolean>();
 
 /** Returns true if a listener or one of its routes allows WebSockets. */
-export function allowsWebSockets({ httpOptions, virtualHosts }: Pick<Listener, 'httpOptions' | 'virtualHosts'>): boolean {
+export function allowsWebSockets({
+  httpOptions,
+  virtualHosts,
+}: Pick<Listener, 'httpOptions' | 'virtualHosts'>): boolean {
   const written = httpOptions.httpConnectionManagerSettings?.upgrades;
   return compileUpgrades(written, DEFAULT_UPGRADES).websocket || virtualHosts.some(hasWebSockets);
 }
@@ -42,7 +45,9 @@ export function allowsWebSockets({ httpOptions, virtualHosts }: Pick<Listener, '
 function hasWebSockets(host: VirtualHost): boolean {
   let known = hostsWithWebSockets.get(host);
   if (known === undefined) {
-    known = host.routes.some(({ options }) => options.upgrades?.some(({ websocket }) => websocket?.enabled !== false && websocket));
+    known = host.routes.some(({ options }) =>
+      options.upgrades?.some(({ websocket }) => websocket?.enabled !== false && websocket),
+    );
     hostsWithWebSockets.set(host, known);
   }
   return known;

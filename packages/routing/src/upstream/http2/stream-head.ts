@@ -3,7 +3,14 @@ import { RequestHeadError, UpstreamProtocolError } from '../../http1/errors.ts';
 import { trimmedValue } from '../../http1/field-value.ts';
 import { sameName } from '../../http1/flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from '../../http1/hop-by-hop.ts';
-import { checkField, checkTarget, checkTunnelAuthority, isFraming, sendsEmptyLength, type Framing } from '../../http1/request-head.ts';
+import {
+  checkField,
+  checkTarget,
+  checkTunnelAuthority,
+  isFraming,
+  sendsEmptyLength,
+  type Framing,
+} from '../../http1/request-head.ts';
 import type { RequestLine } from '../../http1/request-head.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 
@@ -70,7 +77,11 @@ export function tunnelHeaders(
 ): string[] {
   const kept = headers.filter((_text, i) => !sameName(headers[i - (i % 2)]!, WEBSOCKET_KEY));
   if (protocol === undefined) {
-    const [, , , , , authority = '', , , ...rest] = requestHeaders({ method: 'CONNECT', path: '/', headers: kept }, target, undefined);
+    const [, , , , , authority = '', , , ...rest] = requestHeaders(
+      { method: 'CONNECT', path: '/', headers: kept },
+      target,
+      undefined,
+    );
     checkTunnelAuthority(authority);
     return [':method', 'CONNECT', ':authority', authority, ...rest];
   }
