@@ -223,7 +223,7 @@ function handlersByName(serving: ServeListener, webSockets: OpenWebSockets): (na
     const handler: Handler = function listener(req, res) {
       serving.request(name, { req, res }, LISTENING);
     };
-    handler.upgrade = (req, socket, head) => serving.upgrade(name, { req, socket, head }, LISTENING);
+    handler.upgrade = handler.connect = (req, socket, head) => serving.upgrade(name, { req, socket, head }, LISTENING);
     handler.drain = () => webSockets.close(name);
     handlers.set(name, handler);
     return handler;

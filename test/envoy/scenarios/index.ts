@@ -1,6 +1,7 @@
 import type { Group } from '../scenario.ts';
 import { bodies } from './bodies.ts';
 import { bufferLimits } from './buffer.ts';
+import { connect } from './connect.ts';
 import { cors } from './cors.ts';
 import { csrf } from './csrf.ts';
 import { direct } from './direct.ts';
@@ -33,6 +34,7 @@ import { upgrades } from './upgrades.ts';
 export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   bodies,
   bufferLimits,
+  connect,
   cors,
   csrf,
   direct,

@@ -102,6 +102,8 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_http_downstream_cx_rx_bytes_total: 'Bytes received from clients.',
   envoy_http_downstream_cx_total: 'Client connections.',
   envoy_http_downstream_cx_tx_bytes_total: 'Bytes sent to clients.',
+  envoy_http_downstream_cx_upgrades_active: 'Open WebSockets and tunnels.',
+  envoy_http_downstream_cx_upgrades_total: 'WebSockets and tunnels.',
   envoy_http_downstream_rq_active: 'Requests in progress.',
   envoy_http_downstream_rq_completed: 'Requests that were completed.',
   envoy_http_downstream_rq_http1_total: 'Requests over HTTP/1.1.',

@@ -1,4 +1,4 @@
-import type { Listener, RestCall, Snapshot } from '@edge-gateway/core';
+import type { Listener, RestCall, Snapshot, SnapshotUpstream } from '@edge-gateway/core';
 import { hostOf } from '../http1/authority.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import {
@@ -13,6 +13,7 @@ import type { RouteEntry } from '../route/match/route-index.ts';
 import { explainLate } from './explained-function.ts';
 import { ExplainedHosts } from './explained-hosts.ts';
 import { explainLookup } from './explained-lookup.ts';
+import type { UpgradeKind } from '../route/options/upgrades.ts';
 import { prepareResponder, prepareUpstream, type SendProblem } from '../serve/outgoing-request.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { ExplainedRequest } from './explained-request.ts';
@@ -81,11 +82,12 @@ function explainDestination(
   const hosts = upstream && new ExplainedHosts(upstream, request.hostStates?.(upstream.name));
   const outgoing = request.copyFor(destination, destination);
   const { head } = outgoing;
+  const upgrade = upgradeOf(request.req);
   const problem = prepareUpstream(outgoing, {
     destination,
     action,
     upstream: namesHost ? ANY_HOST : hosts,
-    upgrade: upgradeOf(request.req),
+    upgrade,
   });
   const { pickContext } = outgoing;
   const picked = hosts?.pick(pickContext);
@@ -105,7 +107,9 @@ function explainDestination(
     ...(host && { host }),
     ...(lookup?.namedHost && { namedHost: lookup.namedHost }),
     ...(late.body !== undefined && { body: late.body }),
-    url: lookup ? lookup.origin && lookup.origin + head.path : urlOf(picked, upstream?.tls === true, head.path),
+    url: lookup
+      ? lookup.origin && lookup.origin + head.path
+      : urlOf(picked, schemeOf(upstream, action, upgrade), head.path),
     method: head.method,
     headers,
     timeoutMs: (outgoing.policy ?? action.policy).timeoutMs,
@@ -134,6 +138,16 @@ function replyOf(
   return picked ? undefined : { status, body: message, reason };
 }
 
-function urlOf(host: Host | undefined, tls: boolean, path: string): string {
-  return host ? `${tls ? 'https' : 'http'}://${hostOf(host)}${path}` : '';
+/** A tunnel that ends at the gateway has no HTTP behind it. */
+function schemeOf(
+  upstream: SnapshotUpstream | undefined,
+  { policy }: ForwardAction,
+  upgrade: UpgradeKind | undefined,
+): string {
+  if (upgrade === 'connect' && policy.upgrades.connect === 'terminate') return 'tcp';
+  return upstream?.tls === true ? 'https' : 'http';
+}
+
+function urlOf(host: Host | undefined, scheme: string, path: string): string {
+  return host ? `${scheme}://${hostOf(host)}${path}` : '';
 }

@@ -35,8 +35,9 @@ export interface ServeParts {
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** An upgrade that no listener serves. */
-const NO_TUNNEL = refusal('ERR_ROUTING_UPGRADE');
+const NO_TUNNEL = refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' });
+/** An extended CONNECT for another protocol than WebSocket. */
+const UNKNOWN_PROTOCOL = refusal('ERR_ROUTING_UPGRADE', { detail: 'protocol' });
 /** Memory is measured again before this time. */
 const RETRY = { headers: ['retry-after', '1'] };
 
@@ -99,16 +100,15 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   function tunnel(exchange: Http2Exchange): void {
     const { req, res, head } = exchange;
     const { protocol } = head;
-    const isKnown = protocol === undefined || protocol.toLowerCase() === 'websocket';
-    if (isKnown && protocol !== undefined) becomeHandshake(req);
-    const refused =
-      checkSyntax(req) ??
-      head.problem ??
-      (isKnown && handler.upgrade ? check(req, exchange, protocol !== undefined) : NO_TUNNEL);
+    const isWebSocket = protocol?.toLowerCase() === 'websocket';
+    const serve = protocol === undefined ? handler.connect : handler.upgrade;
+    if (isWebSocket) becomeHandshake(req);
+    const unserved = protocol === undefined || isWebSocket ? (serve ? undefined : NO_TUNNEL) : UNKNOWN_PROTOCOL;
+    const refused = checkSyntax(req) ?? head.problem ?? unserved ?? check(req, exchange, isWebSocket);
     if (refused) return refuse.stream(exchange, refused);
     exchange.handled = true;
     const socket = new UpgradeStream(req, res as unknown as Http2Response);
-    upgradeTo(handler.upgrade!.bind(handler), [tunnelHead(req), socket, NO_BYTES]);
+    upgradeTo(serve!.bind(handler), [tunnelHead(req), socket, NO_BYTES]);
   }
 
   const http2: Http2Serve = {
@@ -150,9 +150,9 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       takeSocket(socket, (connection) => {
         countHttp1(connection);
         connection.upgraded = true;
-        const refused = check(req, connection) ?? (handler.upgrade ? undefined : NO_TUNNEL);
+        const refused = check(req, connection) ?? (handler.connect ? undefined : NO_TUNNEL);
         if (refused) refuse.socket(connection.socket, refused, req);
-        else upgradeTo(handler.upgrade!.bind(handler), [canonicalHead(req, connection), socket, head]);
+        else upgradeTo(handler.connect!.bind(handler), [canonicalHead(req, connection), socket, head]);
       });
     },
     clientError(error: ClientError, socket: Duplex) {

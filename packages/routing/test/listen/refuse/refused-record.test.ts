@@ -26,11 +26,7 @@ const TABLE: readonly (readonly [name: string, bytes: string, line: string])[] =
     '431 DPE http1.too_many_headers GET /x a -',
   ],
   ['TRACE', head('TRACE /x?y HTTP/1.1', 'x-a: 1'), '405 - ERR_ROUTING_METHOD_NOT_ALLOWED TRACE /x?y a 1'],
-  [
-    'CONNECT',
-    'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n',
-    '405 - ERR_ROUTING_METHOD_NOT_ALLOWED CONNECT a:443 a:443 -',
-  ],
+  ['CONNECT without a port', 'CONNECT a HTTP/1.1\r\nHost: a\r\n\r\n', '400 DPE ERR_ROUTING_BAD_TARGET CONNECT a a -'],
   ['HTTP/1.0', 'GET /x HTTP/1.0\r\nHost: a\r\n\r\n', '426 - low_version GET /x a -'],
   [
     'two lengths',
