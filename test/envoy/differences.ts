@@ -1158,6 +1158,8 @@ export const DIFFERENCES: readonly Difference[] = [
     envoy: 'It has none.',
     reason: 'It is a response of the upstream like any other.',
     scenarios: {
+      'CONNECT: that a proxy refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+      'CONNECT: that a proxy refuses with 500': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
       'upgrade: to websocket that the upstream refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
       'upgrade: to websocket that the upstream refuses in chunks': {
         'response x-envoy-upstream-service-time': ['(ms)', '-'],
@@ -1196,6 +1198,17 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {
       'upgrade: to websocket that the upstream refuses with 304': { 'response content-length': ['5', '-'] },
       'upgrade: to websocket that the upstream refuses with 304 and a body': { 'response content-length': ['5', '-'] },
+    },
+  },
+  {
+    topic: 'Connections and bodies',
+    gateway:
+      '`Proxy-Authenticate` and `Proxy-Authorization` end at the gateway, also for CONNECT requests to a proxy behind it.',
+    envoy: 'They are passed on.',
+    reason:
+      'RFC 9110 §11.7: they belong to one connection. The credentials of clients are for policies of the gateway.',
+    scenarios: {
+      'CONNECT: that a proxy refuses': { 'response proxy-authenticate': ['-', 'Basic'] },
     },
   },
   {
