@@ -51,10 +51,10 @@ export interface ControlPlane {
   /** Resolves with the first complete state, even if resources in it are rejected. */
   start(): Promise<void>;
   /**
-   * Stores an observation about a resource: its problems and notes are part of the status. It is kept until it
-   * is replaced; `undefined` removes it.
+   * Stores an observation about a resource: its problems and notes are part of the status. It is kept until the same observer
+   * replaces it; `undefined` removes it.
    */
-  observe(key: ResourceKey, observed: Observed | undefined): void;
+  observe(key: ResourceKey, observed: Observed | undefined, observer?: string): void;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   close(): Promise<void>;
@@ -93,8 +93,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...[certificates, fromFiles, fromServers].filter((watch) => watch !== undefined),
     ...files.map((kind) => createWatchedFiles(kind, watchOptions)),
   ];
-  /** Observations other than those about watched files. */
-  const reported = new Map<ResourceKey, Observed>();
+  /** Observations other than those about watched files, by observer. */
+  const reported = new Map<ResourceKey, Map<string, Observed>>();
   function findUpstream(name: string): SnapshotUpstream | undefined {
     for (const { upstreams } of state?.snapshots.values() ?? []) {
       const found = upstreams.find((upstream) => upstream.name === name);
@@ -106,7 +106,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   function observe(keys: Iterable<ResourceKey>): ReadonlySet<ResourceKey> {
     return store.observe(
       [...keys].map((key) => {
-        const observed = mergeObserved([reported.get(key), ...watches.map((watch) => watch.observedOf(key))]);
+        const own = reported.get(key)?.values() ?? [];
+        const observed = mergeObserved([...own, ...watches.map((watch) => watch.observedOf(key))]);
         return [key, observed] as const;
       }),
     );
@@ -157,9 +158,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     secrets,
     start: () => source.start((change) => take(() => settleSource(change))),
-    observe(key, observed) {
-      if (observed) reported.set(key, observed);
-      else reported.delete(key);
+    observe(key, observed, observer = '') {
+      const known = reported.get(key) ?? new Map<string, Observed>();
+      if (observed) reported.set(key, known.set(observer, observed));
+      else if (known.delete(observer) && known.size === 0) reported.delete(key);
       take(() => observe([key]));
     },
     subscribe(listener) {

@@ -48,6 +48,17 @@ describe('observations of a resource', () => {
     expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
   });
 
+  it('of several observers stand beside each other', async () => {
+    const { controlPlane, status } = await start();
+    controlPlane.observe(KEY, OBSERVED);
+    controlPlane.observe(KEY, { problems: [], notes: ['a proxy serves it'] }, 'proxies');
+    expect(status().messages).to.deep.equal(['it was last seen today', 'a proxy serves it']);
+    controlPlane.observe(KEY, undefined);
+    expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw', messages: ['a proxy serves it'] });
+    controlPlane.observe(KEY, undefined, 'proxies');
+    expect(status()).to.deep.equal({ state: 'Accepted', reportedBy: 'gw' });
+  });
+
   it('stand beside the problems of the files that the resource names', async () => {
     const text = `apiVersion: gw.vendor.io/v1
 kind: Upstream
