@@ -17,6 +17,7 @@ export type {
   RouteVerdict,
 } from './explain/explanation.ts';
 export { createRouter, type Router, type RouterOptions } from './router.ts';
+export type { CompileFailure } from './serve/listener-table.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';
 export type {
   Forward,

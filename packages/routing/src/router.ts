@@ -29,7 +29,7 @@ import { orderConcerns } from './route/compile/chain.ts';
 import { corsConcern } from './route/options/cors.ts';
 import { csrfConcern } from './route/options/csrf.ts';
 import { faultConcern } from './route/options/faults.ts';
-import { createListenerTable } from './serve/listener-table.ts';
+import { createListenerTable, type CompileFailure } from './serve/listener-table.ts';
 import type { RequestRecord } from './format/record.ts';
 import { createGenerations } from './upstream/generations.ts';
 import { createServeListener, type Mount, type ServeListener } from './serve/serve-listener.ts';
@@ -82,7 +82,8 @@ export interface RouterOptions {
  * `listener(name)` is the handler of one listener; it stays the same function across `apply`.
  */
 export interface Router extends Handler {
-  apply(snapshot: Snapshot): void;
+  /** Returns what of the changed parts cannot be compiled; it responds with 500. */
+  apply(snapshot: Snapshot): readonly CompileFailure[];
   listener(name: string): Handler;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Writes the access log of a listener for a request that was rejected before the router. */
@@ -179,11 +180,12 @@ export function createRouter(options: RouterOptions = {}): Router {
     for (const log of table.get(name)?.logs ?? []) log.write(record);
   };
   return Object.assign(router, {
-    apply(snapshot: Snapshot): void {
+    apply(snapshot: Snapshot): readonly CompileFailure[] {
       generations.apply(snapshot.upstreams);
       proxies.apply(snapshot);
-      table.apply(snapshot);
+      const failures = table.apply(snapshot);
       own = options.listener ?? snapshot.listeners.find((each) => !each.ssl)?.name;
+      return failures;
     },
     listener: handlersByName(serving, webSockets),
     logRefused: logRequest,

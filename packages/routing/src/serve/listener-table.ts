@@ -60,16 +60,20 @@ export function createListenerTable(environment: ListenerEnvironment) {
 
   return {
     get: (name: string) => listeners.get(name),
-    /** Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request. */
-    apply: ({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>) =>
-      swap(
-        new Map(
-          next.flatMap(withParts).map((source) => {
-            const before = listeners.get(source.name);
-            return [source.name, compileListener(source, settings, environment, before)];
-          }),
-        ),
-      ),
+    /**
+     * Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request. Returns what of
+     * the changed parts cannot be compiled.
+     */
+    apply({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>): readonly CompileFailure[] {
+      const failures: CompileFailure[] = [];
+      const compiling = { ...environment, failures };
+      const compiled = next.flatMap(withParts).map((source) => {
+        const before = listeners.get(source.name);
+        return [source.name, compileListener(source, settings, compiling, before)] as const;
+      });
+      swap(new Map(compiled));
+      return failures;
+    },
     hostIdle,
     /** Ends unlimited responses such as subscriptions, including those of replaced virtual hosts. */
     drain() {
@@ -143,6 +147,17 @@ export interface CompiledListener extends RouteTable {
   readonly responses: ResponseStats;
 }
 
+/** A part of a snapshot that cannot be compiled: what it affects responds with 500. */
+export interface CompileFailure {
+  /** Name of the listener, or of a part of it. */
+  readonly listener: string;
+  /** Missing if the listener itself fails. */
+  readonly virtualHost?: string;
+  /** E.g. `routes[0]`; empty for the listener. */
+  readonly field: string;
+  readonly reason: string;
+}
+
 export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 'actions' | 'context'> {
   readonly sinks: Sinks;
   readonly collectors: Collectors;
@@ -153,7 +168,7 @@ export interface ListenerEnvironment extends Pick<HostEnvironment, 'concerns' | 
 function compileListener(
   source: Listener,
   written: SnapshotSettings,
-  environment: ListenerEnvironment,
+  environment: ListenerEnvironment & { readonly failures: CompileFailure[] },
   before?: CompiledListener,
 ): CompiledListener {
   const same =
@@ -162,6 +177,8 @@ function compileListener(
     before.source.routeOptions === source.routeOptions &&
     before.written === written;
   const { settings, failed } = same ? before : settingsOf(source, environment.context);
+  const { failures } = environment;
+  if (!same && failed !== undefined) failures.push({ listener: source.name, field: '', reason: failed });
   const shared = same ? before.shared : withListenerBlocks(written, source);
   const secretUsers = same ? before.secretUsers : new Set<VirtualHost>();
   const hostEnvironment = {
@@ -179,7 +196,11 @@ function compileListener(
   const changes = new Map<VirtualHost, CompiledHost | undefined>();
   for (const host of removed) changes.set(host, undefined);
   for (const host of [...stale, ...added]) {
-    if (!changes.has(host)) changes.set(host, compileVirtualHost(host, hostEnvironment));
+    if (changes.has(host)) continue;
+    const compiled = compileVirtualHost(host, hostEnvironment);
+    changes.set(host, compiled);
+    for (const { index, reason } of compiled.failures)
+      failures.push({ listener: source.name, virtualHost: host.name, field: `routes[${index}]`, reason });
   }
   const kept = same ? before.hosts : NO_HOSTS;
   const hosts = changes.size > 0 ? withChanges(kept, changes) : kept;

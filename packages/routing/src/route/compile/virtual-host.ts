@@ -3,6 +3,7 @@ import {
   type ActionKind,
   type Context,
   type Handler,
+  type Logger,
   type Responder,
   type Route,
   type SecretUse,
@@ -72,7 +73,8 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
       return { chain, headers, late, filters: filtersOf(late ? [...chain, ...late] : chain) };
     },
   };
-  const entries = entriesOf(source, routeEnvironment, context);
+  const failures: RouteFailure[] = [];
+  const entries = entriesOf(source, routeEnvironment, { log: context.log.get('config'), failures });
   const handlers: readonly (Handler | Responder)[] = [...chains.handlers, ...responders];
   return new CompiledHost({
     source,
@@ -82,9 +84,18 @@ export function compileVirtualHost(source: VirtualHost, environment: HostEnviron
     handlers: handlers.length > 0 ? handlers : NO_HANDLERS,
     shadows: shadows.length > 0 ? shadows : NO_SHADOWS,
     hold,
+    failures: failures.length > 0 ? failures : NO_FAILURES,
   });
 }
 
+/** A route that cannot be compiled: it responds with 500. */
+export interface RouteFailure {
+  /** Its place in the virtual host. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+const NO_FAILURES: readonly RouteFailure[] = Object.freeze([]);
 const NO_HANDLERS: readonly Handler[] = Object.freeze([]);
 const NO_SHADOWS: readonly Shadow[] = Object.freeze([]);
 
@@ -96,6 +107,7 @@ interface HostParts {
   readonly handlers: readonly (Handler | Responder)[];
   readonly shadows: readonly Shadow[];
   readonly hold: StateHold | undefined;
+  readonly failures: readonly RouteFailure[];
 }
 
 /** A virtual host ready to serve. A class, so that it does not refer to everything that its compilation used. */
@@ -107,17 +119,19 @@ export class CompiledHost {
   readonly virtualClusters: VirtualClusters | undefined;
   /** Closed when the host was removed and its last request has ended. */
   readonly handlers: readonly (Handler | Responder)[];
+  readonly failures: readonly RouteFailure[];
   inFlight = 0;
   retired = false;
   readonly #shadows: readonly Shadow[];
   readonly #hold: StateHold | undefined;
 
-  constructor({ source, index, secrets, virtualClusters, handlers, shadows, hold }: HostParts) {
+  constructor({ source, index, secrets, virtualClusters, handlers, shadows, hold, failures }: HostParts) {
     this.source = source;
     this.index = index;
     this.secrets = secrets;
     this.virtualClusters = virtualClusters;
     this.handlers = handlers;
+    this.failures = failures;
     this.#shadows = shadows;
     this.#hold = hold;
   }
@@ -140,18 +154,23 @@ function virtualClustersOf(source: VirtualHost, context: Context): VirtualCluste
   }
 }
 
-function entriesOf(source: VirtualHost, environment: RouteEnvironment, context: Context): RouteEntry<MatchedRoute>[] {
-  const log = context.log.get('config');
+function entriesOf(
+  source: VirtualHost,
+  environment: RouteEnvironment,
+  { log, failures }: { readonly log: Logger; readonly failures: RouteFailure[] },
+): RouteEntry<MatchedRoute>[] {
   const entries: RouteEntry<MatchedRoute>[] = [];
   let lastReason = '';
-  for (const route of source.routes) {
+  for (const [index, route] of source.routes.entries()) {
     const own = compileRoute(route, environment);
     for (const [j, matcher] of route.matchers.entries()) {
       const name = [route.name, 'matcher', j].join('-');
       const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
       entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, ...compiled } });
+      if (compiled.action.type !== 'failed') continue;
+      if (failures.at(-1)?.index !== index) failures.push({ index, reason: compiled.action.reason });
       // A reason that affects a whole virtual host is logged once.
-      if (compiled.action.type !== 'failed' || compiled.action.reason === lastReason) continue;
+      if (compiled.action.reason === lastReason) continue;
       lastReason = compiled.action.reason;
       log.error({ route: route.name, source: route.source, reason: lastReason }, 'invalid route, responding with 500');
     }
