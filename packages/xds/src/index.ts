@@ -5,7 +5,6 @@ export {
   type DiscoveryClientOptions,
 } from './client/discovery-client.ts';
 export { formatAddress, readServerAddresses, type ServerAddress } from './client/server-address.ts';
-export { applyReceived, type ApplyState } from './client/update-applier.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export {
   createDiscoveryServer,

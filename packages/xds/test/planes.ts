@@ -46,7 +46,7 @@ export function startProxy(
     node: { id: `node~${ports[0]}`, proxy: 'gateway-proxy', namespace: 'gw-system' },
     apply(state) {
       applied.push(state.snapshot);
-      return options.failing?.(state) ?? [];
+      return { failed: options.failing?.(state) ?? [] };
     },
     onAccepted: () => void accepted++,
     log: silentLoggers,

@@ -15,8 +15,9 @@ import {
 import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
 import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
+import { secretsOf } from '@edge-gateway/xds/resources';
 import { openAdminPorts } from './admin-ports.ts';
-import { createDataPlane, type DataPlane } from './data-plane.ts';
+import { createDataPlane, type AppliedState, type DataPlane } from './data-plane.ts';
 import { startDiscovery } from './discovery.ts';
 import { readErrorPages } from './error-pages.ts';
 import { portError } from './port-error.ts';
@@ -119,7 +120,7 @@ function protocolOf(listener: Listener | undefined): 'http' | 'https' | 'tcp' {
   return listener?.ssl ? 'https' : 'http';
 }
 
-type ListenResults = Awaited<ReturnType<DataPlane['apply']>>;
+type ListenResults = Awaited<AppliedState['listening']>;
 
 /** Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. */
 function firstResults(
@@ -136,9 +137,10 @@ function firstResults(
       upstreams: [],
       settings: DEFAULT_SNAPSHOT_SETTINGS,
     };
-    const missing = state.unservedListeners.get(settings.proxyName);
-    const applied = dataPlane.apply(snapshot, missing, state.resources);
-    first ??= applied;
+    const unserved = state.unservedListeners.get(settings.proxyName) ?? [];
+    const secrets = () => secretsOf(snapshot, state.resources, controlPlane.secrets);
+    const { listening } = dataPlane.apply({ snapshot, unserved, secrets });
+    first ??= listening;
   });
   return first ?? Promise.resolve([]);
 }

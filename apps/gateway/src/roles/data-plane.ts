@@ -4,9 +4,9 @@ import {
   DEFAULT_SNAPSHOT_SETTINGS,
   type CallUpstream,
   type Context,
-  type ControlPlaneState,
   type HostState,
   type Listener,
+  type ProxyRejection,
   type ResourceRef,
   type Snapshot,
   type SnapshotGraphQLApi,
@@ -17,16 +17,30 @@ import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer
 import {
   createListeners,
   createRouter,
+  type CompileFailure,
   type ListenersOptions,
   type ListenResult,
   type Listeners,
   type RouterOptions,
 } from '@edge-gateway/routing';
 import type { Store } from '@edge-gateway/rate-limit';
+import { TYPE, type Applied, type ProxyState } from '@edge-gateway/xds/resources';
 import { createConcerns } from '../concerns.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
+
+/** A state for a data plane. */
+export interface ServedState extends Pick<ProxyState, 'snapshot' | 'unserved'> {
+  /** Returns the secrets, for other processes; see `secretsOf`. */
+  readonly secrets: () => ProxyState['secrets'];
+}
+
+/** The result of a state that was applied. */
+export interface AppliedState extends Applied {
+  /** Resolves when the listeners are open, or have failed. */
+  readonly listening: Promise<readonly ListenResult[]>;
+}
 
 /** What serves one proxy, in this process or in workers, kept at the newest snapshot. */
 export interface DataPlane {
@@ -36,15 +50,8 @@ export interface DataPlane {
   readonly readiness: Readiness;
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
-  /**
-   * Applies a snapshot, and the listeners that resources require but that it does not contain. `resources` contain the secrets for other
-   * processes. Requests in progress finish on the previous snapshot.
-   */
-  apply(
-    snapshot: Snapshot,
-    missing?: readonly UnservedListener[],
-    resources?: ControlPlaneState['resources'],
-  ): Promise<readonly ListenResult[]>;
+  /** Applies a state. Requests in progress finish on the previous one. */
+  apply(state: ServedState): AppliedState;
   setHealthy(healthy: boolean): void;
   /** The GraphQL APIs of the newest snapshot, for the explorer. */
   readonly graphqlExplorer: Explorer;
@@ -164,14 +171,14 @@ export function createDataPlane(
     return { ...next, listeners: next.listeners.filter(({ name }) => open.has(name)) };
   }
 
-  function apply(next: Snapshot, absent: readonly UnservedListener[] = []): Promise<readonly ListenResult[]> {
+  function apply({ snapshot: next, unserved: absent }: ServedState): AppliedState {
     isReady();
     missing = absent;
     upstreams = new Map(next.upstreams.map((each) => [each.name, each]));
-    router.apply(next);
+    const failures = router.apply(next);
     snapshot = next;
     lastUpdated = new Date(context.now());
-    return listenLater(next);
+    return { failed: failures.map(rejectionOf), listening: listenLater(next) };
   }
 
   function listenLater(next: Snapshot): Promise<readonly ListenResult[]> {
@@ -222,6 +229,12 @@ export function createDataPlane(
       rateLimits?.close();
     },
   };
+}
+
+function rejectionOf({ listener, virtualHost, field, reason }: CompileFailure): ProxyRejection {
+  const at = { field, message: reason };
+  if (virtualHost === undefined) return { type: TYPE.listener, resource: listener, ...at };
+  return { type: TYPE.virtualHost, resource: `${listener}/${virtualHost}`, ...at };
 }
 
 function apisOf({ listeners }: Snapshot): SnapshotGraphQLApi[] {

@@ -1,6 +1,7 @@
-import type { HostState, LoggerName, LogLevel, StatName } from '@edge-gateway/core';
+import type { HostState, LoggerName, LogLevel, ProxyRejection, StatName } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListenAddress } from '@edge-gateway/routing';
+import type { ResourceDifference } from '@edge-gateway/xds/resources';
 import type { GatewaySettings } from '../settings.ts';
 
 /** What a worker needs before its first state. */
@@ -17,33 +18,11 @@ export interface WorkerSetup {
   readonly terminal: { readonly isTTY: boolean; readonly hasColors: boolean };
 }
 
-/** A part of a state: `id` stands for the object while it does not change. */
-export interface EncodedPart {
-  readonly id: number;
-  /** With the ids of nested parts in their place. */
-  readonly body: object;
-  /** The fields that are the id of a part. */
-  readonly one: readonly string[];
-  /** The fields that are lists of such ids. */
-  readonly many: readonly string[];
-}
-
 /** The change from one state to the next. */
 export interface StateChange {
   readonly revision: number;
-  /** New parts, nested ones before those that contain them. */
-  readonly parts: readonly EncodedPart[];
-  /** Ids of parts that are not used any more. */
-  readonly removed: readonly number[];
-  readonly snapshot: {
-    readonly proxy: string;
-    readonly version: string;
-    readonly settings: number;
-    readonly listeners: readonly number[];
-    readonly upstreams: readonly number[];
-  };
-  /** By `<namespace>/<name>`, and by the JSON of the references to files and discovered secrets. */
-  readonly secrets: readonly (readonly [string, number])[];
+  /** Of the types that changed. */
+  readonly types: readonly ({ readonly type: string } & ResourceDifference)[];
 }
 
 /** How the workers share ports. */
@@ -112,7 +91,8 @@ export type ToWorker =
   | { readonly type: 'close' };
 
 export type ToParent =
-  | { readonly type: 'applied'; readonly revision: number }
+  /** With what cannot be compiled; the version before is used. */
+  | { readonly type: 'applied'; readonly revision: number; readonly rejections: readonly ProxyRejection[] }
   | { readonly type: 'listening'; readonly report: ListeningReport }
   | { readonly type: 'charged'; readonly batch: ChargedBatch }
   | { readonly type: 'stats'; readonly report: StatsReport }

@@ -105,10 +105,15 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
       case 'setup':
         return;
       case 'state': {
-        const next = decoder.apply(message.change);
+        let opening: Promise<readonly ListenResult[]> = Promise.resolve([]);
+        const next = decoder.apply(message.change, ({ snapshot, unserved }) => {
+          const applied = dataPlane.apply({ snapshot, unserved, secrets: () => new Map() });
+          opening = applied.listening;
+          return applied;
+        });
         revision = next.revision;
-        void reportWhenOpen(dataPlane.apply(next.snapshot));
-        send({ type: 'applied', revision });
+        void reportWhenOpen(opening);
+        send({ type: 'applied', ...next });
         return;
       }
       case 'ports':

@@ -7,12 +7,13 @@ import {
   LOGGER_NAMES,
   ownPorts,
   type Context,
+  type ProxyRejection,
   type Snapshot,
   type UnservedListener,
 } from '@edge-gateway/core';
 import type { ListenAddress, ListenResult } from '@edge-gateway/routing';
 import { gatewayError } from '../error-codes.ts';
-import type { DataPlane } from '../roles/data-plane.ts';
+import type { AppliedState, DataPlane, ServedState } from '../roles/data-plane.ts';
 import { readErrorTemplates } from '../roles/error-pages.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSharedCounters } from './shared-counters.ts';
@@ -54,7 +55,7 @@ interface Slot {
 export function createWorkerPool(context: Context, settings: GatewaySettings): DataPlane {
   const { log, metrics, now } = context;
   const main = log.get('main');
-  const encoder = createStateEncoder(context.secrets);
+  const encoder = createStateEncoder();
   const sums = createStatSums(metrics);
   const workerLog = createWorkerLog(log, now);
   const output = createLineSink('/dev/stdout', { onProgress: () => relay.onProgress() });
@@ -90,6 +91,7 @@ export function createWorkerPool(context: Context, settings: GatewaySettings): D
   let lastUpdated = new Date(now());
   let missing: readonly UnservedListener[] = [];
   let ports: Omit<SharedPorts, 'opens'> = { version: 1, open: new Map(), claimed: [...ownPorts()] };
+  let applied: PromiseWithResolvers<readonly ProxyRejection[]> | undefined;
   let healthy = true;
   let draining = false;
   let closing = false;
@@ -104,9 +106,7 @@ export function createWorkerPool(context: Context, settings: GatewaySettings): D
   };
 
   const events: WorkerEvents = {
-    onApplied() {
-      if (workers().every(({ revision }) => revision === current?.revision)) current?.release();
-    },
+    onApplied: settleApplied,
     onListening() {
       updatePorts();
       const first = leader();
@@ -140,6 +140,7 @@ export function createWorkerPool(context: Context, settings: GatewaySettings): D
     const slot = slots[worker.number - 1]!;
     slot.worker = undefined;
     sums.remove(worker.number);
+    settleApplied();
     hosts.delete(worker.number);
     live.value = workers().length;
     if (worker.isClosing || closing || draining) return;
@@ -224,21 +225,28 @@ export function createWorkerPool(context: Context, settings: GatewaySettings): D
     return isSettled ? 'INITIALIZING' : 'PRE_INITIALIZING';
   }
 
-  async function apply(
-    next: Snapshot,
-    absent: readonly UnservedListener[] = [],
-    resources: Parameters<DataPlane['apply']>[2] = new Map(),
-  ): Promise<readonly ListenResult[]> {
+  /** Ends the wait for the workers once all have applied the newest state. */
+  function settleApplied(): void {
+    const all = workers();
+    if (!all.every(({ revision }) => revision === current?.revision)) return;
+    current?.release();
+    applied?.resolve(uniqueRejections(all));
+    applied = undefined;
+  }
+
+  function apply({ snapshot: next, unserved: absent, secrets }: ServedState): AppliedState {
     isReady();
     missing = absent;
     snapshot = next;
     lastUpdated = new Date(now());
     upstreams.apply(next);
-    current = encoder.encode({ snapshot: next, resources });
+    current = encoder.encode({ snapshot: next, unserved: absent, secrets: secrets() });
     updatePorts();
+    applied ??= Promise.withResolvers();
+    const later = applied.promise;
     for (const worker of workers()) worker.offer(current);
-    await settled.promise;
-    return leader()?.listening?.results.map(resultOf) ?? [];
+    const listening = settled.promise.then(() => leader()?.listening?.results.map(resultOf) ?? []);
+    return { failed: [], later, listening };
   }
 
   const rotation = setInterval(() => {
@@ -330,6 +338,12 @@ function followLevels(
     setLevel(level, name);
     onChange(LOGGER_NAMES.map((each) => [each, log.level(each)]));
   };
+}
+
+/** Returns what any of the workers rejects. */
+function uniqueRejections(all: readonly WorkerProcess[]): readonly ProxyRejection[] {
+  const found = all.flatMap(({ rejections }) => rejections);
+  return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 function resultOf({ error, ...at }: ListenReport): ListenResult {

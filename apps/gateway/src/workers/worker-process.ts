@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
-import type { HostState } from '@edge-gateway/core';
+import type { HostState, ProxyRejection } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import type { EncodedState } from './state-encoder.ts';
@@ -37,6 +37,8 @@ export class WorkerProcess {
   readonly startedAt = performance.now();
   /** The last report about its listeners. */
   listening: ListeningReport | undefined;
+  /** What it cannot compile of the state that it serves. */
+  rejections: readonly ProxyRejection[] = [];
   /** True once its listeners were open, or had failed. */
   isServing = false;
   /** True once it was told to end. */
@@ -163,6 +165,7 @@ export class WorkerProcess {
       case 'applied':
         this.#applied = this.#sent;
         this.#sent = undefined;
+        this.rejections = message.rejections;
         this.#events.onApplied(this);
         return this.#sendNext();
       case 'listening':

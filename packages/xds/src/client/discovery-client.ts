@@ -4,10 +4,10 @@ import type { Loggers, Metrics, ProxyRejection } from '@edge-gateway/core';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
 import { errorDetailOf } from '../protocol/rejection.ts';
+import { applyReceived, type Applied, type ApplyState } from '../resources/apply-received.ts';
 import type { StateDecoder } from '../resources/decode-state.ts';
 import { RESOURCE_TYPES, TYPE, typeName } from '../resources/resource-type.ts';
 import { formatAddress, type ServerAddress } from './server-address.ts';
-import { applyReceived, type ApplyState } from './update-applier.ts';
 import { createUpdateStats } from './update-stats.ts';
 
 /** Delays before a server is tried again, in milliseconds; each is up to twice the previous one, as in Envoy. */
@@ -132,11 +132,12 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     };
 
     /** Answers everything that was received. */
-    const answer = (found: readonly ProxyRejection[]): void => {
-      for (const { type, nonce, names } of unanswered) {
-        const own = found.filter(
-          (each) => each.type === type && (names.has(each.resource) || !isLater(type, each.resource, nonce)),
-        );
+    const answer = (found: readonly ProxyRejection[], to = unanswered): void => {
+      if (to === unanswered) unanswered = [];
+      if (isOver) return;
+      for (const each of to) {
+        const { type, nonce } = each;
+        const own = found.filter((rejection) => rejection.type === type && answererOf(rejection, to) === each);
         stats.get(type)![own.length > 0 ? 'rejected' : 'success'].value++;
         opened.write({
           type_url: type,
@@ -144,38 +145,42 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
           ...(own.length > 0 && { error_detail: errorDetailOf(own) }),
         });
       }
-      unanswered = [];
-    };
-    /** True if another of the responses has the resource. */
-    const isLater = (type: string, resource: string, nonce: string): boolean => {
-      const last = unanswered.findLast((each) => each.type === type);
-      return last?.nonce !== nonce || unanswered.some((each) => each.type === type && each.names.has(resource));
     };
 
     const applyAll = (): void => {
-      const before = rejections;
+      let applied: Applied;
       try {
-        rejections = applyReceived(decoder, options.apply);
+        applied = applyReceived(decoder, options.apply);
       } catch (error) {
         const { message } = error as Error;
         log.error({ reason: message }, 'update failed, the state before is served on');
         answer([{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }]);
         return end('update failed');
       }
-      for (const each of rejections) {
-        if (before.some((known) => isDeepStrictEqual(known, each))) continue;
-        const { type, resource, field, message: reason } = each;
-        log.error({ type: typeName(type), resource, field, reason }, 'part of an update rejected');
-      }
       isChanged = false;
+      const to = unanswered;
+      unanswered = [];
+      if (!applied.later) return settle(applied.failed, to);
+      void applied.later.then((found) => settle([...applied.failed, ...found], to));
       return undefined;
     };
 
+    const settle = (found: readonly ProxyRejection[], to: Unanswered[]): void => {
+      for (const each of found) {
+        if (rejections.some((known) => isDeepStrictEqual(known, each))) continue;
+        const { type, resource, field, message: reason } = each;
+        log.error({ type: typeName(type), resource, field, reason }, 'part of an update rejected');
+      }
+      rejections = found;
+      answer(found, to);
+      if (!isOver) options.onAccepted?.(found);
+    };
+
     opened.on('data', (response: DeltaResponse) => {
-      if (isOver) return;
+      if (isOver) return undefined;
       clearTimeout(timer);
       const { type_url: type, nonce, resources, removed_resources: removed } = response;
-      if (!stats.has(type)) return;
+      if (!stats.has(type)) return undefined;
       if (connectedTo !== address) {
         connectedTo = address;
         connected.value = 1;
@@ -191,12 +196,12 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       if (!decoder.isComplete) {
         // Something that belongs to it was sent in an earlier version: the rest follows when this is answered.
         if (type === TYPE.snapshot) answer([]);
-        return;
+        return undefined;
       }
-      if (isChanged) applyAll();
-      if (isOver) return;
+      if (isChanged) return applyAll();
       answer(rejections);
       options.onAccepted?.(rejections);
+      return undefined;
     });
     // The status follows.
     opened.on('error', () => {});
@@ -233,6 +238,12 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       connected.value = 0;
     },
   };
+}
+
+/** Returns the response whose answer names a rejected resource: the one that has it, or else the last one of its type. */
+function answererOf({ type, resource }: ProxyRejection, to: readonly Unanswered[]): Unanswered | undefined {
+  const ofType = to.filter((each) => each.type === type);
+  return ofType.findLast(({ names }) => names.has(resource)) ?? ofType.at(-1);
 }
 
 function nodeMessage({ id, proxy, namespace }: DiscoveryClientOptions['node']): NodeMessage {

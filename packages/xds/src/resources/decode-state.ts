@@ -17,6 +17,8 @@ export interface DecodedState {
 export interface StateDecoder {
   /** Of the state that was built last. */
   readonly secrets: Secrets;
+  /** The same by their names in the state. */
+  secretValues(): ReadonlyMap<string, SecretValue>;
   /** Takes a new version of a resource. */
   receive(resource: ReceivedResource): void;
   remove(type: string, name: string): void;
@@ -52,6 +54,8 @@ const valueOf = (version: string | undefined): bigint => {
   return /^[0-9a-f]+$/.test(version) ? BigInt(`0x${version}`) : -1n;
 };
 
+const NO_SECRETS: ReadonlyMap<string, SecretValue> = new Map();
+
 /** Creates a decoder without any resources. */
 export function createStateDecoder(): StateDecoder {
   let accepted: Built | undefined;
@@ -85,6 +89,7 @@ export function createStateDecoder(): StateDecoder {
       files: (files) => secretNamed(referenceKey({ files })),
       sds: (sds) => secretNamed(referenceKey({ sds })),
     },
+    secretValues: () => built?.secrets ?? NO_SECRETS,
     receive(resource) {
       const { type, name, version, value } = resource;
       const of = receivedOf(type);

@@ -29,7 +29,7 @@ export interface ProxyState {
 
 /** Encodes states of one proxy. */
 export interface StateEncoder {
-  /** Returns the resources of a state; unchanged ones are the same objects as before. */
+  /** Returns the resources of a state; unchanged ones are the same objects as before, and so is the set if none changed. */
   encode(state: ProxyState): ResourceSet;
 }
 
@@ -54,6 +54,7 @@ interface EncodedHost {
  */
 export function createStateEncoder(): StateEncoder {
   let before: ReadonlyMap<string, TypedResources> = new Map();
+  let last: ResourceSet | undefined;
   /** By the object that they contain. */
   const parts = new WeakMap<object, Map<string, EncodedResource>>();
   const hosts = new WeakMap<VirtualHost, EncodedHost>();
@@ -130,8 +131,10 @@ export function createStateEncoder(): StateEncoder {
     const manifest = { proxy, version, listeners: listeners.map(({ name }) => name), unserved, versions };
     add(TYPE.snapshot, sameAsBefore(TYPE.snapshot, encodePart(TYPE.snapshot, proxy, manifest)));
     types.set(TYPE.snapshot, typedResources(found.get(TYPE.snapshot)!, before.get(TYPE.snapshot)));
+    if (last && [...types].every(([type, resources]) => before.get(type) === resources)) return last;
     before = types;
-    return Object.freeze({ version, types });
+    last = Object.freeze({ version, types });
+    return last;
   }
 
   /** Returns a function that adds nested parts and returns their names. */
