@@ -11,10 +11,9 @@ describe('a router', () => {
     const bad = hostOf([directOf('a'), invalid], { name: 'gw-system.bad', domains: ['bad'] });
     expect(router.apply(snapshotOf([good]))).to.deep.equal([]);
     const failures = router.apply(snapshotOf([bad, good]));
-    expect(failures.map(({ reason: _, ...rest }) => rest)).to.deep.equal([
-      { listener: LISTENER, virtualHost: 'gw-system.bad', field: 'routes[1]' },
+    expect(failures).to.deep.equal([
+      { listener: LISTENER, virtualHost: 'gw-system.bad', field: 'routes[1]', reason: 'missing closing )' },
     ]);
-    expect(failures[0]!.reason).to.contain('(');
     expect(router.apply(snapshotOf([bad]))).to.deep.equal([]);
     await router.close();
   });
