@@ -14,3 +14,9 @@ export {
   type NodeRejection,
 } from './server/discovery-server.ts';
 export { NODE_TRANSLATION, type Translation } from './server/translation.ts';
+export { readSnapshotFile, readSnapshotKey, type SavedState } from './snapshot-file/snapshot-file.ts';
+export {
+  createSnapshotWriter,
+  type SnapshotWriter,
+  type SnapshotWriterOptions,
+} from './snapshot-file/snapshot-writer.ts';

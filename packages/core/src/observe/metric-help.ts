@@ -2,6 +2,11 @@
 const HELP: Readonly<Record<string, string>> = {
   access_log_lines_dropped: 'Access log lines dropped because the reader is too slow.',
   api_gw_vendor_io_translator_resources: 'Resources in use.',
+  api_gw_vendor_io_xds_accepted: 'Responses that proxies accepted.',
+  api_gw_vendor_io_xds_nodes: 'Connected proxies.',
+  api_gw_vendor_io_xds_pending_responses: 'Responses that proxies have not answered.',
+  api_gw_vendor_io_xds_rejected: 'Responses that proxies rejected.',
+  api_gw_vendor_io_xds_stale_nodes: 'Connected proxies that do not serve the newest state.',
   envoy_cluster_circuit_breakers_default_cx_open: '1 while the connections to the cluster are at their limit.',
   envoy_cluster_circuit_breakers_default_remaining_cx: 'Connections to the cluster below the limit.',
   envoy_cluster_circuit_breakers_default_remaining_pending: 'Waiting requests below the limit.',
@@ -168,6 +173,8 @@ const HELP: Readonly<Record<string, string>> = {
   envoy_listener_downstream_cx_total: 'Connections of the listener.',
   envoy_listener_http_downstream_rq_completed: 'Requests of the listener that were completed.',
   envoy_listener_http_downstream_rq_xx: 'Responses of the listener by status class.',
+  envoy_control_plane_snapshot_age_seconds: 'Age of the served state while no control plane is connected; 0 otherwise.',
+  envoy_control_plane_snapshot_file_write_failures: 'Writes of the snapshot file that failed.',
   envoy_listener_manager_total_listeners_active: 'Listeners in use.',
   envoy_listener_ssl_connection_error: 'TLS connections that failed.',
   envoy_listener_ssl_fail_verify_error: 'TLS handshakes whose client certificate is invalid.',
@@ -252,11 +259,15 @@ const HELP: Readonly<Record<string, string>> = {
   workers_restarts: 'Workers that were replaced because they ended unexpectedly.',
 };
 
-/** Metrics whose name contains that of a GraphQL API or of a resolver, by suffix. */
+/** Metrics whose name contains that of a GraphQL API, of a resolver or of a type of resources, by suffix. */
 const BY_ENDING: readonly (readonly [ending: RegExp, help: string])[] = [
   [/_graphql_.*_rest_resolver_total_resolutions$/, 'Calls of the resolver.'],
   [/_graphql_.*_rest_resolver_failed_resolutions$/, 'Calls of the resolver that failed.'],
   [/_graphql_schema_changes_[a-z]+$/, 'Changes of the schema of the remote server, by their effect on clients.'],
+  [/_update_attempt$/, 'Responses of control planes.'],
+  [/_update_failure$/, 'Streams to control planes that failed.'],
+  [/_update_rejected$/, 'Responses of control planes with a rejected resource.'],
+  [/_update_success$/, 'Responses of control planes that were accepted.'],
   [/_graphql_rq_total$/, 'Requests to the GraphQL API.'],
   [/_graphql_rq_error$/, 'Requests whose result has errors.'],
   [/_graphql_rq_parse_json_error$/, 'Requests whose body is not JSON.'],

@@ -49,6 +49,8 @@ export interface DiscoveryClientOptions {
   readonly tls?: () => ClientTls | undefined;
   /** Has the resources of the state that is served already, if any. */
   readonly decoder: StateDecoder;
+  /** Returns true if the state of the decoder is served already. Default: it is, if there is one. */
+  readonly isServed?: () => boolean;
   readonly apply: ApplyState;
   /** Called after a state was accepted, perhaps with rejected resources. */
   readonly onAccepted?: (rejections: readonly ProxyRejection[]) => void;
@@ -198,7 +200,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         if (type === TYPE.snapshot) answer([]);
         return undefined;
       }
-      if (isChanged) return applyAll();
+      if (isChanged || options.isServed?.() === false) return applyAll();
       answer(rejections);
       options.onAccepted?.(rejections);
       return undefined;

@@ -1,0 +1,103 @@
+import { open, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger, Metrics } from '@edge-gateway/core';
+import { formatSnapshotFile, type SavedState } from './snapshot-file.ts';
+
+/** Time between two writes, in milliseconds: of many changes, the last one is written. */
+const INTERVAL_MS = 1000;
+
+/** Options of {@link createSnapshotWriter}. */
+export interface SnapshotWriterOptions {
+  readonly path: string;
+  /** Encrypts the secrets. Default: they are omitted. */
+  readonly key?: Uint8Array | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Default: 1,000. */
+  readonly intervalMs?: number;
+}
+
+/** Writes accepted states into a file. */
+export interface SnapshotWriter {
+  /** Writes a state soon; of several, the newest. `read` is called then. */
+  write(read: () => Omit<SavedState, 'secrets'>): void;
+  /** Writes what is due; resolves when it is written, or has failed. */
+  close(): Promise<void>;
+}
+
+/** Creates a writer. Each write replaces the file as a whole, or not at all; only its owner can read it. */
+export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWriter {
+  const { path, key, log, intervalMs = INTERVAL_MS } = options;
+  const stat = (name: string) => ({
+    path: `control_plane.snapshot_file_${name}`,
+    metric: `envoy_control_plane_snapshot_file_${name}`,
+  });
+  const failures = options.metrics.counter(stat('write_failures'));
+  let due: (() => Omit<SavedState, 'secrets'>) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let lastFailure = '';
+
+  async function writeDue(): Promise<void> {
+    const read = due;
+    due = undefined;
+    if (!read) return;
+    try {
+      await replaceFile(path, formatSnapshotFile(read(), key));
+      lastFailure = '';
+    } catch (error) {
+      failures.value++;
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = code ?? message;
+      if (reason !== lastFailure) log.error({ file: path, reason }, 'failed to write snapshot file');
+      lastFailure = reason;
+    }
+  }
+
+  function schedule(): void {
+    if (timer) return;
+    timer = setTimeout(() => {
+      writing = writeDue().finally(() => {
+        timer = undefined;
+        if (due) schedule();
+      });
+    }, intervalMs);
+    timer.unref();
+  }
+
+  return {
+    write(read) {
+      due = read;
+      schedule();
+    },
+    async close() {
+      clearTimeout(timer);
+      await writing;
+      clearTimeout(timer);
+      await writeDue();
+    },
+  };
+}
+
+/** The content is on the disk before it has its name. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.chmod(0o600);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  const parent = await open(folder, 'r');
+  await parent.sync().finally(() => parent.close());
+}
