@@ -15,6 +15,8 @@ export interface ListeningAddress {
 
 /** Options of the proxy admin. Without `quit`, `drain`, … their endpoints do not exist. */
 export interface ProxyAdminOptions {
+  /** Returns true while a control plane is connected. Default: once there is a snapshot. */
+  isConnected?(): boolean;
   readonly context: Pick<Context, 'log' | 'metrics' | 'secrets' | 'now'>;
   /** The current snapshot; `undefined` before the first. */
   snapshot(): Snapshot | undefined;

@@ -26,6 +26,6 @@ function serverStats(options: ProxyAdminOptions): Record<string, number> {
     'server.days_until_first_cert_expiring': daysUntilFirstExpiry(options) ?? 2 ** 32 - 1,
     'listener_manager.total_listeners_active': listeners().length,
     'cluster_manager.active_clusters': current?.upstreams.length ?? 0,
-    'control_plane.connected_state': current ? 1 : 0,
+    'control_plane.connected_state': (options.isConnected?.() ?? current) ? 1 : 0,
   };
 }
