@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PortFlag, RoleSettings } from './command-line/role.ts';
+import type { ConfiguredSettings, PortFlag, RoleSettings } from './command-line/role.ts';
 
 /** The version of this program, from its package. */
 export const VERSION = (
@@ -15,13 +15,9 @@ export const PORT_FLAGS = {
   devAdminPort: { flag: '--dev-admin-port', fallback: 10_010, what: 'deprecated developer API (Settings devMode)' },
 } as const satisfies Readonly<Record<string, PortFlag>>;
 
-/** The settings from flags and environment. Port 0 is any free one. */
-export interface GatewaySettings extends RoleSettings {
-  /** Of the default gateways, when no Gateway resource exists. */
-  readonly httpPort: number;
-  readonly httpsPort: number;
+/** The settings of a process that serves. Port 0 is any free one. */
+export interface ServingSettings extends RoleSettings {
   readonly adminPort: number;
-  readonly devAdminPort: number;
   readonly proxyName: string;
   /** Number of processes that serve. Default 1: this process. */
   readonly workers: number;
@@ -38,3 +34,14 @@ export interface GatewaySettings extends RoleSettings {
   /** Directory with the certificates for that Redis. Default: the roots of Node.js. */
   readonly rateLimitRedisCerts?: string;
 }
+
+/** The settings of a process that translates the resources of proxies. */
+export interface TranslatingSettings extends ConfiguredSettings {
+  /** Of the default gateways, when no Gateway resource exists. */
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  readonly devAdminPort: number;
+}
+
+/** The settings of control plane and data plane in one process. */
+export interface GatewaySettings extends ServingSettings, TranslatingSettings {}

@@ -13,6 +13,8 @@ interface Ready {
   /** Of the role `extauth`. */
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** Of the role `control-plane`. */
+  readonly xdsPort: number;
 }
 
 /** Limits of the process. */
@@ -62,7 +64,8 @@ export class GatewayProcess {
 
   /** Starts a role in the same way, with only these flags. */
   async startRole(role: string, ...flags: string[]): Promise<this> {
-    const args = ['--conditions=source', MAIN, role, '--config', this.dir, ...flags];
+    const config = role === 'proxy' ? [] : ['--config', this.dir];
+    const args = ['--conditions=source', MAIN, role, ...config, ...flags];
     const { openFiles, heapMb } = this.#limits;
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
     const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];

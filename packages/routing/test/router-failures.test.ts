@@ -14,7 +14,6 @@ describe('a router', () => {
     expect(failures).to.deep.equal([
       { listener: LISTENER, virtualHost: 'gw-system.bad', field: 'routes[1]', reason: 'missing closing )' },
     ]);
-    expect(router.apply(snapshotOf([bad]))).to.deep.equal([]);
     await router.close();
   });
 });

@@ -1,5 +1,5 @@
 import * as flags from './flags.ts';
-import type { PortFlag, Role, RoleSettings } from './role.ts';
+import type { ConfiguredSettings, PortFlag, Role } from './role.ts';
 
 /** The ports of the auth server. */
 export const EXTAUTH_PORTS = {
@@ -10,7 +10,7 @@ export const EXTAUTH_PORTS = {
 /** The port for checks over HTTP, which is closed by default. */
 export const HTTP_CHECKS = { flag: '--http-port', what: 'checks over HTTP/1.1' } as const;
 
-export interface ExtAuthSettings extends RoleSettings {
+export interface ExtAuthSettings extends ConfiguredSettings {
   readonly grpcPort: number;
   /** Port of checks over HTTP/1.1. Default: none. */
   readonly httpPort?: number;

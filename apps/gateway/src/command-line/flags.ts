@@ -96,3 +96,29 @@ export const rateLimitRedisOptions = (): readonly Option[] => [
   ),
   option('--rate-limit-redis-certs <dir>', 'directory with ca.crt, tls.crt and tls.key for that Redis'),
 ];
+
+/** Returns the flags of a process that serves, besides its ports and those of every role. */
+export const servingOptions = (): readonly Option[] => [
+  option('--access-log-overflow <what>', 'when the reader of the access log is too slow: drop lines, or block requests')
+    .choices(['drop', 'block'])
+    .default('drop'),
+  option('--template-env <names>', 'variables that templates may read, with commas between them').argParser(names),
+  option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
+  option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port').argParser(redisUrl),
+  ...rateLimitRedisOptions(),
+  option('--workers <n>', 'processes that serve: a number, or auto for one per processor core')
+    .default(1)
+    .argParser(workers),
+];
+
+export const proxyNameOption = (): Option =>
+  option('--proxy-name <name>', 'the proxy to serve as').default('gateway-proxy');
+
+/** Returns hidden flags that are reserved for later versions. */
+export const notYetOptions = (reserved: readonly string[], notYet: (what: string) => never): readonly Option[] =>
+  reserved.map((flag) =>
+    new Option(`${flag} [value]`)
+      .hideHelp()
+      .preset('')
+      .argParser(() => notYet(flag)),
+  );

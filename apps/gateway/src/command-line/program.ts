@@ -2,15 +2,19 @@ import { Command } from 'commander';
 import { VERSION } from '../settings.ts';
 import { allRole } from './all-role.ts';
 import { extAuthRole } from './extauth-role.ts';
+import { controlPlaneRole } from './control-plane-role.ts';
+import { proxyRole } from './proxy-role.ts';
 import { rateLimitRole } from './rate-limit-role.ts';
 import type { Role, RoleSettings } from './role.ts';
 
 /** Roles that are reserved for later versions: parts of the gateway in separate processes. */
-const ROLES_NOT_YET: ReadonlySet<string> = new Set(['control-plane', 'proxy', 'discovery']);
+const ROLES_NOT_YET: ReadonlySet<string> = new Set(['discovery']);
 /** The roles besides `all`, which is the default. */
-const SERVICES: readonly AnyRole[] = [extAuthRole, rateLimitRole];
+const SERVICES: readonly AnyRole[] = [controlPlaneRole, proxyRole, extAuthRole, rateLimitRole];
 
-type AnyRole = Pick<Role<never>, 'name' | 'description' | 'ports' | 'options' | 'start'>;
+type AnyRole = Pick<Role<never>, 'name' | 'description' | 'required' | 'ports' | 'options' | 'start'>;
+
+const CONFIG = { setting: 'config', flag: '--config <dir>' };
 
 /** Starts a role with its settings. */
 export type Run = (settings: RoleSettings, start: NonNullable<Role['start']>) => Promise<void>;
@@ -41,12 +45,14 @@ export function createProgram(run: Run): Command {
   return program;
 }
 
-function addRole(command: Command, { description, ports, options, start }: AnyRole, run: Run): void {
+function addRole(command: Command, role: AnyRole, run: Run): void {
+  const { description, ports, options, start, required = CONFIG } = role;
   command.description(description).action(async () => {
     const settings = command.opts<RoleSettings>();
     if (!start) notYet(command, `the role ${command.name()}`);
     // Checked here, after commander has rejected unknown flags, which a mandatory option would precede.
-    if (settings.config === undefined) command.error("error: required option '--config <dir>' not specified");
+    if (settings[required.setting as keyof RoleSettings] === undefined)
+      command.error(`error: required option '${required.flag}' not specified`);
     const clash = portClash(settings, ports);
     if (clash) command.error(`error: ${clash}`);
     await run(settings, start as NonNullable<Role['start']>);

@@ -1,5 +1,5 @@
 import * as flags from './flags.ts';
-import type { PortFlag, Role, RoleSettings } from './role.ts';
+import type { ConfiguredSettings, PortFlag, Role } from './role.ts';
 
 /** The ports of the rate limit server. */
 export const RATE_LIMIT_PORTS = {
@@ -8,7 +8,7 @@ export const RATE_LIMIT_PORTS = {
   statsPort: { flag: '--stats-port', fallback: 9091, what: 'metrics and diagnostics' },
 } as const satisfies Readonly<Record<string, PortFlag>>;
 
-export interface RateLimitSettings extends RoleSettings {
+export interface RateLimitSettings extends ConfiguredSettings {
   readonly grpcPort: number;
   readonly httpPort: number;
   /** Address of the ports for requests. Default 127.0.0.1. */

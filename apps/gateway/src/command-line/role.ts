@@ -10,9 +10,6 @@ export interface PortFlag {
 
 /** The settings that every role has. */
 export interface RoleSettings {
-  /** Directory of the resources. */
-  readonly config: string;
-  readonly statsPort: number;
   /** Address of the admin ports. Default 127.0.0.1. */
   readonly adminAddress: string;
   /** File with the token of the admin ports; required unless they listen on loopback. Default: none. */
@@ -20,6 +17,13 @@ export interface RoleSettings {
   readonly logLevel: LogLevel;
   /** Seconds that requests in progress have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
+}
+
+/** The settings of a role that reads resources. */
+export interface ConfiguredSettings extends RoleSettings {
+  /** Directory of the resources. */
+  readonly config: string;
+  readonly statsPort: number;
 }
 
 /** What a role gets from its process. */
@@ -43,6 +47,8 @@ export interface RunningRole {
 export interface Role<Settings extends RoleSettings = RoleSettings> {
   readonly name: string;
   readonly description: string;
+  /** The flag without which it cannot run, as in its help. Default: that of the directory of the resources. */
+  readonly required?: { readonly setting: string; readonly flag: string };
   /** The flags that set ports, by the name of the setting. */
   readonly ports: Readonly<Record<string, PortFlag>>;
   /** Creates all of its flags in the order of the help. `notYet` ends the program for one that is reserved for a later version. */

@@ -1,38 +1,32 @@
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
   createContext,
-  createControlPlane,
   createMetrics,
-  directorySource,
   keyOf,
-  memorySource,
-  severalSources,
   type ControlPlane,
   type Loggers,
+  type ProxyRejection,
+  type Snapshot,
   type UnservedListener,
-  type Listener,
 } from '@edge-gateway/core';
-import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
-import { accessChecks } from '@edge-gateway/rbac';
-import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
-import { secretsOf } from '@edge-gateway/xds/resources';
+import { secretsOf, typeName } from '@edge-gateway/xds/resources';
 import { openAdminPorts } from './admin-ports.ts';
 import { createDataPlane, type AppliedState, type DataPlane } from './data-plane.ts';
+import { createConfiguration } from './configuration.ts';
+import { createKnownRejections } from './known-rejections.ts';
+import { NODE_ID } from './proxy-admin.ts';
+import { createRejectionReport } from './rejections.ts';
 import { startDiscovery } from './discovery.ts';
 import { readErrorPages } from './error-pages.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
+import { shownListeners, type ShownListener } from './shown-listeners.ts';
 import { shownVariables } from './shown-variables.ts';
 
 /** A gateway that serves. */
 export interface RunningGateway {
-  readonly listeners: readonly {
-    readonly name: string;
-    readonly address: string;
-    readonly port: number;
-    readonly protocol: 'http' | 'https' | 'tcp';
-  }[];
+  readonly listeners: readonly ShownListener[];
   /** Listeners that the resources require and that are not served, with the reason. */
   readonly unserved: readonly UnservedListener[];
   /** Number of processes that serve, if there are several. */
@@ -51,20 +45,9 @@ export interface RunningGateway {
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();
-  const found = memorySource();
-  const controlPlane = createControlPlane({
-    source: severalSources([directorySource(settings.config, { log: log.get('config') }), found]),
-    defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName: settings.proxyName },
-    log,
-    metrics,
-    checks: [
-      graphqlApiCheck,
-      ...transcoderChecks,
-      ...accessChecks,
-      ...(settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : []),
-    ],
-    files: [descriptorFiles(settings.config), transcoderFiles(settings.config)],
-  });
+  const checks = settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : [];
+  const { proxyName } = settings;
+  const { controlPlane, found } = createConfiguration({ settings, proxyName, log, metrics, checks });
   const context = createContext({
     log,
     metrics,
@@ -77,12 +60,18 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
       ? (await import('../workers/worker-pool.ts')).createWorkerPool(context, settings)
       : createDataPlane(context, settings);
   let discovery: { close(): void } | undefined;
-  const admin = await openAdminPorts({ settings, context, controlPlane, dataPlane, quit }).catch(
-    async (error: unknown) => {
-      await dataPlane.close();
-      throw error;
-    },
-  );
+  let rejections: readonly ProxyRejection[] = [];
+  const admin = await openAdminPorts({
+    settings,
+    context,
+    controlPlane,
+    dataPlane,
+    rejections: () => rejections,
+    quit,
+  }).catch(async (error: unknown) => {
+    await dataPlane.close();
+    throw error;
+  });
   dataPlane.ownPortsChanged?.();
   const stop = async (): Promise<void> => {
     discovery?.close();
@@ -93,19 +82,19 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   };
   try {
     await controlPlane.start();
-    const first = firstResults(controlPlane, dataPlane, settings);
+    const report = createRejectionReport(controlPlane);
+    const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
+      rejections = rejected.map((each) => ({ ...each, type: typeName(each.type) }));
+      report(rejected.map((rejection) => ({ proxy: proxyName, node: NODE_ID, rejection })));
+    });
     rejectTakenPorts(await first, controlPlane, dataPlane);
     discovery = startDiscovery({ controlPlane, dataPlane, log, metrics, source: found });
   } catch (error) {
     await stop();
     throw error;
   }
-  const { snapshot } = dataPlane;
   return {
-    listeners: dataPlane.listeners.addresses().map((each) => ({
-      ...each,
-      protocol: protocolOf(snapshot.listeners.find(({ name }) => name === each.name)),
-    })),
+    listeners: shownListeners(dataPlane),
     unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
     ...(settings.workers > 1 && { workers: settings.workers }),
     problems: controlPlane.state?.issues.length ?? 0,
@@ -115,20 +104,25 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   };
 }
 
-function protocolOf(listener: Listener | undefined): 'http' | 'https' | 'tcp' {
-  if (listener?.type === 'tcp') return 'tcp';
-  return listener?.ssl ? 'https' : 'http';
-}
-
 type ListenResults = Awaited<AppliedState['listening']>;
 
-/** Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. */
+interface Planes {
+  readonly controlPlane: ControlPlane;
+  readonly dataPlane: DataPlane;
+  readonly settings: GatewaySettings;
+}
+
+/**
+ * Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. `onRejections` is called with
+ * what of the newest snapshot cannot be compiled, after each change of that.
+ */
 function firstResults(
-  controlPlane: ControlPlane,
-  dataPlane: DataPlane,
-  settings: GatewaySettings,
+  { controlPlane, dataPlane, settings }: Planes,
+  onRejections: (rejections: readonly ProxyRejection[]) => void,
 ): Promise<ListenResults> {
   let first: Promise<ListenResults> | undefined;
+  let served: Snapshot | undefined;
+  const known = createKnownRejections(onRejections);
   controlPlane.subscribe((state) => {
     const snapshot = state.snapshots.get(settings.proxyName) ?? {
       proxy: settings.proxyName,
@@ -139,7 +133,10 @@ function firstResults(
     };
     const unserved = state.unservedListeners.get(settings.proxyName) ?? [];
     const secrets = () => secretsOf(snapshot, state.resources, controlPlane.secrets);
-    const { listening } = dataPlane.apply({ snapshot, unserved, secrets });
+    const { failed, later, listening } = dataPlane.apply({ snapshot, unserved, secrets });
+    known.update(snapshot, served, failed);
+    served = snapshot;
+    void later?.then((found) => known.replace(found));
     first ??= listening;
   });
   return first ?? Promise.resolve([]);

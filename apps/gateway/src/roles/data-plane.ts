@@ -26,7 +26,7 @@ import {
 import type { Store } from '@edge-gateway/rate-limit';
 import { TYPE, type Applied, type ProxyState } from '@edge-gateway/xds/resources';
 import { createConcerns } from '../concerns.ts';
-import type { GatewaySettings } from '../settings.ts';
+import type { ServingSettings } from '../settings.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 
@@ -88,7 +88,7 @@ interface DataPlaneParts {
 
 /** The settings of a data plane. */
 type DataPlaneSettings = Pick<
-  GatewaySettings,
+  ServingSettings,
   'proxyName' | 'graphqlCache' | 'accessLogOverflow' | 'rateLimitRedis' | 'rateLimitRedisCerts'
 >;
 

@@ -6,7 +6,8 @@ import type { DataPlane } from './data-plane.ts';
 
 interface DiscoveryParts {
   readonly controlPlane: ControlPlane;
-  readonly dataPlane: DataPlane;
+  /** Calls upstreams. */
+  readonly dataPlane: Pick<DataPlane, 'callUpstream' | 'snapshot'>;
   readonly log: Loggers;
   readonly metrics: Metrics;
   /** Receives the discovered APIs. */

@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { readFileSync } from 'node:fs';
 import type { ServerTls } from '@edge-gateway/core';
+import type { ClientTls } from '@edge-gateway/xds';
 import { gatewayError } from '../error-codes.ts';
 
 /** The flags of the certificate of a server. */
@@ -10,24 +11,65 @@ export interface TlsFlags {
   readonly tlsClientCa?: string;
 }
 
-/** Reads the certificate of a server; `undefined` without the flags. Throws `ERR_GATEWAY_TLS` for unreadable or invalid files. */
-export function readServerTls({ tlsCert, tlsKey, tlsClientCa }: TlsFlags): ServerTls | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) {
-    if (tlsClientCa !== undefined) throw tlsError('--tls-client-ca needs --tls-cert and --tls-key');
+/**
+ * Reads the certificate of a server; `undefined` without the flags, whose names begin with `prefix`. Throws `ERR_GATEWAY_TLS` for unreadable or
+ * invalid files.
+ */
+export function readServerTls({ tlsCert, tlsKey, tlsClientCa }: TlsFlags, prefix = '--tls'): ServerTls | undefined {
+  const pair = readPair(tlsCert, tlsKey, prefix);
+  if (!pair) {
+    if (tlsClientCa !== undefined) throw tlsError(`${prefix}-client-ca needs ${prefix}-cert and ${prefix}-key`);
     return undefined;
   }
-  if (tlsCert === undefined || tlsKey === undefined) throw tlsError('--tls-cert and --tls-key must be set together');
-  const tls = {
-    certificate: textOf('--tls-cert', tlsCert),
-    key: textOf('--tls-key', tlsKey),
-    ...(tlsClientCa !== undefined && { clientCa: textOf('--tls-client-ca', tlsClientCa) }),
-  };
-  try {
-    createSecureContext({ cert: tls.certificate, key: tls.key, ...(tls.clientCa && { ca: tls.clientCa }) });
-  } catch (cause) {
-    throw tlsError('--tls-cert, --tls-key: must be a certificate and its private key, as PEM', cause);
-  }
+  const tls = { ...pair, ...(tlsClientCa !== undefined && { clientCa: textOf(`${prefix}-client-ca`, tlsClientCa) }) };
+  check(tls, tls.clientCa, prefix);
   return tls;
+}
+
+/** The flags of the certificates of a client. */
+interface ClientTlsFlags {
+  readonly xdsTlsCa?: string;
+  readonly xdsTlsCert?: string;
+  readonly xdsTlsKey?: string;
+  readonly xdsTlsServerName?: string;
+}
+
+/** Reads the certificates of a client; `undefined` without the flags. Throws `ERR_GATEWAY_TLS` for unreadable or invalid files. */
+export function readClientTls({
+  xdsTlsCa,
+  xdsTlsCert,
+  xdsTlsKey,
+  xdsTlsServerName,
+}: ClientTlsFlags): ClientTls | undefined {
+  const prefix = '--xds-tls';
+  const pair = readPair(xdsTlsCert, xdsTlsKey, prefix);
+  if (xdsTlsCa === undefined) {
+    if (pair || xdsTlsServerName !== undefined)
+      throw tlsError(`${prefix}-cert and ${prefix}-server-name need ${prefix}-ca`);
+    return undefined;
+  }
+  const ca = textOf(`${prefix}-ca`, xdsTlsCa);
+  check(pair, ca, prefix);
+  return { ca, ...pair, ...(xdsTlsServerName !== undefined && { serverName: xdsTlsServerName }) };
+}
+
+interface Pair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+function readPair(cert: string | undefined, key: string | undefined, prefix: string): Pair | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) throw tlsError(`${prefix}-cert and ${prefix}-key must be set together`);
+  return { certificate: textOf(`${prefix}-cert`, cert), key: textOf(`${prefix}-key`, key) };
+}
+
+function check(pair: Pair | undefined, ca: string | undefined, prefix: string): void {
+  try {
+    createSecureContext({ ...(pair && { cert: pair.certificate, key: pair.key }), ...(ca && { ca }) });
+  } catch (cause) {
+    throw tlsError(`${prefix}-cert, ${prefix}-key: must be a certificate and its private key, as PEM`, cause);
+  }
 }
 
 function textOf(flag: string, file: string): string {

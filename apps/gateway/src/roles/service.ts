@@ -7,7 +7,7 @@ import {
   type Context,
   type ControlPlane,
 } from '@edge-gateway/core';
-import type { PortFlag, RoleProcess, RoleSettings, RunningRole } from '../command-line/role.ts';
+import type { ConfiguredSettings, PortFlag, RoleProcess, RunningRole } from '../command-line/role.ts';
 import { VERSION } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { portError } from './port-error.ts';
@@ -42,7 +42,7 @@ export interface ServiceKind {
  * `ERR_GATEWAY_PORT` when the stats port is in use, and with the error of `open`.
  */
 export async function startService(
-  settings: RoleSettings,
+  settings: ConfiguredSettings,
   { log }: RoleProcess,
   { statsPort: flag, pages = [], open }: ServiceKind,
 ): Promise<RunningRole> {
@@ -99,7 +99,7 @@ export async function startService(
 /** Listens on the stats port and resolves with the port. Rejects with `ERR_GATEWAY_PORT`. */
 async function listenOn(
   { flag, what }: PortFlag,
-  { statsPort: port, adminAddress: address }: RoleSettings,
+  { statsPort: port, adminAddress: address }: ConfiguredSettings,
   listen: (port: number, address: string) => Promise<number>,
 ): Promise<number> {
   try {

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { createLineSink, createLoggers, GatewayError, readableLine } from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
 import { createProgram, type Run } from '../command-line/program.ts';
-import type { RunningRole } from '../command-line/role.ts';
+import type { ConfiguredSettings, RunningRole } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
 import { stopOnSignals } from '../shutdown.ts';
 
@@ -16,11 +16,13 @@ const run: Run = async (settings, start) => {
     await role?.stop();
   });
   try {
-    requireDirectory(settings.config);
+    const { config }: Partial<ConfiguredSettings> = settings;
+    if (config !== undefined) requireDirectory(config);
     role = await start(settings, { log, quit });
     const { facts, isReady } = role;
-    if (isReady) main.info({ ...facts, config: settings.config }, 'ready');
-    else main.warn({ ...facts, config: settings.config }, 'started, but not ready');
+    const shown = { ...facts, ...(config !== undefined && { config }) };
+    if (isReady) main.info(shown, 'ready');
+    else main.warn(shown, 'started, but not ready');
     process.send?.({ ready: facts });
   } catch (error) {
     fail(error);

@@ -2,7 +2,7 @@ import type { HostState, LoggerName, LogLevel, ProxyRejection, StatName } from '
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListenAddress } from '@edge-gateway/routing';
 import type { ResourceDifference } from '@edge-gateway/xds/resources';
-import type { GatewaySettings } from '../settings.ts';
+import type { ServingSettings } from '../settings.ts';
 
 /** What a worker needs before its first state. */
 export interface WorkerSetup {
@@ -11,7 +11,7 @@ export interface WorkerSetup {
   readonly processes: number;
   /** See `Context.processKey`. */
   readonly processKey: string;
-  readonly settings: GatewaySettings;
+  readonly settings: ServingSettings;
   /** Templates of error and login pages, by name; missing for the built-in ones. */
   readonly pages?: ReadonlyMap<string, string>;
   /** Of standard output of the gateway; that of a worker is a pipe. */

@@ -12,6 +12,8 @@ import { createUpstreamCaller, createUpstreams } from '@edge-gateway/routing';
 
 /** Calls of this process to upstreams: for discovery, and for the GraphQL explorer of the admin port. */
 export interface ParentUpstreams {
+  /** The newest one. */
+  readonly snapshot: Snapshot;
   apply(snapshot: Snapshot): void;
   readonly callUpstream: CallUpstream;
   readonly graphqlExplorer: Explorer;
@@ -55,6 +57,9 @@ export function createParentUpstreams(given: Context, proxy: string): ParentUpst
     },
   );
   return {
+    get snapshot() {
+      return snapshot;
+    },
     apply(next) {
       snapshot = next;
       used?.upstreams.apply(next.upstreams.map(withoutChecks));

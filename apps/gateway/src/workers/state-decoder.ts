@@ -11,7 +11,10 @@ import type { StateChange } from './messages.ts';
 export interface StateDecoder {
   readonly secrets: Secrets;
   /** Applies a change; unchanged parts of the state are the same objects as before. Returns what cannot be compiled. */
-  apply(change: Uint8Array, apply: ApplyState): { readonly revision: number; readonly rejections: readonly ProxyRejection[] };
+  apply(
+    change: Uint8Array,
+    apply: ApplyState,
+  ): { readonly revision: number; readonly rejections: readonly ProxyRejection[] };
 }
 
 /** Creates a decoder without a state. */

@@ -15,7 +15,7 @@ import type { ListenAddress, ListenResult } from '@edge-gateway/routing';
 import { gatewayError } from '../error-codes.ts';
 import type { AppliedState, DataPlane, ServedState } from '../roles/data-plane.ts';
 import { readErrorTemplates } from '../roles/error-pages.ts';
-import type { GatewaySettings } from '../settings.ts';
+import type { ServingSettings } from '../settings.ts';
 import { createSharedCounters } from './shared-counters.ts';
 import { createSinkRelay, relayLines } from './line-relay.ts';
 import { mergeHosts, type HostsByUpstream } from './merged-hosts.ts';
@@ -52,7 +52,7 @@ interface Slot {
  * Starts workers, which listen on the same ports and serve; this process translates, watches and answers for all of them. A worker that
  * ends is replaced.
  */
-export function createWorkerPool(context: Context, settings: GatewaySettings): DataPlane {
+export function createWorkerPool(context: Context, settings: ServingSettings): DataPlane {
   const { log, metrics, now } = context;
   const main = log.get('main');
   const encoder = createStateEncoder();

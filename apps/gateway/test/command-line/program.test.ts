@@ -49,12 +49,9 @@ describe('the command line of edge-gateway', () => {
 
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
-    for (const hidden of ['Arguments', '--xds', '--kubernetes']) expect(help).not.to.include(hidden);
+    for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);
     for (const [argv, what] of [
-      [['proxy'], 'the role proxy'],
-      [['control-plane'], 'the role control-plane'],
       [['discovery'], 'the role discovery'],
-      [['--xds', 'localhost:9977'], '--xds'],
       [['--kubernetes'], '--kubernetes'],
     ] as const) {
       expect(await call('--config', 'resources', ...argv)).to.match(
@@ -64,6 +61,29 @@ describe('the command line of edge-gateway', () => {
     for (const argv of [['all'], ['--workers', '1']]) {
       expect(await call('--config', 'resources', ...argv)).to.include({ config: 'resources' });
     }
+  });
+
+  it('accepts the flags of the roles control-plane and proxy', async () => {
+    const controlPlane = await call('control-plane', '--config', 'resources', '--xds-port', '0');
+    expect(controlPlane).to.include({ xdsPort: 0, statsPort: 9091, httpPort: 8080, xdsAddress: '127.0.0.1' });
+    expect(await call('control-plane', '--xds-port', '0')).to.equal(
+      "Error: required option '--config <dir>' not specified\n",
+    );
+    expect(await call('control-plane', '--config', 'resources', '--kubernetes')).to.match(/is not supported yet/);
+    const proxy = await call('proxy', '--xds', 'cp-1:9977,[::1]:9978', '--bind-address', '127.0.0.1');
+    expect(proxy).to.deep.include({
+      xds: [
+        { host: 'cp-1', port: 9977 },
+        { host: '::1', port: 9978 },
+      ],
+      bindAddress: '127.0.0.1',
+      adminPort: 19_000,
+      workers: 1,
+    });
+    expect(await call('proxy')).to.equal("Error: required option '--xds <addresses>' not specified\n");
+    expect(await call('proxy', '--xds', 'nowhere')).to.contain('invalid address "nowhere" of a control plane');
+    expect(await call('proxy', '--xds', 'a:1', '--bind-address', 'b')).to.contain('an IP address');
+    expect(await call('proxy', '--xds', 'a:1', '--config', 'x')).to.contain("unknown option '--config'");
   });
 
   it('rejects one port for two flags', async () => {
@@ -88,7 +108,7 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects unknown roles', async () => {
     expect(await call('--config', 'resources', 'cache')).to.match(
-      /^Error: unknown argument 'cache': the roles are all, extauth, rate-limit/,
+      /^Error: unknown argument 'cache': the roles are all, control-plane, proxy, extauth, rate-limit/,
     );
     expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
   });

@@ -48,7 +48,12 @@ describe('the state of workers', () => {
       apply: (change: Uint8Array) =>
         decoder.apply(change, (next) => {
           applied.push(next.snapshot);
-          const rejection = { type: HOST, resource: 'listener-::-8080/gw-system.a', field: 'routes[0]', message: 'bad' };
+          const rejection = {
+            type: HOST,
+            resource: 'listener-::-8080/gw-system.a',
+            field: 'routes[0]',
+            message: 'bad',
+          };
           return { failed: failing(next) ? [rejection] : [] };
         }),
     };

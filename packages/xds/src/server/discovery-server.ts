@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIPv6 } from 'node:net';
 import {
   status,
   type ServerDuplexStream,
@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
+  isLoopbackUrl,
   type Logger,
   type Loggers,
   type Metrics,
@@ -217,14 +218,9 @@ function writerOf(call: Call): (response: PreparedResponse) => Promise<void> {
 function isPrivate(call: Call): boolean {
   if (call.getAuthContext().transportSecurityType !== undefined) return true;
   const peer = call.getPeer();
-  const address = peer.slice(0, peer.lastIndexOf(':')).replace(/^\[|\]$/g, '');
-  return isLoopback(address.replace(/^::ffff:/i, ''));
-}
-
-/** Returns true for an address of this machine; a Unix socket has none. */
-function isLoopback(address: string): boolean {
-  if (isIP(address) === 4) return address.startsWith('127.');
-  return address === '::1';
+  const [, host = ''] = /^(.+):\d+$/.exec(peer) ?? [];
+  const address = host.replace(/^\[?(?:::ffff:)?([^\]]*)\]?$/i, '$1');
+  return isLoopbackUrl(`http://${isIPv6(address) ? `[${address}]` : address}`);
 }
 
 function emptyState(proxy: string): ProxyState {

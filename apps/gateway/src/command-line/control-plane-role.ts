@@ -1,0 +1,44 @@
+import { PORT_FLAGS, type TranslatingSettings } from '../settings.ts';
+import * as flags from './flags.ts';
+import type { Role } from './role.ts';
+
+/** The port for proxies. */
+export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configuration for proxies (xDS)' } as const;
+
+/** The ports of a control plane. The default gateways are opened by its proxies. */
+const { httpPort, httpsPort, statsPort, devAdminPort } = PORT_FLAGS;
+const PORTS = { xdsPort: XDS_PORT, statsPort, devAdminPort, httpPort, httpsPort };
+
+export interface ControlPlaneSettings extends TranslatingSettings {
+  readonly xdsPort: number;
+  /** Address of the port for proxies. Default 127.0.0.1. */
+  readonly xdsAddress: string;
+  /** Files with certificate and private key of the port for proxies, as PEM. Default: plain text, for proxies on this machine. */
+  readonly xdsTlsCert?: string;
+  readonly xdsTlsKey?: string;
+  /** File with the roots of the certificates that proxies must have, as PEM. Default: proxies need none. */
+  readonly xdsTlsClientCa?: string;
+}
+
+/** The control plane: translates the resources of a directory for proxies, which connect to it. */
+export const controlPlaneRole: Role<ControlPlaneSettings> = {
+  name: 'control-plane',
+  description: 'Sends what the resources in a directory declare to proxies (xDS).',
+  ports: PORTS,
+  options: (notYet) => [
+    flags.configOption(),
+    ...Object.values(PORTS).map(flags.portOption),
+    flags.option('--xds-address <address>', 'address of the port for proxies').default('127.0.0.1'),
+    flags.option('--xds-tls-cert <file>', 'certificate of the port for proxies, as PEM; needs --xds-tls-key'),
+    flags.option('--xds-tls-key <file>', 'private key of the certificate, as PEM'),
+    flags.option('--xds-tls-client-ca <file>', 'roots of the certificates that proxies must have, as PEM'),
+    ...flags.adminOptions(),
+    flags.logLevelOption(),
+    flags.drainSecondsOption(),
+    ...flags.notYetOptions(['--kubernetes', '--kubeconfig', '--context'], notYet),
+  ],
+  async start(settings, process) {
+    const { startControlPlane } = await import('../roles/control-plane.ts');
+    return startControlPlane(settings, process);
+  },
+};

@@ -1,0 +1,69 @@
+import { isIP } from 'node:net';
+import { InvalidArgumentError } from 'commander';
+import { readServerAddresses, type ServerAddress } from '@edge-gateway/xds/address';
+import { PORT_FLAGS, type ServingSettings } from '../settings.ts';
+import * as flags from './flags.ts';
+import type { Role } from './role.ts';
+
+const { adminPort } = PORT_FLAGS;
+
+export interface ProxySettings extends ServingSettings {
+  /** The control planes; one of them is used. */
+  readonly xds: readonly ServerAddress[];
+  /** Replaces `::` and `0.0.0.0` as the address of listeners. Default: they listen on all addresses. */
+  readonly bindAddress?: string;
+  /** File of the last accepted state; `none` for no file. Default: below the state directory. */
+  readonly snapshotFile?: string;
+  /** File with a key, with which the secrets in that file are encrypted. Default: it contains no secrets. */
+  readonly snapshotKeyFile?: string;
+  /** File with the roots of the certificates of control planes, as PEM. Default: plain text. */
+  readonly xdsTlsCa?: string;
+  /** Files with certificate and private key of this proxy, as PEM. */
+  readonly xdsTlsCert?: string;
+  readonly xdsTlsKey?: string;
+  /** Name in the certificates of control planes. Default: their hosts. */
+  readonly xdsTlsServerName?: string;
+}
+
+function addresses(text: string): readonly ServerAddress[] {
+  try {
+    return readServerAddresses(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+function address(text: string): string {
+  if (isIP(text) === 0) throw new InvalidArgumentError('an IP address, such as 127.0.0.1 or ::1.');
+  return text;
+}
+
+/** A proxy: serves what a control plane sends. */
+export const proxyRole: Role<ProxySettings> = {
+  name: 'proxy',
+  description: 'Serves what a control plane sends.',
+  required: { setting: 'xds', flag: '--xds <addresses>' },
+  ports: { adminPort },
+  options: () => [
+    flags
+      .option('--xds <addresses>', 'control planes, as host:port with commas between them; one of them is used')
+      .argParser(addresses),
+    flags.option('--xds-tls-ca <file>', 'roots of the certificates of control planes, as PEM; turns on TLS'),
+    flags.option('--xds-tls-cert <file>', 'certificate of this proxy, as PEM; needs --xds-tls-key'),
+    flags.option('--xds-tls-key <file>', 'private key of the certificate, as PEM'),
+    flags.option('--xds-tls-server-name <name>', 'name in the certificates of control planes'),
+    flags.portOption(adminPort),
+    ...flags.adminOptions(),
+    flags.option('--bind-address <address>', 'where listeners listen that would on all addresses').argParser(address),
+    flags.option('--snapshot-file <file>', 'file of the last accepted state, or none'),
+    flags.option('--snapshot-key-file <file>', 'file with a key that encrypts the secrets in that file'),
+    flags.proxyNameOption(),
+    flags.logLevelOption(),
+    flags.drainSecondsOption(),
+    ...flags.servingOptions(),
+  ],
+  async start(settings, process) {
+    const { startProxy } = await import('../roles/proxy.ts');
+    return startProxy(settings, process);
+  },
+};

@@ -1,0 +1,124 @@
+import type { Component } from '@edge-gateway/admin';
+import { createContext, createMetrics, type ControlPlane, type ProxyStatus } from '@edge-gateway/core';
+import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
+import { secretsOf } from '@edge-gateway/xds/resources';
+import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
+import type { RoleProcess, RunningRole } from '../command-line/role.ts';
+import { createParentUpstreams } from '../workers/parent-upstreams.ts';
+import { openControlPorts } from './admin-ports.ts';
+import { adminTokenOf } from './admin-token.ts';
+import { createConfiguration } from './configuration.ts';
+import { startDiscovery } from './discovery.ts';
+import { portError } from './port-error.ts';
+import { createRejectionReport } from './rejections.ts';
+import { readServerTls } from './server-tls.ts';
+import { watchTls } from './watched-tls.ts';
+
+/** The proxy of the default gateways. */
+const DEFAULT_PROXY = 'gateway-proxy';
+
+/**
+ * Runs the control plane. Resolves when proxies can connect. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with `ERR_GATEWAY_TLS` for an
+ * unusable certificate.
+ */
+export async function startControlPlane(settings: ControlPlaneSettings, { log }: RoleProcess): Promise<RunningRole> {
+  const metrics = createMetrics();
+  const { controlPlane, found } = createConfiguration({ settings, proxyName: DEFAULT_PROXY, log, metrics });
+  const context = createContext({ log, metrics, secrets: controlPlane.secrets });
+  const upstreams = createParentUpstreams(context, DEFAULT_PROXY);
+  const report = createRejectionReport(controlPlane);
+  let isReporting = false;
+  const server = createDiscoveryServer({
+    log,
+    metrics,
+    onRejections() {
+      if (isReporting) return;
+      isReporting = true;
+      // Of many nodes at once.
+      setImmediate(() => {
+        isReporting = false;
+        report(server.rejections());
+      });
+    },
+  });
+  const flags = { tlsCert: settings.xdsTlsCert, tlsKey: settings.xdsTlsKey, tlsClientCa: settings.xdsTlsClientCa };
+  const read = () => readServerTls(flags as Parameters<typeof readServerTls>[0], '--xds-tls');
+  const tls = watchTls(read, log.get('secret'), (next) => next && listening?.replaceTls(next));
+  let listening: Awaited<ReturnType<DiscoveryServer['listen']>> | undefined;
+  let discovery: { close(): void } | undefined;
+  const admin = await openControlPorts({
+    settings,
+    context,
+    controlPlane,
+    components: () => server.proxies().map(componentOf),
+    proxies: () => server.proxies(),
+    token: adminTokenOf(settings),
+    served: () => ({
+      snapshots: [...(controlPlane.state?.snapshots.values() ?? [])],
+      unserved: (proxy) => controlPlane.state?.unservedListeners.get(proxy) ?? [],
+    }),
+  });
+  const close = async (): Promise<void> => {
+    tls.close();
+    discovery?.close();
+    await controlPlane.close();
+    listening?.close();
+    await upstreams.close();
+    await admin.close();
+  };
+  try {
+    await controlPlane.start();
+    publishStates(controlPlane, server);
+    listening = await listen(server, settings, tls.current);
+    const calls = {
+      callUpstream: upstreams.callUpstream,
+      get snapshot() {
+        return upstreams.snapshot;
+      },
+    };
+    // All snapshots have the same upstreams.
+    controlPlane.subscribe(({ snapshots }) => {
+      const [snapshot] = snapshots.values();
+      if (snapshot) upstreams.apply(snapshot);
+    });
+    discovery = startDiscovery({ controlPlane, dataPlane: calls, log, metrics, source: found });
+    const problems = controlPlane.state?.issues.length ?? 0;
+    return { facts: { xdsPort: listening.port, problems, statsPort: admin.statsPort }, isReady: true, stop: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Sends each state to the proxies. */
+function publishStates(controlPlane: ControlPlane, server: DiscoveryServer): void {
+  controlPlane.subscribe(({ snapshots, resources, unservedListeners }) =>
+    server.update(
+      new Map(
+        Array.from(snapshots, ([proxy, snapshot]) => {
+          const secrets = secretsOf(snapshot, resources, controlPlane.secrets);
+          return [proxy, { snapshot, unserved: unservedListeners.get(proxy) ?? [], secrets }] as const;
+        }),
+      ),
+    ),
+  );
+}
+
+async function listen(
+  server: DiscoveryServer,
+  { xdsAddress: address, xdsPort: port }: ControlPlaneSettings,
+  tls: ReturnType<typeof readServerTls>,
+): ReturnType<DiscoveryServer['listen']> {
+  try {
+    return await server.listen({ address, port, tls });
+  } catch (cause) {
+    const remedy = `${XDS_PORT.flag} N (0 picks a free port)`;
+    throw portError({ port, address, what: XDS_PORT.what, remedy, addressRemedy: '--xds-address', cause });
+  }
+}
+
+function componentOf({ node, version, nack }: ProxyStatus): Component {
+  const named = { name: node, kind: 'proxy' } as const;
+  if (nack) return { ...named, state: 'failed', reason: `rejected ${nack.resource}: ${nack.message}` };
+  return { ...named, state: version === '' ? 'starting' : 'ready' };
+}

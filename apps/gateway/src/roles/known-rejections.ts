@@ -1,0 +1,47 @@
+import type { ProxyRejection, Snapshot } from '@edge-gateway/core';
+import { TYPE } from '@edge-gateway/xds/resources';
+
+/** What of the snapshot in use cannot be compiled, although each change only names what is new. */
+export interface KnownRejections {
+  /** Adds what is new, and forgets what changed or is gone. */
+  update(now: Snapshot, before: Snapshot | undefined, failed: readonly ProxyRejection[]): void;
+  replace(rejections: readonly ProxyRejection[]): void;
+}
+
+/** Creates it without rejections. `onChange` is called in a later turn, because it may cause the next snapshot. */
+export function createKnownRejections(onChange: (rejections: readonly ProxyRejection[]) => void): KnownRejections {
+  let known: readonly ProxyRejection[] = [];
+  const set = (next: readonly ProxyRejection[]): void => {
+    if (next.length === 0 && known.length === 0) return;
+    known = next;
+    setImmediate(() => onChange(known));
+  };
+  return {
+    update(now, before, failed) {
+      if (known.length === 0 && failed.length === 0) return;
+      const parts = partsOf(now);
+      const old = before ? partsOf(before) : new Map<string, unknown>();
+      const kept = known.filter(({ type, resource }) => {
+        const part = parts.get(`${type} ${resource}`);
+        return part !== undefined && part === old.get(`${type} ${resource}`);
+      });
+      set([...kept, ...failed]);
+    },
+    replace: set,
+  };
+}
+
+/** Returns the virtual hosts and the options of listeners by the name of their resource. */
+function partsOf({ listeners }: Snapshot): Map<string, unknown> {
+  const parts = new Map<string, unknown>();
+  for (const { name, httpOptions, virtualHosts, parts: inner = [] } of listeners) {
+    parts.set(`${TYPE.listener} ${name}`, httpOptions);
+    for (const host of virtualHosts) parts.set(`${TYPE.virtualHost} ${name}/${host.name}`, host);
+    for (const { http } of inner) {
+      if (!http) continue;
+      parts.set(`${TYPE.listener} ${http.name}`, http.httpOptions);
+      for (const host of http.virtualHosts) parts.set(`${TYPE.virtualHost} ${http.name}/${host.name}`, host);
+    }
+  }
+  return parts;
+}

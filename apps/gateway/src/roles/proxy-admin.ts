@@ -1,0 +1,68 @@
+import { hostname } from 'node:os';
+import { createProxyAdmin, type AdminServer, type AdminToken, type Component } from '@edge-gateway/admin';
+import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
+import type { Context } from '@edge-gateway/core';
+import { VERSION, type ServingSettings } from '../settings.ts';
+import type { DataPlane } from './data-plane.ts';
+
+interface ProxyAdminParts {
+  readonly settings: ServingSettings;
+  readonly context: Context;
+  readonly dataPlane: DataPlane;
+  /** Returns true while a control plane is connected. Default: it is in this process. */
+  readonly isConnected?: () => boolean;
+  readonly token: AdminToken | undefined;
+  /** Ends the process gracefully. */
+  readonly quit: () => void;
+}
+
+/** Creates the admin port of a data plane. */
+export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
+  const { settings, context, dataPlane, isConnected, token, quit } = parts;
+  return createProxyAdmin({
+    context,
+    snapshot: () => dataPlane.snapshot,
+    lastUpdated: () => dataPlane.lastUpdated,
+    listeners: () => dataPlane.listeners.addresses(),
+    readiness: () => dataPlane.readiness,
+    info: { version: VERSION, startedAt: context.now(), commandLineOptions: { ...settings } },
+    ...(isConnected && { isConnected }),
+    quit,
+    drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),
+    setHealthy: dataPlane.setHealthy,
+    hostStates: dataPlane.hostStates,
+    refresh: dataPlane.refresh,
+    graphql: dataPlane.graphqlExplorer,
+    token,
+    explain: (request) => explainInProcess(servedHere(dataPlane), request),
+  });
+}
+
+/** Returns what explanations of a data plane are about. */
+export function servedHere(dataPlane: DataPlane): ServedHere {
+  return {
+    snapshots: [dataPlane.snapshot],
+    hostStates: dataPlane.hostStates,
+    unserved: () => dataPlane.unserved,
+  };
+}
+
+/** Returns the proxy of this process with its listeners and workers. */
+export function proxyComponents({ readiness, unserved, snapshot, components }: DataPlane): readonly Component[] {
+  const state = readiness === 'LIVE' ? 'ready' : readiness === 'DRAINING' ? 'draining' : 'starting';
+  const reasons = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  const waiting = {
+    reason: `not every listener is served: ${reasons}`,
+    waitsFor: unserved.map(({ name }) => name),
+  };
+  const proxy: Component = {
+    name: snapshot.proxy,
+    kind: 'proxy',
+    state,
+    ...(state === 'starting' && reasons && waiting),
+  };
+  return [proxy, ...components()];
+}
+
+/** Identifies this process among the nodes of a control plane. */
+export const NODE_ID = `${hostname()}~${process.pid}`;

@@ -1,0 +1,162 @@
+import { createContext, createMetrics, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
+import {
+  createDiscoveryClient,
+  createSnapshotWriter,
+  readSnapshotFile,
+  readSnapshotKey,
+  type DiscoveryClient,
+  type SavedState,
+} from '@edge-gateway/xds';
+import { applyReceived, createStateDecoder, type Applied, type DecodedState } from '@edge-gateway/xds/resources';
+import type { ProxySettings } from '../command-line/proxy-role.ts';
+import type { RoleProcess, RunningRole } from '../command-line/role.ts';
+import { adminTokenOf } from './admin-token.ts';
+import { listenAdmin } from './admin-port.ts';
+import { createBinding } from './bind-address.ts';
+import { createDataPlane } from './data-plane.ts';
+import { readErrorPages } from './error-pages.ts';
+import { NODE_ID, proxyAdmin } from './proxy-admin.ts';
+import { readClientTls } from './server-tls.ts';
+import { shownListeners } from './shown-listeners.ts';
+import { shownVariables } from './shown-variables.ts';
+import { snapshotPath } from './snapshot-path.ts';
+import { watchTls } from './watched-tls.ts';
+
+/** How long a control plane may take before the state in the file is served, in milliseconds. */
+const WAIT_MS = 2000;
+
+/**
+ * Runs a proxy. Resolves when it serves, or after some seconds without a state; then it serves as soon as a control plane responds. Rejects with
+ * `ERR_GATEWAY_PORT` when the admin port is in use, and with `ERR_GATEWAY_TLS` or `ERR_XDS_SNAPSHOT_FILE` for unusable files of keys.
+ */
+export async function startProxy(settings: ProxySettings, { log, quit }: RoleProcess): Promise<RunningRole> {
+  const main = log.get('main');
+  const metrics = createMetrics();
+  const token = adminTokenOf(settings);
+  const tls = watchTls(() => readClientTls(settings), log.get('secret'));
+  const path = snapshotPath(settings.snapshotFile, settings.proxyName);
+  const key = settings.snapshotKeyFile === undefined ? undefined : readSnapshotKey(settings.snapshotKeyFile);
+  const decoder = createStateDecoder();
+  const saved = path === undefined ? undefined : readSaved(path, key, log);
+  for (const resource of saved?.resources ?? []) decoder.receive(resource);
+  if (saved) {
+    decoder.build();
+    decoder.accept();
+  }
+  const context = createContext({
+    log,
+    metrics,
+    secrets: decoder.secrets,
+    env: shownVariables(settings),
+    ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
+  });
+  const dataPlane =
+    settings.workers > 1
+      ? (await import('../workers/worker-pool.ts')).createWorkerPool(context, settings)
+      : createDataPlane(context, settings);
+  const isConnected = (): boolean => client.connectedTo !== undefined;
+  const admin = proxyAdmin({ settings, context, dataPlane, isConnected, token, quit });
+  const adminPort = await listenAdmin(admin, 'adminPort', settings).catch(async (error: unknown) => {
+    tls.close();
+    await dataPlane.close();
+    throw error;
+  });
+  dataPlane.ownPortsChanged?.();
+  const writer = path === undefined ? undefined : createSnapshotWriter({ path, key, log: main, metrics });
+  const bind = createBinding(settings.bindAddress);
+  const listening = Promise.withResolvers<void>();
+  let isServing = false;
+  /** When the state that is served was accepted. */
+  let acceptedAt = 0;
+  let fallback: NodeJS.Timeout | undefined;
+  let failures = 0;
+
+  function apply({ snapshot, unserved }: DecodedState): Applied {
+    const applied = dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets: decoder.secretValues });
+    isServing = true;
+    void applied.listening.catch(() => {}).then(() => listening.resolve());
+    return applied;
+  }
+
+  /** Serves the state in the file while no control plane responds. */
+  function serveSaved(reason: string): void {
+    clearTimeout(fallback);
+    if (isServing) return;
+    // A state is arriving; it is discarded if the connection is lost before it is complete.
+    if (client.connectedTo !== undefined) return waitForState();
+    if (!saved) {
+      main.warn({ reason }, 'waiting for a control plane: there is no state to serve');
+      return listening.resolve();
+    }
+    acceptedAt = saved.acceptedAt;
+    const age = Math.round((context.now() - acceptedAt) / 1000);
+    main.warn(
+      { reason, file: path, ageSeconds: age, secrets: saved.secrets },
+      'serving the state of the snapshot file',
+    );
+    applyReceived(decoder, apply);
+    return undefined;
+  }
+
+  function waitForState(): void {
+    fallback = setTimeout(() => serveSaved(`no response within ${WAIT_MS / 1000} s`), WAIT_MS);
+  }
+
+  metrics.computed(
+    { path: 'control_plane.snapshot_age_seconds', metric: 'envoy_control_plane_snapshot_age_seconds' },
+    () => (acceptedAt === 0 || client.connectedTo !== undefined ? 0 : Math.round((context.now() - acceptedAt) / 1000)),
+  );
+  const client: DiscoveryClient = createDiscoveryClient({
+    servers: settings.xds,
+    node: { id: NODE_ID, proxy: settings.proxyName, namespace: DEFAULT_NAMESPACE },
+    tls: () => tls.current,
+    decoder,
+    isServed: () => isServing,
+    apply,
+    onAccepted() {
+      clearTimeout(fallback);
+      acceptedAt = context.now();
+      writer?.write(() => ({ acceptedAt, resources: decoder.resources() }));
+    },
+    onFailure(_server, reason) {
+      if (++failures >= settings.xds.length) serveSaved(reason);
+    },
+    log,
+    metrics,
+  });
+  waitForState();
+  await listening.promise;
+  const { unserved } = dataPlane;
+  return {
+    facts: {
+      listeners: shownListeners(dataPlane),
+      ...(unserved.length > 0 && { unserved }),
+      ...(settings.workers > 1 && { workers: settings.workers }),
+      adminPort,
+      controlPlane: client.connectedTo,
+    },
+    isReady: isServing && unserved.length === 0,
+    async stop() {
+      clearTimeout(fallback);
+      tls.close();
+      client.close();
+      await writer?.close();
+      await dataPlane.drain(settings.drainSeconds * 1000);
+      await dataPlane.close();
+      await admin.close();
+    },
+  };
+}
+
+/** A file that cannot be used is not served; a control plane may still respond. */
+function readSaved(path: string, key: Uint8Array | undefined, log: Loggers): SavedState | undefined {
+  try {
+    const saved = readSnapshotFile(path, key);
+    if (saved?.secrets === 'locked')
+      log.get('main').error({ file: path }, 'the secrets in the snapshot file need another --snapshot-key-file');
+    return saved;
+  } catch (error) {
+    log.get('main').error({ reason: (error as Error).message }, 'snapshot file rejected');
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { GatewayProcess, until } from '../gateway-process.ts';
+import { direct, forwarding, gatewayOn, upstream } from '../workers/resources.ts';
+import { proxiesOf, startControlPlane, startProxy } from './planes.ts';
+
+describe('control plane and proxies as processes', () => {
+  let controlPlane: GatewayProcess;
+  let proxies: GatewayProcess[];
+  beforeEach(() => {
+    controlPlane = new GatewayProcess();
+    proxies = [];
+  });
+  afterEach(async () => {
+    for (const each of [...proxies, controlPlane]) await each.close();
+  });
+  async function connect(...flags: string[]): Promise<GatewayProcess> {
+    const proxy = new GatewayProcess();
+    proxies.push(proxy);
+    return startProxy(proxy, [controlPlane.ready.xdsPort], ...flags);
+  }
+  const bodyOf = async (proxy: GatewayProcess) => (await fetch(proxy.url)).text();
+
+  it('serve the resources of the control plane, follow changes, and show the state', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane);
+    const proxy = await connect();
+    expect(await bodyOf(proxy)).to.equal('one');
+    expect(await (await fetch(`${proxy.admin}/ready`)).text()).to.equal('LIVE\n');
+    await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'the proxy is current');
+    const [status] = await proxiesOf(controlPlane);
+    controlPlane.write('a.yaml', direct('two'));
+    await until(async () => (await bodyOf(proxy)) === 'two', 'the change is served');
+    await until(async () => (await proxiesOf(controlPlane))[0]!.version !== status!.version, 'another version');
+    const dump = await (await fetch(`${proxy.admin}/config_dump`)).text();
+    expect(dump).to.contain('"two"');
+    const snapshots = await (await fetch(`${controlPlane.stats}/snapshots/xds`)).text();
+    expect(snapshots).to.contain('"two"').and.to.contain('gw-system~gateway-proxy');
+    const stats = await (await fetch(`${proxy.admin}/stats?filter=control_plane|update_`)).text();
+    expect(stats).to.contain('control_plane.connected_state: 1');
+    expect(stats).to.contain('listener_manager.lds.update_success: 1\n');
+    expect(stats).to.contain('xds.virtual_host.update_success: 2\n');
+    expect(stats).to.contain('cluster_manager.cds.update_rejected: 0\n');
+  });
+
+  it('forward requests with two workers', async () => {
+    const { createServer } = await import('node:http');
+    const backend = createServer((_req, res) => res.end('from the backend')).listen(0, '127.0.0.1');
+    await once(backend, 'listening');
+    controlPlane.write('a.yaml', forwarding() + '---' + upstream((backend.address() as { port: number }).port));
+    await startControlPlane(controlPlane);
+    const proxy = await connect('--workers', '2');
+    expect(await bodyOf(proxy)).to.equal('from the backend');
+    await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'the proxy is current');
+    controlPlane.write('a.yaml', direct('two'));
+    await until(async () => (await bodyOf(proxy)) === 'two', 'the change is served');
+    backend.close();
+  });
+
+  it('serve the listeners of their own name only, on the address of the flag', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    controlPlane.write(
+      'g.yaml',
+      `${gatewayOn('public', 0)}---${gatewayOn('internal', 0)}`.replace(
+        /bindPort: 0, httpGateway: {} }\n$/,
+        'bindPort: 0, proxyNames: [other], httpGateway: {} }\n',
+      ),
+    );
+    await startControlPlane(controlPlane);
+    const proxy = await connect('--proxy-name', 'other');
+    expect(proxy.ready.listeners.map(({ name }) => name)).to.deep.equal(['listener-::-0-internal']);
+    expect(proxy.ready.listeners[0]).to.include({ address: '127.0.0.1' });
+    expect(proxy.url).to.match(/^http/);
+    expect((await proxiesOf(controlPlane))[0]).to.include({ proxy: 'other' });
+  });
+
+  it('continue to serve when the control plane is gone, and follow it when it is back', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane);
+    const proxy = await connect();
+    const { xdsPort } = controlPlane.ready;
+    controlPlane.child.kill('SIGKILL');
+    await controlPlane.ended();
+    await until(() => proxy.errors.includes('control plane lost'), 'the loss');
+    expect(await bodyOf(proxy)).to.equal('one');
+    expect(await (await fetch(`${proxy.admin}/ready`)).text()).to.equal('LIVE\n');
+    expect(await (await fetch(`${proxy.admin}/stats?filter=connected_state`)).text()).to.contain(': 0');
+    controlPlane.write('a.yaml', direct('two'));
+    await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
+    await until(async () => (await bodyOf(proxy)) === 'two', 'the new state');
+  });
+
+  it('start without a control plane, and become ready when one responds', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane);
+    const { xdsPort } = controlPlane.ready;
+    controlPlane.child.kill('SIGKILL');
+    await controlPlane.ended();
+    const proxy = await connect();
+    expect(proxy.ready.listeners).to.deep.equal([]);
+    expect((await fetch(`${proxy.admin}/ready`)).status).to.equal(503);
+    expect(proxy.errors).to.contain('waiting for a control plane: there is no state to serve');
+    await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
+    await until(async () => (await fetch(`${proxy.admin}/ready`)).status === 200, 'ready');
+  });
+
+  it('exit with 0 at SIGTERM', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane);
+    const proxy = await connect();
+    for (const each of [proxy, controlPlane]) {
+      each.child.kill('SIGTERM');
+      expect(await each.ended()).to.equal(0);
+    }
+  });
+});

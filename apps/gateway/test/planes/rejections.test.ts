@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createMetrics,
+  DEFAULT_SNAPSHOT_SETTINGS,
+  silentLoggers,
+  type Route,
+  type Snapshot,
+  type VirtualHost,
+} from '@edge-gateway/core';
+import { createDiscoveryClient, createDiscoveryServer, type DiscoveryClient } from '@edge-gateway/xds';
+import { createStateDecoder, TYPE } from '@edge-gateway/xds/resources';
+import { expect } from 'chai';
+import type { RunningRole } from '../../src/command-line/role.ts';
+import { startControlPlane } from '../../src/roles/control-plane.ts';
+import { startProxy } from '../../src/roles/proxy.ts';
+import { until } from '../gateway-process.ts';
+import { direct } from '../workers/resources.ts';
+
+const PROCESS = { log: silentLoggers, quit: () => {} };
+const BASE = { adminAddress: '127.0.0.1', logLevel: 'error', drainSeconds: 0 } as const;
+
+describe('what a proxy rejects', () => {
+  let dir: string;
+  let role: RunningRole | undefined;
+  let client: DiscoveryClient | undefined;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'planes-'));
+  });
+  afterEach(async () => {
+    client?.close();
+    await role?.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  it('is in the status of the resource, among the problems and in the list of proxies, until it is repaired', async () => {
+    writeFileSync(join(dir, 'a.yaml'), direct('bad'));
+    const ports = { xdsPort: 0, statsPort: 0, devAdminPort: 0, httpPort: 8080, httpsPort: 8443 };
+    role = await startControlPlane({ ...BASE, ...ports, config: dir, xdsAddress: '127.0.0.1' }, PROCESS);
+    const { xdsPort, statsPort } = role.facts as { xdsPort: number; statsPort: number };
+    const get = async (path: string) => (await fetch(`http://127.0.0.1:${statsPort}${path}`)).json() as Promise<any>;
+    const resource = 'listener-::-8080/gw-system.direct';
+    const failed = { type: TYPE.virtualHost, resource, field: 'routes[0]', message: 'cannot be compiled' };
+    client = createDiscoveryClient({
+      servers: [{ host: '127.0.0.1', port: xdsPort }],
+      node: { id: 'a-node', proxy: 'gateway-proxy', namespace: 'gw-system' },
+      decoder: createStateDecoder(),
+      apply: ({ snapshot }) => ({ failed: JSON.stringify(snapshot).includes('"bad"') ? [failed] : [] }),
+      log: silentLoggers,
+      metrics: createMetrics(),
+    });
+    await until(async () => (await get('/proxies'))[0]?.nack, 'the rejection');
+    const at = Date.now();
+    await until(async () => (await get('/problems')).total === 1, 'the problem');
+    expect(Date.now() - at).to.be.lessThan(2000);
+    expect((await get('/proxies'))[0].nack).to.deep.equal({ ...failed, type: 'VirtualHost' });
+    const { problems } = await get('/problems');
+    const message = 'rejected by proxy gateway-proxy (routes[0]): cannot be compiled';
+    expect(problems[0]).to.include({ kind: 'VirtualService', name: 'direct', severity: 'error', message });
+    const input = JSON.stringify(await get('/snapshots/input'));
+    expect(input).to.contain(message);
+    expect((await get('/components')).find(({ kind }: any) => kind === 'proxy')).to.include({ state: 'failed' });
+    writeFileSync(join(dir, 'a.yaml'), direct('good'));
+    await until(async () => (await get('/problems')).total === 0, 'no problem');
+    await until(async () => (await get('/proxies'))[0].current, 'the proxy is current');
+  });
+
+  const route = (body: string, matcher: object): Route => ({
+    name: 'r',
+    logName: '',
+    matchers: [matcher as Route['matchers'][number]],
+    action: { type: 'direct', status: 200, body },
+    options: {},
+    source: { kind: 'VirtualService', name: 'a', namespace: 'gw-system' },
+  });
+  const host = (name: string, ...routes: Route[]): VirtualHost => ({
+    name: `gw-system.${name}`,
+    virtualService: { name, namespace: 'gw-system' },
+    domains: [`${name}.example`],
+    options: {},
+    routes,
+    authConfigs: [],
+    rateLimitConfigs: [],
+    graphqlApis: [],
+  });
+  const LISTENER = 'listener-::-0';
+  const snapshotOf = (...virtualHosts: VirtualHost[]): Snapshot => ({
+    proxy: 'gateway-proxy',
+    version: String(Math.random()),
+    settings: DEFAULT_SNAPSHOT_SETTINGS,
+    upstreams: [],
+    listeners: [
+      {
+        name: LISTENER,
+        bindAddress: '::',
+        bindPort: 0,
+        gateway: { name: 'g', namespace: 'gw-system' },
+        ssl: false,
+        options: { accessLoggingService: { accessLog: [] } },
+        httpOptions: {},
+        routeOptions: {},
+        sslConfigurations: [],
+        virtualHosts,
+      },
+    ],
+  });
+
+  for (const workers of [1, 2]) {
+    it(`does not replace its last version, while everything else is served: ${workers} process(es)`, async () => {
+      const server = createDiscoveryServer({ log: silentLoggers, metrics: createMetrics() });
+      const listening = await server.listen({ address: '127.0.0.1', port: 0 });
+      const publish = (snapshot: Snapshot) =>
+        server.update(new Map([['gateway-proxy', { snapshot, unserved: [], secrets: new Map() }]]));
+      try {
+        publish(snapshotOf(host('a', route('one', { prefix: '/' })), host('b', route('one', { prefix: '/' }))));
+        role = await startProxy(
+          {
+            ...BASE,
+            xds: [{ host: '127.0.0.1', port: listening.port }],
+            adminPort: 0,
+            bindAddress: '127.0.0.1',
+            snapshotFile: 'none',
+            proxyName: 'gateway-proxy',
+            workers,
+            accessLogOverflow: 'drop',
+          },
+          PROCESS,
+        );
+        const [listener] = role.facts['listeners'] as { port: number }[];
+        const { request } = await import('node:http');
+        const get = (name: string) =>
+          new Promise<string>((resolve, reject) => {
+            const headers = { host: `${name}.example` };
+            const req = request({ host: '127.0.0.1', port: listener!.port, headers, agent: false }, (res) => {
+              let text = '';
+              res.on('data', (chunk) => (text += chunk)).on('end', () => resolve(`${res.statusCode} ${text}`));
+            });
+            req.on('error', reject).end();
+          });
+        expect([await get('a'), await get('b')]).to.deep.equal(['200 one', '200 one']);
+        const invalid = route('two', { regex: '(' });
+        publish(
+          snapshotOf(host('a', route('two', { prefix: '/' }), invalid), host('b', route('two', { prefix: '/' }))),
+        );
+        await until(() => server.rejections().length > 0, 'the rejection');
+        expect(server.rejections().map(({ rejection }) => rejection)).to.deep.equal([
+          {
+            type: TYPE.virtualHost,
+            resource: `${LISTENER}/gw-system.a`,
+            field: 'routes[1]',
+            message: 'missing closing )',
+          },
+        ]);
+        expect([await get('a'), await get('b')]).to.deep.equal(['200 one', '200 two']);
+        publish(snapshotOf(host('a', route('three', { prefix: '/' })), host('b', route('two', { prefix: '/' }))));
+        await until(() => server.proxies()[0]!.current, 'accepted');
+        expect([await get('a'), await get('b')]).to.deep.equal(['200 three', '200 two']);
+      } finally {
+        await role?.stop();
+        role = undefined;
+        listening.close();
+      }
+    });
+  }
+});
