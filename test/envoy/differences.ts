@@ -270,6 +270,8 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {},
     http2: {
       client: {
+        'HTTP/2 body: with a hexadecimal length': { response: ['reset 1', 'closed '] },
+        'HTTP/2 body: with a negative length': { response: ['reset 1', 'closed '] },
         'everything: rejects an invalid request': { response: ['reset 1', 'closed '] },
         'head: with a path in Host': { response: ['reset 1', 'closed '] },
         'head: with a space in Host': { response: ['reset 1', 'closed '] },
@@ -1050,6 +1052,7 @@ export const DIFFERENCES: readonly Difference[] = [
     http2: {
       client: { 'trailers that only the upstream enables: of a response': {} },
       both: {
+        'HTTP/2 upstream, invalid: with data behind its end': { 'response content-length': ['1', '-'] },
         'response body: until the connection closes to HTTP/1.1 with close': {},
         'response body: with trailers': {},
         'response body: with trailers for a client that asks for them': {},
@@ -1064,6 +1067,10 @@ export const DIFFERENCES: readonly Difference[] = [
         'gRPC call: whose response ends without a status': { 'response content-length': ['6', '-'] },
       },
       upstream: {
+        'HTTP/2 upstream, invalid: with data behind its end': {
+          'response content-length': ['1', '-'],
+          'response transfer-encoding': ['-', 'chunked'],
+        },
         'response body: in chunks': {},
         'trailers that only the listener enables: of a response': {},
         'response body: until the connection closes to HTTP/1.1 with close': {
@@ -1425,6 +1432,17 @@ export const DIFFERENCES: readonly Difference[] = [
       both: {
         'HTTP/2 upstream: announces the end before the request': { response: ['200', '503'], requests: ['2', '1'] },
       },
+    },
+  },
+  {
+    topic: 'Upstreams',
+    gateway: 'More than 16 interim responses to a request give 502.',
+    envoy: 'They are ignored.',
+    reason: 'An upstream must not keep a request busy without end.',
+    scenarios: {},
+    http2: {
+      upstream: { 'HTTP/2 upstream, invalid: with 20 interim responses': { response: ['502 Bad Gateway', '200 OK'] } },
+      both: { 'HTTP/2 upstream, invalid: with 20 interim responses': { response: ['502', '200'] } },
     },
   },
   {

@@ -135,6 +135,8 @@ export const http2Requests: readonly Group[] = [
       'with two equal lengths': post('hello', ['content-length', '5'], ['content-length', '5']),
       'with two lengths': post('hello', ['content-length', '5'], ['content-length', '6']),
       'with a signed length': post('hello', ['content-length', '+5']),
+      'with a hexadecimal length': post('hello', ['content-length', '0x5']),
+      'with a negative length': post('hello', ['content-length', '-5']),
       'with a list of lengths': post('hello', ['content-length', '5, 5']),
       'with an empty length': post('hello', ['content-length', '']),
       'with a length that overflows': post('hello', ['content-length', '18446744073709551621']),

@@ -116,6 +116,23 @@ export const http2Upstreams: readonly Group[] = [
       'with trailers that do not end it': responds(
         (to) => (to.headers([OK], false), to.data('a', false), to.headers([['x-t', '1']], false)),
       ),
+      'with data behind its end': responds((to) => {
+        to.headers([OK], false);
+        to.data('a', true);
+        to.data('poison', true);
+      }),
+      'with a second head behind its end': responds((to) => {
+        to.headers([OK], true);
+        to.headers([OK, ['x-a', 'poison']], true);
+      }),
+      'with data behind a head that ends it': responds((to) => {
+        to.headers([OK], true);
+        to.data('poison', true);
+      }),
+      'with 20 interim responses': responds((to) => {
+        for (let i = 0; i < 20; i++) to.headers([[':status', '103']], false);
+        to.headers([OK], true);
+      }),
       'with a pseudo-header in trailers': responds(
         (to) => (to.headers([OK], false), to.data('a', false), to.headers([[':status', '200']], true)),
       ),
