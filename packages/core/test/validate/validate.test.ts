@@ -152,7 +152,7 @@ describe('validateWritten accepts', () => {
 describe('validateWritten on fields without support', () => {
   it('warns about those without effect once each, and keeps the resource', () => {
     const { text, place } = unmark(
-      resource('Upstream', '{^^consul: {serviceName: a, dataCenters: [b]}}', 'gw.vendor.io/v1'),
+      resource('Upstream', '{^^kube: {serviceName: a, servicePort: 80}}', 'gw.vendor.io/v1'),
     );
     const { resource: accepted, issues } = validate(text);
     expect(accepted).not.equal(undefined);

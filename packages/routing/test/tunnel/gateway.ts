@@ -3,6 +3,7 @@ import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Strea
 import { connect, createServer, type Socket } from 'node:net';
 import {
   createContext,
+  type ActionKind,
   type Concern,
   type Context,
   type Listener,
@@ -35,6 +36,7 @@ export interface TunnelGatewayParts {
   readonly listener?: Partial<Listener>;
   readonly limits?: Partial<ListenLimits>;
   readonly concerns?: readonly Concern[];
+  readonly actions?: readonly ActionKind[];
 }
 
 /** A route of CONNECT requests. */
@@ -49,7 +51,12 @@ export const FORWARDED = connectRoute({ upgrades: [{ connect: {} }] });
 export async function tunnelGateway(parts: TunnelGatewayParts): Promise<TunnelGateway> {
   const log: string[] = [];
   const context: Context = createContext();
-  const router = createRouter({ context, accessLog: 'none', ...(parts.concerns && { concerns: parts.concerns }) });
+  const router = createRouter({
+    context,
+    accessLog: 'none',
+    concerns: parts.concerns ?? [],
+    actions: parts.actions ?? [],
+  });
   const routes = parts.routes ?? [connectRoute(), {}];
   const snapshot = snapshotOf(
     [hostOf(routes.map((route, i) => routeOf({ name: `route-${i}`, ...route })))],

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { createServer as createHttp2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
 import { WebSocketServer } from 'ws';
+import type { ActionKind, Handler } from '@edge-gateway/core';
 import { closeAll, listen, until, whenDone } from '../forward/harness.ts';
 import { frame } from '../websocket/frames.ts';
 import {
@@ -227,6 +228,35 @@ describe('WebSockets of clients and upstreams of both versions', () => {
     await until(() => rejected.text() === 'who?' && rejected.isOver());
     expect(upstream.heads).to.have.length(0);
     expect((await openWebSocket(gateway, 2, { authorization: 'me' })).status).to.equal(200);
+  });
+
+  it('of a package that responds itself work over HTTP/2', async () => {
+    const sockets = new WebSocketServer({ noServer: true });
+    const respond = Object.assign(() => {}, {
+      upgrade(...[req, socket, head]: Parameters<NonNullable<Handler['upgrade']>>): void {
+        sockets.handleUpgrade(req, socket, head, (webSocket) => {
+          webSocket.on('error', () => {});
+          webSocket.on('message', (data) => webSocket.send(String(data)));
+        });
+      },
+    });
+    const gateway = await webSockets(9, {
+      routes: [{ action: { type: 'graphql', api: { name: 'api', namespace: 'gw-system' } } }],
+      actions: [{ action: 'graphql', compile: () => respond } as ActionKind],
+    });
+    for (const version of [1, 2] as const) {
+      const socket = await openWebSocket(gateway, version);
+      expect(socket.status).to.equal(version === 1 ? 101 : 200);
+      expect(socket.headers['sec-websocket-accept']).to.equal(version === 1 ? ACCEPT : undefined);
+      socket.send(HELLO);
+      await until(() => socket.text() === ECHO);
+    }
+    for (const client of sockets.clients) client.close(1001);
+    const bad = await openWebSocket(gateway, 2, { 'sec-websocket-protocol': ',' });
+    expect(bad.status).to.equal(400);
+    await until(() => bad.isOver());
+    expect((await http2Request(gateway.port)).status).to.equal(405);
+    for (const client of sockets.clients) client.terminate();
   });
 
   it('are announced over HTTP/2 only where they are allowed', async () => {

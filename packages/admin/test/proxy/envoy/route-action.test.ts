@@ -29,3 +29,27 @@ describe('a direct response in the dump', () => {
     expect(JSON.stringify(shown('-----BEGIN PRIVATE KEY-----\nMARKER'))).to.not.contain('MARKER');
   });
 });
+
+describe('a forwarding route in the dump', () => {
+  it('has its upgrades', () => {
+    const route: Route = {
+      name: 'r',
+      logName: '',
+      matchers: [{ connectMatcher: {} }],
+      action: { type: 'forward', destinations: [{ upstream: 'db', weight: 1, options: {} }] },
+      options: { upgrades: [{ websocket: { enabled: false } }, { connectTerminate: {} }] },
+      source: { kind: 'VirtualService', name: 'v', namespace: 'gw-system' },
+    };
+    const secrets = { get: () => undefined, files: () => undefined };
+    const upgradesOf = (options: Route['options']): unknown => {
+      const host = { name: 'gw-system.shop', options: {} } as VirtualHost;
+      const shownAction = routeAction({ ...route, options }, host, { secrets, settings: { requireRbac: false } });
+      return (shownAction as { route: { upgrade_configs: unknown } }).route.upgrade_configs;
+    };
+    expect(upgradesOf(route.options)).to.deep.equal([
+      { upgrade_type: 'websocket', enabled: false },
+      { upgrade_type: 'CONNECT', connect_config: {} },
+    ]);
+    expect(upgradesOf({ upgrades: [{ connect: {} }] })).to.deep.equal([{ upgrade_type: 'CONNECT', enabled: true }]);
+  });
+});
