@@ -124,8 +124,8 @@ export const retries: readonly Group[] = [
   ),
   policy(
     'on a timeout of a try',
-    { retryOn: '5xx', perTryTimeout: '0.1s' },
-    { retry_on: '5xx', per_try_timeout: '0.1s' },
+    { retryOn: '5xx', perTryTimeout: '0.4s' },
+    { retry_on: '5xx', per_try_timeout: '0.4s' },
     {
       'of a try that hangs': get(() => {}, ok),
       'of only tries that hang': get(() => {}),
