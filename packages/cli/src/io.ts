@@ -6,12 +6,17 @@ export interface Io {
   readonly stderr: Writable;
   /** Default: that of the process. */
   readonly stdin?: Readable;
-  /** Read: `GATEWAYCTL_SERVER`, `GATEWAYCTL_PROXY_ADMIN`, `NO_COLOR`, `TERM`, `PATH`. */
+  /**
+   * Read: `GATEWAYCTL_SERVER`, `GATEWAYCTL_PROXY_ADMIN`, `GATEWAYCTL_CONFIG_FILE`, `GATEWAY_CONFIG`, `HOME`, `NO_COLOR`, `TERM`, `PATH`,
+   * `EDITOR`, `BROWSER`.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** True on a terminal: colours and the progress line are shown. */
   readonly isTTY: boolean;
   /** Base of relative paths. */
   readonly cwd: string;
+  /** Version of the program. Default: that of this package. */
+  readonly version?: string;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
 }

@@ -3,6 +3,8 @@ import { addAdd } from './commands/add.ts';
 import { addCheck } from './commands/check.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
+import { addDashboard } from './commands/dashboard.ts';
+import { addDebug } from './commands/debug.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDiff } from './commands/diff.ts';
 import { addEdit } from './commands/edit.ts';
@@ -17,9 +19,11 @@ import { addRoute } from './commands/route.ts';
 import { addTest } from './commands/test.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
+import { addWatch } from './commands/watch.ts';
 import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
 import type { Io } from './io.ts';
-import { addExamples, addHelp, hideGlobalFlags } from './command-line/command-help.ts';
+import { addPreparation } from './command-line/before-command.ts';
+import { addExamples, addHelp, CONNECTION_FLAGS, hideGlobalFlags } from './command-line/command-help.ts';
 import { createTerminal, wantsColors } from './output/terminal.ts';
 
 /**
@@ -27,10 +31,11 @@ import { createTerminal, wantsColors } from './output/terminal.ts';
  * `run` turns an error into one line and an exit status.
  */
 export function createProgram(io: Io): Command {
+  const { version = CLIENT_VERSION } = io;
   const { GATEWAYCTL_SERVER: server, GATEWAYCTL_PROXY_ADMIN: admin, GATEWAYCTL_ADMIN_TOKEN_FILE: tokenFile } = io.env;
   const program = new Command('gatewayctl')
     .description('Inspect a gateway: what it serves, why, and what a change would do.')
-    .version(CLIENT_VERSION, '-V, --version', 'print the version of gatewayctl')
+    .version(version, '-V, --version', 'print the version of gatewayctl')
     .helpOption('-h, --help', 'print help')
     .configureHelp({
       showGlobalOptions: true,
@@ -49,9 +54,10 @@ export function createProgram(io: Io): Command {
     );
   const terminal = createTerminal(io);
   for (const add of COMMANDS) add(program, terminal);
+  addPreparation(program, terminal, { version, connects });
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
     for (const each of [command, ...command.commands])
-      hideGlobalFlags(each, ['--server', '--proxy-admin', '--admin-token-file']);
+      hideGlobalFlags(each, CONNECTION_FLAGS);
   addExamples(program, [
     ['gatewayctl check', 'is everything in order?'],
     ['gatewayctl validate ./resources', 'before a commit; needs no gateway'],
@@ -64,6 +70,7 @@ export function createProgram(io: Io): Command {
 const COMMANDS = [
   addCheck,
   addGet,
+  addWatch,
   addCreate,
   addAdd,
   addRemove,
@@ -78,6 +85,8 @@ const COMMANDS = [
   addExplain,
   addGraphql,
   addRatelimit,
+  addDebug,
+  addDashboard,
   addVersion,
   addCompletion,
   addHelp,
@@ -85,6 +94,20 @@ const COMMANDS = [
 
 /** Commands that never connect to a gateway. */
 const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'test', 'fmt', 'completion', 'help']);
+
+/** Commands that only change a directory. */
+const CHANGING_COMMANDS: ReadonlySet<string> = new Set(['create', 'add', 'remove', 'route', 'edit', 'delete']);
+
+function connects(command: Command): boolean {
+  const top = topOf(command);
+  return !OFFLINE_COMMANDS.has(top) && !CHANGING_COMMANDS.has(top);
+}
+
+/** The first word of a command. */
+function topOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? topOf(parent) : command.name();
+}
 
 /** Columns that a description needs beside its term. */
 const MIN_DESCRIPTION = 28;

@@ -1,5 +1,6 @@
 import type { Kind, Problem } from '@edge-gateway/core';
 import type { Connection } from '../gateway/connection.ts';
+import { syncProblems } from '../gateway/proxy-list.ts';
 import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
 
 /** What the checks of a running gateway look at. */
@@ -103,7 +104,7 @@ function listenerLine({ name, kind, state, reason, resources }: RunningComponent
   return `Listener ${name} (${kind}) is ${shown}${why ? ` because of ${why}` : reason && `: ${reason}`}`;
 }
 
-/** Checks the Proxy resources, and whether the running proxy is ready and accepts updates. */
+/** Checks the Proxy resources, whether every proxy serves the newest version, and whether the running one is ready and accepts updates. */
 async function checkProxies(input: CheckInput, configured: readonly string[]): Promise<readonly string[]> {
   const { components = [], connection, readOnly, exclude, note } = input;
   if (exclude.includes('deployments')) {
@@ -112,5 +113,6 @@ async function checkProxies(input: CheckInput, configured: readonly string[]): P
   }
   if (readOnly) note('Warning: the proxy was not queried because of --read-only');
   const isReported = components.some((one) => one.kind === 'proxy' && !isReady(one));
-  return readOnly || isReported ? configured : [...configured, ...(await proxyProblems(connection))];
+  const found = [...configured, ...(await syncProblems(connection))];
+  return readOnly || isReported ? found : [...found, ...(await proxyProblems(connection))];
 }

@@ -42,6 +42,9 @@ function callLines(command: string, width: number): string[] {
   return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line));
 }
 
+/** The flags of every command that say how to connect to a gateway. */
+export const CONNECTION_FLAGS = ['--server', '--proxy-admin', '--admin-token-file'];
+
 /** Leaves flags of its parents that have no effect on it out of the help of a command. */
 export function hideGlobalFlags(command: Command, flags: readonly string[]): void {
   command.configureHelp({

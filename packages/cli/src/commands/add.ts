@@ -1,6 +1,6 @@
 import { keyOf } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Flags } from '../create/flags.ts';
 import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
 import {
@@ -27,7 +27,7 @@ interface AddFlags extends ResourceFlags {
 /** `add route`: inserts a route into a virtual service or a route table of a directory. */
 export function addAdd(program: Command, io: Terminal): void {
   const group = asGroup(program.command('add').alias('a').description('Add to a resource of a directory.'));
-  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  hideGlobalFlags(group, CONNECTION_FLAGS);
   const command = withChangeFlags(group.command('route').alias('r').description('Add a route.'))
     .option('--name <name>', 'VirtualService; default: the one for all domains, or a new one named default')
     .option('-x, --index <index>', 'position of the route; 0 is the first', '0')

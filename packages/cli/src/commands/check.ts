@@ -13,6 +13,7 @@ import {
 import { cliError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';
+import { readPreferences } from '../command-line/config-file.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface CheckFlags extends NamespaceFlags {
@@ -61,8 +62,22 @@ export function addCheck(program: Command, io: Terminal): void {
   command.action(async () => {
     const flags: CheckFlags = { ...NO_FLAGS, ...command.opts<CheckFlags>() };
     checkFlags(flags);
-    await check(io, command, flags);
+    const { checkTimeoutSeconds } = readPreferences(io);
+    if (checkTimeoutSeconds === 0) return check(io, command, flags);
+    await checkWithin(checkTimeoutSeconds, (signal) => check(io, command, flags, signal));
   });
+}
+
+/** Runs a check for at most some seconds. */
+async function checkWithin(seconds: number, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const signal = AbortSignal.timeout(seconds * 1000);
+  try {
+    await run(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const text = `the check did not end within ${seconds} s (checkTimeoutSeconds of the configuration file)`;
+    throw cliError('ERR_CLI_UNREACHABLE', text, error);
+  }
 }
 
 function checkFlags({ exclude, output }: CheckFlags): void {
@@ -74,11 +89,11 @@ function checkFlags({ exclude, output }: CheckFlags): void {
   throw cliError('ERR_CLI_USAGE', `--exclude: unknown check '${unknown}'${didYouMean(unknown, EXCLUDABLE)}`);
 }
 
-async function check(io: Terminal, command: Command, flags: CheckFlags): Promise<void> {
+async function check(io: Terminal, command: Command, flags: CheckFlags, signal?: AbortSignal): Promise<void> {
   const { config, exclude } = flags;
   const asTable = flags.output === 'table';
   const messages: string[] = [];
-  const read = () => readInput(io, command, flags);
+  const read = () => readInput(io, command, flags, signal);
   const { configuration, running } =
     asTable && config === undefined ? await io.progress('Querying the gateway', read) : await read();
   const printed = printedProblems(configuration, exclude);
@@ -96,9 +111,9 @@ async function check(io: Terminal, command: Command, flags: CheckFlags): Promise
 }
 
 /** A gateway that does not respond is an error; a missing list of components is not. */
-async function readInput(io: Terminal, command: Command, flags: CheckFlags) {
+async function readInput(io: Terminal, command: Command, flags: CheckFlags, signal?: AbortSignal) {
   if (flags.config !== undefined) return { configuration: await readDirectory(io, flags.config, flags) };
-  const connection = gatewayOf(io, command);
+  const connection = gatewayOf(io, command, signal && { signal });
   const configuration = await readConfiguration(io, connection, flags);
   const components = flags.namespace === DEFAULT_NAMESPACE ? await readComponents(connection) : [];
   return { configuration, running: { connection, components } };

@@ -14,6 +14,7 @@ import {
 import { SECRET_KINDS } from '../create/secret-kinds.ts';
 import {
   asGroup,
+  CONNECTION_FLAGS,
   addExamples,
   hideGlobalFlags,
   missingSubcommand,
@@ -25,9 +26,6 @@ import { tableOf } from '../tables/columns.ts';
 import { AUTH_CONFIG } from '../tables/policies.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
 import { addCreateRouting } from './create-routing.ts';
-
-/** Flags for the addresses of a gateway, which `create` does not connect to. */
-const ADDRESSES = ['--server', '--proxy-admin'];
 
 /** `create`: new resources as files in a directory, from flags or from a file. */
 export function addCreate(program: Command, io: Terminal): void {
@@ -52,9 +50,9 @@ export function addCreate(program: Command, io: Terminal): void {
   addCreateSecret(create, io);
   addCreateAuthConfig(create, io);
   addCreateGraphQLApi(create, io);
-  hideGlobalFlags(create, ADDRESSES);
+  hideGlobalFlags(create, CONNECTION_FLAGS);
   for (const command of create.commands)
-    for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...ADDRESSES]);
+    for (const each of [command, ...command.commands]) hideGlobalFlags(each, ['--file', ...CONNECTION_FLAGS]);
 }
 
 async function createFromFile(io: Terminal, create: Command) {

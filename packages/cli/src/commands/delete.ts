@@ -1,6 +1,6 @@
 import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing } from '../edit/change-command.ts';
 import { changeDirectory, type ChangeFlags } from '../edit/change-directory.ts';
 import { cliError } from '../error-codes.ts';
@@ -16,7 +16,7 @@ interface DeleteFlags extends ChangeFlags {
 /** `delete`: removes resources of a directory. */
 export function addDelete(program: Command, io: Terminal): void {
   const group = asGroup(program.command('delete').alias('d').description('Delete a resource of a directory.'), 'kind');
-  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  hideGlobalFlags(group, CONNECTION_FLAGS);
   addExamples(group, [['gatewayctl delete upstream cart -c ./resources', 'rejected as long as a route refers to it']]);
   for (const view of VIEWS) {
     const command = group.command(view.command).aliases(view.aliases).description(`Delete one of the ${view.plural}.`);
@@ -31,7 +31,7 @@ export function addDelete(program: Command, io: Terminal): void {
         const flags = command.optsWithGlobals<DeleteFlags>();
         await deleteOne(io, view, { ...flags, name: nameOf(argument, flags) });
       });
-    hideGlobalFlags(command, ['--server', '--proxy-admin']);
+    hideGlobalFlags(command, CONNECTION_FLAGS);
   }
 }
 

@@ -1,6 +1,6 @@
 import { keyOf } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { valueOf, type Flags } from '../create/flags.ts';
 import {
   existing,
@@ -24,7 +24,7 @@ type EditFlags = ResourceFlags & Flags & { readonly index?: string };
 /** `edit`: changes fields of resources of a directory. */
 export function addEdit(program: Command, io: Terminal): void {
   const group = asGroup(program.command('edit').alias('ed').description('Change a resource of a directory.'));
-  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  hideGlobalFlags(group, CONNECTION_FLAGS);
   addExamples(group, [
     ['gatewayctl edit virtualservice shop --ssl-secret-name shop-tls -c ./resources', 'serve it over TLS'],
     ['gatewayctl edit route externalauth --name shop -x 1 --disable -c ./resources', 'a route without login'],

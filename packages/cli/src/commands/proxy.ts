@@ -7,7 +7,9 @@ import { chooseListening, readListening } from '../gateway/listening.ts';
 import { readSnapshots } from '../gateway/pages.ts';
 import { yamlDocuments } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { addProxyBootstrap } from './proxy-bootstrap.ts';
 import { addProxyLogs } from './proxy-logs.ts';
+import { addProxyStatus } from './proxy-status.ts';
 
 interface ProxyFlags {
   readonly name: string;
@@ -64,6 +66,8 @@ export function addProxy(program: Command, io: Terminal): void {
   ]);
   for (const subcommand of SUBCOMMANDS) addSubcommand(proxy, io, subcommand);
   hideGlobalFlags(addProxyLogs(proxy, io), BOTH);
+  addProxyStatus(proxy, io);
+  addProxyBootstrap(proxy, io);
   addSubcommand(proxy, io, SERVED_CONFIG);
 }
 

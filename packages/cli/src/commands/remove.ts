@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import {
   existing,
   neededName,
@@ -21,7 +21,7 @@ interface RemoveFlags extends ResourceFlags {
 /** `remove route`: removes a route of a virtual service or a route table of a directory. */
 export function addRemove(program: Command, io: Terminal): void {
   const group = asGroup(program.command('remove').alias('rm').description('Remove from a resource of a directory.'));
-  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  hideGlobalFlags(group, CONNECTION_FLAGS);
   const command = withChangeFlags(group.command('route').alias('r').description('Remove a route.'))
     .option('--name <name>', 'VirtualService, required')
     .option('-x, --index <index>', 'position of the route; 0 is the first', '0')

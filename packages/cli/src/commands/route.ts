@@ -1,6 +1,6 @@
 import { sortRoutes } from '@edge-gateway/core';
 import type { Command } from 'commander';
-import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
+import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing, neededName, printChanged, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
 import { changeDirectory } from '../edit/change-directory.ts';
 import { count } from '../output/problem-lines.ts';
@@ -18,7 +18,7 @@ const RULES = ['more methods first', 'no path < exact < regex < prefix', 'path i
 /** `route sort`: sorts the routes of a virtual service of a directory, so that specific ones come first. */
 export function addRoute(program: Command, io: Terminal): void {
   const group = asGroup(program.command('route').alias('r').description('Change the routes of a resource.'));
-  hideGlobalFlags(group, ['--server', '--proxy-admin']);
+  hideGlobalFlags(group, CONNECTION_FLAGS);
   const command = withChangeFlags(group.command('sort').alias('s').description('Sort routes, specific ones first.'))
     .option('--name <name>', 'VirtualService, required')
     .option('--of-route-table', 'sort the routes of the RouteTable of --name');

@@ -1,6 +1,6 @@
 import { DEFAULT_NAMESPACE, redact, type ControlPlaneState } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
-import { didYouMean, hideGlobalFlags } from '../command-line/command-help.ts';
+import { didYouMean, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
 import { renderObjects, renderTables, widthOf, yamlText, type Output } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -18,7 +18,7 @@ export interface ResourceFlags extends ChangeFlags {
 
 /** Adds the flags of {@link ResourceFlags}, except `--name`. */
 export function withChangeFlags(command: Command): Command {
-  hideGlobalFlags(command, ['--server', '--proxy-admin']);
+  hideGlobalFlags(command, CONNECTION_FLAGS);
   return command
     .option('-c, --config <dir>', 'directory of the resources (env GATEWAY_CONFIG)')
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))

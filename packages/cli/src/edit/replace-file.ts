@@ -23,7 +23,7 @@ export const PRIVATE = 0o600;
  */
 export function replaceFile(
   path: string,
-  text: string,
+  content: string | Buffer,
   { shown, mode: wanted }: { readonly shown: string; readonly mode?: number },
 ): void {
   const target = realPath(path);
@@ -32,7 +32,7 @@ export function replaceFile(
   try {
     const before = statSync(target, { throwIfNoEntry: false });
     const mode = wanted ?? (before === undefined ? PRIVATE : before.mode & 0o7777);
-    writeSynced(temporary, text, mode);
+    writeSynced(temporary, content, mode);
     if (before !== undefined) keepOwner(temporary, before);
     // The mode of `open` is reduced by the umask, and a change of the owner resets bits.
     chmodSync(temporary, mode);
@@ -51,10 +51,10 @@ function realPath(path: string): string {
   }
 }
 
-function writeSynced(path: string, text: string, mode: number): void {
+function writeSynced(path: string, content: string | Buffer, mode: number): void {
   const descriptor = openSync(path, 'wx', mode);
   try {
-    const bytes = Buffer.from(text);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
     fsyncSync(descriptor);
   } finally {

@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly maxBytes?: number;
   /** Maximum time for a complete response in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
+  /** Ends requests in progress. */
+  readonly signal?: AbortSignal;
 }
 
 /** The snapshots that a control plane shows. */
@@ -51,11 +53,15 @@ interface Page {
 }
 
 /** Returns the connection that the flags of a call ask for. */
-export function gatewayOf(io: Io, command: Command): Connection {
+export function gatewayOf(
+  io: Io,
+  command: Command,
+  more: Pick<ConnectionOptions, 'signal' | 'timeoutMs'> = {},
+): Connection {
   const flags = command.optsWithGlobals<{ server: string; proxyAdmin: string; adminTokenFile?: string }>();
   const { server, proxyAdmin, adminTokenFile } = flags;
   const token = adminTokenFile === undefined ? {} : { token: readToken(io, adminTokenFile) };
-  return createConnection({ server, proxyAdmin, ...token, ...(io.fetch && { fetch: io.fetch }) });
+  return createConnection({ server, proxyAdmin, ...token, ...more, ...(io.fetch && { fetch: io.fetch }) });
 }
 
 /** Reads the token of the admin ports; errors never contain it. */
@@ -101,14 +107,13 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
 /** The address of a page: credentials written into a base address are never shown. */
 const addressOf = ({ base, path }: Page): string => `${base.origin}${base.pathname.replace(/\/$/, '')}${path}`;
 
-interface ReadOptions extends ConnectionOptions {
-  readonly signal: AbortSignal;
-}
+type ReadOptions = ConnectionOptions & { readonly signal: AbortSignal };
 
 async function read(page: Page, method: string, options: ConnectionOptions): Promise<string> {
   const { timeoutMs = TIMEOUT_MS } = options;
+  const signals = [AbortSignal.timeout(timeoutMs), ...(options.signal ? [options.signal] : [])];
   try {
-    const response = await ask(page, method, { ...options, signal: AbortSignal.timeout(timeoutMs) });
+    const response = await ask(page, method, { ...options, signal: AbortSignal.any(signals) });
     return await readBody(response, page, options);
   } catch (error) {
     throw isCliError(error) ? error : unreachable(page, error, timeoutMs);

@@ -35,14 +35,6 @@ describe('version', () => {
     expect(stdout).to.contain('| gw-system | Gateway         | edge-gateway: 0.0.0 |');
   });
 
-  it('warns on standard error, framed by dashes, when they differ by a minor version', async () => {
-    const { code, stderr } = await version([], { '/version': { version: '7.3.1' } });
-    expect(code).to.equal(0);
-    expect(stderr).to.match(/^-+\ngatewayctl is .+, the gateway is 7\.3\.1; .+\n.+\n-+\n$/);
-    const [major, minor] = CLIENT_VERSION.split('.');
-    expect((await version([], { '/version': { version: `${major}.${minor}.99` } })).stderr).to.equal('');
-  });
-
   it('reports that no gateway runs, and exits 0', async () => {
     const table = await version(['-o', 'table'], {});
     expect(table.code).to.equal(0);

@@ -1,0 +1,76 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { cliError, fileError } from '../error-codes.ts';
+import type { Io } from '../io.ts';
+import { didYouMean } from './command-help.ts';
+
+/** Preferences of the user of gatewayctl. */
+export interface Preferences {
+  /** Maximum time of `check` in seconds; 0 is no limit. */
+  readonly checkTimeoutSeconds: number;
+  /** Maximum time to read a secret of a cluster in seconds; it has no effect without one. */
+  readonly secretClientTimeoutSeconds: number;
+}
+
+const DEFAULTS: Preferences = { checkTimeoutSeconds: 0, secretClientTimeoutSeconds: 30 };
+const MAX_SECONDS = 86_400;
+
+/** Returns the path of the configuration file; `undefined` if the home directory is unknown. */
+function configFileOf({ env, cwd }: Io): string | undefined {
+  const { GATEWAYCTL_CONFIG_FILE: file, HOME: home } = env;
+  if (file) return resolve(cwd, file);
+  return home ? join(home, '.gw', 'gatewayctl-config.yaml') : undefined;
+}
+
+/**
+ * Reads the configuration file, `~/.gw/gatewayctl-config.yaml` or that of `GATEWAYCTL_CONFIG_FILE`. A missing one is
+ * created with the defaults. Throws `ERR_CLI_FILE` if it is invalid.
+ */
+export function readPreferences(io: Io): Preferences {
+  const file = configFileOf(io);
+  if (file === undefined) return DEFAULTS;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileError(file, error);
+    createConfigFile(file);
+    return DEFAULTS;
+  }
+  return parsePreferences(text, file);
+}
+
+/** A home directory that cannot be written to is not an error: the defaults are used. */
+function createConfigFile(file: string): void {
+  const lines = Object.entries(DEFAULTS).map(([key, value]) => `${key}: ${value}\n`);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+    writeFileSync(file, lines.join(''), { flag: 'wx', mode: 0o644 });
+  } catch {
+    // Another call may have created it at the same time.
+  }
+}
+
+function parsePreferences(text: string, file: string): Preferences {
+  let value: unknown;
+  try {
+    value = parse(text) ?? {};
+  } catch (error) {
+    throw cliError('ERR_CLI_FILE', `${file}: ${(error as Error).message.split('\n', 1)[0]}`, error);
+  }
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw cliError('ERR_CLI_FILE', `${file}: the file must be an object`);
+  const known = Object.keys(DEFAULTS);
+  for (const [key, seconds] of Object.entries(value as object)) {
+    if (!known.includes(key)) {
+      const hint = didYouMean(key, known) || `; allowed are ${known.join(', ')}`;
+      throw cliError('ERR_CLI_FILE', `${file}: unknown key ${key}${hint}`);
+    }
+    if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > MAX_SECONDS) {
+      const text = `${file}: ${key} must be a number of seconds from 0 to ${MAX_SECONDS}, not ${JSON.stringify(seconds)}`;
+      throw cliError('ERR_CLI_FILE', text);
+    }
+  }
+  return { ...DEFAULTS, ...(value as Partial<Preferences>) };
+}

@@ -1,0 +1,107 @@
+import type { ProxyStatus } from '@edge-gateway/core';
+import { expect } from 'chai';
+import { answer, at, recordedAnswers } from '../support/answering-server.ts';
+import { call } from '../support/captured-io.ts';
+
+const PROXY: ProxyStatus = {
+  node: 'host-1~4711',
+  proxy: 'gateway-proxy',
+  address: '10.0.0.1:4711',
+  version: '7',
+  current: true,
+  connectedSince: '2026-01-01T00:00:00.000Z',
+  lastAck: '2026-01-01T00:00:00.000Z',
+  age: 11_105,
+};
+const NACK = {
+  type: 'type.vendor.io/gw.v1.VirtualHost',
+  resource: 'listener-::-8080/gw-system.shop',
+  field: 'routes[0]',
+  message: 'bad regex',
+};
+const PROXIES: ProxyStatus[] = [
+  PROXY,
+  { ...PROXY, node: 'host-2~1', age: 3, current: false },
+  { ...PROXY, node: 'host-3~1', age: 86_400, nack: NACK, current: false },
+  { ...PROXY, node: 'host-4~1', age: 0, version: '', current: false },
+];
+
+async function withProxies(argv: readonly string[], proxies: unknown) {
+  const server = await answer({ ...recordedAnswers(), '/proxies': proxies });
+  const outcome = await call([...argv, ...at(server)]);
+  await server.close();
+  return outcome;
+}
+const status = (argv: readonly string[], proxies: unknown = PROXIES) => withProxies(['proxy', 'status', ...argv], proxies);
+
+describe('proxy status', () => {
+  it('prints the version of each proxy, its age, and whether it is in sync', async () => {
+    const { code, stdout, stderr } = await status([]);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.equal(`\
++---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
+| PROXY         | NODE        | ADDRESS       | VERSION | AGE  | STATUS                                                                             |
++---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
+| gateway-proxy | host-1~4711 | 10.0.0.1:4711 | 7       | 3h5m | in sync                                                                            |
+| gateway-proxy | host-2~1    | 10.0.0.1:4711 | 7       | 3s   | behind                                                                             |
+| gateway-proxy | host-3~1    | 10.0.0.1:4711 | 7       | 1d   | NACK: VirtualHost listener-::-8080/gw-system.shop at routes[0]: bad regex          |
+| gateway-proxy | host-4~1    | 10.0.0.1:4711 |         | 0s   | waiting for its first version                                                      |
++---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
+`.replaceAll(/ {9}\|$/gm, '|').replaceAll(/-{9}\+$/gm, '+'));
+  });
+
+  it('prints the data, and sets the exit status only when it is asked to', async () => {
+    expect(JSON.parse((await status(['-o', 'json'])).stdout)).to.deep.equal(PROXIES);
+    expect((await status(['-o', 'yaml'])).stdout).to.match(/^- node: host-1~4711\n/);
+    expect((await status(['--exit-code'])).code).to.equal(1);
+    expect((await status(['--exit-code'], [PROXY])).code).to.equal(0);
+    expect((await status([], [])).stdout).to.match(/\| PROXY \|/);
+  });
+
+  it('rejects the response of something else', async () => {
+    for (const other of [{}, 'text', [{}], [1]])
+      expect(await status([], other)).to.include({ code: 1, stdout: '' });
+    expect((await withProxies(['proxy', 'status'], undefined)).stderr).to.contain('404');
+  });
+
+  it('is part of check', async () => {
+    const { code, stdout, stderr } = await withProxies(['check'], PROXIES);
+    expect(code).to.equal(1);
+    expect(stdout).to.contain('Checking Proxies... 3 Errors!');
+    expect(stderr).to.contain('Proxy gateway-proxy of host-2~1 is not in sync: behind');
+    expect((await withProxies(['check'], [PROXY])).stdout).to.contain('Checking Proxies... OK');
+  });
+});
+
+describe('proxy bootstrap', () => {
+  const bootstrap = (...argv: string[]) => call(['proxy', 'bootstrap', ...argv]);
+
+  it('prints the command that starts a proxy', async () => {
+    expect(await bootstrap('--xds', 'control:9977')).to.deep.equal({
+      code: 0,
+      stdout: 'edge-gateway proxy --xds control:9977 --proxy-name gateway-proxy --admin-port 19000\n',
+      stderr: '',
+    });
+    const all = ['--xds', '10.0.0.1:1,[::1]:2', '--name', 'other', '--admin-port', '0', '--bind-address', '127.0.0.2'];
+    const { stdout } = await bootstrap(...all, '--snapshot-file', "/var/a b's", '--workers', 'auto', '--data-plane', 'node');
+    expect(stdout).to.equal(
+      "edge-gateway proxy --xds 10.0.0.1:1,[::1]:2 --proxy-name other --admin-port 0 --bind-address 127.0.0.2 --snapshot-file '/var/a b'\\''s' --workers auto\n",
+    );
+  });
+
+  for (const [argv, message] of [
+    [[], "required option '--xds <addresses>' not specified"],
+    [['--xds', 'a'], "--xds: invalid address 'a': write host:port"],
+    [['--xds', 'a:1,:2'], "--xds: invalid address ':2': write host:port"],
+    [['--xds', 'a:0'], "--xds: invalid address 'a:0': write host:port"],
+    [['--xds', '[a]:1'], "--xds: invalid address '[a]:1': write host:port"],
+    [['--xds', 'a:1', '--data-plane', 'envoy'], '--data-plane envoy is not supported yet: only node'],
+    [['--xds', 'a:1', '--data-plane', 'nginx'], "--data-plane must be node, not 'nginx'"],
+    [['--xds', 'a:1', '--admin-port', '65536'], "--admin-port must be a port, not '65536'"],
+    [['--xds', 'a:1', '--bind-address', 'host'], "--bind-address must be an IP address, not 'host'"],
+    [['--xds', 'a:1', '--workers', '0'], "--workers must be a number from 1, or auto, not '0'"],
+  ] as const)
+    it(`rejects ${argv.join(' ')}`, async () => {
+      expect(await bootstrap(...argv)).to.deep.equal({ code: 2, stdout: '', stderr: `Error: ${message}\n` });
+    });
+});
