@@ -1,7 +1,8 @@
-// Writes docs/reference from the schemas and error tables; with --check only lists what is out of date.
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// Writes docs/reference and the man pages from schemas, error tables and commands; with --check only lists what is out of date.
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { resourceSchema } from '../packages/core/src/schema/json-schema.ts';
+import { commandsPage, manPages } from './docs/command-pages.ts';
 import { errorsPage } from './docs/errors-page.ts';
 import { kinds } from './docs/model.ts';
 import { resourcePage } from './docs/resource-page.ts';
@@ -9,21 +10,26 @@ import { supportPage } from './docs/support-page.ts';
 import { page, table } from './docs/table.ts';
 
 const root = dirname(import.meta.dirname);
-const folder = join(root, 'docs', 'reference');
+/** The folders of generated files. */
+const FOLDERS = ['docs/reference', 'packages/cli/man'];
 
-/** Every generated file, by its path below `docs/reference`. */
+/** Every generated file, by its path. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>([
     ['README.md', indexPage()],
     ['support.md', supportPage()],
     ['errors.md', await errorsPage(root)],
+    ['gatewayctl.md', commandsPage()],
   ]);
   for (const info of kinds) {
     files.set(`resources/${info.kind.toLowerCase()}.md`, resourcePage(info));
     files.set(`schemas/${info.kind}.json`, `${JSON.stringify(resourceSchema(info), undefined, 1)}\n`);
   }
   files.set('schemas/all.json', `${JSON.stringify(anyKind(), undefined, 1)}\n`);
-  return files;
+  return new Map([
+    ...Array.from(files, ([path, content]) => [`docs/reference/${path}`, content] as const),
+    ...Array.from(manPages(), ([path, content]) => [`packages/cli/man/${path}`, content] as const),
+  ]);
 }
 
 /** The schema of any resource: that of its kind. */
@@ -43,7 +49,7 @@ function anyKind(): object {
   };
 }
 
-/** Paths below `docs/reference` that differ from their source, are missing, or have no source. */
+/** Paths that differ from their source, are missing, or have no source. */
 export async function outdated(): Promise<string[]> {
   const files = await generate();
   const present = new Set(existing());
@@ -53,23 +59,24 @@ export async function outdated(): Promise<string[]> {
 
 async function write(): Promise<void> {
   const files = await generate();
-  for (const path of existing()) if (!files.has(path)) rmSync(join(folder, path));
+  for (const path of existing()) if (!files.has(path)) rmSync(join(root, path));
   for (const [path, content] of files) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
   }
-  console.log(`docs: wrote ${files.size} files to ${relative(process.cwd(), folder)}`);
+  console.log(`docs: wrote ${files.size} files to ${FOLDERS.join(' and ')}`);
 }
 
 function existing(): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const folders = FOLDERS.map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
+  const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
   return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'));
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'));
 }
 
 function read(path: string): string {
-  return readFileSync(join(folder, path), 'utf8');
+  return readFileSync(join(root, path), 'utf8');
 }
 
 function indexPage(): string {
@@ -82,7 +89,7 @@ function indexPage(): string {
   return page([
     '# Reference',
     table(['Kind', 'apiVersion', 'Names', 'What it is'], rows),
-    '- [What is supported](support.md), field by field\n- [Errors](errors.md) and problems of resources\n- [JSON Schemas](../editor.md) for editors',
+    '- [What is supported](support.md), field by field\n- [Errors](errors.md) and problems of resources\n- [Commands of gatewayctl](gatewayctl.md)\n- [JSON Schemas](../editor.md) for editors',
     'All kinds have `metadata.name` and `metadata.namespace` (default `gw-system`). Enums are written by name or number, ' +
       'durations as `5s`, `0.25s` or `1h30m`, keys in camelCase; snake_case is read too. An unknown key is an error.',
   ]);
@@ -91,7 +98,7 @@ function indexPage(): string {
 if (import.meta.main) {
   if (process.argv.includes('--check')) {
     const paths = await outdated();
-    for (const path of paths) console.error(`docs: docs/reference/${path} is out of date, run npm run docs`);
+    for (const path of paths) console.error(`docs: ${path} is out of date, run npm run docs`);
     process.exitCode = paths.length > 0 ? 1 : 0;
   } else await write();
 }

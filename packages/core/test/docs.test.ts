@@ -8,13 +8,15 @@ describe('the generated reference', () => {
 
   it('has a page and an editor schema for every kind', async () => {
     const files = [...(await generate()).keys()];
-    expect(files.filter((path) => path.startsWith('resources/'))).length(16);
-    expect(files.filter((path) => path.startsWith('schemas/'))).length(17);
+    expect(files.filter((path) => path.startsWith('docs/reference/resources/'))).length(16);
+    expect(files.filter((path) => path.startsWith('docs/reference/schemas/'))).length(17);
     expect(files).include.members([
-      'support.md',
-      'errors.md',
-      'resources/virtualservice.md',
-      'schemas/VirtualService.json',
+      'docs/reference/support.md',
+      'docs/reference/errors.md',
+      'docs/reference/gatewayctl.md',
+      'docs/reference/resources/virtualservice.md',
+      'docs/reference/schemas/VirtualService.json',
+      'packages/cli/man/gatewayctl-add.1',
     ]);
   });
 });

@@ -16,8 +16,16 @@ export function exitStatus(status: number): CommanderError {
 /** An example call, and what it does. */
 export type Example = readonly [command: string, what: string];
 
+const examples = new WeakMap<Command, readonly Example[]>();
+
+/** Returns the examples of a command. */
+export function examplesOf(command: Command): readonly Example[] {
+  return examples.get(command) ?? [];
+}
+
 /** Adds examples below the help of a command. */
 export function addExamples(command: Command, lines: readonly Example[]): void {
+  examples.set(command, lines);
   command.addHelpText('after', () => exampleLines(lines, command.configureOutput().getOutHelpWidth!()).join('\n'));
 }
 

@@ -4,20 +4,37 @@ import { VIEWS } from '../tables/views.ts';
 import { EXCLUDABLE } from '../check/checks.ts';
 import { addExamples, asGroup } from '../command-line/command-help.ts';
 
-/** `completion bash|zsh`: a script that completes the words of every command. */
+/** `completion bash|zsh|fish`: a script that completes the words of every command. */
 export function addCompletion(program: Command, io: Terminal): void {
   const completion = asGroup(program.command('completion').description('Print a script that completes commands.'));
   addExamples(completion, [['source <(gatewayctl completion bash)', 'in this shell; put it into ~/.bashrc for all']]);
-  for (const [shell, script] of Object.entries({ bash: bashCompletion, zsh: zshCompletion })) {
+  for (const [shell, script] of Object.entries({ bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion })) {
     const command = completion.command(shell).description(`The script for ${shell}.`);
     command.action(() => io.out(script(completionNodes(program))));
   }
 }
 
+/** The groups whose subcommands are kinds, with names of resources as arguments. */
+const NAMED: ReadonlySet<string> = new Set(['get', 'delete', 'edit']);
+
+/** The kind, as `get` names it, of the resources that a flag names. */
+const NAME_FLAGS: Readonly<Record<string, string>> = {
+  '-u|--dest-name': 'upstream',
+  '--upstream-group-name': 'upstreamgroup',
+  '--delegate-name': 'routetable',
+  '--ssl-secret-name': 'secret',
+  '--extauth-server-name|--ratelimit-server-name': 'upstream',
+};
+
+/** The commands whose `--name` is a virtual service. */
+const ROUTE_COMMANDS = ['add route', 'remove route', 'route sort', 'edit route externalauth'];
+
 /** What can follow the words of one command: its subcommands and its flags. */
 interface CompletionNode {
-  /** The words that lead here, e.g. `get virtualservice`; empty for the program itself. */
+  /** The words that lead here, e.g. `get virtualservice`; empty for the program itself. Aliases lead to the same node. */
   readonly path: string;
+  /** The names of the last word. */
+  readonly last: readonly string[];
   readonly words: readonly string[];
   readonly flags: readonly string[];
   /** Values of `-o`. */
@@ -26,25 +43,24 @@ interface CompletionNode {
   readonly names?: string;
 }
 
-/** Every command of a tree with what can follow it, aliases spelt out. */
+/** Every command of a tree with what can follow it. */
 function completionNodes(
   command: Command,
-  paths: readonly string[] = [''],
+  path = '',
   above: Pick<CompletionNode, 'flags' | 'outputs' | 'names'> = { flags: [], outputs: [] },
 ): CompletionNode[] {
   const own = command.options.filter((option) => !option.hidden).flatMap(({ long, short }) => [long, short]);
   const flags = [...new Set([...own, '--help', ...above.flags].filter((flag) => typeof flag === 'string'))];
   const words = [...command.commands.map((each) => each.name()), ...choicesOf(command)];
-  const view = VIEWS.find((each) => each.command === command.name() && command.parent?.name() === 'get');
+  const view = VIEWS.find((each) => each.command === command.name() && NAMED.has(command.parent?.name() ?? ''));
   const names = view?.command ?? above.names;
   const outputs = command.options.find(({ long }) => long === '--output')?.argChoices ?? above.outputs;
-  const nodes = paths.map((path): CompletionNode => ({ path, words, flags, outputs, ...(names && { names }) }));
-  for (const child of command.commands) {
-    const all = [child.name(), ...child.aliases()];
-    const below = paths.flatMap((path) => all.map((name) => `${path} ${name}`.trim()));
-    nodes.push(...completionNodes(child, below, { flags, outputs, ...(names && { names }) }));
-  }
-  return nodes;
+  const last = [command.name(), ...command.aliases()];
+  const node: CompletionNode = { path, last, words, flags, outputs, ...(names && { names }) };
+  const below = command.commands.flatMap((child) =>
+    completionNodes(child, `${path} ${child.name()}`.trim(), { flags, outputs, ...(names && { names }) }),
+  );
+  return [node, ...below];
 }
 
 const choicesOf = (command: Command): readonly string[] =>
@@ -76,7 +92,15 @@ ${descents(nodes)}
       case "$path" in
 ${outputCases(nodes, (path, values) => `        "${path}") words="${values}" ;;`)}
       esac ;;
-    -x|--exclude) words="${EXCLUDABLE.join(' ')}" ;;
+    -x|--exclude)
+      case "$path" in check) words="${EXCLUDABLE.join(' ')}" ;; esac ;;
+${Object.entries(NAME_FLAGS)
+  .map(([flags, kind]) => `    ${flags}) words="$(_gatewayctl_names ${kind})" ;;`)
+  .join('\n')}
+    --name)
+      case "$path" in
+${namedByFlag(nodes, (path, kind) => `        "${path}") words="$(_gatewayctl_names ${kind})" ;;`)}
+      esac ;;
     *)
       case "$path" in
 ${nodes.map(({ path, words, flags }) => `        "${path}") words="${[...words, ...flags].join(' ')}" ;;`).join('\n')}
@@ -120,7 +144,15 @@ ${descents(nodes).replaceAll('path=', 'path_=')}
       case "$path_" in
 ${outputCases(nodes, (path, values) => `        "${path}") candidates=(${values}) ;;`)}
       esac ;;
-    -x|--exclude) candidates=(${EXCLUDABLE.join(' ')}) ;;
+    -x|--exclude)
+      case "$path_" in check) candidates=(${EXCLUDABLE.join(' ')}) ;; esac ;;
+${Object.entries(NAME_FLAGS)
+  .map(([flags, kind]) => `    ${flags}) candidates=(\${(f)"$(_gatewayctl_names ${kind})"}) ;;`)
+  .join('\n')}
+    --name)
+      case "$path_" in
+${namedByFlag(nodes, (path, kind) => `        "${path}") candidates=(\${(f)"$(_gatewayctl_names ${kind})"}) ;;`)}
+      esac ;;
     *)
       case "$path_" in
 ${nodes.map(({ path, words, flags }) => `        "${path}") candidates=(${[...words, ...flags].join(' ')}) ;;`).join('\n')}
@@ -138,6 +170,78 @@ compdef _gatewayctl gatewayctl
 `;
 }
 
+function fishCompletion(nodes: readonly CompletionNode[]): string {
+  const below = nodes.filter(({ path }) => path !== '');
+  return `# fish completion of gatewayctl: gatewayctl completion fish | source
+function __gatewayctl_names
+  set -l words (commandline -opc)
+  set -l args
+  for i in (seq 2 (count $words))
+    switch $words[$i]
+      case -c --config -n --namespace --server
+        set -a args $words[$i] $words[(math $i + 1)]
+    end
+  end
+  $words[1] get $argv[1] -o name $args 2>/dev/null | string replace -r '^.*/' ''
+end
+function __gatewayctl
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l path ''
+  for word in $words[2..-1]
+    switch "$path $word"
+${below.map(({ path, last }) => `      case ${last.map((name) => `'${parentOf(path)} ${name}'`).join(' ')}\n        set path '${path}'`).join('\n')}
+    end
+  end
+  switch $words[-1]
+    case -o --output
+      switch $path
+${outputCases(nodes, (path, values) => `        case '${path}'\n          string split -- ' ' '${values}'`)}
+      end
+      return
+    case -x --exclude
+      if test "$path" = check
+        string split -- ' ' '${EXCLUDABLE.join(' ')}'
+      end
+      return
+${Object.entries(NAME_FLAGS)
+  .map(([flags, kind]) => `    case ${flags.replace('|', ' ')}\n      __gatewayctl_names ${kind}\n      return`)
+  .join('\n')}
+    case --name
+      switch $path
+${namedByFlag(nodes, (path, kind) => `        case '${path}'\n          __gatewayctl_names ${kind}`)}
+      end
+      return
+  end
+  switch $path
+${nodes.map(({ path, words, flags }) => `    case '${path}'\n      string split -- ' ' '${[...words, ...flags].join(' ')}'`).join('\n')}
+  end
+  if not string match -q -- '-*' $current
+    switch $path
+${nameCases(nodes, (path, kind) => `      case '${path}'\n        __gatewayctl_names ${kind}`)}
+    end
+  end
+end
+function __gatewayctl_reads_files
+  set -l words (commandline -opc)
+  contains -- $words[-1] -c --config -f --file --snapshot-file; and return 0
+  set -q words[2]; and contains -- $words[2] validate test fmt diff; and not string match -q -- '-*' (commandline -ct)
+end
+complete -c gatewayctl -f -a '(__gatewayctl)'
+complete -c gatewayctl -n __gatewayctl_reads_files -F
+`;
+}
+
+/** The commands whose `--name` names a resource. */
+function namedByFlag(nodes: readonly CompletionNode[], line: (path: string, kind: string) => string): string {
+  const byArgument = nodes.flatMap(({ path, names, flags }) =>
+    names !== undefined && flags.includes('--name') ? [line(path, names)] : [],
+  );
+  return [...byArgument, ...ROUTE_COMMANDS.map((path) => line(path, 'virtualservice'))].join('\n');
+}
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(' ')));
+
 function outputCases(nodes: readonly CompletionNode[], line: (path: string, values: string) => string): string {
   return nodes.flatMap(({ path, outputs }) => (outputs.length > 0 ? [line(path, outputs.join(' '))] : [])).join('\n');
 }
@@ -148,8 +252,7 @@ function nameCases(nodes: readonly CompletionNode[], line: (path: string, kind: 
 
 function descents(nodes: readonly CompletionNode[]): string {
   const below = nodes.filter(({ path }) => path !== '');
-  const from = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf(' ')));
   return below
-    .map(({ path }) => `      "${from(path)} ${path.slice(path.lastIndexOf(' ') + 1)}") path="${path}" ;;`)
+    .map(({ path, last }) => `      ${last.map((name) => `"${parentOf(path)} ${name}"`).join('|')}) path="${path}" ;;`)
     .join('\n');
 }

@@ -26,7 +26,9 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
     .option('--snapshot-file <file>', 'file that keeps the last acknowledged version')
     .option('--workers <number>', 'number of serving processes, or auto');
   hideGlobalFlags(command, ['--port', ...CONNECTION_FLAGS]);
-  addExamples(command, [['gatewayctl proxy bootstrap --xds control-plane:9977', 'run its output on the machine of the proxy']]);
+  addExamples(command, [
+    ['gatewayctl proxy bootstrap --xds control-plane:9977', 'run its output on the machine of the proxy'],
+  ]);
   return command.action(() => {
     const flags = command.optsWithGlobals<BootstrapFlags>();
     checkFlags(flags);
@@ -43,11 +45,11 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   });
 }
 
-const quoted = (word: string): string => (/^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 function checkFlags({ dataPlane, xds, adminPort, bindAddress, workers }: BootstrapFlags): void {
-  if (dataPlane === 'envoy')
-    throw cliError('ERR_CLI_USAGE', '--data-plane envoy is not supported yet: only node');
+  if (dataPlane === 'envoy') throw cliError('ERR_CLI_USAGE', '--data-plane envoy is not supported yet: only node');
   if (dataPlane !== 'node') throw cliError('ERR_CLI_USAGE', `--data-plane must be node, not '${dataPlane}'`);
   const wrong = xds.split(',').find((address) => !isAddress(address));
   if (wrong !== undefined) throw cliError('ERR_CLI_USAGE', `--xds: invalid address '${wrong}': write host:port`);

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DEFAULT_NAMESPACE, directorySource, printable, type SourceChange, type WrittenResource } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  directorySource,
+  printable,
+  type SourceChange,
+  type WrittenResource,
+} from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -104,7 +110,9 @@ const isSame = (a: Status, b: Status | undefined): boolean => a.state === b?.sta
 
 function statusOf(object: StatusObject): Status {
   const reports = reportsOf(object);
-  const worst = ['Rejected', 'Warning', 'Pending', 'Accepted'].find((state) => reports.some((one) => one.state === state));
+  const worst = ['Rejected', 'Warning', 'Pending', 'Accepted'].find((state) =>
+    reports.some((one) => one.state === state),
+  );
   const reasons = reports.flatMap(({ reason, messages }) => [reason, ...messages]).filter(Boolean);
   return { id: idOf(object)!, state: worst ?? 'Pending', reason: reasons.join('; ').replaceAll(/\s*\n\s*/g, ' ') };
 }
@@ -153,7 +161,7 @@ interface GatewayWatch extends DirectoryWatch {
 async function watchGateway(io: Terminal, connection: Connection, watch: GatewayWatch): Promise<void> {
   const { show, intervalMs, signal } = watch;
   show((await readSnapshot(connection, 'input')).objects);
-  for (let isAway = false; ; ) {
+  for (let isAway = false; ;) {
     if (!(await pause(intervalMs, signal))) return;
     try {
       show((await readSnapshot(connection, 'input')).objects);

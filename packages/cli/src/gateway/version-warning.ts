@@ -15,7 +15,7 @@ export async function readServerVersion(connection: Connection): Promise<string 
 
 /** Returns true for a version that is not a release: `0.0.0`, or without three numbers. */
 export function isDevelopment(version: string): boolean {
-  return !/^\d+\.\d+\.\d+/.test(version) || /^0\.0\.0/.test(version) || version.includes('dev');
+  return !/^\d+\.\d+\.\d+/.test(version) || version.startsWith('0.0.0') || version.includes('dev');
 }
 
 const LINE = '-'.repeat(72);

@@ -20,14 +20,84 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return done.stdout.trim().split('\n');
 }
 
+const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
+
+/** What zsh offers; the last word is the one under the cursor. */
+async function completeInZsh(line: string): Promise<string[]> {
+  const { stdout: script } = await call(['completion', 'zsh']);
+  const words = line.split(' ');
+  const test = `${PROGRAM}
+compdef() { : }
+compadd() { shift; print -l -- "$@" }
+_files() { : }
+${script}
+words=(${words.map((word) => `'${word}'`).join(' ')})
+CURRENT=${words.length}
+_gatewayctl`;
+  const done = spawnSync('zsh', ['-f', '-c', test], { encoding: 'utf8' });
+  expect(done.stderr).to.equal('');
+  return done.stdout
+    .trim()
+    .split('\n')
+    .filter((word) => word.startsWith(words.at(-1)!));
+}
+
+/** What fish offers. */
+async function completeInFish(line: string): Promise<string[]> {
+  const { stdout: script } = await call(['completion', 'fish']);
+  const program = `function gatewayctl; printf 'kind/%s\\n' called (string join -- _ $argv); end`;
+  const done = spawnSync('fish', ['--no-config', '-c', `${program}\n${script}\ncomplete -C'${line}'`], {
+    encoding: 'utf8',
+  });
+  expect(done.stderr).to.equal('');
+  return done.stdout
+    .trim()
+    .split('\n')
+    .map((each) => each.split('\t')[0]!);
+}
+
 describe('completion', () => {
+  for (const [shell, completeIn] of [
+    ['zsh', completeInZsh],
+    ['fish', completeInFish],
+  ] as const)
+    it(`works in ${shell}`, async function () {
+      if (!hasProgram(shell)) {
+        console.log(`skipped: ${shell} is not installed`);
+        this.skip();
+      }
+      expect(await completeIn('gatewayctl ch')).to.deep.equal(['check']);
+      expect(await completeIn('gatewayctl get vs r')).to.deep.equal(['route']);
+      expect(await completeIn('gatewayctl get upstream --out')).to.deep.equal(['--output']);
+      expect(await completeIn('gatewayctl get vs route -o ya')).to.deep.equal(['yaml']);
+      expect(await completeIn('gatewayctl check -x po')).to.deep.equal(['pods']);
+      expect(await completeIn('gatewayctl get us ca')).to.deep.equal(['called']);
+      expect(await completeIn('gatewayctl add route -u ca')).to.deep.equal(['called']);
+      expect(await completeIn('gatewayctl delete vs -c dir get_')).to.deep.equal(['get_virtualservice_-o_name_-c_dir']);
+      expect(await completeIn('gatewayctl add route -c dir --name get_')).to.deep.equal([
+        'get_virtualservice_-o_name_-c_dir',
+      ]);
+    });
+
+  it('completes the names of resources that commands change', async () => {
+    expect(await complete('gatewayctl delete us ca')).to.deep.equal(['called']);
+    expect(await complete('gatewayctl edit upstream ca')).to.deep.equal(['called']);
+    expect(await complete('gatewayctl add route -c dir --dest-name get_')).to.deep.equal([
+      'get_upstream_-o_name_-c_dir',
+    ]);
+    expect(await complete('gatewayctl add route -x 1 --delegate-name get_')).to.deep.equal(['get_routetable_-o_name']);
+    expect(await complete('gatewayctl route sort --name get_')).to.deep.equal(['get_virtualservice_-o_name']);
+    expect(await complete('gatewayctl get us --name get_')).to.deep.equal(['get_upstream_-o_name']);
+    expect(await complete('gatewayctl proxy dump --name ')).to.deep.equal(['']);
+  });
+
   it('completes commands, subcommands of aliases, and flags in bash', async () => {
     expect(await complete('gatewayctl ch')).to.deep.equal(['check']);
     expect(await complete('gatewayctl g virtuals')).to.deep.equal(['virtualservice']);
     expect(await complete('gatewayctl get vs r')).to.deep.equal(['route']);
     expect(await complete('gatewayctl get upstream --out')).to.deep.equal(['--output']);
     expect(await complete('gatewayctl check --serv')).to.deep.equal(['--server']);
-    expect(await complete('gatewayctl completion ')).to.include.members(['bash', 'zsh']);
+    expect(await complete('gatewayctl completion ')).to.include.members(['bash', 'zsh', 'fish']);
   });
 
   it('completes the values of -o', async () => {
@@ -39,7 +109,8 @@ describe('completion', () => {
   it('completes the values of check -x', async () => {
     expect(await complete('gatewayctl check -x virtual-')).to.deep.equal(['virtual-host-options', 'virtual-services']);
     expect(await complete('gatewayctl check --exclude po')).to.deep.equal(['pods']);
-    expect((await call(['completion', 'zsh'])).stdout).to.match(/-x\|--exclude\) candidates=\(.*pods/);
+    expect((await call(['completion', 'zsh'])).stdout).to.match(/-x\|--exclude\)\n.*candidates=\(.*pods/);
+    expect(await complete('gatewayctl add route -x ')).to.deep.equal(['']);
   });
 
   it('completes the names of resources, of the directory and namespace on the line', async () => {
@@ -55,14 +126,15 @@ describe('completion', () => {
     const { code, stdout } = await call(['completion', 'zsh']);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^#compdef gatewayctl\n/);
-    for (const name of ['check', 'get', 'proxy', 'version']) expect(stdout).to.contain(` ${name}") path_="${name}"`);
+    for (const name of ['check', 'get', 'proxy', 'version'])
+      expect(stdout).to.match(new RegExp(`" ${name}"[^)]*\\) path_="${name}"`));
   });
 
   it('requires a shell', async () => {
     expect(await call(['completion'])).to.include({
       code: 2,
-      stderr: 'Error: please provide a subcommand: bash, zsh\n',
+      stderr: 'Error: please provide a subcommand: bash, zsh, fish\n',
     });
-    expect(await call(['completion', 'fish'])).to.include({ code: 2 });
+    expect(await call(['completion', 'powershell'])).to.include({ code: 2 });
   });
 });

@@ -21,7 +21,9 @@ describe('dashboard', () => {
   it('prints the URL of the status page', async () => {
     const expected = { code: 0, stdout: `${server.url}/\n`, stderr: '' };
     expect(await call(['dashboard', ...at(server)])).to.deep.equal(expected);
-    expect(await call(['ui', '--no-browser', ...at(server)], { isTTY: true, env: { NO_COLOR: '1' } })).to.deep.equal(expected);
+    expect(await call(['ui', '--no-browser', ...at(server)], { isTTY: true, env: { NO_COLOR: '1' } })).to.deep.equal(
+      expected,
+    );
   });
 
   it('opens it in the browser on a terminal', async () => {

@@ -32,7 +32,11 @@ describe('debug', () => {
   });
 
   it('writes them to a file that only its owner can read', async () => {
-    expect(await debug('logs', '-f', 'all.log', '--errors-only')).to.deep.equal({ code: 0, stdout: '', stderr: 'Wrote all.log\n' });
+    expect(await debug('logs', '-f', 'all.log', '--errors-only')).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: 'Wrote all.log\n',
+    });
     expect(readFileSync(join(cwd, 'all.log'), 'utf8')).to.equal(LINES.slice(1, 4).join(''));
     expect(statSync(join(cwd, 'all.log')).mode & 0o777).to.equal(0o600);
   });
@@ -72,6 +76,9 @@ describe('debug', () => {
   it('requires a subcommand, a gateway, and a directory for the file', async () => {
     expect((await call(['debug'])).stderr).to.equal('Error: please provide a subcommand: logs, yaml\n');
     expect((await call(['debug', 'logs', '--proxy-admin', 'http://127.0.0.1:1'])).stderr).to.contain('no gateway at');
-    expect(await debug('logs', '-f', 'none/all.log')).to.include({ code: 2, stderr: 'Error: none/all.log: no such file or directory\n' });
+    expect(await debug('logs', '-f', 'none/all.log')).to.include({
+      code: 2,
+      stderr: 'Error: none/all.log: no such file or directory\n',
+    });
   });
 });

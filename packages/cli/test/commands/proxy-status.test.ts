@@ -32,13 +32,15 @@ async function withProxies(argv: readonly string[], proxies: unknown) {
   await server.close();
   return outcome;
 }
-const status = (argv: readonly string[], proxies: unknown = PROXIES) => withProxies(['proxy', 'status', ...argv], proxies);
+const status = (argv: readonly string[], proxies: unknown = PROXIES) =>
+  withProxies(['proxy', 'status', ...argv], proxies);
 
 describe('proxy status', () => {
   it('prints the version of each proxy, its age, and whether it is in sync', async () => {
     const { code, stdout, stderr } = await status([]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.equal(`\
+    expect(stdout).to.equal(
+      `\
 +---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
 | PROXY         | NODE        | ADDRESS       | VERSION | AGE  | STATUS                                                                             |
 +---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
@@ -47,7 +49,10 @@ describe('proxy status', () => {
 | gateway-proxy | host-3~1    | 10.0.0.1:4711 | 7       | 1d   | NACK: VirtualHost listener-::-8080/gw-system.shop at routes[0]: bad regex          |
 | gateway-proxy | host-4~1    | 10.0.0.1:4711 |         | 0s   | waiting for its first version                                                      |
 +---------------+-------------+---------------+---------+------+------------------------------------------------------------------------------------+
-`.replaceAll(/ {9}\|$/gm, '|').replaceAll(/-{9}\+$/gm, '+'));
+`
+        .replaceAll(/ {9}\|$/gm, '|')
+        .replaceAll(/-{9}\+$/gm, '+'),
+    );
   });
 
   it('prints the data, and sets the exit status only when it is asked to', async () => {
@@ -59,8 +64,7 @@ describe('proxy status', () => {
   });
 
   it('rejects the response of something else', async () => {
-    for (const other of [{}, 'text', [{}], [1]])
-      expect(await status([], other)).to.include({ code: 1, stdout: '' });
+    for (const other of [{}, 'text', [{}], [1]]) expect(await status([], other)).to.include({ code: 1, stdout: '' });
     expect((await withProxies(['proxy', 'status'], undefined)).stderr).to.contain('404');
   });
 
@@ -83,7 +87,15 @@ describe('proxy bootstrap', () => {
       stderr: '',
     });
     const all = ['--xds', '10.0.0.1:1,[::1]:2', '--name', 'other', '--admin-port', '0', '--bind-address', '127.0.0.2'];
-    const { stdout } = await bootstrap(...all, '--snapshot-file', "/var/a b's", '--workers', 'auto', '--data-plane', 'node');
+    const { stdout } = await bootstrap(
+      ...all,
+      '--snapshot-file',
+      "/var/a b's",
+      '--workers',
+      'auto',
+      '--data-plane',
+      'node',
+    );
     expect(stdout).to.equal(
       "edge-gateway proxy --xds 10.0.0.1:1,[::1]:2 --proxy-name other --admin-port 0 --bind-address 127.0.0.2 --snapshot-file '/var/a b'\\''s' --workers auto\n",
     );

@@ -51,7 +51,13 @@ describe('watch', function () {
     const printed = follow(watch);
     await until(printed, watch, '\n');
     const { at, ...line } = JSON.parse(printed.text) as Record<string, string>;
-    expect(line).to.deep.equal({ kind: 'Upstream', namespace: 'gw-system', name: 'cart', state: 'Accepted', reason: '' });
+    expect(line).to.deep.equal({
+      kind: 'Upstream',
+      namespace: 'gw-system',
+      name: 'cart',
+      state: 'Accepted',
+      reason: '',
+    });
     expect(Date.parse(at!)).to.be.a('number');
     watch.child.kill('SIGTERM');
     expect((await watch.ended).code).to.equal(0);
