@@ -169,4 +169,5 @@ const escape = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll(/[^\n -~]/gu, (char) => `\\[u${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`)
     .replace(/^(?=[.'])/, '\\&');
