@@ -56,8 +56,7 @@ export function createProgram(io: Io): Command {
   for (const add of COMMANDS) add(program, terminal);
   addPreparation(program, terminal, { version, connects });
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
-    for (const each of [command, ...command.commands])
-      hideGlobalFlags(each, CONNECTION_FLAGS);
+    for (const each of [command, ...command.commands]) hideGlobalFlags(each, CONNECTION_FLAGS);
   addExamples(program, [
     ['gatewayctl check', 'is everything in order?'],
     ['gatewayctl validate ./resources', 'before a commit; needs no gateway'],
