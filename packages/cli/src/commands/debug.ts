@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
-import { tar } from '../debug/tar.ts';
+import { tar } from '../output/tar.ts';
 import { replaceFile } from '../edit/replace-file.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { readSnapshot } from '../gateway/pages.ts';
