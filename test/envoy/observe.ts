@@ -64,7 +64,9 @@ export async function observe(
     [up.port, 'up'],
     [other.port, 'other'],
   ]);
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, normalize(value, known)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, normalize(value, known).replaceAll(group.host, '$$host')]),
+  );
 }
 
 /** Resolves when the condition is true, or after a while. */

@@ -3,8 +3,8 @@ import type { Versions } from '../versions.ts';
 import { http2RequestsOf } from './forms.ts';
 import { hasHttp2Form } from './reply-writer.ts';
 
-/** Upgrades are forwarded over HTTP/1.1 only. */
-const UPGRADE = /\r\nupgrade:/i;
+/** The scripted upstream has tunnels over HTTP/1.1 only. */
+const TUNNEL = /^CONNECT |\r\nupgrade:/i;
 
 /** Whether a scenario has a form in these versions. */
 export function existsIn({ request, upstream: replies = [], end }: Case, { client, upstream }: Versions): boolean {
@@ -13,5 +13,5 @@ export function existsIn({ request, upstream: replies = [], end }: Case, { clien
   if (client === 1 && isCall) return false;
   if (upstream === 1) return replies.every((reply) => typeof reply !== 'object');
   const parts = isCall ? [] : [request].flat();
-  return !parts.some((part) => UPGRADE.test(part)) && replies.every(hasHttp2Form);
+  return !parts.some((part) => TUNNEL.test(part)) && replies.every(hasHttp2Form);
 }

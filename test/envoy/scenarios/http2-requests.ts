@@ -71,8 +71,6 @@ export const http2Requests: readonly Group[] = [
       'with two methods': call({ pseudo: [...pseudo(), [':method', 'POST']] }),
       'with two authorities': call({ pseudo: [...pseudo(), [':authority', 'b']] }),
       'behind a header': call({ pseudo: [['x-a', '1'], ...pseudo()] }),
-      'of CONNECT': call({ pseudo: pseudo({ ':method': 'CONNECT', ':scheme': undefined, ':path': undefined }) }),
-      'of CONNECT with a protocol that is off': withPseudo({ ':method': 'CONNECT', ':protocol': 'websocket' }),
       'with a protocol but without CONNECT': withPseudo({ ':protocol': 'websocket' }),
       'of TRACE': withPseudo({ ':method': 'TRACE' }),
     },
