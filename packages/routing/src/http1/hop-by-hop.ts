@@ -14,6 +14,8 @@ export function isHopByHop(name: string): boolean {
       const lower = name.toLowerCase();
       return lower === 'connection' || lower === 'keep-alive';
     }
+    case 14:
+      return name.toLowerCase() === 'http2-settings';
     case 16:
       return name.toLowerCase() === 'proxy-connection';
     case 17:

@@ -87,7 +87,6 @@ function framingLine(method: string, framing: Framing): string {
 
 /** Returns true for a header that the forwarder sets itself, or that is omitted. */
 export function isFraming(name: string): boolean {
-  if (name.length === 14) return name.toLowerCase() === 'content-length';
-  if (name.length === 6) return name.toLowerCase() === 'expect';
+  if (sameName(name, 'content-length') || sameName(name, 'expect')) return true;
   return isHopByHop(name);
 }

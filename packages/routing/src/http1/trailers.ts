@@ -13,7 +13,7 @@ export const FILTER_TRAILERS: TrailerRules = { dropsUnderscores: true, forFilter
 
 /** Trailer fields that would frame, route or identify a request (RFC 9110 §6.5.1). */
 const FORBIDDEN =
-  /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
+  /^(?:authorization|connection|content-.*|cookie|expect|forwarded|host|http2-settings|keep-alive|max-forwards|proxy-.*|set-cookie|te|trailer|transfer-encoding|upgrade|via|x-envoy-.*|x-forwarded-.*|x-real-ip|x-request-id)$/;
 /** Fields that control a response, which recipients must know before its body. */
 const RESPONSE_CONTROL =
   /^(?:access-control-.*|age|cache-control|clear-site-data|date|expires|location|retry-after|strict-transport-security|vary|warning|www-authenticate)$/;

@@ -135,8 +135,8 @@ function endToEnd(raw: readonly string[], settings: ManagerSettings, found: Foun
       else if (name === 'te' && acceptsTrailers(value)) found.trailers = true;
       else if (name === 'trailer' && settings.trailers)
         found.announced = found.announced === undefined ? value : `${found.announced},${value}`;
-    } else if (name === 'content-length' || name === 'expect' || name === 'http2-settings') {
-      // Framing is the forwarder's, the other two end here.
+    } else if (name === 'content-length' || name === 'expect') {
+      // The forwarder sets the length; the expectation ends here.
     } else if (name.includes('_') && !acceptsUnderscore(name, settings, found)) {
       continue;
     } else if (FORWARDED_HEADERS.has(name)) {

@@ -182,10 +182,7 @@ export class Http2Response extends Stream {
 
   addTrailers(trailers: OutgoingHttpHeaders | readonly (readonly [string, string])[]): void {
     const pairs = Array.isArray(trailers) ? trailers : Object.entries(trailers);
-    for (const [name, value] of pairs as [string, string][]) {
-      checkedValues(name, String(value));
-      (this.#trailers ??= []).push(checkedName(name), String(value));
-    }
+    for (const [name, value] of pairs as [string, string][]) addField((this.#trailers ??= []), name, String(value));
   }
 
   writeContinue(): void {
@@ -264,8 +261,12 @@ export class Http2Response extends Stream {
   readonly #sendTrailers = (): void => {
     const { stream } = this;
     if (stream.destroyed) return;
-    if (this.#trailers) stream.sendTrailers(headersOf(this.#trailers));
-    else stream.sendTrailers({});
+    try {
+      stream.sendTrailers(headersOf(this.#trailers ?? []));
+    } catch (error) {
+      // Node calls this function: an error would end the process.
+      stream.destroy(error as Error);
+    }
   };
 
   readonly #stopUpload = (): void => {
@@ -301,7 +302,7 @@ function respond(stream: ServerHttp2Stream, head: string[], options: RespondOpti
 
 /** Returns headers by name; a repeated one as a list. */
 function headersOf(flat: readonly string[]): Http2Headers {
-  const headers: Record<string, string | string[]> = {};
+  const headers: Record<string, string | string[]> = Object.create(null);
   for (let i = 0; i < flat.length; i += 2) {
     const known = headers[flat[i]!];
     headers[flat[i]!] = known === undefined ? flat[i + 1]! : [known, flat[i + 1]!].flat();

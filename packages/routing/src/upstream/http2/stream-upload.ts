@@ -54,6 +54,11 @@ export class StreamUpload implements BodySink {
       const known = headers[name];
       headers[name] = known === undefined ? trailers[i + 1]! : [known, trailers[i + 1]!].flat();
     }
-    this.#stream.sendTrailers(headers as OutgoingHttpHeaders);
+    try {
+      this.#stream.sendTrailers(headers as OutgoingHttpHeaders);
+    } catch (error) {
+      // Node calls this function: an error would end the process.
+      this.#onError(error as Error);
+    }
   }
 }

@@ -206,6 +206,22 @@ describe('HTTP/2 clients', () => {
       }
     });
 
+    it('lose trailers that HTTP/2 forbids', async () => {
+      const { client } = await start({
+        listener: settings({ enableTrailers: true }),
+        upstream: TRAILERS,
+        respond: (_req, res) => {
+          res.writeHead(200, { 'http2-settings': 'AAAA' });
+          res.write('hello');
+          res.addTrailers({ 'http2-settings': 'AAAA', 'keep-alive': 'x', 'x-sum': '1' });
+          setImmediate(() => res.end());
+        },
+      });
+      const { headers, body, trailers } = await (await client()).ask('/');
+      expect(headers).not.to.have.property('http2-settings');
+      expect([body, Object.entries(trailers!)]).to.deep.equal(['hello', [['x-sum', '1']]]);
+    });
+
     it('pass interim responses on', async () => {
       const { client } = await start({
         listener: settings({ proxy100Continue: true }),
