@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Pool } from 'undici';
@@ -66,7 +66,7 @@ export function createLoad(directory: string, seconds: number) {
       'done = function(summary, latency) print("p99: " .. latency:percentile(99))',
       'for _, t in ipairs(threads) do print("wrong responses: " .. t:get("wrong")) end end',
     ];
-    writeFileSync(script, lines.join('\n'));
+    if (!existsSync(script)) writeFileSync(script, lines.join('\n'));
     const connections = row.connections ?? (isLarge({ path }) ? 8 : CONNECTIONS);
     const headers = ['-H', `Host: ${host ?? 'localhost'}`, ...(closes ? ['-H', 'Connection: close'] : [])];
     const duration = Math.max(seconds, row.seconds ?? 0);
