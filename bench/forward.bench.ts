@@ -79,16 +79,18 @@ function cell({ times, p99 }: Figures, envoy: Figures | undefined, row: Row): st
   return own + (isCompared ? ` (${ratio(times, envoy.times).toFixed(2)})` : '') + latency;
 }
 
-type Table = ReadonlyMap<string, ReadonlyMap<PeerName, Figures>>;
+/** The figures of another row, measured in the same rounds. */
+interface Compared {
+  readonly own: Figures;
+  readonly other: Figures;
+}
 
-function targetOf({ label, target, against }: Row, table: Table): string {
+function targetOf({ target, against }: Row, compared: Compared | undefined): string {
   if (target !== undefined) return `≤ ${target}`;
   if (!against) return '';
-  const { row, peer = 'gateway' } = against;
-  const limit = `≤ ${against.target} of ${row}${against.peer ? ` of ${peer}` : ''}`;
-  const own = table.get(label)?.get('gateway')?.times ?? [];
-  const other = table.get(row)?.get(peer)?.times ?? [];
-  return own.length > 0 && own.length === other.length ? `${limit}: ${ratio(own, other).toFixed(2)}` : limit;
+  const limit = `≤ ${against.target} of ${against.row}${against.peer ? ` of ${against.peer}` : ''}`;
+  const isComplete = compared && compared.own.times.length === compared.other.times.length;
+  return isComplete ? `${limit}: ${ratio(compared.own.times, compared.other.times).toFixed(2)}` : limit;
 }
 
 /** Prints what the default access log adds to a request, from rounds that alternate. */
@@ -121,18 +123,22 @@ export async function main(): Promise<void> {
     const load = createLoad(directory, SECONDS);
     const parts = flags.rows.split(',');
     const rows = ROWS.filter(({ label }) => parts.some((part) => label.includes(part)));
-    const table = new Map<string, Map<PeerName, Figures>>();
     console.log(`| work | ${wanted.join(' | ')} | target |\n| --- |${wanted.map(() => ' --- |').join('')} --- |`);
     for (const row of rows) {
       const figures = new Map<PeerName, Figures>(peers.map((peer) => [peer.name, { times: [], p99: [] }]));
       for (const peer of peers) await warmUp(load, row, peer);
+      const { against } = row;
+      const otherRow = against && ROWS.find(({ label }) => label === against.row);
+      const otherPeer = peers.find((peer) => peer.name === (against?.peer ?? 'gateway'));
+      const other: Figures = { times: [], p99: [] };
       for (let round = 0; round < ROUNDS; round++) {
         load.prepare(row);
         for (const peer of peers) await measure(load, row, peer, figures.get(peer.name)!);
+        if (otherRow && otherPeer) await measure(load, otherRow, otherPeer, other);
       }
-      table.set(row.label, figures);
       const cells = peers.map((peer) => cell(figures.get(peer.name)!, figures.get('envoy'), row));
-      console.log(`| ${row.label} | ${cells.join(' | ')} | ${targetOf(row, table)} |`);
+      const compared = otherRow && { own: figures.get('gateway')!, other };
+      console.log(`| ${row.label} | ${cells.join(' | ')} | ${targetOf(row, compared)} |`);
     }
     if (flags.rows === '' || parts.includes('log')) await printLogCost(load, peers[0]!);
   } finally {

@@ -13,7 +13,7 @@ export const name = 'workers: CPU time per request of two gateways with one proc
 const ROUNDS = 5;
 const SECONDS = 1;
 const WARM_UPS = 6;
-const LABELS = new Set(['GET 1 KB', 'GET 1 KB, access log', 'POST 1 KB', 'GET 1 MB', 'GET 1 KB, new connection each']);
+const LABELS = new Set(['GET 1 KB', 'GET 1 KB, access log', 'POST 1 KB', 'GET 1 MB']);
 
 /** The process and its workers. */
 function processesOf(pid: number): number[] {
