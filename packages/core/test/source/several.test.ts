@@ -1,6 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { memorySource } from '../../src/source/memory.ts';
 import { severalSources } from '../../src/source/several.ts';
+import type { SourceChange } from '../../src/source/source.ts';
 
 const upstream = (name: string) => ({ apiVersion: 'gw.vendor.io/v1', kind: 'Upstream', metadata: { name } });
 
@@ -16,5 +19,31 @@ describe('several sources', () => {
     a.set('d', upstream('d'));
     expect(source.name).to.equal('memory+memory');
     expect(changes).to.deep.equal([['memory:a', 'memory:b'], ['memory:c'], ['memory:a']]);
+  });
+
+  it('do not keep the documents of the first listing', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    let deliver: ((change: SourceChange) => void) | undefined;
+    const held = {
+      name: 'held',
+      start: async (onChange: (change: SourceChange) => void) => {
+        deliver = onChange;
+        onChange(new Map([['a', []]]));
+      },
+      close: async () => {},
+    };
+    let first: WeakRef<SourceChange> | undefined;
+    let changes = 0;
+    await severalSources([held]).start((change) => {
+      changes++;
+      first ??= new WeakRef(change);
+    });
+    // A reference is kept until the end of the turn that made it.
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(first!.deref()).to.equal(undefined);
+    deliver!(new Map());
+    expect(changes).to.equal(2);
   });
 });
