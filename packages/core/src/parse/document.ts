@@ -21,7 +21,7 @@ export interface ParsedDocument {
   readonly problems: readonly TextProblem[];
 }
 
-const NEEDS_LAYOUT = /[&*]|<</;
+const MAY_NEED_LAYOUT = /[&*]|<</;
 
 /** Reads one YAML document. */
 export function parseYaml(source: SourceText, span: Span): ParsedDocument {
@@ -67,7 +67,7 @@ function construct(source: SourceText, span: Span, events: Event[]): ParsedDocum
     const { line, column } = source.originAt(span.start + offset);
     return `${line}:${column}`;
   };
-  const special = NEEDS_LAYOUT.test(text);
+  const special = MAY_NEED_LAYOUT.test(text) && events.some((event) => needsLayout(event, text));
   let problems = special ? layoutOf(events, text, lineOf).problems : [];
   let value: unknown;
   try {
@@ -78,6 +78,14 @@ function construct(source: SourceText, span: Span, events: Event[]): ParsedDocum
   }
   if (problems.length > 0) return document(source, span, { problems });
   return document(source, span, { value: special ? unshared(value) : value, offset: startOf(events) });
+}
+
+/** Returns true for anchors, aliases and merge keys. */
+function needsLayout(event: Event, text: string): boolean {
+  if (event.type === EVENT_ID.ALIAS) return true;
+  if (event.type === EVENT_ID.POP || event.type === EVENT_ID.DOCUMENT) return false;
+  if (event.anchorStart >= 0) return true;
+  return event.type === EVENT_ID.SCALAR && text.startsWith('<<', event.valueStart);
 }
 
 function document(
