@@ -15,26 +15,58 @@ export type TextProblem = Pick<Problem, 'code' | 'message' | 'hint'> & { readonl
 /** Default limit of the size of one file: 16 MiB. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
+/** Line starts of shorter texts are counted at each call: most files are small, and few have several positions. */
+const INDEXED_LENGTH = 4096;
+
 export function createSourceText(unit: string, text: string): SourceText {
-  let lineStarts: number[] | undefined;
-  return {
-    unit,
-    text,
-    originAt(offset) {
-      lineStarts ??= findLineStarts(text);
-      const line = lineOf(lineStarts, offset);
-      return { file: unit, line: line + 1, column: offset - lineStarts[line]! + 1 };
-    },
-  };
+  return new TextOfUnit(unit, text);
 }
 
-function findLineStarts(text: string): number[] {
+class TextOfUnit implements SourceText {
+  readonly unit: string;
+  readonly text: string;
+  #lineStarts: Uint32Array | undefined;
+
+  constructor(unit: string, text: string) {
+    this.unit = unit;
+    this.text = text;
+  }
+
+  originAt(offset: number): Origin {
+    const { line, start } = this.text.length < INDEXED_LENGTH ? countLines(this.text, offset) : this.#lineAt(offset);
+    return { file: this.unit, line: line + 1, column: offset - start + 1 };
+  }
+
+  #lineAt(offset: number): Line {
+    this.#lineStarts ??= findLineStarts(this.text);
+    const line = lineOf(this.#lineStarts, offset);
+    return { line, start: this.#lineStarts[line]! };
+  }
+}
+
+/** The index of a line and its offset. */
+interface Line {
+  readonly line: number;
+  readonly start: number;
+}
+
+function countLines(text: string, offset: number): Line {
+  let line = 0;
+  let start = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line++;
+    start = at + 1;
+  }
+  return { line, start };
+}
+
+function findLineStarts(text: string): Uint32Array {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
+  return Uint32Array.from(starts);
 }
 
-function lineOf(starts: readonly number[], offset: number): number {
+function lineOf(starts: Uint32Array, offset: number): number {
   let low = 0;
   let high = starts.length - 1;
   while (low < high) {

@@ -123,7 +123,8 @@ export function kindOf(path: string): 'file' | 'other' | 'gone' {
 }
 
 function stampFrom({ mtimeMs, ctimeMs, size, ino }: Stats, real: string): string {
-  return `${mtimeMs} ${ctimeMs} ${size} ${ino} ${real}`;
+  // Joined texts are flat; they are kept.
+  return [mtimeMs, ctimeMs, size, ino, real].join(' ');
 }
 
 function stampOfError(error: unknown): string {

@@ -190,6 +190,29 @@ describe('parseDocuments', () => {
     expect(values('a: |\n  x\n  --- y\nb: "---"\n')).to.deep.equal([{ a: 'x\n--- y\n', b: '---' }]);
   });
 
+  it('locates documents in short and in long files alike', () => {
+    const text = 'a: 1\r\n---\n\n# é\n  b: 2\n---\n- c\n';
+    const origins = (padding: string) =>
+      parseDocuments(`${text}#${padding}\n---\nd: [1`, 'a.yaml').map(({ origin, issues }) => [
+        origin,
+        ...issues.map((issue) => issue.origin),
+      ]);
+    const short = origins('');
+    expect(short.map(([origin]) => [origin!.line, origin!.column])).to.deep.equal([
+      [1, 1],
+      [5, 3],
+      [7, 1],
+      [10, 1],
+    ]);
+    expect(origins('x'.repeat(10_000))).to.deep.equal(short);
+  });
+
+  it('reads the signs of aliases and merge keys in texts as texts', () => {
+    const [document] = parseDocuments(`a: {'<<': ['*', "&x", 'b << c', d*e]}`, 'a.yaml');
+    expect(document!.issues).to.deep.equal([]);
+    expect(document!.value).to.deep.equal({ a: { '<<': ['*', '&x', 'b << c', 'd*e'] } });
+  });
+
   it('agrees with another YAML 1.2 reader', () => {
     const plain =
       `~ null Null true True TRUE yes no on 1 -1 +1 01 0x1F 0o17 1_000 1.5 -.5 1e3 1E-3 .inf -.Inf .nan 2001-01-01
