@@ -7,8 +7,31 @@ export interface DifferingRange {
   readonly oldEnd: number;
 }
 
-/** Returns the range outside of which two lists have the same items, compared by identity. */
+/** Comparisons of shorter lists cost less than remembering them. */
+const MIN_REMEMBERED = 256;
+
+/** The last comparison of a list. It does not keep the other list in memory. */
+interface Comparison {
+  readonly before: WeakRef<readonly unknown[]>;
+  readonly range: DifferingRange;
+}
+
+const comparisons = new WeakMap<readonly unknown[], Comparison>();
+
+/**
+ * Returns the range outside of which two lists have the same items, compared by identity. The lists must not be modified later: the
+ * steps of one change compare the same long lists.
+ */
 export function differingRange(now: readonly unknown[], before: readonly unknown[]): DifferingRange {
+  if (now.length < MIN_REMEMBERED) return compare(now, before);
+  const known = comparisons.get(now);
+  if (known?.before.deref() === before) return known.range;
+  const range = compare(now, before);
+  comparisons.set(now, { before: new WeakRef(before), range });
+  return range;
+}
+
+function compare(now: readonly unknown[], before: readonly unknown[]): DifferingRange {
   const shorter = Math.min(now.length, before.length);
   let start = 0;
   while (start < shorter && now[start] === before[start]) start++;

@@ -197,7 +197,9 @@ export function changedBuilds(
   const { start, end, oldEnd } = differingRange(now.builds, before.builds);
   const isMoved = end !== oldEnd;
   const changed: number[] = [];
-  for (const [i, problems] of now.services.entries()) {
+  // An index instead of entries: there may be many.
+  for (let i = 0; i < now.services.length; i++) {
+    const problems = now.services[i];
     const isInside = i >= start && i < end;
     const old = i < start ? i : i - end + oldEnd;
     const isSame = isInside
