@@ -147,25 +147,29 @@ export function grantedHeaderNames(specs: Iterable<unknown>): ReadonlySet<string
   for (const spec of specs) {
     if (typeof spec !== 'object' || spec === null) continue;
     let found = namesBySpec.get(spec);
-    if (!found) namesBySpec.set(spec, (found = [...namesIn(spec)].map(canonicalName)));
+    if (!found) namesBySpec.set(spec, (found = namesIn(spec, []).map(canonicalName)));
     for (const name of found) names.add(name);
   }
   return names;
 }
 
-function* namesIn(value: unknown): Generator<string> {
-  if (typeof value !== 'object' || value === null) return;
+/** Adds the names in a spec to `names`, and returns them. */
+function namesIn(value: unknown, names: string[]): string[] {
+  if (typeof value !== 'object' || value === null) return names;
   if (Array.isArray(value)) {
-    for (const one of value) yield* namesIn(one);
-    return;
+    for (const one of value) namesIn(one, names);
+    return names;
   }
-  for (const [field, inner] of Object.entries(value)) {
-    if (NAME_FIELDS.has(field) || LIST_FIELDS.has(field)) yield* textsOf(inner);
-    else if (MAP_FIELDS.has(field)) yield* Object.keys((inner ?? {}) as object);
-    else if (field === 'claimsToHeaders') yield* textsOf(each(inner, 'header'));
-    else if (field === 'requestHeadersToAdd') yield* textsOf(each(each(inner, 'header'), 'key'));
-    else yield* namesIn(inner);
+  for (const field of Object.keys(value)) {
+    const inner = (value as Readonly<Record<string, unknown>>)[field];
+    if (typeof inner !== 'object' && !NAME_FIELDS.has(field) && !LIST_FIELDS.has(field)) continue;
+    if (NAME_FIELDS.has(field) || LIST_FIELDS.has(field)) names.push(...textsOf(inner));
+    else if (MAP_FIELDS.has(field)) names.push(...Object.keys((inner ?? {}) as object));
+    else if (field === 'claimsToHeaders') names.push(...textsOf(each(inner, 'header')));
+    else if (field === 'requestHeadersToAdd') names.push(...textsOf(each(each(inner, 'header'), 'key')));
+    else namesIn(inner, names);
   }
+  return names;
 }
 
 function textsOf(value: unknown): string[] {

@@ -50,6 +50,7 @@ export function removeOthersCopies(
 type Stages = { readonly beforeExtAuth?: JwtProviders; readonly afterExtAuth?: JwtProviders };
 type Blocks = Pick<VirtualHostOptions, 'jwt' | 'jwtStaged'> & { readonly jwtProvidersStaged?: Stages };
 
+const NO_NAMES: ReadonlySet<string> = new Set();
 const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
 const cleaned = new WeakMap<Facts, ReadonlySet<string>>();
 
@@ -61,6 +62,10 @@ export function claimHeadersIn(host: VirtualHost): ReadonlySet<string> {
   const before = known.get(host);
   if (before) return before;
   const providers = [host, ...host.routes].flatMap(({ options }) => providersOf(options as Blocks));
+  if (providers.length === 0) {
+    known.set(host, NO_NAMES);
+    return NO_NAMES;
+  }
   const names = new Set(providers.flatMap(({ claimsToHeaders = [] }) => claimHeadersOf(claimsToHeaders)));
   for (const { tokenSource = {} } of providers)
     for (const { header = '' } of tokenSource.headers ?? []) names.delete(canonicalName(header));
@@ -76,7 +81,10 @@ export function removeClientCopies(names: ReadonlySet<string>, facts: Facts): vo
   removeOthersCopies(names, facts, []);
 }
 
-function providersOf({ jwt, jwtStaged, jwtProvidersStaged }: Blocks): JwtProvider[] {
+const NO_PROVIDERS: readonly JwtProvider[] = Object.freeze([]);
+
+function providersOf({ jwt, jwtStaged, jwtProvidersStaged }: Blocks): readonly JwtProvider[] {
+  if (!jwt && !jwtStaged && !jwtProvidersStaged) return NO_PROVIDERS;
   const stages = [jwtStaged as Stages | undefined, jwtProvidersStaged];
   const blocks = [
     jwt as JwtProviders | undefined,

@@ -22,14 +22,36 @@ export function digestText(text: string): string {
 
 /** Returns the content of any value. */
 export function contentText(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(contentText).join(',')}]`;
+  if (Array.isArray(value)) return listText(value);
   const record = value as Readonly<Record<string, unknown>>;
-  const parts: string[] = [];
-  for (const key of Object.keys(record).sort()) {
-    if (record[key] !== undefined) parts.push(`${JSON.stringify(key)}:${contentText(record[key])}`);
+  let text = '{';
+  for (const key of sortedKeys(record)) {
+    if (record[key] === undefined) continue;
+    text += `${text.length > 1 ? ',' : ''}${quoted(key)}:${contentText(record[key])}`;
   }
-  return `{${parts.join(',')}}`;
+  return `${text}}`;
+}
+
+function listText(list: readonly unknown[]): string {
+  let text = '[';
+  for (const item of list) text += text.length > 1 ? `,${contentText(item)}` : contentText(item);
+  return `${text}]`;
+}
+
+/** Texts that are the same in JSON. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+/** Returns a text as JSON; most need no escapes. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function sortedKeys(record: object): string[] {
+  const keys = Object.keys(record);
+  for (let i = 1; i < keys.length; i++) if (keys[i]! < keys[i - 1]!) return keys.sort();
+  return keys;
 }
 
 /** Freezes a value deeply; a frozen object is assumed to be frozen deeply. */

@@ -57,12 +57,15 @@ export interface PlacedTemplate {
 type Path = PlacedTemplate['path'];
 
 /** Returns every template of a level. */
-export function templatesOf({ stagedTransformations, transformations }: HasTransformations): PlacedTemplate[] {
+export function templatesOf({ stagedTransformations, transformations }: HasTransformations): readonly PlacedTemplate[] {
+  if (!stagedTransformations && !transformations) return NO_TEMPLATES;
   const staged = (['early', 'regular', 'postRouting'] as const).flatMap((name) =>
     ofStage(stagedTransformations?.[name], ['stagedTransformations', name]),
   );
   return [...staged, ...ofPair(transformations ?? {}, ['transformations'])];
 }
+
+const NO_TEMPLATES: readonly PlacedTemplate[] = Object.freeze([]);
 
 function ofStage(stage: TransformationStage | undefined, path: Path): PlacedTemplate[] {
   return [
