@@ -50,34 +50,51 @@ export function createStates(now: () => number) {
     }
   }
 
-  function hold(): StateHold {
-    let held: Set<string> | undefined;
-    let released = false;
-    return {
-      state(key, create) {
-        if (held?.has(key)) return entries.get(key)!.value as ReturnType<typeof create>;
-        const value = take(key, create);
-        if (released) leave(key);
-        else (held ??= new Set()).add(key);
-        return value;
-      },
-      release() {
-        released = true;
-        for (const key of held ?? []) leave(key);
-        held = undefined;
-        sweep();
-      },
-    };
-  }
-
+  const shared: SharedStates = { entries, take, leave, sweep };
+  const hold = (): StateHold => new Hold(shared);
   const forever = hold();
   return {
     /** Returns the value of a key, created at the first call and never released. */
-    state: forever.state,
+    state: forever.state.bind(forever),
     hold,
     /** Returns the number of states. */
     get size(): number {
       return entries.size;
     },
   };
+}
+
+/** The states of all holds. */
+interface SharedStates {
+  readonly entries: ReadonlyMap<string, Entry>;
+  take<T>(key: string, create: () => T): T;
+  leave(key: string): void;
+  sweep(): void;
+}
+
+/** A class, because there is one hold for each virtual host and most hold nothing. */
+class Hold implements StateHold {
+  readonly #shared: SharedStates;
+  #held: Set<string> | undefined;
+  #released = false;
+
+  constructor(shared: SharedStates) {
+    this.#shared = shared;
+  }
+
+  state<T>(key: string, create: () => T): T {
+    const { entries, take, leave } = this.#shared;
+    if (this.#held?.has(key)) return entries.get(key)!.value as T;
+    const value = take(key, create);
+    if (this.#released) leave(key);
+    else (this.#held ??= new Set()).add(key);
+    return value;
+  }
+
+  release(): void {
+    this.#released = true;
+    for (const key of this.#held ?? []) this.#shared.leave(key);
+    this.#held = undefined;
+    this.#shared.sweep();
+  }
 }

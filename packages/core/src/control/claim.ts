@@ -54,7 +54,8 @@ export function readContent(
     }
   }
   const errors = unfiled.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) return { claims, unfiled };
+  // A copy has no reserved space.
+  if (errors.length === 0) return { claims: [...claims], unfiled };
   const claimed = new Set(claims.map(({ key }) => key));
   for (const key of held) {
     if (claimed.has(key)) continue;

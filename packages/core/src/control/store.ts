@@ -49,7 +49,11 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
       if (left.length > 0) claims.set(claim.key, left);
       else claims.delete(claim.key);
     }
-    for (const claim of now) claims.set(claim.key, [...(claims.get(claim.key) ?? []), claim]);
+    for (const claim of now) {
+      const others = claims.get(claim.key);
+      // Not pushed: that reserves space for 16 more, and most keys have one claim.
+      claims.set(claim.key, others ? [...others, claim] : [claim]);
+    }
     if (content) units.set(unit, content);
     else units.delete(unit);
     if (content && content.unfiled.length > 0) withUnfiled.set(unit, content);

@@ -1,6 +1,6 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { dynamicDestination } from './dynamic-destination.ts';
-import { clusterName, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
+import { clusterName, identityOfKey, keyOf, type ResourceKey, type ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import type { Ref } from '../../schema/field.ts';
 import type { ForwardAction } from '../../schema/route/route.ts';
@@ -9,7 +9,13 @@ import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
 import type { Destination, RouteAction } from '../../contract/snapshot.ts';
 import type { Leaf } from './delegation.ts';
 import { findGraphQLApi, type KeyedFault } from '../reference/graphql-apis.ts';
-import { accessOf, type GoodAction, type IntendedAction, type LastGood } from '../virtual-host/last-good.ts';
+import {
+  accessOf,
+  goodAction,
+  type GoodAction,
+  type IntendedAction,
+  type LastGood,
+} from '../virtual-host/last-good.ts';
 import { routeMessage } from '../status/messages.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
@@ -17,6 +23,8 @@ import { restCallOf } from './rest-calls.ts';
 import { descriptorMapOf, transcoderRef } from '../reference/descriptor-sets.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
 import { GONE, replacement, withBroken, type Replacement } from './replacement.ts';
+import type { Derived } from '../derived.ts';
+import type { UpstreamEntry } from '../reference/tables.ts';
 import type { Reader } from '../input.ts';
 
 /** Default status of a direct response. */
@@ -63,7 +71,7 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
     return keptAction(good, reader, lastGood);
   }
   const { intended, faults } = written;
-  if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, { ...intended, access });
+  if (intended && !isNew && (good || faults.length === 0)) actions.keep(keys, goodAction(intended, access));
   else if (good) actions.keep(keys, good);
   const broken = good ? GONE : reader.input.settings.invalidRoutes;
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.message);
@@ -168,6 +176,37 @@ interface DestinationContext {
 }
 
 function forward(written: readonly WeightedDestination[], context: DestinationContext): WrittenAction {
+  const shared = context.at === SINGLE ? sharedForward(written[0]!, context) : undefined;
+  if (shared) return shared;
+  return ownForward(written, context);
+}
+
+/** Returns the action of a route to one upstream without settings of its own: the same for all such routes. */
+function sharedForward({ destination }: WeightedDestination, { namespace, reader }: DestinationContext) {
+  if (!destination?.upstream || Object.keys(destination).length > 1) return undefined;
+  const ref = upstreamOf(destination, namespace);
+  const { upstream, fault, warning } = readUpstream(ref, reader);
+  if (!upstream || fault || warning || descriptorMapOf(upstream)) return undefined;
+  const entry = reader.input.upstreams.get(keyOf('Upstream', ref))!;
+  return reader.input.derived.of(forwardTo, entry, reader.input.derived);
+}
+
+function forwardTo(entry: UpstreamEntry, derived: Derived): WrittenAction {
+  const { kind: _, ...found } = identityOfKey(entry.stored.key);
+  const ref = Object.freeze(found);
+  const transcoder = derived.of(transcoderRef, entry.upstream!);
+  const destination: Destination = Object.freeze({
+    upstream: clusterName(ref),
+    weight: 1,
+    options: NO_OPTIONS,
+    ...(transcoder && { transcoder }),
+  });
+  const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze([destination]) });
+  const refs = Object.freeze([entry.stored.key]);
+  return { intended: Object.freeze({ action, refs, upstreams: Object.freeze([ref]) }), faults: NONE, warnings: NONE };
+}
+
+function ownForward(written: readonly WeightedDestination[], context: DestinationContext): WrittenAction {
   const { namespace, reader, at, group } = context;
   const faults: KeyedFault[] = [];
   const warnings: FieldProblem[] = [];

@@ -40,6 +40,7 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
   const reports = new Map(
     proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, input.derived)]),
   );
+  const subresourcesOf = createSubresourceLists(reports);
   const known = memo && changes && isSameInput(input, reports, memo) ? memo : undefined;
   const dirty = known && dirtyKeys({ input, listeners, missing }, known, changes!);
   const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
@@ -52,12 +53,11 @@ export function statusTable(sources: StatusSources, memo: Memo | undefined): Sta
       continue;
     }
     const own = found.get(key);
-    const subresources = own ? own.proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : [])) : NONE;
     const statusInput: StatusInput = {
       stored,
-      problems: own?.problems ?? outside(stored, input),
-      notes: own?.notes ?? NONE,
-      subresources,
+      problems: own ? sharedEmpty(own.problems) : outside(stored, input),
+      notes: sharedEmpty(own?.notes ?? NONE),
+      subresources: own ? subresourcesOf(own.proxies) : NONE,
     };
     const entry = statusEntry(key, statusInput, memo?.statuses.entries.get(key));
     if (entry !== known?.statuses.entries.get(key)) changed.set(key, entry);
@@ -97,6 +97,22 @@ function isSameInput(input: TranslationInput, reports: ReadonlyMap<string, Subre
 }
 
 const NONE: readonly never[] = [];
+
+/** Most resources have no problems: they share a list. */
+function sharedEmpty<T>(list: readonly T[]): readonly T[] {
+  return list.length > 0 ? list : NONE;
+}
+
+/** Returns the reports of a list of proxies: the same list for the same proxies, because most resources are on one. */
+function createSubresourceLists(reports: ReadonlyMap<string, Subresource>) {
+  const lists = new Map<string, readonly Subresource[]>();
+  return (proxies: readonly string[]): readonly Subresource[] => {
+    const key = proxies.join();
+    let list = lists.get(key);
+    if (!list) lists.set(key, (list = proxies.flatMap((proxy) => (reports.get(proxy) ? [reports.get(proxy)!] : []))));
+    return list;
+  };
+}
 
 /** The status of a resource for one of its proxies; one object per report. */
 export function subresource(

@@ -51,7 +51,7 @@ export function statusEntry(key: ResourceKey, input: StatusInput, before: Status
   if (before && sameInput(input, before)) return before;
   const report = reportOf(key, input);
   const old = before?.status.statuses[DEFAULT_NAMESPACE];
-  const status = old && sameReport(report, old) ? before!.status : wrap(report);
+  const status = old && sameReport(report, old) ? before!.status : statusOf(report, input.subresources);
   return { ...input, status };
 }
 
@@ -74,6 +74,7 @@ function sameInput(now: StatusInput, before: StatusInput): boolean {
 function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }: StatusInput): StatusReport {
   const notes = [...new Set([...(stored?.observed?.notes ?? []), ...input.notes])];
   const clean = (stored?.issues.length ?? 0) === 0 && problems.length === 0;
+  if (clean && notes.length === 0) return accepted(subresources);
   if (clean) return withSubresources(withNotes(ACCEPTED, notes), subresources);
   const errors: string[] = [];
   const warnings: string[] = [];
@@ -83,6 +84,20 @@ function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }
   for (const { severity, message } of problems.flat()) (severity === 'error' ? errors : warnings).push(message);
   const report = stateReport([...new Set(errors)], [...new Set(warnings)]);
   return withSubresources(withNotes(report, notes), subresources);
+}
+
+/** Statuses without problems by their subresources: most resources share one. */
+const ACCEPTED_STATUSES = new WeakMap<StatusInput['subresources'], ResourceStatus>();
+
+function accepted(subresources: StatusInput['subresources']): StatusReport {
+  let status = ACCEPTED_STATUSES.get(subresources);
+  if (!status) ACCEPTED_STATUSES.set(subresources, (status = wrap(withSubresources(ACCEPTED, subresources))));
+  return status.statuses[DEFAULT_NAMESPACE]!;
+}
+
+function statusOf(report: StatusReport, subresources: StatusInput['subresources']): ResourceStatus {
+  const shared = ACCEPTED_STATUSES.get(subresources);
+  return shared?.statuses[DEFAULT_NAMESPACE] === report ? shared : wrap(report);
 }
 
 function withNotes(report: StatusReport, notes: readonly string[]): StatusReport {

@@ -27,6 +27,17 @@ const ACCESS = ['extauth', 'rbac', 'jwt', 'jwtStaged', 'jwtProvidersStaged'] as 
 /** Most routes have none, at any level. */
 const NO_ACCESS = 'none';
 
+/** Good actions without access rules, by the action that routes share. */
+const OPEN = new WeakMap<IntendedAction, GoodAction>();
+
+/** Returns the good action of a route: the same one for routes with the same action and without access rules. */
+export function goodAction(intended: IntendedAction, access: string): GoodAction {
+  if (access !== NO_ACCESS) return { ...intended, access };
+  let good = OPEN.get(intended);
+  if (!good) OPEN.set(intended, (good = { ...intended, access }));
+  return good;
+}
+
 /** Returns a text that is equal only for equal access rules. */
 export function accessOf(...levels: readonly Readonly<Partial<Record<(typeof ACCESS)[number], unknown>>>[]): string {
   if (levels.every((options) => ACCESS.every((name) => options[name] === undefined))) return NO_ACCESS;
@@ -83,9 +94,10 @@ export class LastGood {
 
   /** Returns the keys of a route, the most specific first. Must be called once for each route, in order. */
   keysOf({ kind, ref, matchers, name }: RoutePlace): readonly string[] {
-    const source = `${kind} ${dotted(ref)}`;
-    const own = this.#numbered(`${source} ${contentText(matchers)}`);
-    return name ? [own, this.#numbered(`${source} named ${name}`)] : [own];
+    // The parts are those of one virtual service: its own routes need no name of a resource.
+    const source = kind === 'VirtualService' ? '' : `${kind} ${dotted(ref)} `;
+    const own = this.#numbered(`${source}${contentText(matchers)}`);
+    return name ? [own, this.#numbered(`${source}named ${name}`)] : [own];
   }
 
   /** The state for the next translation. */

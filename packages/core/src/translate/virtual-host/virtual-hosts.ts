@@ -1,5 +1,6 @@
 import type { FieldPath } from '../../resource/problem.ts';
 import type { Resource, ResourceKey, ResourceRef } from '../../resource/resource.ts';
+import type { Matcher } from '../../schema/route/matcher.ts';
 import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
 import type { RateLimitServer } from '../../schema/route/rate-limit.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
@@ -227,11 +228,16 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   return Object.freeze({
     name: routeName(name, index, spec.name),
     logName: logName(logOwner, leaf.steps),
-    matchers: Object.freeze(matchers.map((matcher) => Object.freeze(matcher))),
+    matchers: frozenList(matchers),
     action,
     options,
     source: reader.input.derived.of(sourceOf, holder.ref, holder.kind),
   });
+}
+
+/** Matchers that no other route adds to are those of the resource, which are frozen. */
+function frozenList(matchers: readonly Matcher[]): readonly Matcher[] {
+  return Object.isFrozen(matchers) ? matchers : Object.freeze(matchers.map((matcher) => Object.freeze(matcher)));
 }
 
 function sourceOf({ name, namespace }: ResourceRef, kind: Holder['kind']): Route['source'] {
