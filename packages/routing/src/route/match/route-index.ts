@@ -11,36 +11,49 @@ export interface RouteEntry<R> {
 
 /** Finds the first matching route without testing all routes. */
 export interface RouteIndex<R> {
-  readonly exact: Map<string, RouteEntry<R>[]>;
-  readonly prefixes: PrefixNode<RouteEntry<R>>;
+  /** Missing if there are few: then exact paths are among the prefixes. */
+  readonly exact: ReadonlyMap<string, readonly RouteEntry<R>[]> | undefined;
+  readonly prefixes: PrefixNode<RouteEntry<R>> | undefined;
   /** The index of matchers that ignore case, on the path in lower case; `undefined` if there are none. */
   readonly folded: PrefixNode<RouteEntry<R>> | undefined;
   /** The routes of CONNECT requests, which have no path. */
   readonly connect: readonly RouteEntry<R>[];
 }
 
+/** Fewer exact paths need no map: that of a virtual host with two routes would be larger than the routes. */
+const MIN_MAPPED = 8;
+
 export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteIndex<R> {
-  const exact = new Map<string, RouteEntry<R>[]>();
-  const prefixes: PrefixNode<RouteEntry<R>> = { label: '', entries: [], children: undefined };
+  const isExact = ({ matcher }: RouteEntry<R>): boolean => matcher.kind === 'exact' && !matcher.ignoreCase;
+  const exact = countOf(entries, isExact) < MIN_MAPPED ? undefined : new Map<string, RouteEntry<R>[]>();
+  let prefixes: PrefixNode<RouteEntry<R>> | undefined;
   let folded: PrefixNode<RouteEntry<R>> | undefined;
-  const connect: RouteEntry<R>[] = [];
+  let connect: RouteEntry<R>[] | undefined;
   for (const entry of entries) {
     const { kind, text, ignoreCase } = entry.matcher;
-    if (kind === 'connect') connect.push(entry);
-    else if (ignoreCase) addPrefix((folded ??= { label: '', entries: [], children: undefined }), text, entry);
-    else if (kind === 'regex') addPrefix(prefixes, literalPrefix(text), entry);
-    else if (kind === 'exact') exact.set(text, [...(exact.get(text) ?? []), entry]);
-    else addPrefix(prefixes, text, entry);
+    if (kind === 'connect') (connect ??= []).push(entry);
+    else if (ignoreCase) folded = withPrefix(folded, text, entry);
+    else if (exact && kind === 'exact') {
+      const others = exact.get(text);
+      if (others) others.push(entry);
+      else exact.set(text, [entry]);
+    } else prefixes = withPrefix(prefixes, kind === 'regex' ? literalPrefix(text) : text, entry);
   }
-  return { exact, prefixes, folded, connect };
+  return { exact, prefixes, folded, connect: connect ?? NO_ENTRIES };
+}
+
+function countOf<T>(list: readonly T[], test: (item: T) => boolean): number {
+  let count = 0;
+  for (const item of list) if (test(item)) count++;
+  return count;
 }
 
 export function findRoute<R>(index: RouteIndex<R>, view: RequestView): RouteEntry<R> | undefined {
   if (view.method === 'CONNECT') return firstFit(index.connect, view, undefined);
   let best: RouteEntry<R> | undefined;
-  const exact = index.exact.get(view.pathname);
+  const exact = index.exact?.get(view.pathname);
   if (exact) best = firstFit(exact, view, best);
-  best = walk(index.prefixes, view.pathname, view, best);
+  if (index.prefixes) best = walk(index.prefixes, view.pathname, view, best);
   if (index.folded) best = walk(index.folded, view.pathname.toLowerCase(), view, best);
   return best;
 }
@@ -54,12 +67,10 @@ function walk<R>(
   let best = found;
   let node: PrefixNode<RouteEntry<R>> | undefined = tree;
   let at = 0;
-  while (node) {
+  while (node && path.startsWith(node.label, at)) {
     if (node.entries.length > 0) best = firstFit(node.entries, view, best);
-    const child: PrefixNode<RouteEntry<R>> | undefined = node.children?.get(path.charCodeAt(at));
-    if (!child || !path.startsWith(child.label, at)) break;
-    at += child.label.length;
-    node = child;
+    at += node.label.length;
+    node = childOf(node, path.charCodeAt(at));
   }
   return best;
 }
@@ -89,28 +100,52 @@ interface PrefixNode<T> {
   label: string;
   /** In the order in which they were added. */
   entries: T[];
-  /** By first character code of their label. */
-  children: Map<number, PrefixNode<T>> | undefined;
+  /** A list if they are few, otherwise by first character code of their label. */
+  children: readonly PrefixNode<T>[] | Map<number, PrefixNode<T>>;
 }
 
-/** Adds a value under a text; the empty text is at the root. */
+/** A node with more children has a map of them. */
+const MAX_LISTED = 4;
+const NO_CHILDREN: readonly never[] = Object.freeze([]);
+/** Never modified: the entries of nodes that only lead to others. */
+const NO_ENTRIES: never[] = [];
+
+function childOf<T>({ children }: PrefixNode<T>, code: number): PrefixNode<T> | undefined {
+  if (children instanceof Map) return children.get(code);
+  for (const child of children) if (child.label.charCodeAt(0) === code) return child;
+  return undefined;
+}
+
+function addChild<T>(node: PrefixNode<T>, child: PrefixNode<T>): void {
+  const { children } = node;
+  if (children instanceof Map) children.set(child.label.charCodeAt(0), child);
+  else if (children.length < MAX_LISTED) node.children = children.concat(child);
+  else node.children = new Map([...children, child].map((each) => [each.label.charCodeAt(0), each]));
+}
+
+/** Returns the tree with a value under a text. */
+function withPrefix<T>(root: PrefixNode<T> | undefined, text: string, value: T): PrefixNode<T> {
+  if (root) addPrefix(root, text, value);
+  return root ?? { label: text, entries: [value], children: NO_CHILDREN };
+}
+
 function addPrefix<T>(root: PrefixNode<T>, text: string, value: T): void {
   let node = root;
   let at = 0;
-  while (at < text.length) {
-    node.children ??= new Map();
-    const code = text.charCodeAt(at);
-    const child = node.children.get(code);
+  for (;;) {
+    const shared = sharedLength(node.label, text, at);
+    if (shared < node.label.length) split(node, shared);
+    at += shared;
+    if (at === text.length) break;
+    const child = childOf(node, text.charCodeAt(at));
     if (!child) {
-      const leaf: PrefixNode<T> = { label: text.slice(at), entries: [value], children: undefined };
-      node.children.set(code, leaf);
+      addChild(node, { label: text.slice(at), entries: [value], children: NO_CHILDREN });
       return;
     }
-    const shared = sharedLength(child.label, text, at);
-    node = shared === child.label.length ? child : split(node.children, child, shared);
-    at += shared;
+    node = child;
   }
-  node.entries.push(value);
+  if (node.entries === NO_ENTRIES) node.entries = [value];
+  else node.entries.push(value);
 }
 
 function sharedLength(label: string, text: string, at: number): number {
@@ -119,10 +154,10 @@ function sharedLength(label: string, text: string, at: number): number {
   return shared;
 }
 
-function split<T>(siblings: Map<number, PrefixNode<T>>, child: PrefixNode<T>, at: number): PrefixNode<T> {
-  const upper: PrefixNode<T> = { label: child.label.slice(0, at), entries: [], children: new Map() };
-  siblings.set(upper.label.charCodeAt(0), upper);
-  child.label = child.label.slice(at);
-  upper.children!.set(child.label.charCodeAt(0), child);
-  return upper;
+/** Moves everything after the first `at` characters of a node to a child. */
+function split<T>(node: PrefixNode<T>, at: number): void {
+  const lower: PrefixNode<T> = { label: node.label.slice(at), entries: node.entries, children: node.children };
+  node.label = node.label.slice(0, at);
+  node.entries = NO_ENTRIES;
+  node.children = [lower];
 }
