@@ -1,4 +1,5 @@
-import { createClient, createCluster, createSentinel } from 'redis';
+import { createRequire } from 'node:module';
+import type { createClient } from 'redis';
 import {
   createRedis,
   digest,
@@ -10,16 +11,18 @@ import {
 import type { RedisOptions } from '@edge-gateway/core/schema';
 import { failure } from '../error-codes.ts';
 
-const connect = (options: RedisClientOptions) => createClient(options);
+/** Loads the client, which has several hundred modules: most gateways have no sessions in Redis. */
+const loadClient = (): typeof import('redis') => createRequire(import.meta.url)('redis') as typeof import('redis');
 
 /** A Redis whose commands reject with `ERR_OIDC_STORE_UNAVAILABLE`, within a second. */
-export type SessionRedis = Redis<ReturnType<typeof connect>>;
+export type SessionRedis = Redis<ReturnType<typeof createClient>>;
 
 /** Creates a Redis for sessions. Throws `ERR_OIDC_CONFIG` for an invalid address. */
 export function createSessionRedis(options: RedisOptions, log: Logger): SessionRedis {
+  const { createClient, createCluster, createSentinel } = loadClient();
   try {
     return createRedis(options, {
-      createClient: connect,
+      createClient: (each: RedisClientOptions) => createClient(each),
       createCluster: (each) => createCluster(each),
       createSentinel: (each) => createSentinel(each),
       log,
