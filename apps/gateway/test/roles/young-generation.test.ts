@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const MODULE = new URL('../../src/roles/young-generation.ts', import.meta.url).href;
+
+/** Size of the young generation in bytes after many objects survived. */
+async function sizeAfterGrowth(limit: string): Promise<number> {
+  const program = `
+    const { getHeapSpaceStatistics } = await import('node:v8');
+    const { limitYoungGeneration } = await import('${MODULE}');
+    ${limit}
+    const kept = [];
+    for (let turn = 0; turn < 200; turn++) {
+      for (let i = 0; i < 10_000; i++) kept.push({ i, text: [i] });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    console.log(getHeapSpaceStatistics().find((each) => each.space_name === 'new_space').space_size);
+  `;
+  const flags = ['--max-semi-space-size=64', '--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
+  return Number(stdout);
+}
+
+describe('limitYoungGeneration', () => {
+  it('stops its growth', async () => {
+    const size = await sizeAfterGrowth('limitYoungGeneration([]);');
+    expect(size).to.be.within(1, 40_000_000);
+  });
+
+  it('has no effect if flags set the size', async () => {
+    const size = await sizeAfterGrowth(`limitYoungGeneration(['--max-semi-space-size=64']);`);
+    expect(size).to.be.greaterThan(40_000_000);
+  });
+});
