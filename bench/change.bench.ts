@@ -1,6 +1,5 @@
 // One changed file of 10,000: how long until it is served, its CPU time, the longest turn of the event loop, and the latency of traffic.
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,19 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { LoopFigures } from './loop-monitor.ts';
 import { median } from './measure.ts';
 import { serviceFile, upstreamFile } from './resource-files.ts';
+import { report, startGateway } from './started-gateway.ts';
 
 export const name = 'one changed virtual service among many';
 
 const SERVICES = Number(process.env['SERVICES'] ?? 10_000);
 const CHANGES = Number(process.env['CHANGES'] ?? 20);
 const RATE = Number(process.env['RATE'] ?? 3000);
-const SECONDS = 10;
-/** `BUILT=1` measures the built packages: Node.js needs more memory and time to load sources. */
-const BUILT = process.env['BUILT'] === '1';
-const CONDITIONS = BUILT ? [] : ['--conditions=source'];
+const SECONDS = Number(process.env['SECONDS'] ?? 10);
 
 function print(what: string, value: number, unit: string, target?: number): void {
   const limit = target === undefined ? '' : ` (target: at most ${target})`;
@@ -41,28 +37,6 @@ function change(i: number, status: number): void {
   const temporary = join(directory, '.next.yaml');
   writeFileSync(temporary, serviceFile(i, status));
   renameSync(temporary, pathOf(i));
-}
-
-async function start(): Promise<{ readonly gateway: ChildProcess; readonly port: number; readonly readyMs: number }> {
-  const began = performance.now();
-  const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
-  const execArgv = [...CONDITIONS, '--import', join(import.meta.dirname, 'loop-monitor.ts')];
-  if (process.env['PROFILE']) execArgv.push('--cpu-prof', '--cpu-prof-dir', process.env['PROFILE']);
-  const main = join(import.meta.dirname, '../apps/gateway', BUILT ? 'dist/main.js' : 'src/main.ts');
-  const args = ['--config', directory, ...ports, '--drain-seconds', '0'];
-  const gateway = fork(main, args, { execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  let errors = '';
-  gateway.stderr!.on('data', (data: Buffer) => (errors = (errors + data.toString()).slice(-10_000)));
-  const exited = once(gateway, 'exit').then(() => Promise.reject(new Error(errors)));
-  const [message] = await Promise.race([once(gateway, 'message'), exited]);
-  const { ready } = message as { readonly ready: { readonly listeners: readonly { readonly port: number }[] } };
-  return { gateway, port: ready.listeners[0]!.port, readyMs: performance.now() - began };
-}
-
-async function report(gateway: ChildProcess): Promise<LoopFigures> {
-  const answer = once(gateway, 'message');
-  gateway.send('report');
-  return ((await answer) as [LoopFigures])[0];
 }
 
 /** Latencies in milliseconds of requests at a fixed rate, whether or not earlier ones have ended. */
@@ -108,7 +82,7 @@ let gateway: ChildProcess | undefined;
 try {
   writeFileSync(join(directory, 'upstream.yaml'), upstreamFile((upstream.address() as AddressInfo).port));
   for (let i = 0; i < SERVICES; i++) writeFileSync(pathOf(i), serviceFile(i, 200));
-  const started = await start();
+  const started = await startGateway(directory);
   gateway = started.gateway;
   const pool = new Pool(`http://127.0.0.1:${started.port}`, { connections: 32 });
   print(`${SERVICES} virtual services: ready`, started.readyMs / 1000, 's', 1.5);
@@ -116,16 +90,22 @@ try {
 
   const served: number[] = [];
   const longest: number[] = [];
+  const longestCpu: number[] = [];
   for (let i = 0; i < CHANGES; i++) {
     await wait(200);
     gateway.send('busy');
     served.push(await changeOne(pool));
-    longest.push((await report(gateway)).longestTurnMs);
+    const { longestTurnMs, longestTurnCpuMs } = await report(gateway);
+    longest.push(longestTurnMs);
+    longestCpu.push(longestTurnCpuMs);
   }
   print('file to served, median', median(served), 'ms', 50);
   print('file to served, longest', Math.max(...served), 'ms');
   print('longest turn of the event loop, median of changes', median(longest), 'ms', 5);
   print('longest turn of the event loop, longest', Math.max(...longest), 'ms', 5);
+
+  print('CPU time of that turn, median of changes', median(longestCpu), 'ms');
+  print('CPU time of that turn, longest', Math.max(...longestCpu), 'ms');
 
   gateway.send('reset');
   for (let i = 0; i < CHANGES; i++) {

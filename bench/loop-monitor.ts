@@ -5,6 +5,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export interface LoopFigures {
   /** Longest turn of the event loop in milliseconds, in which other requests wait. */
   readonly longestTurnMs: number;
+  /** Greatest CPU time of this thread in one turn, which other processes affect less. */
+  readonly longestTurnCpuMs: number;
   /** The same by `monitorEventLoopDelay`. */
   readonly longestDelayMs: number;
   /** CPU time of the process in milliseconds. */
@@ -14,14 +16,25 @@ export interface LoopFigures {
 
 const delays = monitorEventLoopDelay({ resolution: 1 });
 let longestTurn = 0;
+let longestTurnCpu = 0;
 let last = performance.now();
-let since = process.cpuUsage();
+let lastCpu = threadCpuMs();
+/** Before the first `reset`: the CPU time of the whole process. */
+let since: NodeJS.CpuUsage | undefined;
 let watching = false;
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
 
 function turn(): void {
   const now = performance.now();
   longestTurn = Math.max(longestTurn, now - last);
   last = now;
+  const cpu = threadCpuMs();
+  longestTurnCpu = Math.max(longestTurnCpu, cpu - lastCpu);
+  lastCpu = cpu;
   if (watching) setImmediate(turn);
 }
 
@@ -33,6 +46,7 @@ process.on('message', (message) => {
     delays.disable();
     process.send!({
       longestTurnMs: longestTurn,
+      longestTurnCpuMs: longestTurnCpu,
       longestDelayMs: delays.max / 1e6,
       cpuMs: (user + system) / 1000,
       rssMb: process.memoryUsage().rss / 1e6,
@@ -40,6 +54,8 @@ process.on('message', (message) => {
     return;
   }
   longestTurn = 0;
+  longestTurnCpu = 0;
+  lastCpu = threadCpuMs();
   last = performance.now();
   delays.reset();
   since = process.cpuUsage();

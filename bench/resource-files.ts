@@ -33,3 +33,22 @@ spec:
           status: ${status}
           body: ok
 `;
+
+/** A VirtualService for every host with many forwarding routes, the last of which responds with 204 to `/last`. */
+export function routesFile(routes: number): string {
+  const upstream = '{name: echo, namespace: gw-system}';
+  const lines = Array.from({ length: routes - 1 }, (_, i) => {
+    const action = `routeAction: {single: {upstream: ${upstream}}}`;
+    return `    - {matchers: [{prefix: /api/v1/service-${i}/}], ${action}, options: {prefixRewrite: /}}`;
+  });
+  return `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: {name: many, namespace: gw-system}
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+${lines.join('\n')}
+    - {matchers: [{exact: /last}], directResponseAction: {status: 204}}
+`;
+}
