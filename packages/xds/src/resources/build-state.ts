@@ -29,13 +29,17 @@ export interface Built {
   /** The resources that it consists of. */
   readonly held: HeldByType;
   readonly hosts: ReadonlyMap<string, BuiltHost>;
+  /** The names of the virtual hosts, sorted. */
+  readonly byListener: ReadonlyMap<string, readonly string[]>;
   readonly upstreams: ReadonlyMap<string, BuiltUpstream>;
   readonly listeners: ReadonlyMap<string, BuiltListener>;
 }
 
 interface BuiltHost {
   readonly listener: string;
-  readonly sources: readonly unknown[];
+  readonly body: Body;
+  /** The nested parts, in the order of their names. */
+  readonly nested: readonly Body[];
   readonly host: VirtualHost;
 }
 
@@ -69,12 +73,11 @@ export function buildState(
   const rejections: ProxyRejection[] = [];
   const bodyOf = (type: string, name: string): Body | undefined => held.get(type)?.get(name)?.body;
 
-  function hostOf(name: string, { listener, ...body }: Body): BuiltHost | undefined {
+  function hostOf(name: string, body: Body): BuiltHost | undefined {
     const known = before?.hosts.get(name);
-    if (isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
-    const nested: Record<string, readonly Body[]> = {};
+    if (isRejected.size > 0 && isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
+    const parts: Body[] = [];
     for (const [field, type] of NESTED) {
-      const parts: Body[] = [];
       for (const part of body[field] as readonly string[]) {
         const found = bodyOf(type, part);
         if (!found) {
@@ -83,15 +86,16 @@ export function buildState(
         }
         parts.push(found);
       }
-      nested[field] = parts;
     }
-    const sources = [held.get(TYPE.virtualHost)!.get(name)!.body, ...Object.values(nested).flat()];
-    if (known && isSameList(sources, known.sources)) return known;
-    return {
-      listener: listener as string,
-      sources,
-      host: Object.freeze({ ...body, ...nested }) as unknown as VirtualHost,
-    };
+    if (known && known.body === body && isSameList(parts, known.nested)) return known;
+    const { listener, ...rest } = body;
+    let next = 0;
+    const nested = NESTED.map(([field]) => {
+      const { length } = body[field] as readonly string[];
+      return [field, parts.slice(next, (next += length))] as const;
+    });
+    const host = Object.freeze({ ...rest, ...Object.fromEntries(nested) }) as unknown as VirtualHost;
+    return { listener: listener as string, body, nested: parts, host };
   }
 
   function hosts(): Map<string, BuiltHost> {
@@ -128,7 +132,8 @@ export function buildState(
   }
 
   const builtHosts = hosts();
-  const byListener = Map.groupBy([...builtHosts.keys()].sort(compare), (name) => builtHosts.get(name)!.listener);
+  const byListener =
+    before && hasSameMembers(builtHosts, before.hosts) ? before.byListener : namesByListener(builtHosts);
   const builtListeners = new Map<string, BuiltListener>();
 
   function listenerOf(name: string): Listener | undefined {
@@ -180,6 +185,7 @@ export function buildState(
       secrets,
       held,
       hosts: builtHosts,
+      byListener,
       upstreams: builtUpstreams,
       listeners: builtListeners,
     },
@@ -225,6 +231,17 @@ function joined(
     virtualHosts: Object.freeze(virtualHosts),
     ...(shown && { parts: Object.freeze(shown) }),
   }) as unknown as Listener;
+}
+
+function namesByListener(hosts: ReadonlyMap<string, BuiltHost>): ReadonlyMap<string, readonly string[]> {
+  return Map.groupBy([...hosts.keys()].sort(compare), (name) => hosts.get(name)!.listener);
+}
+
+/** Returns true for virtual hosts of the same names and listeners. */
+function hasSameMembers(now: ReadonlyMap<string, BuiltHost>, before: ReadonlyMap<string, BuiltHost>): boolean {
+  if (now.size !== before.size) return false;
+  for (const [name, { listener }] of now) if (before.get(name)?.listener !== listener) return false;
+  return true;
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -9,7 +9,6 @@ import {
 } from '@edge-gateway/core';
 import { encodeStrings } from '../protocol/wire.ts';
 import {
-  NO_RESOURCES,
   resourceOf,
   typedResources,
   type EncodedResource,
@@ -43,10 +42,14 @@ const NESTED = {
 type NestedPart = VirtualHost[keyof typeof NESTED][number];
 
 interface EncodedHost {
-  /** Everything besides the virtual host that its resource depends on. */
-  readonly key: string;
+  readonly listener: string;
+  /** The names of its nested parts; empty for most virtual hosts. */
+  readonly nested: string;
   readonly resource: EncodedResource;
 }
+
+const hasNested = ({ authConfigs, rateLimitConfigs, graphqlApis }: VirtualHost): boolean =>
+  authConfigs.length + rateLimitConfigs.length + graphqlApis.length > 0;
 
 /**
  * Creates an encoder. Each part of a snapshot that can change alone is a resource: a listener without its virtual hosts, a virtual host without its
@@ -86,20 +89,28 @@ export function createStateEncoder(): StateEncoder {
     const placed = new Map<VirtualHost, string>();
 
     function addHost(host: VirtualHost, listener: string): string {
-      const name = uniqueName(found.get(TYPE.virtualHost)!, `${listener}/${host.name}`);
+      const nested = hasNested(host) ? nestedOf(host) : NOTHING_NESTED;
+      let known = hosts.get(host);
+      if (
+        known?.listener !== listener ||
+        known.nested !== nested.key ||
+        found.get(TYPE.virtualHost)!.has(known.resource.name)
+      ) {
+        const name = uniqueName(found.get(TYPE.virtualHost)!, `${listener}/${host.name}`);
+        const body = { ...host, ...nested.names, listener };
+        const resource = sameAsBefore(TYPE.virtualHost, encodePart(TYPE.virtualHost, name, body));
+        hosts.set(host, (known = { listener, nested: nested.key, resource }));
+      }
+      add(TYPE.virtualHost, known.resource);
+      placed.set(host, known.resource.name);
+      return known.resource.name;
+    }
+
+    function nestedOf(host: VirtualHost): typeof NOTHING_NESTED {
       const nested = (Object.keys(NESTED) as (keyof typeof NESTED)[]).map(
         (field) => [field, host[field].map((part) => names(NESTED[field], part))] as const,
       );
-      const key = `${name}\0${nested.map(([, list]) => list.join('\0')).join('\0\0')}`;
-      let known = hosts.get(host);
-      if (known?.key !== key) {
-        const body = { ...host, ...Object.fromEntries(nested), listener };
-        known = { key, resource: sameAsBefore(TYPE.virtualHost, encodePart(TYPE.virtualHost, name, body)) };
-        hosts.set(host, known);
-      }
-      add(TYPE.virtualHost, known.resource);
-      placed.set(host, name);
-      return name;
+      return { key: nested.map(([, list]) => list.join('\0')).join('\0\0'), names: Object.fromEntries(nested) };
     }
 
     function addListener({ virtualHosts, parts: inner, ...head }: Listener): void {
@@ -124,9 +135,7 @@ export function createStateEncoder(): StateEncoder {
     add(TYPE.settings, partOf(TYPE.settings, 'settings', settings));
     const types = new Map<string, TypedResources>();
     for (const [type, byName] of found) types.set(type, typedResources(byName, before.get(type)));
-    const versions = Object.fromEntries(
-      [...types].flatMap(([type, set]) => (set === NO_RESOURCES ? [] : [[type, set.version]])),
-    );
+    const versions = Object.fromEntries([...types].map(([type, set]) => [type, set.version]));
     delete versions[TYPE.snapshot];
     const manifest = { proxy, version, listeners: listeners.map(({ name }) => name), unserved, versions };
     add(TYPE.snapshot, sameAsBefore(TYPE.snapshot, encodePart(TYPE.snapshot, proxy, manifest)));
@@ -159,6 +168,11 @@ export function createStateEncoder(): StateEncoder {
 
   return { encode };
 }
+
+const NOTHING_NESTED: { readonly key: string; readonly names: Readonly<Record<string, readonly string[]>> } = {
+  key: '',
+  names: {},
+};
 
 function uniqueName(used: ReadonlyMap<string, unknown>, name: string): string {
   if (!used.has(name)) return name;

@@ -37,6 +37,8 @@ export interface ResourceDifference {
 
 export const NO_RESOURCES: TypedResources = Object.freeze({ version: '0', byName: new Map() });
 
+const differences = new WeakMap<TypedResources, WeakMap<TypedResources, ResourceDifference>>();
+
 /** Creates a resource with the version of its content. */
 export function resourceOf(type: string, name: string, value: Uint8Array): EncodedResource {
   const content = Buffer.concat([Buffer.from(`${type}\0${name}\0`, 'utf8'), value]);
@@ -46,23 +48,35 @@ export function resourceOf(type: string, name: string, value: Uint8Array): Encod
 /** Returns the resources as a set; `before` if it has the same ones. */
 export function typedResources(
   byName: ReadonlyMap<string, EncodedResource>,
-  before: TypedResources | undefined,
+  before: TypedResources = NO_RESOURCES,
 ): TypedResources {
-  if (before && isSame(byName, before.byName)) return before;
-  return Object.freeze({ version: versionOfAll(byName), byName });
+  const difference = compare(byName, before.byName);
+  const { changed, removed } = difference;
+  if (changed.length === 0 && removed.length === 0) return before;
+  let sum = valueOf(before.version);
+  for (const { name, version } of changed) sum += valueOf(version) - valueOf(before.byName.get(name)?.version);
+  for (const name of removed) sum -= valueOf(before.byName.get(name)!.version);
+  const resources = Object.freeze({ version: sum.toString(16), byName });
+  // All nodes need it next.
+  differences.set(before, new WeakMap([[resources, difference]]));
+  return resources;
 }
 
-/** Returns the version of resources of a type: the sum of theirs. `0` for none. */
-export function versionOfAll(byName: ReadonlyMap<string, Pick<EncodedResource, 'version'>>): string {
-  let sum = 0n;
-  for (const { version } of byName.values()) sum += BigInt(`0x${version}`);
-  return sum.toString(16);
-}
+const valueOf = (version: string | undefined): bigint => (version === undefined ? 0n : BigInt(`0x${version}`));
 
-function isSame(now: ReadonlyMap<string, EncodedResource>, before: ReadonlyMap<string, EncodedResource>): boolean {
-  if (now.size !== before.size) return false;
-  for (const [name, resource] of now) if (before.get(name) !== resource) return false;
-  return true;
+function compare(
+  now: ReadonlyMap<string, EncodedResource>,
+  before: ReadonlyMap<string, EncodedResource>,
+): ResourceDifference {
+  const changed: EncodedResource[] = [];
+  let kept = 0;
+  for (const [name, resource] of now) {
+    const known = before.get(name);
+    if (known !== resource) changed.push(resource);
+    if (known) kept++;
+  }
+  const removed = kept === before.size ? [] : [...before.keys()].filter((name) => !now.has(name));
+  return { changed, removed };
 }
 
 /** Returns what changed since the versions that a node has. */
@@ -78,17 +92,11 @@ export function differenceFrom(
   return { changed, removed };
 }
 
-const differences = new WeakMap<TypedResources, WeakMap<TypedResources, ResourceDifference>>();
-
 /** Returns how two sets differ; computed once for all nodes. */
 export function differenceOf(before: TypedResources, after: TypedResources): ResourceDifference {
   let known = differences.get(before);
   if (!known) differences.set(before, (known = new WeakMap()));
   let found = known.get(after);
-  if (!found) {
-    const changed = [...after.byName.values()].filter((each) => before.byName.get(each.name) !== each);
-    const removed = [...before.byName.keys()].filter((name) => !after.byName.has(name));
-    known.set(after, (found = { changed, removed }));
-  }
+  if (!found) known.set(after, (found = compare(after.byName, before.byName)));
   return found;
 }
