@@ -1,0 +1,324 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, request } from 'node:http';
+import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
+import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
+
+const SERVICES = 200;
+
+/** A virtual service that responds with its version, and one that forwards. */
+const service = (i: number, version: string): string => `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: service-${i} }
+spec:
+  virtualHost:
+    domains: ['host-${i}']
+    routes:
+      - matchers: [{ exact: /version }]
+        directResponseAction: { status: 200, body: '${version}' }
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: echo } } }
+`;
+const upstream = (port: number): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: echo }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+`;
+
+/** Requests of each kind; every request is counted once. */
+interface Counts {
+  sent: number;
+  answered: number;
+  wrong: number;
+  lost: number;
+}
+
+/** A path for TCP between the planes that can be cut, slowed down, or go silent. */
+class Link {
+  port = 0;
+  mode: 'open' | 'cut' | 'slow' | 'silent' = 'open';
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(target: () => number) {
+    this.#server = createTcpServer((near) => {
+      if (this.mode === 'cut') return near.destroy();
+      const far = connect(target(), '127.0.0.1');
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from);
+        from.on('data', (bytes) => this.#pass(from, to, bytes));
+        from.on('close', () => {
+          this.#sockets.delete(from);
+          to.destroy();
+        });
+        from.on('error', () => {});
+      }
+      return undefined;
+    });
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.port = (this.#server.address() as AddressInfo).port;
+    return this;
+  }
+
+  cut(): void {
+    this.mode = 'cut';
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
+  }
+
+  #pass(from: Socket, to: Socket, bytes: Buffer): void {
+    if (this.mode === 'silent') return;
+    if (this.mode === 'open') return void to.write(bytes);
+    from.pause();
+    setTimeout(() => {
+      if (!to.destroyed) to.write(bytes);
+      from.resume();
+    }, 300);
+  }
+}
+
+describe('faults between the planes', () => {
+  let backend: ReturnType<typeof createServer>;
+  let controlPlane: GatewayProcess;
+  let proxies: GatewayProcess[];
+  let links: Link[];
+  beforeEach(async () => {
+    backend = createServer((req, res) => res.end(req.url)).listen(0, '127.0.0.1');
+    await once(backend, 'listening');
+    controlPlane = new GatewayProcess();
+    proxies = [];
+    links = [];
+    controlPlane.write('upstream.yaml', upstream((backend.address() as AddressInfo).port));
+    writeAll('v1');
+  });
+  afterEach(async () => {
+    for (const link of links) link.close();
+    for (const each of [...proxies, controlPlane]) await each.close();
+    backend.closeAllConnections();
+    backend.close();
+  });
+
+  function writeAll(version: string): void {
+    const text = Array.from({ length: SERVICES }, (_, i) => service(i, version)).join('---');
+    controlPlane.write('services.yaml', text);
+  }
+
+  async function connectProxy(port: number, ...flags: string[]): Promise<GatewayProcess> {
+    const proxy = new GatewayProcess();
+    proxies.push(proxy);
+    return startProxy(proxy, [port], ...flags);
+  }
+
+  async function link(): Promise<Link> {
+    const { xdsPort } = controlPlane.ready;
+    const made = await new Link(() => xdsPort).start();
+    links.push(made);
+    return made;
+  }
+
+  function get(port: number, host: string, path: string, agent?: Agent): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const req = request({ host: '127.0.0.1', port, path, headers: { host }, ...(agent && { agent }) }, (res) => {
+        let body = '';
+        res.on('data', (chunk) => (body += chunk));
+        res.on('end', () => resolve(`${res.statusCode} ${body}`));
+        res.on('error', reject);
+      });
+      req.setTimeout(20_000, () => req.destroy(new Error('no response')));
+      req.on('error', reject).end();
+    });
+  }
+
+  const portOf = (proxy: GatewayProcess): number => Number(new URL(proxy.url).port);
+  const versionOf = (proxy: GatewayProcess, i: number): Promise<string> =>
+    get(portOf(proxy), `host-${i}`, '/version').catch((error: Error) => error.message);
+
+  /** Sends requests to a proxy until `fault` is over, prints how they fared, and fails if one is lost or wrong. */
+  async function underTraffic(title: string, proxy: GatewayProcess, fault: () => Promise<void>): Promise<void> {
+    const counts: Counts = { sent: 0, answered: 0, wrong: 0, lost: 0 };
+    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+    const port = portOf(proxy);
+    const stop = new AbortController();
+    const flow = async (): Promise<void> => {
+      for (let n = 0; !stop.signal.aborted || counts.sent < 300; n++) {
+        counts.sent++;
+        const path = `/${n}`;
+        const got = await get(port, `host-${n % SERVICES}`, path, agent).catch(() => undefined);
+        if (got === undefined) counts.lost++;
+        else if (got === `200 ${path}`) counts.answered++;
+        else counts.wrong++;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    };
+    const flows = Promise.all(Array.from({ length: 4 }, flow));
+    try {
+      await fault();
+    } finally {
+      stop.abort();
+      await flows;
+      agent.destroy();
+      const { sent, answered, wrong, lost } = counts;
+      console.log(`      ${title}: sent ${sent}, answered ${answered}, wrong ${wrong}, lost ${lost}`);
+    }
+    expect(counts).to.include({ wrong: 0, lost: 0, answered: counts.sent });
+  }
+
+  it('loses nothing when the control plane is killed in the middle of an update, and the next one completes it', async () => {
+    await startControlPlane(controlPlane);
+    const { xdsPort } = controlPlane.ready;
+    const slow = await link();
+    const proxy = await connectProxy(slow.port);
+    await underTraffic('control plane killed', proxy, async () => {
+      slow.mode = 'slow';
+      const applied = () => controlPlane.errors.split('configuration applied').length;
+      const before = applied();
+      writeAll('v2');
+      await until(() => applied() > before, 'the change');
+      controlPlane.child.kill('SIGKILL');
+      await controlPlane.ended();
+      await until(() => proxy.errors.includes('control plane lost'), 'the loss');
+      // All of the update, or nothing.
+      const seen = new Set(await Promise.all(Array.from({ length: SERVICES }, (_, i) => versionOf(proxy, i))));
+      expect([...seen]).to.have.length(1);
+      slow.mode = 'open';
+      await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
+      await until(async () => (await versionOf(proxy, 199)) === '200 v2', 'the update');
+      await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'acknowledged');
+    });
+  });
+
+  it('serves on when the network is cut, slow, and half-open, and follows when it is back', async () => {
+    await startControlPlane(controlPlane);
+    const made = await link();
+    const proxy = await connectProxy(made.port);
+    await underTraffic('network cut', proxy, async () => {
+      made.cut();
+      writeAll('cut');
+      await until(() => proxy.errors.includes('control plane lost'), 'the loss');
+      expect(await versionOf(proxy, 0)).to.equal('200 v1');
+      made.mode = 'open';
+      await until(async () => (await versionOf(proxy, 0)) === '200 cut', 'the change');
+    });
+    await underTraffic('network slow', proxy, async () => {
+      made.mode = 'slow';
+      writeAll('slow');
+      await until(async () => (await versionOf(proxy, 0)) === '200 slow', 'the change');
+      made.mode = 'open';
+    });
+    await underTraffic('network half-open', proxy, async () => {
+      made.mode = 'silent';
+      writeAll('silent');
+      const losses = () => proxy.errors.split('control plane lost').length;
+      const before = losses();
+      await until(() => losses() > before, 'the silence is noticed');
+      made.mode = 'open';
+      await until(async () => (await versionOf(proxy, 0)) === '200 silent', 'the change');
+    });
+  });
+
+  it('serves the state of its file when it starts without a control plane', async () => {
+    await startControlPlane(controlPlane);
+    const { xdsPort } = controlPlane.ready;
+    const file = join(controlPlane.dir, '.proxy.snapshot');
+    const first = await connectProxy(xdsPort, '--snapshot-file', file);
+    await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'acknowledged');
+    first.child.kill('SIGTERM');
+    expect(await first.ended()).to.equal(0);
+    controlPlane.child.kill('SIGKILL');
+    await controlPlane.ended();
+    const proxy = await connectProxy(xdsPort, '--snapshot-file', file);
+    expect(await (await fetch(`${proxy.admin}/ready`)).text()).to.equal('LIVE\n');
+    expect(proxy.errors).to.contain('serving the state of the snapshot file');
+    await underTraffic('control plane away, data plane restarted', proxy, async () => {
+      expect(await versionOf(proxy, 7)).to.equal('200 v1');
+      const stats = await (await fetch(`${proxy.admin}/stats?filter=control_plane`)).text();
+      expect(stats).to.contain('control_plane.connected_state: 0');
+      await until(async () => {
+        const age = await (await fetch(`${proxy.admin}/stats?filter=snapshot_age_seconds`)).text();
+        return Number(/: (\d+)/.exec(age)![1]) > 0;
+      }, 'an age');
+      writeAll('v2');
+      await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
+      await until(async () => (await versionOf(proxy, 7)) === '200 v2', 'the update');
+    });
+  });
+
+  it('refuses damaged snapshot files, and serves when a control plane responds', async () => {
+    await startControlPlane(controlPlane);
+    const { xdsPort } = controlPlane.ready;
+    const file = join(controlPlane.dir, '.proxy.snapshot');
+    const first = await connectProxy(xdsPort, '--snapshot-file', file);
+    first.child.kill('SIGTERM');
+    await first.ended();
+    controlPlane.child.kill('SIGKILL');
+    await controlPlane.ended();
+    const good = readFileSync(file);
+    const flipped = Buffer.from(good);
+    flipped[Math.floor(good.length / 2)]! ^= 4;
+    const newer = Buffer.from(good.toString('latin1').replace('snapshot 1 ', 'snapshot 9 '), 'latin1');
+    let last: GatewayProcess | undefined;
+    for (const [bytes, reason] of [
+      [good.subarray(0, good.length - 100), 'is damaged'],
+      [flipped, 'is damaged'],
+      [newer, 'was written by a newer version of the gateway'],
+    ] as const) {
+      writeFileSync(file, bytes);
+      last = await connectProxy(xdsPort, '--snapshot-file', file);
+      expect(last.errors).to.contain(reason);
+      expect((await fetch(`${last.admin}/ready`)).status).to.equal(503);
+      if (bytes !== newer) await last.close();
+    }
+    await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
+    await until(async () => (await fetch(`${last!.admin}/ready`)).status === 200, 'ready');
+  });
+
+  it('serves 900 of 1,000 objects of which 100 are invalid', async () => {
+    const invalid = (i: number): boolean => i % 10 === 0;
+    for (let i = 0; i < 1000; i++) {
+      const text = service(i, 'v3');
+      controlPlane.write(
+        `many/${i}.yaml`,
+        invalid(i) ? text.replace('directResponseAction', 'directRespnseAction') : text,
+      );
+    }
+    controlPlane.write('services.yaml', '');
+    await startControlPlane(controlPlane);
+    const proxy = await connectProxy(controlPlane.ready.xdsPort);
+    const results = await Promise.all(Array.from({ length: 1000 }, (_, i) => versionOf(proxy, i)));
+    const wrong = results.filter((got, i) => (got === '200 v3') === invalid(i));
+    console.log(
+      `      10 % of 1,000 objects invalid: sent 1000, answered ${1000 - wrong.length}, wrong ${wrong.length}, lost 0`,
+    );
+    expect(wrong).to.deep.equal([]);
+    expect((await proxiesOf(controlPlane))[0]).to.not.have.property('nack');
+  });
+
+  it('loses nothing of the other proxy, and finishes its own requests, when one of two gets SIGTERM', async () => {
+    await startControlPlane(controlPlane);
+    const [one, two] = [await connectProxy(controlPlane.ready.xdsPort), await connectProxy(controlPlane.ready.xdsPort)];
+    await until(async () => (await proxiesOf(controlPlane)).length === 2, 'two proxies');
+    await underTraffic('SIGTERM of one of two proxies', two, async () => {
+      one.child.kill('SIGTERM');
+      expect(await one.ended()).to.equal(0);
+      await until(async () => (await proxiesOf(controlPlane)).length === 1, 'one proxy');
+      writeAll('v2');
+      await until(async () => (await versionOf(two, 3)) === '200 v2', 'a change');
+    });
+  });
+});
