@@ -5,17 +5,15 @@ import { Client, credentials, type ClientDuplexStream } from '@grpc/grpc-js';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { RESOURCE_TYPES, TYPE } from '@edge-gateway/xds/resources';
 
-const { loadSync } = createRequire(join(import.meta.dirname, '../packages/xds/package.json'))(
-  '@grpc/proto-loader',
-) as typeof import('@grpc/proto-loader');
-const { resolve } = createRequire(join(import.meta.dirname, '../packages/xds/package.json'));
+const load = createRequire(join(import.meta.dirname, '../packages/xds/package.json'));
+const { loadSync } = load('@grpc/proto-loader') as { loadSync(file: string, options: object): Record<string, unknown> };
 
 interface Response {
   readonly type_url: string;
   readonly nonce: string;
 }
 
-const deps = join(dirname(resolve('@grpc/grpc-js-xds/package.json')), 'deps');
+const deps = join(dirname(load.resolve('@grpc/grpc-js-xds/package.json')), 'deps');
 const loaded = loadSync('envoy/service/discovery/v3/ads.proto', {
   keepCase: true,
   longs: Number,
