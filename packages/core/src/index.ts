@@ -116,7 +116,7 @@ export { parseDocuments, type ParseOptions } from './parse/parse.ts';
 export { bodyFilterOf, filterRequestBody, type BodyStream } from './body/filtered-request.ts';
 export { findJsonProblem } from './parse/json-syntax.ts';
 export { peekBody, readWholeBody, replaceBody } from './body/request-body.ts';
-export { hasBody } from './body/request-framing.ts';
+export { hasBody, noteHasBody } from './body/request-framing.ts';
 export { FilteredResponse, type FailureReply, type FilterOwner } from './body/filtered-response.ts';
 export type { BodyChange, FilteredHead, ResponseFilter, StreamedBody, WholeBody } from './contract/response-filter.ts';
 export { listenHttpServer, type ListeningServer, type ServerAddress, type ServerTls } from './http/listening-server.ts';

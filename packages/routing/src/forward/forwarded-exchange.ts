@@ -4,6 +4,7 @@ import { findHeader } from '../http1/flat-headers.ts';
 import { expectationOf } from '../http1/expectation.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
 import { RequestBody, hasBody } from '../http1/request-body.ts';
+import { takeReceivedBody } from '../http1/received-body.ts';
 import { SMALL_BODY } from '../http1/request-writer.ts';
 import type { ResponseHead } from '../http1/response-head.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
@@ -51,6 +52,8 @@ export class ForwardedExchange extends UpstreamExchange {
   #timer: StreamTimer | undefined;
   #expectsContinue = false;
   #bodyWritten: BodyWriter | undefined;
+  /** The body, if all of it was there when the exchange began. */
+  #whole: Buffer | undefined;
   /** Set if trailers are forwarded. */
   #trailers: ForwardedTrailers | undefined;
 
@@ -75,7 +78,8 @@ export class ForwardedExchange extends UpstreamExchange {
     const rules = passesTrailers ? this.head.trailers : undefined;
     if (rules) this.#trailers = new ForwardedTrailers(res, this.head, rules, maxHeaders);
     const hasTrailers = this.#trailers !== undefined && this.#req.rawTrailers.length > 0;
-    if (!this.head.body && (hasBody(this.#req) || hasTrailers)) this.body = this.createBody(this.#req);
+    this.#whole = this.head.body ?? this.takeBody(this.#req);
+    if (!this.#whole && (hasBody(this.#req) || hasTrailers)) this.body = this.createBody(this.#req);
     if (this.#trailers && this.body && !isGrpc(this.head.headers)) this.body.filterTrailers = this.#trailers.ofRequest;
     if (this.head.passesInterim === true && this.body)
       this.#expectsContinue = expectationOf(this.#req)?.defer() === true;
@@ -101,12 +105,17 @@ export class ForwardedExchange extends UpstreamExchange {
     return new RequestBody(req, () => this.onUpload());
   }
 
+  /** Returns the whole body if it need not be streamed. */
+  protected takeBody(req: IncomingMessage): Buffer | undefined {
+    return takeReceivedBody(req);
+  }
+
   /** The request as it is to be sent now. */
   protected request(): UpstreamRequest {
-    const { method, path, headers, timeoutMs, body, writtenNames } = this.head;
+    const { method, path, headers, timeoutMs, writtenNames } = this.head;
     const sendsTrailers = this.#trailers !== undefined;
     const expectsContinue = this.#expectsContinue;
-    return { method, path, headers, timeoutMs, writtenNames, body: body ?? this.body, sendsTrailers, expectsContinue };
+    return { method, path, headers, timeoutMs, writtenNames, body: this.#whole ?? this.body, sendsTrailers, expectsContinue };
   }
 
   onInterim(head: ResponseHead): void {
@@ -218,7 +227,7 @@ export class ForwardedExchange extends UpstreamExchange {
       local: this.local,
       upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
-      bytesReceived: this.body?.bytes ?? this.head.body?.length ?? 0,
+      bytesReceived: this.body?.bytes ?? this.#whole?.length ?? 0,
     };
     this.head.onDone(outcome);
   }

@@ -43,6 +43,11 @@ export class RetriedExchange extends ForwardedExchange {
     ));
   }
 
+  /** The stream knows whether the body can be sent again. */
+  protected override takeBody(): undefined {
+    return undefined;
+  }
+
   /** While the request is being sent, the limit of an attempt applies to each pause too. */
   protected override refresh(): void {
     super.refresh();

@@ -27,6 +27,8 @@ export class Connection {
   /** True if no request is accepted after those in progress. */
   closing = false;
   upgraded = false;
+  /** Gets the next response of `node:http`, in whose place another one is sent. */
+  standIn: ((res: ServerResponse) => void) | undefined;
   /** End of its last response, in milliseconds of the monotonic clock. */
   idleSince = performance.now();
   /** `bytesRead` at that time: more means that a request has begun to arrive. */

@@ -8,6 +8,7 @@ import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, connectionOf, trackConnection, type Connection } from './connection.ts';
 import type { OnConnection } from './connection-log.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
+import { PlainConnection, type PlainConnectionParts } from './http1/plain-connection.ts';
 import { isPreface, takeOver } from './http2/take-over.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { Serve } from './request-events.ts';
@@ -41,7 +42,12 @@ export function createFront(parts: FrontParts) {
   const { limits, serve, stats, upgrades, webSockets, tls, readsProxyHeader, onConnection } = parts;
   const connections = new Set<AnyConnection>();
   const server = createServer(serverOptions(limits, upgrades));
-  const http2 = { limits, serve: serve.http2, stats, deadlines: new Deadlines(), webSockets };
+  const deadlines = new Deadlines();
+  const http2 = { limits, serve: serve.http2, stats, deadlines, webSockets };
+  const plain: PlainConnectionParts | undefined =
+    limits.http1Parser === 'plain'
+      ? { server, deadlines, headTimeoutMs: headTimeoutOf(limits), serve: serve.plain, timeout: serve.timeout }
+      : undefined;
   let retired = false;
   let drainGraceMs: number | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
@@ -54,8 +60,9 @@ export function createFront(parts: FrontParts) {
     socket.once('end', () => stats.destroyRemote.value++);
     if (onConnection) logWhenClosed(socket, onConnection);
     if (isHttp2) return openHttp2(socket);
-    follow(socket, trackConnection(socket, limits));
-    server.emit('connection', socket);
+    const connection = trackConnection(socket, limits);
+    follow(socket, connection);
+    if (!plain || !PlainConnection.open(connection, plain)) server.emit('connection', socket);
   }
 
   function openHttp2(socket: Socket): void {
@@ -157,12 +164,10 @@ function wire(server: Server, serve: Serve): void {
 }
 
 function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
-  const { headTimeoutMs, requestTimeoutMs } = limits;
   return {
     connectionsCheckingInterval: limits.checkIntervalMs,
-    headersTimeout:
-      requestTimeoutMs > 0 ? Math.min(headTimeoutMs || requestTimeoutMs, requestTimeoutMs) : headTimeoutMs,
-    requestTimeout: requestTimeoutMs,
+    headersTimeout: headTimeoutOf(limits),
+    requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
     // Twice the limit, so that the check can distinguish a long target from long headers.
     maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
@@ -170,4 +175,8 @@ function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
     requireHostHeader: false,
     shouldUpgradeCallback: (req) => upgrades && asksForWebSocket(req),
   };
+}
+
+function headTimeoutOf({ headTimeoutMs, requestTimeoutMs }: ListenLimits): number {
+  return requestTimeoutMs > 0 ? Math.min(headTimeoutMs || requestTimeoutMs, requestTimeoutMs) : headTimeoutMs;
 }

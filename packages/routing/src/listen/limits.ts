@@ -30,6 +30,11 @@ export interface ListenLimits extends RequestRules {
   readonly overflowDelayMs: number;
   /** Versions of HTTP that clients may speak. Default `AUTO`: HTTP/1.1 and HTTP/2. */
   readonly codecType: 'AUTO' | 'HTTP1' | 'HTTP2';
+  /**
+   * What reads the requests of HTTP/1.1. `plain`: those in the plainest form are read without the parser of `node:http`, which
+   * gets the connection with the first other one; `node`: it reads all. Default `plain`.
+   */
+  readonly http1Parser: 'node' | 'plain';
   /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */
   readonly maxConcurrentStreams: number;
   /** Bytes of a body that a client may send ahead of its reader, per stream of HTTP/2. Default 16 MiB. */
@@ -62,6 +67,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   maxConnections: 10_000,
   overflowDelayMs: 0,
   codecType: 'AUTO',
+  http1Parser: 'plain',
   maxConcurrentStreams: 1_024,
   initialStreamWindowBytes: 16 * 1024 * 1024,
   initialConnectionWindowBytes: 24 * 1024 * 1024,

@@ -60,6 +60,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
 
   function take(req: IncomingMessage, res: ServerResponse, prepare?: typeof continueWhenRead): void {
     const connection = connectionOf(req.socket);
+    if (connection?.standIn) return connection.standIn(res);
     if (!connection || !acceptsRequests(connection)) return;
     countHttp1(connection);
     beginRequest(connection, req, res);
@@ -69,6 +70,17 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     prepare?.(req, res);
     if (req.headers['transfer-encoding'] !== undefined) chunked(connection, req, res);
     else hand(connection, req, res);
+  }
+
+  /** Serves a request that {@link checkHead} need not check: its reader is as strict. */
+  function takePlain(req: IncomingMessage, res: ServerResponse, connection: Connection): void {
+    countHttp1(connection);
+    beginRequest(connection, req, res);
+    if (headerCase === 'proper') writeProperCase(res);
+    const refused = memory.isScarce ? refusal('ERR_ROUTING_OVERLOADED', RETRY) : checkConnection?.(req);
+    if (refused) return refuse.request(connection, res, refused);
+    connection.handled = true;
+    run(req, res);
   }
 
   /** The handler starts after the bytes received with the head are parsed, so that an error in them is detected first. */
@@ -134,6 +146,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
   return {
     http2,
     request: (req: IncomingMessage, res: ServerResponse) => take(req, res),
+    plain: takePlain,
     /** A request with `Expect: 100-continue`. */
     expecting: (req: IncomingMessage, res: ServerResponse) => take(req, res, continueWhenRead),
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { bodyFilterOf } from '@edge-gateway/core';
+
+const RECEIVED = Symbol('edge-gateway.received-body');
+type Carrier = IncomingMessage & { [RECEIVED]?: Buffer | undefined };
+
+/** Sets the whole body of a request that is not yet in its stream. */
+export function setReceivedBody(req: IncomingMessage, body: Buffer): void {
+  (req as Carrier)[RECEIVED] = body;
+}
+
+/** Returns the whole body of a request that is not yet in its stream, and that nobody waits for there. It will not get there. */
+export function takeReceivedBody(req: IncomingMessage): Buffer | undefined {
+  const body = (req as Carrier)[RECEIVED];
+  if (body === undefined || req.eventNames().length > 0 || Object.hasOwn(req, 'push')) return undefined;
+  if (Object.hasOwn(req, '_read') || bodyFilterOf(req)) return undefined;
+  (req as Carrier)[RECEIVED] = undefined;
+  return body;
+}
+
+/** Returns the body for the stream, if it was not taken. */
+export function removeReceivedBody(req: IncomingMessage): Buffer | undefined {
+  const body = (req as Carrier)[RECEIVED];
+  if (body !== undefined) (req as Carrier)[RECEIVED] = undefined;
+  return body;
+}

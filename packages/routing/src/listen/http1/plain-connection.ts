@@ -1,0 +1,284 @@
+import { channel } from 'node:diagnostics_channel';
+import { IncomingMessage, ServerResponse, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Deadline, Deadlines, Limited } from '../../upstream/deadlines.ts';
+import { acceptsRequests, type Connection } from '../connection.ts';
+import type { ClientError } from '../refuse/client-error.ts';
+import { feedParser } from './feed-parser.ts';
+import { PlainHeadReader, type PlainHead } from './plain-head.ts';
+import { PlainRequest } from './plain-request.ts';
+import { drained, readInto } from './user-buffer.ts';
+
+/** Parsed in place of a request that is in progress. */
+const STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'latin1');
+const LAST_STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 'latin1');
+
+/** The part of a response that its server sets. */
+interface Internals {
+  _keepAliveTimeout: number;
+  _maxRequestsPerSocket: number;
+  _last: boolean;
+  _closed: boolean;
+}
+type Response = ServerResponse & Internals;
+type Carrier = Socket & { _httpMessage?: ServerResponse | null; server?: Server };
+
+export interface PlainConnectionParts {
+  /** The server that everything but plain requests is left to. */
+  readonly server: Server;
+  readonly deadlines: Deadlines;
+  /** Maximum time until the first request, in milliseconds; 0 is no limit. */
+  readonly headTimeoutMs: number;
+  /** Serves a plain request. */
+  readonly serve: (req: IncomingMessage, res: ServerResponse, connection: Connection) => void;
+  readonly timeout: (socket: Socket) => void;
+}
+
+const CONNECTION = Symbol('edge-gateway.plain-connection');
+type OfConnection = ServerResponse & { [CONNECTION]?: PlainConnection };
+
+const requestStart = channel('http.server.request.start');
+const responseFinish = channel('http.server.response.finish');
+const DETACH_SIGNAL = Object.getOwnPropertySymbols(IncomingMessage.prototype).find(
+  ({ description }) => description === 'kDetachAbortSignal',
+);
+
+/**
+ * A connection of HTTP/1.1 without the parser of `node:http`, for requests that arrive completely and in the plain grammar. With the
+ * first bytes that are anything else, between two requests, it passes the socket and these bytes on to the server of
+ * `node:http`, for good.
+ */
+export class PlainConnection implements Limited {
+  readonly #connection: Connection;
+  readonly #socket: Carrier;
+  readonly #parts: PlainConnectionParts;
+  readonly #reader: PlainHeadReader;
+  readonly #requestTimeoutMs: number;
+  readonly #idleTimeoutMs: number;
+  #first: Deadline | undefined;
+  #req: PlainRequest | undefined;
+  #res: Response | undefined;
+  /** The client has asked to close the connection. */
+  #isLast = false;
+  /** The response of `node:http` in whose place `#res` is sent. */
+  #standIn: Response | undefined;
+  /** The server of `node:http` has it. */
+  #isHandedOver = false;
+
+  private constructor(connection: Connection, parts: PlainConnectionParts) {
+    const { socket, limits } = connection;
+    this.#connection = connection;
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#reader = new PlainHeadReader(limits);
+    this.#requestTimeoutMs = limits.streamIdleTimeoutMs;
+    // Node adds a second.
+    this.#idleTimeoutMs = limits.idleTimeoutMs > 0 ? limits.idleTimeoutMs + 1_000 : 0;
+  }
+
+  /** Returns false if the socket must be left to the server of `node:http`. */
+  static open(connection: Connection, parts: PlainConnectionParts): boolean {
+    const opened = new PlainConnection(connection, parts);
+    if (!readInto(connection.socket, opened.#onRead)) return false;
+    opened.#start();
+    return true;
+  }
+
+  #start(): void {
+    const socket = this.#socket;
+    const { deadlines, headTimeoutMs, server } = this.#parts;
+    socket.server = server;
+    if (headTimeoutMs > 0) this.#first = deadlines.start(this, headTimeoutMs, performance.now());
+    if (this.#requestTimeoutMs > 0) socket.setTimeout(this.#requestTimeoutMs);
+    socket.on('timeout', this.#onTimeout).on('error', this.#onError).on('end', this.#onEnd);
+    socket.on('close', this.#onClose).on('drain', this.#onDrain);
+    // What was read before, such as the bytes after a PROXY header.
+    const received = socket.read() as Buffer | null;
+    if (received !== null) this.#serveFrom(received, 0, received.length);
+    else socket.read(0);
+  }
+
+  /** No request has arrived in time. */
+  expire(): void {
+    const error: ClientError = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    this.#parts.server.emit('clientError', error, this.#socket);
+  }
+
+  readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
+    const bytes = buffer as Buffer;
+    if (this.#isHandedOver) return this.#socket.push(copy(bytes, 0, length));
+    if (this.#res) this.#handOverEarly(copy(bytes, 0, length));
+    else this.#serveFrom(bytes, 0, length);
+    return true;
+  };
+
+  #serveFrom(buffer: Buffer, start: number, end: number): void {
+    // A request that follows the last response is not served.
+    if (!acceptsRequests(this.#connection) || !this.#socket.writable) return;
+    const head = this.#reader.read(buffer, start, end);
+    const bodyEnd = head ? head.bodyStart + (head.contentLength ?? 0) : Infinity;
+    if (!head || bodyEnd !== end) return this.#handOver(copy(buffer, start, end));
+    const body = head.contentLength === undefined ? undefined : copy(buffer, head.bodyStart, bodyEnd);
+    this.#serve(head, body);
+  }
+
+  #serve(head: PlainHead, body: Buffer | undefined): void {
+    const socket = this.#socket;
+    const { server, serve } = this.#parts;
+    this.#first?.cancel();
+    if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(this.#requestTimeoutMs);
+    const req = (this.#req = new PlainRequest(socket, head, body));
+    const res = (this.#res = createResponse(req, { highWaterMark: socket.writableHighWaterMark }));
+    res._keepAliveTimeout = server.keepAliveTimeout;
+    res._maxRequestsPerSocket = 0;
+    if (!head.keepAlive) {
+      this.#isLast = true;
+      res.shouldKeepAlive = false;
+    }
+    (res as OfConnection)[CONNECTION] = this;
+    if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server });
+    socket._httpMessage = res;
+    (res as { socket: Socket | null }).socket = socket;
+    res.on('finish', onFinish);
+    serve(req, res, this.#connection);
+    req.deliver();
+  }
+
+  /** The response is sent. */
+  finished(): void {
+    const [req, res, socket] = [this.#req!, this.#res!, this.#socket];
+    if (responseFinish.hasSubscribers)
+      responseFinish.publish({ request: req, response: res, socket, server: this.#parts.server });
+    const internals = req as unknown as Record<symbol, (() => void) | undefined> & ReadInternals;
+    if (DETACH_SIGNAL) internals[DETACH_SIGNAL]?.();
+    if (!internals._consuming && !internals._readableState.resumeScheduled) internals._dump();
+    res.detachSocket(socket);
+    process.nextTick(closeResponse, this, res);
+    if (this.#standIn) this.#finishStandIn(this.#standIn, res._last);
+    else if (res._last) socket.destroySoon();
+    else this.#waitForNext();
+  }
+
+  closed(): void {
+    this.#req = this.#res = undefined;
+  }
+
+  /** The timeout of requests stays set if it is the shorter one: see `#onTimeout`. */
+  #waitForNext(): void {
+    const wanted = this.#staysSet ? this.#requestTimeoutMs : this.#idleTimeoutMs;
+    if (this.#idleTimeoutMs > 0 && this.#socket.timeout !== wanted) this.#socket.setTimeout(wanted);
+  }
+
+  get #staysSet(): boolean {
+    return this.#requestTimeoutMs > 0 && this.#requestTimeoutMs <= this.#idleTimeoutMs;
+  }
+
+  #handOver(bytes: Buffer): void {
+    const socket = this.#socket;
+    this.#release();
+    socket.off('close', this.#onClose);
+    this.#parts.server.emit('connection', socket);
+    feedParser(socket, bytes);
+  }
+
+  /**
+   * The client sends more before it has the response. The server of `node:http` gets the connection with a request that stands in for the
+   * one in progress, so that it keeps the order of the responses.
+   */
+  #handOverEarly(bytes: Buffer): void {
+    const [socket, res] = [this.#socket, this.#res!];
+    this.#release();
+    socket._httpMessage = null;
+    this.#connection.standIn = (standIn) => {
+      this.#connection.standIn = undefined;
+      this.#standIn = standIn as Response;
+      socket._httpMessage = res;
+    };
+    this.#parts.server.emit('connection', socket);
+    socket.emit('data', this.#isLast ? LAST_STAND_IN : STAND_IN);
+    feedParser(socket, bytes);
+  }
+
+  /** Lets the server of `node:http` send the next response. */
+  #finishStandIn(standIn: Response, isLast: boolean): void {
+    this.#standIn = undefined;
+    this.#socket.off('close', this.#onClose);
+    this.#socket._httpMessage = standIn;
+    standIn._last = isLast;
+    standIn.emit('finish');
+  }
+
+  #release(): void {
+    this.#isHandedOver = true;
+    this.#first?.cancel();
+    this.#socket.off('timeout', this.#onTimeout).off('error', this.#onError);
+    this.#socket.off('end', this.#onEnd).off('drain', this.#onDrain);
+  }
+
+  readonly #onTimeout = (): void => {
+    const socket = this.#socket;
+    this.#res?.emit('timeout', socket);
+    if (!this.#res && this.#staysSet) {
+      const rest = this.#connection.idleSince + this.#idleTimeoutMs - performance.now();
+      if (rest > 0) return void socket.setTimeout(Math.ceil(rest));
+    }
+    this.#parts.timeout(socket);
+  };
+
+  readonly #onError = (error: Error): void => {
+    this.#socket.off('error', this.#onError);
+    this.#parts.server.emit('clientError', error, this.#socket);
+  };
+
+  readonly #onEnd = (): void => {
+    const socket = this.#socket;
+    if (!this.#req || this.#req.complete) return void socket.end();
+    // Its handler gets the end of the body first.
+    this.#req.finish();
+    setImmediate(() => socket.end());
+  };
+
+  readonly #onDrain = (): void => {
+    if (this.#res) drained(this.#res);
+  };
+
+  readonly #onClose = (): void => {
+    this.#first?.cancel();
+    const [req, res] = [this.#req, this.#res];
+    if (!res || this.#socket._httpMessage !== res) return;
+    req!.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+    emitClose(res);
+  };
+}
+
+/** The declared type lacks the second parameter, which its server passes. */
+const createResponse = (req: IncomingMessage, options: object): Response =>
+  new (ServerResponse as unknown as new (req: IncomingMessage, options: object) => Response)(req, options);
+
+interface ReadInternals {
+  readonly _consuming: boolean;
+  readonly _readableState: { readonly resumeScheduled: boolean };
+  _dump(): void;
+}
+
+function onFinish(this: OfConnection): void {
+  this[CONNECTION]!.finished();
+}
+
+function closeResponse(connection: PlainConnection, res: Response): void {
+  emitClose(res);
+  connection.closed();
+}
+
+function emitClose(res: Response): void {
+  if (res._closed) return;
+  res.destroyed = true;
+  res._closed = true;
+  res.emit('close');
+}
+
+function copy(buffer: Buffer, start: number, end: number): Buffer {
+  const copied = Buffer.allocUnsafe(end - start);
+  buffer.copy(copied, 0, start, end);
+  return copied;
+}

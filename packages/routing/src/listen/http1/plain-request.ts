@@ -1,0 +1,60 @@
+import { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { noteHasBody } from '@edge-gateway/core';
+import { removeReceivedBody, setReceivedBody } from '../../http1/received-body.ts';
+import type { PlainHead } from './plain-head.ts';
+
+/** The part of the state of `IncomingMessage` that its parser sets. */
+interface Internals {
+  _consuming: boolean;
+  readonly _readableState: { readingMore: boolean };
+  _addHeaderLines(raw: string[], length: number): void;
+  _dumpAndCloseReadable?(): void;
+}
+
+/** A request that was received completely before its handler starts. */
+export class PlainRequest extends IncomingMessage {
+  constructor(socket: Socket, { method, target, rawHeaders, contentLength }: PlainHead, body: Buffer | undefined) {
+    super(socket);
+    this.httpVersionMajor = 1;
+    this.httpVersionMinor = 1;
+    this.httpVersion = '1.1';
+    this.method = method;
+    this.url = target;
+    const internals = this as unknown as Internals & { upgrade: boolean };
+    internals.upgrade = false;
+    internals._addHeaderLines(rawHeaders, rawHeaders.length);
+    noteHasBody(this, contentLength !== undefined && contentLength > 0);
+    if (body && body.length > 0) setReceivedBody(this, body);
+    // As `node:http` does with `optimizeEmptyRequests`.
+    if (contentLength !== undefined || !internals._dumpAndCloseReadable) return;
+    internals._dumpAndCloseReadable();
+    this._read();
+  }
+
+  /** Nothing more is read from the connection: the whole body is there. */
+  override _read(): void {
+    const internals = this as unknown as Internals;
+    if (internals._consuming) return;
+    internals._consuming = true;
+    internals._readableState.readingMore = false;
+  }
+
+  /** Passes the body on to the stream, unless it was taken: in the order of `node:http`, after the handler has started. */
+  deliver(): void {
+    const body = removeReceivedBody(this);
+    if (!body || this.destroyed) return this.finish();
+    this.push(body);
+    // The parser of `node:http` runs what is scheduled before it reports the end of a body.
+    setImmediate(finish, this);
+  }
+
+  /** Ends the stream. */
+  finish(): void {
+    if (this.complete) return;
+    this.complete = true;
+    if (!this.destroyed) this.push(null);
+  }
+}
+
+const finish = (req: PlainRequest): void => req.finish();
