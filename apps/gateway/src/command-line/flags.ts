@@ -102,6 +102,13 @@ export const servingOptions = (): readonly Option[] => [
   option('--access-log-overflow <what>', 'when the reader of the access log is too slow: drop lines, or block requests')
     .choices(['drop', 'block'])
     .default('drop'),
+  option(
+    '--http1-parser <which>',
+    'what reads HTTP/1.1: node for all requests, or plain, which reads plain requests with less CPU time',
+    'GATEWAY_HTTP1_PARSER',
+  )
+    .choices(['node', 'plain'])
+    .default('node'),
   option('--template-env <names>', 'variables that templates may read, with commas between them').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port').argParser(redisUrl),

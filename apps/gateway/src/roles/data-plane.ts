@@ -89,7 +89,7 @@ interface DataPlaneParts {
 /** The settings of a data plane. */
 type DataPlaneSettings = Pick<
   ServingSettings,
-  'proxyName' | 'graphqlCache' | 'accessLogOverflow' | 'rateLimitRedis' | 'rateLimitRedisCerts'
+  'proxyName' | 'graphqlCache' | 'accessLogOverflow' | 'http1Parser' | 'rateLimitRedis' | 'rateLimitRedisCerts'
 >;
 
 /** Creates a data plane. It opens no port before the first snapshot. */
@@ -98,7 +98,7 @@ export function createDataPlane(
   settings: DataPlaneSettings,
   parts: DataPlaneParts = {},
 ): LocalDataPlane {
-  const { proxyName: proxy, graphqlCache, accessLogOverflow } = settings;
+  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
@@ -114,7 +114,7 @@ export function createDataPlane(
     terminal: parts.terminal,
     isHealthy: () => healthy && !draining,
   });
-  const listeners = createListeners({ router, context, ...parts.listeners });
+  const listeners = createListeners({ router, context, limits: { http1Parser }, ...parts.listeners });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = createExplorer(
     () => apisOf(snapshot),

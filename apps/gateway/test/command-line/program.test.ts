@@ -47,6 +47,12 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ accessLogOverflow: 'drop' });
   });
 
+  it('rejects an unknown parser of HTTP/1.1, and defaults to node', async () => {
+    expect(await call('--config', 'resources', '--http1-parser', 'fast')).to.contain('Allowed choices are node, plain.');
+    expect(await call('--config', 'resources', '--http1-parser', 'plain')).to.include({ http1Parser: 'plain' });
+    expect(await call('--config', 'resources')).to.include({ http1Parser: 'node' });
+  });
+
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);

@@ -32,7 +32,7 @@ export interface ListenLimits extends RequestRules {
   readonly codecType: 'AUTO' | 'HTTP1' | 'HTTP2';
   /**
    * What reads the requests of HTTP/1.1. `plain`: those in the plainest form are read without the parser of `node:http`, which
-   * gets the connection with the first other one; `node`: it reads all. Default `plain`.
+   * gets the connection with the first other one; `node`: it reads all. Default `node`.
    */
   readonly http1Parser: 'node' | 'plain';
   /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */
@@ -67,7 +67,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   maxConnections: 10_000,
   overflowDelayMs: 0,
   codecType: 'AUTO',
-  http1Parser: 'plain',
+  http1Parser: 'node',
   maxConcurrentStreams: 1_024,
   initialStreamWindowBytes: 16 * 1024 * 1024,
   initialConnectionWindowBytes: 24 * 1024 * 1024,
