@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { createContext, type Context } from '@edge-gateway/core';
-import { exchange, open } from '../listen/serving.ts';
+import { describeParsers, exchange, open } from '../listen/serving.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\n';
 
-describe('statistics of rejected requests', () => {
+describeParsers('statistics of rejected requests', () => {
   let context: Context;
   let gateway: AttackedGateway;
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createContext, type Handler } from '@edge-gateway/core';
-import { open, serve, exchange, parseAnswer, type Serving } from '../listen/serving.ts';
+import { type Serving, describeParsers, exchange, open, parseAnswer, serve } from '../listen/serving.ts';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 const handshake = (change: Record<string, string | undefined> = {}, line = 'GET /ws HTTP/1.1'): string => {
@@ -16,7 +16,7 @@ const handshake = (change: Record<string, string | undefined> = {}, line = 'GET 
   return `${line}\r\n${lines.join('\r\n')}\r\n\r\n`;
 };
 
-describe('WebSocket handshakes', () => {
+describeParsers('WebSocket handshakes', () => {
   let serving: Serving;
   let upgrades = 0;
   let requests: (string | undefined)[] = [];
@@ -92,7 +92,7 @@ describe('WebSocket handshakes', () => {
   });
 });
 
-describe('Expect: 100-continue', () => {
+describeParsers('Expect: 100-continue', () => {
   const HEAD = 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n';
 
   it('continues when the handler reads the body, not before, and keeps the connection', async () => {

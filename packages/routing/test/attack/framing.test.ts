@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { open } from '../listen/serving.ts';
+import { describeParsers, open } from '../listen/serving.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 
 const POST = 'POST /x HTTP/1.1\r\nHost: a\r\n';
@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
   ['25 name in parentheses', `${POST}X(y): a\r\n\r\n`, 400, HEADER],
 ];
 
-describe('framing attacks', () => {
+describeParsers('framing attacks', () => {
   let gateway: AttackedGateway;
   before(async () => {
     gateway = await attackedGateway();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createContext, type Context, type Listener } from '@edge-gateway/core';
 import { createListeners, createRouter, type ListenLimits, type Listeners } from '../../src/index.ts';
-import { exchange, type RawAnswer } from '../listen/serving.ts';
+import { exchange, parserLimits, type RawAnswer } from '../listen/serving.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
 
 /** A gateway with one route, in front of an upstream whose received bytes are kept. */
@@ -45,7 +45,8 @@ export async function attackedGateway(
   const router = createRouter({ context, accessLog: 'none' });
   const snapshot = snapshotOf([hostOf([routeOf()])], [upstreamOf([endpointOf(upstreamPort)])], options.listener);
   router.apply(snapshot);
-  const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0, limits: options.limits });
+  const limits = { ...parserLimits(), ...options.limits };
+  const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0, limits });
   const [result] = await listeners.apply(snapshot);
   const port = result!.port!;
   let count = 0;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { describeParsers } from '../listen/serving.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 
 const HOST = 'ERR_ROUTING_BAD_HOST';
@@ -80,7 +81,7 @@ const CASES: readonly Case[] = [
   ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'ERR_ROUTING_BAD_METHOD'],
 ];
 
-describe('bad request heads', () => {
+describeParsers('bad request heads', () => {
   let gateway: AttackedGateway;
   before(async () => {
     gateway = await attackedGateway();
@@ -218,7 +219,7 @@ describe('bad request heads', () => {
   });
 });
 
-describe('bad request heads under settings of the listener', () => {
+describeParsers('bad request heads under settings of the listener', () => {
   let gateway: AttackedGateway;
   before(async () => {
     gateway = await attackedGateway({
@@ -293,7 +294,7 @@ describe('bad request heads under settings of the listener', () => {
   });
 });
 
-describe('bodies above the limit of a listener that buffers', () => {
+describeParsers('bodies above the limit of a listener that buffers', () => {
   let gateway: AttackedGateway;
   before(async () => {
     gateway = await attackedGateway({ listener: { httpOptions: { buffer: { maxRequestBytes: 10 } } } });

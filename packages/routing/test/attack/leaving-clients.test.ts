@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { createContext } from '@edge-gateway/core';
 import { createListeners, createRouter, type Listeners, type Router } from '../../src/index.ts';
-import { open } from '../listen/serving.ts';
+import { describeParsers, open, parserLimits } from '../listen/serving.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -14,7 +14,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-describe('clients that leave', () => {
+describeParsers('clients that leave', () => {
   const context = createContext();
   let upstream: Server;
   let listeners: Listeners;
@@ -46,7 +46,7 @@ describe('clients that leave', () => {
     const snapshot = snapshotOf([hostOf([routeOf()])], [upstreamOf([endpoint])]);
     router = createRouter({ context, accessLog: 'none' });
     router.apply(snapshot);
-    listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
+    listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0, limits: parserLimits() });
     const [result] = await listeners.apply(snapshot);
     port = result!.port!;
   });

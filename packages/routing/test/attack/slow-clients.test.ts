@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
-import { exchange, open, parseAnswer, serve } from '../listen/serving.ts';
+import { describeParsers, exchange, open, parseAnswer, serve } from '../listen/serving.ts';
 
 const LIMITS = { headTimeoutMs: 1500, checkIntervalMs: 50, closeDelayMs: 50 };
 
-describe('slow clients', () => {
+describeParsers('slow clients', () => {
   describe('in the head', () => {
     let gateway: AttackedGateway;
     before(async () => {

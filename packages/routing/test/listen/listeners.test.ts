@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { expect } from 'chai';
 import { createContext, createLoggers, type Handler, type Listener } from '@edge-gateway/core';
 import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
-import { exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
+import { describeParsers, exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
@@ -19,7 +19,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-describe('createListeners', () => {
+describeParsers('createListeners', () => {
   let listeners: Listeners;
   afterEach(() => listeners.close());
 
@@ -211,7 +211,7 @@ describe('createListeners', () => {
   });
 });
 
-describe('listeners with times that no timer of Node can wait for', () => {
+describeParsers('listeners with times that no timer of Node can wait for', () => {
   it('keep connections open and serve', async () => {
     const month = '1000h';
     const warnings: string[] = [];
@@ -244,7 +244,7 @@ describe('listeners with times that no timer of Node can wait for', () => {
   });
 });
 
-describe('drain', () => {
+describeParsers('drain', () => {
   it('responds to every request under load, rejects later connections, and closes every connection', async () => {
     const serving = await serve((_req, res) => void setTimeout(() => res.end('done'), 5));
     const agent = new Agent({ keepAlive: true, maxSockets: 50 });

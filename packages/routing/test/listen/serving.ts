@@ -29,6 +29,21 @@ export function listenerOf(parts: Partial<Listener> = {}): Listener {
 }
 
 let versions = 0;
+let http1Parser: ListenLimits['http1Parser'] | undefined;
+
+/** Runs tests with both parsers of HTTP/1.1. */
+export function describeParsers(name: string, tests: () => void): void {
+  for (const parser of ['plain', 'node'] as const) {
+    describe(`${name} (${parser} parser)`, () => {
+      before(() => (http1Parser = parser));
+      after(() => (http1Parser = undefined));
+      tests();
+    });
+  }
+}
+
+/** The parser of the current {@link describeParsers}. */
+export const parserLimits = (): Partial<ListenLimits> => (http1Parser === undefined ? {} : { http1Parser });
 
 export const snapshotOf = (...listeners: Listener[]): Snapshot => ({
   proxy: 'gateway-proxy',
@@ -54,7 +69,7 @@ export async function serve(
     context: options.context ?? createContext(),
     host: '127.0.0.1',
     portOf: () => 0,
-    limits: options.limits,
+    limits: { ...parserLimits(), ...options.limits },
   });
   const [result] = await listeners.apply(snapshotOf(listenerOf(options.listener)));
   if (result?.error) throw result.error;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Handler } from '@edge-gateway/core';
-import { open, parseAnswer, serve, type Serving } from './serving.ts';
+import { type Serving, describeParsers, open, parseAnswer, serve } from './serving.ts';
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const CONNECT = 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n';
@@ -15,7 +15,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-describe('requests that take over a connection with responses in progress', () => {
+describeParsers('requests that take over a connection with responses in progress', () => {
   let serving: Serving;
   /** Responses that wait, by path. */
   const waiting = new Map<string, ServerResponse>();

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Handler } from '@edge-gateway/core';
-import { serve, type Serving } from '../serving.ts';
+import { type Serving, describeParsers, serve } from '../serving.ts';
 import { rawClient } from '../../forward/harness.ts';
 
 const BODY_BYTES = 16 * 1024 * 1024;
 
-describe('rejected requests', () => {
+describeParsers('rejected requests', () => {
   let serving: Serving;
   afterEach(() => serving.close());
 
