@@ -2,17 +2,18 @@ import { once } from 'node:events';
 import {
   createServer,
   get,
+  IncomingMessage,
   request,
   ServerResponse,
-  type IncomingMessage,
   type RequestListener,
   type Server,
 } from 'node:http';
 import { connect as connectHttp2, createServer as createHttp2Server, performServerHandshake } from 'node:http2';
-import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createNetServer, Socket, type AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
+import { canReadDirectly, readInto } from '../src/listen/http1/user-buffer.ts';
 import { setProxied } from '../src/format/proxied.ts';
 import { certificates } from './upstream/certificates.ts';
 
@@ -354,5 +355,38 @@ describe('internals of Node', () => {
     while (!isFull()) await new Promise((resolve) => setTimeout(resolve, 5));
     await new Promise<void>((resolve) => session.ping(() => resolve()));
     expect([received, session.state.remoteWindowSize]).to.deep.equal([65_535, 0]);
+  });
+
+  it('onread of an accepted socket: its data goes to the callback, and can be put into the stream (listen/http1/user-buffer.ts)', async () => {
+    expect(canReadDirectly).to.equal(process.platform !== 'win32');
+    const read: string[] = [];
+    const closed = Promise.withResolvers<string>();
+    const port = await listen(
+      createNetServer((socket) => {
+        readInto(socket, (length, bytes) => {
+          const text = Buffer.from(bytes.subarray(0, length));
+          if (read.push(text.toString()) === 1) {
+            socket.on('data', (chunk) => closed.resolve(String(chunk)));
+            return true;
+          }
+          return socket.push(text);
+        });
+      }),
+    );
+    const socket = connect(port, '127.0.0.1');
+    closers.push(() => socket.destroy());
+    socket.write('one');
+    while (read.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    socket.write('two');
+    expect(await closed.promise).to.equal('two');
+    expect(read).to.deep.equal(['one', 'two']);
+  });
+
+  it('IncomingMessage._addHeaderLines: sets the headers of a request (listen/http1/plain-request.ts)', () => {
+    const req = new IncomingMessage(new Socket()) as IncomingMessage & {
+      _addHeaderLines(raw: string[], n: number): void;
+    };
+    req._addHeaderLines(['A', '1', 'a', '2'], 4);
+    expect([req.headers, req.rawHeaders]).to.deep.equal([{ a: '1, 2' }, ['A', '1', 'a', '2']]);
   });
 });

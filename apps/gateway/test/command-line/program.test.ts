@@ -48,7 +48,9 @@ describe('the command line of edge-gateway', () => {
   });
 
   it('rejects an unknown parser of HTTP/1.1, and defaults to node', async () => {
-    expect(await call('--config', 'resources', '--http1-parser', 'fast')).to.contain('Allowed choices are node, plain.');
+    expect(await call('--config', 'resources', '--http1-parser', 'fast')).to.contain(
+      'Allowed choices are node, plain.',
+    );
     expect(await call('--config', 'resources', '--http1-parser', 'plain')).to.include({ http1Parser: 'plain' });
     expect(await call('--config', 'resources')).to.include({ http1Parser: 'node' });
   });

@@ -115,7 +115,16 @@ export class ForwardedExchange extends UpstreamExchange {
     const { method, path, headers, timeoutMs, writtenNames } = this.head;
     const sendsTrailers = this.#trailers !== undefined;
     const expectsContinue = this.#expectsContinue;
-    return { method, path, headers, timeoutMs, writtenNames, body: this.#whole ?? this.body, sendsTrailers, expectsContinue };
+    return {
+      method,
+      path,
+      headers,
+      timeoutMs,
+      writtenNames,
+      body: this.#whole ?? this.body,
+      sendsTrailers,
+      expectsContinue,
+    };
   }
 
   onInterim(head: ResponseHead): void {

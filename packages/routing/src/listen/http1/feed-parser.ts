@@ -7,6 +7,8 @@ const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r\n/i;
 const CHUNKED = /\r\ntransfer-encoding[ \t]*:/i;
 const LAST_CHUNK = /(?:^|\r\n)0+\r\n\r\n/;
+/** Responses of asynchronous handlers have finished after fewer. */
+const ROUNDS = 16;
 const UPGRADES = /^CONNECT |\r\nupgrade[ \t]*:/i;
 
 /**
@@ -17,7 +19,13 @@ export function feedParser(socket: Socket, bytes: Buffer): void {
   const end = endOfFirstBody(bytes);
   if (end === undefined) return feed(socket, bytes);
   feed(socket, bytes.subarray(0, end - 1));
-  queueMicrotask(() => process.nextTick(feedRest, socket, bytes.subarray(end - 1)));
+  afterScheduled(ROUNDS, () => feedRest(socket, bytes.subarray(end - 1)));
+}
+
+/** Calls back after what is scheduled as ticks and microtasks, and after what that schedules in turn, up to this depth. */
+function afterScheduled(rounds: number, then: () => void): void {
+  if (rounds === 0) return then();
+  queueMicrotask(() => process.nextTick(afterScheduled, rounds - 1, then));
 }
 
 function feedRest(socket: Socket, bytes: Buffer): void {
@@ -35,7 +43,7 @@ function feed(socket: ServerSocket, bytes: Buffer): void {
 /** Returns the end of the first body in the bytes, if it is there. */
 function endOfFirstBody(bytes: Buffer): number | undefined {
   const text = bytes.toString('latin1');
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const headEnd = text.indexOf(HEAD_END, at);
     if (headEnd < 0) return undefined;
     const head = text.slice(at, headEnd + 2);

@@ -26,7 +26,8 @@ probe.destroy();
 const SHARED = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024);
 
 /** True if this version of Node has the internals that connections without its HTTP parser require. */
-export const canReadDirectly = SHARED !== undefined && [BUFFER, CALLBACK, NEEDS_DRAIN].every((key) => key !== undefined);
+export const canReadDirectly =
+  SHARED !== undefined && [BUFFER, CALLBACK, NEEDS_DRAIN].every((key) => key !== undefined);
 
 /** Makes an accepted socket read like one of `net.connect` with `onread`. Returns false if it cannot. */
 export function readInto(socket: Socket, callback: OnRead): boolean {

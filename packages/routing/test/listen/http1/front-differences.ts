@@ -93,7 +93,9 @@ function randomParts(random: Random): string[] {
   // Most clients send one request at a time.
   if (random.chance(0.5)) return requests;
   const text = requests.join('');
-  const cuts = Array.from({ length: random.integer(4) }, () => random.integer(text.length + 1)).toSorted((a, b) => a - b);
+  const cuts = Array.from({ length: random.integer(4) }, () => random.integer(text.length + 1)).toSorted(
+    (a, b) => a - b,
+  );
   return [0, ...cuts].map((cut, i) => text.slice(cut, cuts[i])).filter((part) => part !== '');
 }
 

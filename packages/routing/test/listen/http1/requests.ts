@@ -81,7 +81,24 @@ const HOSTILE_LINES = [
   'a: in\tside',
   'a:',
 ];
-const HOSTILE_BYTES = ['\r', '\n', '\r\n', '\0', '\t', ' ', ':', '\x0b', '\x7f', '\x80', '\xff', ',', ';', '/', '#', '"'];
+const HOSTILE_BYTES = [
+  '\r',
+  '\n',
+  '\r\n',
+  '\0',
+  '\t',
+  ' ',
+  ':',
+  '\x0b',
+  '\x7f',
+  '\x80',
+  '\xff',
+  ',',
+  ';',
+  '/',
+  '#',
+  '"',
+];
 const HOSTILE_TARGETS = ['*', 'http://a/', 'http://b/', 'a:80', '//', '/#x', '/\x80', '/a b', '/"', '/\\', '/{}', ''];
 const HOSTILE_METHODS = ['get', 'TRACE', 'CONNECT', 'PURGE', 'PRI', 'G ET', '', 'GETT', 'M-SEARCH', 'SOURCE'];
 const VERSIONS = ['HTTP/1.0', 'HTTP/1.2', 'HTTP/2.0', 'HTTP/0.9', 'http/1.1', 'HTTP/1.1 ', 'HTTP/01.1', ''];
