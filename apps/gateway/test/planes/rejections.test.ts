@@ -124,6 +124,7 @@ describe('what a proxy rejects', () => {
             proxyName: 'gateway-proxy',
             workers,
             accessLogOverflow: 'drop',
+            http1Parser: 'node',
           },
           PROCESS,
         );
