@@ -20,6 +20,7 @@ const TASKS = {
   e2e: { scope: 'all', script: 'scripts/test.mjs', args: ['--e2e'] },
   bench: { scope: 'all', script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },
   pack: { script: 'scripts/pack.mjs', cwd: process.env.INIT_CWD },
+  release: { scope: 'all', script: 'scripts/release.mjs' },
   docs: { scope: 'all', script: 'scripts/docs.ts', flags: ['--conditions=source'] },
   gateway: { script: 'apps/gateway/dist/main.js', cwd: process.env.INIT_CWD },
   gatewayctl: { script: 'packages/cli/dist/main.js', cwd: process.env.INIT_CWD },

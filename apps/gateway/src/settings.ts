@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readBuildInfo } from '@edge-gateway/core';
 import type { ConfiguredSettings, PortFlag, RoleSettings } from './command-line/role.ts';
 
-/** The version of this program, from its package. */
-export const VERSION = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
+/** Version and commit of this program. */
+export const BUILD = readBuildInfo(new URL('../', import.meta.url));
 
 /** The ports that flags of the gateway set, and what listens there. */
 export const PORT_FLAGS = {

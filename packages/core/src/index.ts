@@ -288,3 +288,4 @@ export {
   type RedisParts,
   type RunOptions,
 } from './redis/redis.ts';
+export { readBuildInfo, type BuildInfo } from './observe/build-info.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { VERSION } from '../settings.ts';
+import { BUILD } from '../settings.ts';
 import { allRole } from './all-role.ts';
 import { extAuthRole } from './extauth-role.ts';
 import { controlPlaneRole } from './control-plane-role.ts';
@@ -28,7 +28,7 @@ export function createProgram(run: Run): Command {
   program
     .usage('[role] [options]')
     .configureHelp({ visibleArguments: () => [] })
-    .version(VERSION)
+    .version(BUILD.version)
     .configureOutput({ outputError: (text, write) => write(errorText(text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     // Flags after a role belong to it, also those with the name of a flag of `all`.

@@ -8,7 +8,7 @@ import {
 } from '@edge-gateway/admin';
 import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
 import type { Context, ControlPlane, ProxyStatus } from '@edge-gateway/core';
-import { VERSION, type GatewaySettings, type TranslatingSettings } from '../settings.ts';
+import { BUILD, type GatewaySettings, type TranslatingSettings } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -82,7 +82,7 @@ export async function openControlPorts(parts: ControlParts): Promise<{ statsPort
     state: () => controlPlane.state,
     loggers: context.log,
     metrics: context.metrics,
-    version: VERSION,
+    ...BUILD,
     components: () => [
       { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
       ...components(),

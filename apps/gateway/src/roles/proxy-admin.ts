@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { createProxyAdmin, type AdminServer, type AdminToken, type Component } from '@edge-gateway/admin';
 import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
 import type { Context } from '@edge-gateway/core';
-import { VERSION, type ServingSettings } from '../settings.ts';
+import { BUILD, type ServingSettings } from '../settings.ts';
 import type { DataPlane } from './data-plane.ts';
 
 interface ProxyAdminParts {
@@ -25,7 +25,7 @@ export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
     lastUpdated: () => dataPlane.lastUpdated,
     listeners: () => dataPlane.listeners.addresses(),
     readiness: () => dataPlane.readiness,
-    info: { version: VERSION, startedAt: context.now(), commandLineOptions: { ...settings } },
+    info: { ...BUILD, startedAt: context.now(), commandLineOptions: { ...settings } },
     ...(isConnected && { isConnected }),
     quit,
     drain: ({ graceful }) => dataPlane.drain(graceful ? settings.drainSeconds * 1000 : 0),

@@ -8,7 +8,7 @@ import {
   type ControlPlane,
 } from '@edge-gateway/core';
 import type { ConfiguredSettings, PortFlag, RoleProcess, RunningRole } from '../command-line/role.ts';
-import { VERSION } from '../settings.ts';
+import { BUILD } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { portError } from './port-error.ts';
 
@@ -62,7 +62,7 @@ export async function startService(
     state: () => controlPlane.state,
     loggers: log,
     metrics,
-    version: VERSION,
+    ...BUILD,
     components: () => [
       { name: 'control-plane', kind: 'control-plane', state: controlPlane.state ? 'ready' : 'starting' },
       ...(service?.components() ?? [{ name: 'ports', kind: 'listener' as const, state: 'starting' as const }]),

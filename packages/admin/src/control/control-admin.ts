@@ -49,7 +49,7 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
 }
 
 function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
-  const { components, loggers, metrics, proxies, refresh, state, version } = options;
+  const { commit, components, loggers, metrics, proxies, refresh, state, version } = options;
   return [
     { paths: ['/components'], help: 'health of the components', respond: () => compactJson(components()) },
     {
@@ -66,7 +66,7 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
       respond: () => compactJson(proxies?.() ?? []),
     },
     { paths: ['/ready'], help: 'LIVE while everything works, otherwise 503', respond: () => readiness(components()) },
-    { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version }) },
+    { paths: ['/version'], help: 'version of the running gateway', respond: () => compactJson({ version, commit }) },
     {
       paths: ['/problems'],
       help: 'every problem of the configuration',

@@ -43,6 +43,8 @@ export interface ControlAdminOptions {
   readonly loggers: Loggers;
   readonly metrics: Metrics;
   readonly version: string;
+  /** The commit that it was built from. Default: not shown. */
+  readonly commit?: string;
   components(): readonly Component[];
   /** The connected proxies, for `/proxies` and the status page. Default: none, and the status page has no list of proxies. */
   proxies?(): readonly ProxyStatus[];

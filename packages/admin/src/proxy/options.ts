@@ -26,6 +26,8 @@ export interface ProxyAdminOptions {
   readiness(): Readiness;
   readonly info: {
     readonly version: string;
+    /** The commit that it was built from. Default: not shown. */
+    readonly commit?: string;
     /** Milliseconds since the epoch. */
     readonly startedAt: number;
     /** Shown by `/server_info`; keep secrets out. */

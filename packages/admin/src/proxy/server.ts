@@ -44,6 +44,7 @@ function serverInfo({ context, info, readiness, snapshot }: ProxyAdminOptions): 
   const uptime = `${Math.floor((context.now() - info.startedAt) / 1000)}s`;
   return {
     version: info.version,
+    ...(info.commit !== undefined && { commit: info.commit }),
     state: readiness(),
     uptime_current_epoch: uptime,
     uptime_all_epochs: uptime,

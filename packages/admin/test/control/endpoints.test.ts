@@ -48,6 +48,9 @@ describe('the control-plane port', () => {
 
   it('returns its version', async () => {
     expect((await admin.request('/version')).text).to.equal('{"version":"1.2.3"}\n');
+    const packed = await controlAdmin({ commit: 'abc1234' });
+    expect((await packed.request('/version')).text).to.equal('{"version":"1.2.3","commit":"abc1234"}\n');
+    await packed.close();
   });
 
   it('lists the components with state and reason', async () => {

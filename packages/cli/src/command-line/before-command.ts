@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { gatewayOf } from '../gateway/connection.ts';
-import { isDevelopment, readServerVersion, versionWarning } from '../gateway/version-warning.ts';
+import { isDevelopment, readServerBuild, versionWarning } from '../gateway/version-warning.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { readPreferences } from './config-file.ts';
 
@@ -21,7 +21,7 @@ export function addPreparation(program: Command, io: Terminal, { version, connec
     readPreferences(io);
     if (isDevelopment(version) || !connects(command)) return;
     if (command.optsWithGlobals<{ config?: string }>().config !== undefined) return;
-    const running = await readServerVersion(gatewayOf(io, command, { timeoutMs: VERSION_TIMEOUT_MS }));
+    const running = (await readServerBuild(gatewayOf(io, command, { timeoutMs: VERSION_TIMEOUT_MS })))?.version;
     const warning = running === undefined ? undefined : versionWarning(version, running);
     if (warning !== undefined) io.err(io.colors.yellow(warning));
   });

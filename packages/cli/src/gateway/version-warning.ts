@@ -1,16 +1,17 @@
-import { printable } from '@edge-gateway/core';
+import { printable, type BuildInfo } from '@edge-gateway/core';
 import type { Connection } from './connection.ts';
 import { text } from '../resources/objects.ts';
 
-/** Returns the version of the running gateway: of its control plane, else of its proxy; `undefined` if neither responds. */
-export async function readServerVersion(connection: Connection): Promise<string | undefined> {
+/** Returns the build of the running gateway: of its control plane, else of its proxy; `undefined` if neither responds. */
+export async function readServerBuild(connection: Connection): Promise<BuildInfo | undefined> {
   const control = connection.control('/version').catch(() => undefined);
   const proxy = connection.proxy('/server_info').then(JSON.parse, () => undefined);
-  const versions = [await control, await proxy.catch(() => undefined)].map((response: unknown) =>
-    text(response, 'version'),
-  );
-  const version = versions.find(Boolean);
-  return version && (/\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? printable(version));
+  const responses: unknown[] = [await control, await proxy.catch(() => undefined)];
+  const response = responses.find((each) => text(each, 'version') !== '');
+  if (response === undefined) return undefined;
+  const version = text(response, 'version');
+  const commit = printable(text(response, 'commit'));
+  return { version: /\d+\.\d+\.\d+[\w.+-]*/.exec(version)?.[0] ?? printable(version), ...(commit && { commit }) };
 }
 
 /** Returns true for a version that is not a release: `0.0.0`, or without three numbers. */

@@ -35,6 +35,15 @@ describe('version', () => {
     expect(stdout).to.contain('| gw-system | Gateway         | edge-gateway: 0.0.0 |');
   });
 
+  it('shows the commit of the gateway', async () => {
+    const pages = { '/version': { version: CLIENT_VERSION, commit: 'abc1234' } };
+    const { server } = JSON.parse((await version([], pages)).stdout) as { server: [{ commit: string }] };
+    expect(server[0].commit).to.equal('abc1234');
+    expect((await version(['-o', 'table'], pages)).stdout).to.contain(
+      `edge-gateway: ${CLIENT_VERSION} (commit abc1234)`,
+    );
+  });
+
   it('reports that no gateway runs, and exits 0', async () => {
     const table = await version(['-o', 'table'], {});
     expect(table.code).to.equal(0);

@@ -1,0 +1,47 @@
+// The packages that are for users, and how they become tarballs.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PNPM } from './setup.mjs';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Folders of the packages that are for users. */
+export const published = ['packages', 'apps']
+  .flatMap((dir) => readdirSync(join(root, dir)).map((name) => join(root, dir, name)))
+  .filter((dir) => !manifestOf(dir).private);
+
+export function manifestOf(dir) {
+  return JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
+}
+
+/** Returns the commit that is packed: `COMMIT`, else that of the repository; `undefined` outside of a repository. */
+export function commit() {
+  if (process.env.COMMIT) return process.env.COMMIT;
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/**
+ * Packs a package into a folder and returns the path of the tarball. Versions of the workspace are resolved, and programs are packed
+ * with the commit that they show.
+ */
+export function pack(dir, folder) {
+  const { name, version, files } = manifestOf(dir);
+  const buildFile = files.includes('build.json') ? join(dir, 'build.json') : undefined;
+  const built = commit();
+  if (buildFile && built) writeFileSync(buildFile, JSON.stringify({ commit: built }));
+  try {
+    const done = spawnSync('npx', ['-y', PNPM, 'pack', '--pack-destination', folder], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { ...process.env, npm_config_prefer_offline: 'true' },
+      shell: process.platform === 'win32',
+    });
+    if (done.status !== 0) throw new Error(`packing ${relative(root, dir)} failed:\n${done.stdout}${done.stderr}`);
+  } finally {
+    if (buildFile) rmSync(buildFile, { force: true });
+  }
+  return join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+}

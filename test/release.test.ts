@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ROOT } from './docs/workspace.ts';
+
+const run = promisify(execFile);
+const SCRIPT = join(ROOT, 'scripts', 'release.mjs');
+const PACKAGES = globSync(['packages/*/package.json', 'apps/*/package.json'], { cwd: ROOT })
+  .map((file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { name: string; private?: boolean })
+  .filter((manifest) => !manifest.private)
+  .map(({ name }) => name);
+
+describe('npm run release', () => {
+  it('checks every package with publint and attw, and lists what it would publish', async () => {
+    const { stdout } = await run(process.execPath, [SCRIPT, '--dry-run'], { cwd: ROOT });
+    const listed = [...stdout.matchAll(/^(@edge-gateway\/\S+)@(\d+\.\d+\.\d+) {2}\S+\.tgz {2}\d+ KB$/gm)];
+    expect(listed.map(([, name]) => name).toSorted()).to.deep.equal(PACKAGES.toSorted());
+    expect(new Set(listed.map(([, , version]) => version)).size, 'versions').to.equal(1);
+    expect(listed[0]![1], 'packages come after those that they need').to.equal('@edge-gateway/core');
+    expect(stdout).to.match(new RegExp(`^${PACKAGES.length} packages of commit \\S+ would be published\\.$`, 'm'));
+    expect(globSync('*/*/build.json', { cwd: ROOT })).to.deep.equal([]);
+  });
+
+  it('publishes nothing while changesets are pending, or the version is 0.0.0', async function () {
+    const isPending = globSync('.changeset/*.md', { cwd: ROOT }).length > 0;
+    if (!isPending) return this.skip();
+    const error = await run(process.execPath, [SCRIPT], { cwd: ROOT }).catch(
+      (thrown: { code: number; stderr: string }) => thrown,
+    );
+    expect(error).to.include({ code: 1 });
+    expect(error.stderr).to.contain('not published: ').and.contain('changesets are pending');
+  });
+
+  for (const args of [['--publish'], ['--dry-run', 'x']])
+    it(`rejects ${args.join(' ')}`, async () => {
+      const error = await run(process.execPath, [SCRIPT, ...args]).catch((thrown: { code: number }) => thrown);
+      expect(error).to.include({ code: 2 });
+    });
+});
+
+describe('a packed program', () => {
+  it('shows the commit that it was packed from', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'build-'));
+    try {
+      const { pack } = (await import(join(ROOT, 'scripts', 'published.mjs'))) as {
+        pack(dir: string, folder: string): string;
+      };
+      process.env['COMMIT'] = 'abc1234';
+      const tarball = pack(join(ROOT, 'packages', 'cli'), folder);
+      mkdirSync(join(folder, 'cli'));
+      await run('tar', ['-xzf', tarball, '-C', join(folder, 'cli')]);
+      const build = readFileSync(join(folder, 'cli', 'package', 'build.json'), 'utf8');
+      expect(JSON.parse(build)).to.deep.equal({ commit: 'abc1234' });
+      expect(existsSync(join(ROOT, 'packages', 'cli', 'build.json'))).to.equal(false);
+    } finally {
+      delete process.env['COMMIT'];
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
