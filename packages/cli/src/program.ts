@@ -17,6 +17,7 @@ import { addRatelimit } from './commands/ratelimit.ts';
 import { addRemove } from './commands/remove.ts';
 import { addRoute } from './commands/route.ts';
 import { addTest } from './commands/test.ts';
+import { addTrace } from './commands/trace.ts';
 import { addValidate } from './commands/validate.ts';
 import { CLIENT_VERSION, addVersion } from './commands/version.ts';
 import { addWatch } from './commands/watch.ts';
@@ -82,6 +83,7 @@ const COMMANDS = [
   addFmt,
   addDiff,
   addExplain,
+  addTrace,
   addGraphql,
   addRatelimit,
   addDebug,

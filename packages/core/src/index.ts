@@ -41,6 +41,12 @@ export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
+export {
+  RECORDING_HEADER,
+  type RecordedStep,
+  type RequestRecording,
+  type RequestRecordings,
+} from './contract/request-recordings.ts';
 export type { CallSpan, RequestSpans } from './contract/request-spans.ts';
 export type { StateHold } from './contract/states.ts';
 export { differingKeys, withChanges, type MapChanges } from './layered-map.ts';

@@ -43,6 +43,7 @@ import {
 } from './transform/concern.ts';
 import { restFunctionConcern } from './transform/rest-function.ts';
 import { createTranscoderConcern } from './transcode/transcoder-concern.ts';
+import type { RecordingSource } from './tracing/recordings.ts';
 import { createForwardProxies } from './upstream/dynamic/forward-proxies.ts';
 import { createClusterEnvironment, createUpstreams } from './upstream/upstreams.ts';
 import { OpenWebSockets } from './websocket/open-websockets.ts';
@@ -75,6 +76,8 @@ export interface RouterOptions {
   readonly accessLogOverflow?: AccessLogOverflow;
   /** Returns false while load balancers in front should send no new requests: `healthCheck` of listeners responds with 503. */
   readonly isHealthy?: () => boolean;
+  /** Records single requests; see `createRecordings`. Default: none is recorded. */
+  readonly recordings?: RecordingSource | undefined;
 }
 
 /**
@@ -164,6 +167,7 @@ export function createRouter(options: RouterOptions = {}): Router {
       isHealthy: options.isHealthy ?? (() => true),
       onHostIdle: table.hostIdle,
       webSockets,
+      recordings: options.recordings,
       backPressure:
         options.accessLogOverflow === 'block' ? createBackPressure(sinks, context.metrics.counter(held)) : undefined,
     },

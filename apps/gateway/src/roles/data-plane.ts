@@ -7,6 +7,7 @@ import {
   type HostState,
   type Listener,
   type ProxyRejection,
+  type RequestRecordings,
   type ResourceRef,
   type Snapshot,
   type SnapshotGraphQLApi,
@@ -16,6 +17,7 @@ import {
 import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
 import {
   createListeners,
+  createRecordings,
   createRouter,
   type CompileFailure,
   type ListenersOptions,
@@ -61,6 +63,8 @@ export interface DataPlane {
   readonly ownPortsChanged?: () => void;
   /** Sends a request to an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
+  /** Records single requests. Missing if workers serve them. */
+  readonly recordings?: RequestRecordings;
   /** Returns the states of the hosts of an upstream, by its name. */
   hostStates(upstream: string): readonly HostState[] | undefined;
   components(): readonly Component[];
@@ -106,6 +110,7 @@ export function createDataPlane(
   const rateLimits = rateLimitStore(settings, context);
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
+  const recordings = createRecordings(context.now);
   const router = createRouter({
     concerns: createConcerns(parts.store ?? rateLimits),
     actions: [graphql],
@@ -113,6 +118,7 @@ export function createDataPlane(
     accessLogOverflow,
     terminal: parts.terminal,
     isHealthy: () => healthy && !draining,
+    recordings,
   });
   const listeners = createListeners({ router, context, limits: { http1Parser }, ...parts.listeners });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
@@ -205,6 +211,7 @@ export function createDataPlane(
     apply,
     listenAgain: () => listenLater(snapshot),
     callUpstream: router.call,
+    recordings,
     hostStates: router.hostStates,
     graphqlExplorer,
     setHealthy: (value) => {

@@ -33,6 +33,7 @@ export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
     hostStates: dataPlane.hostStates,
     refresh: dataPlane.refresh,
     graphql: dataPlane.graphqlExplorer,
+    ...(dataPlane.recordings && { recordings: dataPlane.recordings }),
     token,
     explain: (request) => explainInProcess(servedHere(dataPlane), request),
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdminToken } from '../http/admin-token.ts';
 import type { Explain } from '../page/written-request.ts';
-import type { Context, HostState, Next, ResourceRef, Snapshot } from '@edge-gateway/core';
+import type { Context, HostState, Next, RequestRecordings, ResourceRef, Snapshot } from '@edge-gateway/core';
 
 /** The body of `/ready`; only `LIVE` is 200, the others are 503. */
 export type Readiness = 'LIVE' | 'PRE_INITIALIZING' | 'INITIALIZING' | 'DRAINING';
@@ -48,6 +48,8 @@ export interface ProxyAdminOptions {
    * those of this process.
    */
   refresh?(what: 'stats' | 'hosts'): Promise<void>;
+  /** Records single requests: `/trace`. */
+  readonly recordings?: RequestRecordings;
   /** The GraphQL APIs with a page to run queries: `/graphql`. */
   readonly graphql?: GraphQLExplorer;
   /** Explains requests on the status page. Default: it does not. */

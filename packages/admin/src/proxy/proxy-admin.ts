@@ -16,6 +16,7 @@ import type { StatusSources } from '../page/sources.ts';
 import { statusPages } from '../page/status-page.ts';
 import { serverEndpoints } from './server.ts';
 import { statsEndpoints } from './stats.ts';
+import { trace } from './trace.ts';
 
 const MAX_BODY_BYTES = 4096;
 
@@ -40,6 +41,7 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     logging(context.log),
     ...(recent ? [logs(context.log, recent)] : []),
     ...(graphql ? [graphqlApis(graphql)] : []),
+    ...(options.recordings ? [trace(options.recordings)] : []),
   ];
   const [status, ...parts] = statusPages(statusSources(options, endpoints), (req) => isSignedIn(req, token));
   const helpEndpoint = { paths: ['/help'], help: 'this list', respond: () => ({ body: help }) } as const;

@@ -31,6 +31,7 @@ import type { ForwardFailure } from '../upstream/failure.ts';
 import { applyHeaderOps } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { replacementOf } from './replaced-response.ts';
+import type { RecordedRequest, RecordingSource } from '../tracing/recordings.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { OPERATION, startTrace } from '../tracing/start-trace.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
@@ -69,6 +70,8 @@ export interface RequestEnvironment {
   readonly hold: () => () => void;
   /** Those that are closed when their listener drains. */
   readonly webSockets: OpenWebSockets;
+  /** Records single requests; `undefined` if nobody can ask for it. */
+  readonly recordings: RecordingSource | undefined;
   /** Called when the last request of a replaced virtual host has ended. */
   readonly onHostIdle: (host: CompiledHost) => void;
 }
@@ -116,6 +119,8 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   policy: ForwardPolicy | undefined;
   streamLimits: StreamLimits | undefined;
   trace: RequestTrace | undefined;
+  /** Set if its client asked for a recording. */
+  recording: RecordedRequest | undefined;
   met: Set<Handler> | undefined;
   /** Set if the route filters responses. */
   filters: RequestFilters | undefined;
@@ -206,11 +211,19 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const { tracer, logsRequestEnd } = this.listener;
     if (logsRequestEnd) recordRequestEnd(this.req, this.result, () => performance.now() - this.#start);
     if (tracer) this.trace = startTrace(tracer, this, this.route.entry?.route.tracing);
+    const { recordings } = this.environment;
+    if (recordings?.isArmed) this.recording = recordings.begin(this.head.headers);
   }
 
   /** Reports each attempt to send it upstream; `undefined` if nobody listens. */
   get onAttempt(): AttemptObserver | undefined {
-    return this.trace?.onAttempt;
+    const traced = this.trace?.onAttempt;
+    const { recording } = this;
+    if (!recording) return traced;
+    return (outcome) => {
+      recording.attempted(outcome);
+      traced?.(outcome);
+    };
   }
 
   /** Switches to another virtual host, or to none. */
@@ -396,6 +409,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     const mask = this.route.entry ? this.facts?.logMask : this.listener.unroutedMask?.(this.head);
     const record = mask ? maskRecord(this, mask) : this;
     this.trace?.finish(record, this.facts?.spanName);
+    this.recording?.finish(record, this.listener.source.name);
     for (const log of this.listener.logs) log.write(record);
   }
 

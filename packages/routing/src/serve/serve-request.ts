@@ -164,6 +164,7 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
     if (called) return;
     called = true;
     request.trace?.endStage();
+    request.recording?.endStage();
     if (error !== undefined) return request.fail(exits, error);
     try {
       if (!request.finished) onward(request, exits, i);
@@ -172,6 +173,7 @@ function step(request: RoutedRequest, exits: RequestExits, i: number): void {
     }
   };
   request.trace?.beginStage(handler.name);
+  request.recording?.beginStage(handler.name);
   try {
     const pending = handler(request.req, request.res, next) as unknown;
     if (pending instanceof Promise) pending.catch((error: unknown) => next(error ?? new Error('rejected')));
