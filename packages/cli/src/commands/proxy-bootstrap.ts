@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
+import { outputOption } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface BootstrapFlags {
@@ -12,19 +13,29 @@ interface BootstrapFlags {
   readonly bindAddress?: string;
   readonly snapshotFile?: string;
   readonly workers?: string;
+  readonly xdsTlsCa?: string;
+  readonly xdsTlsCert?: string;
+  readonly xdsTlsKey?: string;
+  readonly xdsTlsServerName?: string;
+  readonly output: 'command' | 'env';
 }
 
 /** `proxy bootstrap`: the command line that starts a proxy. */
 export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   const command = proxy
     .command('bootstrap')
-    .description('Print the command that starts a proxy.')
+    .description('Print the command, or the environment, that starts a proxy.')
     .option('--data-plane <kind>', 'kind of the proxy: node', 'node')
     .requiredOption('--xds <addresses>', 'host:port of the control plane; several are separated by commas')
     .option('--admin-port <port>', 'port of the admin of the proxy', '19000')
     .option('--bind-address <address>', 'address that replaces :: and 0.0.0.0 of the listeners')
     .option('--snapshot-file <file>', 'file that keeps the last acknowledged version')
-    .option('--workers <number>', 'number of serving processes, or auto');
+    .option('--workers <number>', 'number of serving processes, or auto')
+    .option('--xds-tls-ca <file>', 'roots of the certificates of control planes, as PEM; turns on TLS')
+    .option('--xds-tls-cert <file>', 'certificate of the proxy, as PEM')
+    .option('--xds-tls-key <file>', 'private key of that certificate')
+    .option('--xds-tls-server-name <name>', 'name in the certificates of control planes')
+    .addOption(outputOption('command', 'env'));
   hideGlobalFlags(command, ['--port', ...CONNECTION_FLAGS]);
   addExamples(command, [
     ['gatewayctl proxy bootstrap --xds control-plane:9977', 'run its output on the machine of the proxy'],
@@ -32,23 +43,36 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   return command.action(() => {
     const flags = command.optsWithGlobals<BootstrapFlags>();
     checkFlags(flags);
-    const { name, xds, adminPort, bindAddress, snapshotFile, workers } = flags;
-    const words = [
-      ['--xds', xds],
-      ['--proxy-name', name],
-      ['--admin-port', adminPort],
-      ['--bind-address', bindAddress],
-      ['--snapshot-file', snapshotFile],
-      ['--workers', workers],
-    ].flatMap(([flag, value]) => (value === undefined ? [] : [flag!, quoted(value)]));
+    const settings = settingsOf(flags);
+    if (flags.output === 'env')
+      return io.out(settings.map(([, variable, value]) => `${variable}=${quoted(value)}`).join('\n'));
+    const words = settings.map(([flag, , value]) => `${flag} ${quoted(value)}`);
     io.out(['edge-gateway', 'proxy', ...words].join(' '));
   });
+}
+
+/** The flags of the proxy that are set, each with its variable. */
+function settingsOf(flags: BootstrapFlags): (readonly [flag: string, variable: string, value: string])[] {
+  const all = [
+    ['--xds', 'GATEWAY_XDS', flags.xds],
+    ['--xds-tls-ca', 'GATEWAY_XDS_TLS_CA', flags.xdsTlsCa],
+    ['--xds-tls-cert', 'GATEWAY_XDS_TLS_CERT', flags.xdsTlsCert],
+    ['--xds-tls-key', 'GATEWAY_XDS_TLS_KEY', flags.xdsTlsKey],
+    ['--xds-tls-server-name', 'GATEWAY_XDS_TLS_SERVER_NAME', flags.xdsTlsServerName],
+    ['--proxy-name', 'GATEWAY_PROXY_NAME', flags.name],
+    ['--admin-port', 'GATEWAY_ADMIN_PORT', flags.adminPort],
+    ['--bind-address', 'GATEWAY_BIND_ADDRESS', flags.bindAddress],
+    ['--snapshot-file', 'GATEWAY_SNAPSHOT_FILE', flags.snapshotFile],
+    ['--workers', 'GATEWAY_WORKERS', flags.workers],
+  ] as const;
+  return all.flatMap(([flag, variable, value]) => (value === undefined ? [] : [[flag, variable, value] as const]));
 }
 
 const quoted = (word: string): string =>
   /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-function checkFlags({ dataPlane, xds, adminPort, bindAddress, workers }: BootstrapFlags): void {
+function checkFlags(flags: BootstrapFlags): void {
+  const { dataPlane, xds, adminPort, bindAddress, workers, xdsTlsCa, xdsTlsCert, xdsTlsKey, xdsTlsServerName } = flags;
   if (dataPlane === 'envoy') throw cliError('ERR_CLI_USAGE', '--data-plane envoy is not supported yet: only node');
   if (dataPlane !== 'node') throw cliError('ERR_CLI_USAGE', `--data-plane must be node, not '${dataPlane}'`);
   const wrong = xds.split(',').find((address) => !isAddress(address));
@@ -56,6 +80,10 @@ function checkFlags({ dataPlane, xds, adminPort, bindAddress, workers }: Bootstr
   if (!isPort(adminPort, 0)) throw cliError('ERR_CLI_USAGE', `--admin-port must be a port, not '${adminPort}'`);
   if (bindAddress !== undefined && isIP(bindAddress) === 0)
     throw cliError('ERR_CLI_USAGE', `--bind-address must be an IP address, not '${bindAddress}'`);
+  if ((xdsTlsCert === undefined) !== (xdsTlsKey === undefined))
+    throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-key must be used together');
+  if (xdsTlsCa === undefined && (xdsTlsCert ?? xdsTlsServerName) !== undefined)
+    throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-server-name require --xds-tls-ca');
   if (workers !== undefined && workers !== 'auto' && !/^[1-9]\d{0,3}$/.test(workers))
     throw cliError('ERR_CLI_USAGE', `--workers must be a number from 1, or auto, not '${workers}'`);
 }

@@ -101,7 +101,36 @@ describe('proxy bootstrap', () => {
     );
   });
 
+  it('prints the environment, with TLS', async () => {
+    const tls = [
+      '--xds-tls-ca',
+      'ca.pem',
+      '--xds-tls-cert',
+      'a.pem',
+      '--xds-tls-key',
+      'k.pem',
+      '--xds-tls-server-name',
+      'x',
+    ];
+    expect((await bootstrap('--xds', 'a:1', ...tls, '-o', 'env')).stdout).to.equal(`GATEWAY_XDS=a:1
+GATEWAY_XDS_TLS_CA=ca.pem
+GATEWAY_XDS_TLS_CERT=a.pem
+GATEWAY_XDS_TLS_KEY=k.pem
+GATEWAY_XDS_TLS_SERVER_NAME=x
+GATEWAY_PROXY_NAME=gateway-proxy
+GATEWAY_ADMIN_PORT=19000
+`);
+    expect((await bootstrap('--xds', 'a:1', ...tls)).stdout).to.contain(
+      '--xds a:1 --xds-tls-ca ca.pem --xds-tls-cert a.pem',
+    );
+  });
+
   for (const [argv, message] of [
+    [
+      ['--xds', 'a:1', '--xds-tls-ca', 'a', '--xds-tls-key', 'b'],
+      '--xds-tls-cert and --xds-tls-key must be used together',
+    ],
+    [['--xds', 'a:1', '--xds-tls-server-name', 'a'], '--xds-tls-cert and --xds-tls-server-name require --xds-tls-ca'],
     [[], "required option '--xds <addresses>' not specified"],
     [['--xds', 'a'], "--xds: invalid address 'a': write host:port"],
     [['--xds', 'a:1,:2'], "--xds: invalid address ':2': write host:port"],
