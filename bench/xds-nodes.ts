@@ -28,7 +28,9 @@ const { path, requestSerialize, responseDeserialize } = service['DeltaAggregated
 
 const [port, count, first] = process.argv.slice(2).map(Number) as [number, number, number];
 let synchronized = 0;
-for (let i = first; i < first + count; i++) {
+
+/** Connects a node, and again after some time if the connection fails, as proxies do. */
+function connect(id: string): void {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.max_receive_message_length': 64 * 1024 * 1024,
@@ -45,13 +47,16 @@ for (let i = first; i < first + count; i++) {
     isSynchronized = true;
     if (++synchronized === count) process.send?.('synchronized');
   });
-  stream.on('error', (error) => {
-    console.error(error.message);
-    process.exit(1);
+  stream.on('error', () => {
+    client.close();
+    if (isSynchronized) synchronized--;
+    setTimeout(connect, 500 + Math.random() * 2000, id);
   });
   for (const [place, type_url] of RESOURCE_TYPES.entries()) {
-    const node = { id: `node-${i}`, metadata: toStruct({ role: 'gw-system~gateway-proxy' }) };
+    const node = { id, metadata: toStruct({ role: 'gw-system~gateway-proxy' }) };
     stream.write({ type_url, ...(place === 0 && { node }) });
   }
 }
+
+for (let i = first; i < first + count; i++) connect(`node-${i}`);
 process.on('disconnect', () => process.exit(0));

@@ -1,6 +1,5 @@
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
-  createContext,
   createMetrics,
   keyOf,
   type ControlPlane,
@@ -11,18 +10,17 @@ import {
 } from '@edge-gateway/core';
 import { secretsOf, typeName } from '@edge-gateway/xds/resources';
 import { openAdminPorts } from './admin-ports.ts';
-import { createDataPlane, type AppliedState, type DataPlane } from './data-plane.ts';
+import type { AppliedState, DataPlane } from './data-plane.ts';
 import { createConfiguration } from './configuration.ts';
 import { createKnownRejections } from './known-rejections.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { createRejectionReport } from './rejections.ts';
 import { startDiscovery } from './discovery.ts';
-import { readErrorPages } from './error-pages.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
+import { createServing } from './serving.ts';
 import { shownListeners, type ShownListener } from './shown-listeners.ts';
-import { shownVariables } from './shown-variables.ts';
 
 /** A gateway that serves. */
 export interface RunningGateway {
@@ -48,17 +46,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   const checks = settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : [];
   const { proxyName } = settings;
   const { controlPlane, found } = createConfiguration({ settings, proxyName, log, metrics, checks });
-  const context = createContext({
-    log,
-    metrics,
-    secrets: controlPlane.secrets,
-    env: shownVariables(settings),
-    ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
-  });
-  const dataPlane =
-    settings.workers > 1
-      ? (await import('../workers/worker-pool.ts')).createWorkerPool(context, settings)
-      : createDataPlane(context, settings);
+  const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: controlPlane.secrets });
   let discovery: { close(): void } | undefined;
   let rejections: readonly ProxyRejection[] = [];
   const admin = await openAdminPorts({

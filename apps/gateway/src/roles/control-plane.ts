@@ -1,5 +1,4 @@
-import type { Component } from '@edge-gateway/admin';
-import { createContext, createMetrics, type ControlPlane, type ProxyStatus } from '@edge-gateway/core';
+import { createContext, createMetrics, type ControlPlane } from '@edge-gateway/core';
 import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
@@ -50,7 +49,8 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     settings,
     context,
     controlPlane,
-    components: () => server.proxies().map(componentOf),
+    // Proxies come and go; `/proxies` lists them.
+    components: () => [],
     proxies: () => server.proxies(),
     token: adminTokenOf(settings),
     served: () => ({
@@ -115,10 +115,4 @@ async function listen(
     const remedy = `${XDS_PORT.flag} N (0 picks a free port)`;
     throw portError({ port, address, what: XDS_PORT.what, remedy, addressRemedy: '--xds-address', cause });
   }
-}
-
-function componentOf({ node, version, nack }: ProxyStatus): Component {
-  const named = { name: node, kind: 'proxy' } as const;
-  if (nack) return { ...named, state: 'failed', reason: `rejected ${nack.resource}: ${nack.message}` };
-  return { ...named, state: version === '' ? 'starting' : 'ready' };
 }

@@ -1,4 +1,4 @@
-import { createContext, createMetrics, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
+import { createMetrics, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
 import {
   createDiscoveryClient,
   createSnapshotWriter,
@@ -13,12 +13,10 @@ import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import { createBinding } from './bind-address.ts';
-import { createDataPlane } from './data-plane.ts';
-import { readErrorPages } from './error-pages.ts';
 import { NODE_ID, proxyAdmin } from './proxy-admin.ts';
 import { readClientTls } from './server-tls.ts';
+import { createServing } from './serving.ts';
 import { shownListeners } from './shown-listeners.ts';
-import { shownVariables } from './shown-variables.ts';
 import { snapshotPath } from './snapshot-path.ts';
 import { watchTls } from './watched-tls.ts';
 
@@ -43,17 +41,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     decoder.build();
     decoder.accept();
   }
-  const context = createContext({
-    log,
-    metrics,
-    secrets: decoder.secrets,
-    env: shownVariables(settings),
-    ...(settings.errorPages !== undefined && { pages: readErrorPages(settings.errorPages) }),
-  });
-  const dataPlane =
-    settings.workers > 1
-      ? (await import('../workers/worker-pool.ts')).createWorkerPool(context, settings)
-      : createDataPlane(context, settings);
+  const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: decoder.secrets });
   const isConnected = (): boolean => client.connectedTo !== undefined;
   const admin = proxyAdmin({ settings, context, dataPlane, isConnected, token, quit });
   const adminPort = await listenAdmin(admin, 'adminPort', settings).catch(async (error: unknown) => {

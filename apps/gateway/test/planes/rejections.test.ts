@@ -60,7 +60,7 @@ describe('what a proxy rejects', () => {
     expect(problems[0]).to.include({ kind: 'VirtualService', name: 'direct', severity: 'error', message });
     const input = JSON.stringify(await get('/snapshots/input'));
     expect(input).to.contain(message);
-    expect((await get('/components')).find(({ kind }: any) => kind === 'proxy')).to.include({ state: 'failed' });
+    expect((await fetch(`http://127.0.0.1:${statsPort}/ready`)).status).to.equal(200);
     writeFileSync(join(dir, 'a.yaml'), direct('good'));
     await until(async () => (await get('/problems')).total === 0, 'no problem');
     await until(async () => (await get('/proxies'))[0].current, 'the proxy is current');
