@@ -3,17 +3,17 @@ import type { Difference } from './differences.ts';
 const INTRODUCTION = `# Differences from Envoy
 
 The gateway behaves like Envoy 1.40 with an equivalent configuration, except for the differences on this page. A test sends the same
-requests through both, over HTTP/1.1 and HTTP/2, to upstreams of both versions. It fails if they differ in anything else, or if a listed
-difference no longer exists. Where both are possible, the gateway is the stricter one: see [Security](security.md). Health checks, which the
-test does not compare, have [their own list](health-checks.md#differences-from-envoy).
+requests through both, over HTTP/1.1 and HTTP/2, to upstreams of both versions. The test fails if there is any other difference, or if a listed
+difference no longer exists. When in doubt, the gateway is stricter than Envoy: see [Security](security.md). The test does not compare health
+checks, which have [their own list](health-checks.md#differences-from-envoy).
 `;
 
-const HALF_CLOSED = `## Clients that end their side
+const HALF_CLOSED = `## Half-closed client connections
 
-A client that ends its side of the connection after its request (a half-close, for example \`nc -N\`) receives no response: the gateway closes
-the connection and cancels the request upstream. Envoy does the same, and the test compares it. RFC 9112 §9.5 asks for a prompt close of both
-sides, and the sign of a last request in §9.6 is \`Connection: close\`. The gateway cannot distinguish this client from one that has
-left, for which the upstream would work in vain.
+A client that closes its side of the connection after its request (a half-close, for example \`nc -N\`) receives no response: the gateway closes
+the connection and cancels the upstream request. Envoy does the same, and the test compares it. RFC 9112 §9.5 requires a prompt close of both
+sides; a client announces its last request with \`Connection: close\` (§9.6). The gateway cannot distinguish a half-closed client from one that has
+disconnected, and would send the upstream request in vain.
 `;
 
 /** Returns the page for users: a table per topic. */

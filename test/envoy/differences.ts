@@ -60,7 +60,7 @@ export const DIFFERENCES: readonly Difference[] = [
         'response content-length': ['0', '-'],
         'response transfer-encoding': ['-', 'chunked'],
       },
-      'unmatched: path of HEAD gives 404': {
+      'unmatched: path of HEAD results in 404': {
         'response content-length': ['0', '-'],
         'response transfer-encoding': ['-', 'chunked'],
       },
@@ -94,16 +94,16 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: '`OPTIONS *` gives 204 with `Allow`.',
+    gateway: '`OPTIONS *` results in 204 with `Allow`.',
     envoy: '404.',
-    reason: 'RFC 9110 §9.3.7: it asks about the server.',
+    reason: 'RFC 9110 §9.3.7: the request is about the server itself.',
     scenarios: { 'absolute target: of OPTIONS with a star': { response: ['204 No Content', '404 Not Found'] } },
     http2: { client: { 'HTTP/2 pseudo-headers: with a star and OPTIONS': { response: ['204', '404'] } } },
   },
   {
     topic: 'Requests that are rejected',
     gateway:
-      'A host that is empty, doubled, contains a user, or differs from `:authority` or an absolute target gives 400.',
+      'A host that is empty, doubled, contains a user, or differs from `:authority` or an absolute target results in 400.',
     envoy: '404, or the route of one of the hosts.',
     reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
     scenarios: {
@@ -123,7 +123,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A bare LF, a bare CR, and folded header lines give 400.',
+    gateway: 'A bare LF, a bare CR, and folded header lines result in 400.',
     envoy: 'Accepted, or replaced by spaces.',
     reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
     scenarios: {
@@ -134,7 +134,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A chunk that is longer than its size, and framing, routing and identity headers in trailers, give 400.',
+    gateway:
+      'A chunk that is longer than its size, and framing, routing and identity headers in trailers, result in 400.',
     envoy: 'Accepted.',
     reason: 'An ambiguous or invalid request can be read differently by the gateway and the upstream.',
     scenarios: {
@@ -152,7 +153,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'Doubled, invalid or ambiguous `Transfer-Encoding` gives 400; 501 only for an unknown encoding.',
+    gateway: 'Doubled, invalid or ambiguous `Transfer-Encoding` results in 400; 501 only for an unknown encoding.',
     envoy: '501.',
     reason: 'The end of the body is unknown, whatever the encoding.',
     scenarios: {
@@ -165,9 +166,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: '`Transfer-Encoding` in HTTP/1.0, and HTTP/0.9, give 400; other versions of HTTP give 505.',
+    gateway: '`Transfer-Encoding` in HTTP/1.0, and HTTP/0.9, result in 400; other versions of HTTP result in 505.',
     envoy: '426.',
-    reason: 'RFC 9112 §6.1, RFC 9110 §15.6.6. HTTP/1.0 itself gives 426 in both.',
+    reason: 'RFC 9112 §6.1, RFC 9110 §15.6.6. HTTP/1.0 itself results in 426 in both.',
     scenarios: {
       'framing: TE on HTTP/1.0': { response: ['400 Bad Request', '426 Upgrade Required'] },
       'head: of HTTP/0.9': { response: ['400 Bad Request', '426 Upgrade Required'] },
@@ -177,7 +178,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'Two `Content-Type` or `Authorization` headers give 400.',
+    gateway: 'Two `Content-Type` or `Authorization` headers result in 400.',
     envoy: 'Forwarded.',
     reason: 'Servers differ in which of them they use.',
     scenarios: {
@@ -188,7 +189,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'An unknown `Expect` gives 417.',
+    gateway: 'An unknown `Expect` results in 417.',
     envoy: 'Forwarded.',
     reason: 'RFC 9110 §10.1.1.',
     scenarios: {
@@ -199,8 +200,8 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Requests that are rejected',
     gateway:
-      'TRACE, CONNECT and unregistered methods such as PURGE give 405; methods that HTTP/1.1 rejects give 400 over HTTP/2, too.',
-    envoy: 'TRACE and PURGE are forwarded, over HTTP/2 any method; CONNECT gives 404 without a route for it.',
+      'TRACE, CONNECT and unregistered methods such as PURGE result in 405; methods that HTTP/1.1 rejects result in 400 over HTTP/2, too.',
+    envoy: 'TRACE and PURGE are forwarded, over HTTP/2 any method; CONNECT results in 404 without a route for it.',
     reason: 'TRACE reflects credentials; few servers expect the others.',
     scenarios: {
       'head: of CONNECT': { response: ['405 Method Not Allowed', '404 Not Found'] },
@@ -217,7 +218,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A target above 8 KiB gives 414, a head above 16 KiB 431.',
+    gateway: 'A target above 8 KiB results in 414, a head above 16 KiB 431.',
     envoy: 'The limit is 60 KiB for the whole head.',
     reason:
       'Smaller limits cost attackers more; [`maxRequestHeadersKb`](reference/resources/gateway.md) sets another one.',
@@ -235,7 +236,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests that are rejected',
-    gateway: 'A WebSocket handshake with an invalid key gives 400.',
+    gateway: 'A WebSocket handshake with an invalid key results in 400.',
     envoy: 'Forwarded.',
     reason: 'The upstream would reject it.',
     scenarios: { 'upgrade: with a bad key': { response: ['400 Bad Request', '200 OK'], requests: ['0', '1'] } },
@@ -361,7 +362,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests over HTTP/2',
-    gateway: 'Too many headers give 431, and a name with an underscore that is rejected gives 400.',
+    gateway: 'Too many headers result in 431, and a name with an underscore that is rejected results in 400.',
     envoy: 'The stream is reset.',
     reason: 'The client learns the cause, as over HTTP/1.1.',
     scenarios: {},
@@ -389,9 +390,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Requests over HTTP/2',
-    gateway: 'A body that is larger than `maxRequestBytes` gives 413, whatever its size.',
+    gateway: 'A body that is larger than `maxRequestBytes` results in 413, whatever its size.',
     envoy: 'A body that arrives with its end is forwarded.',
-    reason: 'The limit is one of the request, not of what waits in memory.',
+    reason: 'The limit applies to the request, not to the buffered data.',
     scenarios: {},
     http2: {
       client: {
@@ -404,7 +405,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Paths',
     gateway:
-      'An invalid escape, overlong UTF-8, bytes above 0x7f over HTTP/2, a backslash, dot segments that are encoded twice or behind `;` or `%2f`, and a backslash after unescaping give 400.',
+      'An invalid escape, overlong UTF-8, bytes above 0x7f over HTTP/2, a backslash, dot segments that are encoded twice or behind `;` or `%2f`, and a backslash after unescaping result in 400.',
     envoy: 'Forwarded, a backslash as a slash.',
     reason: 'Servers differ in what these paths mean: [why](decisions/001-one-canonical-path.md).',
     scenarios: {
@@ -429,9 +430,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Paths',
-    gateway: 'With `normalizePath: false`, dot segments give 400.',
+    gateway: 'With `normalizePath: false`, dot segments result in 400.',
     envoy: 'Forwarded.',
-    reason: 'A policy would test another path than the upstream serves.',
+    reason: 'A policy would check a different path than the upstream serves.',
     scenarios: {
       'without normalizePath: a path with dot segments': {
         response: ['400 Bad Request', '200 OK'],
@@ -455,7 +456,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Paths',
     gateway: 'Braces and vertical bars in paths are forwarded as the client wrote them.',
     envoy: 'They are escaped.',
-    reason: 'Both forms mean the same; the upstream gets the bytes of the client.',
+    reason: 'Both forms are equivalent; the upstream receives what the client sent.',
     scenarios: {
       'path: with quotes and braces': { request: ["GET /a'(b){c}|d HTTP/1.1", "GET /a'(b)%7Bc%7D%7Cd HTTP/1.1"] },
     },
@@ -478,7 +479,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Paths',
-    gateway: 'An invalid host from `hostRewritePathRegex` gives 400.',
+    gateway: 'An invalid host from `hostRewritePathRegex` results in 400.',
     envoy: 'It is sent.',
     reason: 'The upstream could not use it.',
     scenarios: {
@@ -582,7 +583,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Request headers',
     gateway: '`Trailer` is removed with the trailers.',
     envoy: 'It is forwarded, although the trailers are dropped.',
-    reason: 'It would announce what does not follow.',
+    reason: 'It would announce trailers that do not follow.',
     scenarios: {
       'request body: with trailers': { 'request trailer': ['-', 'x-a'] },
       'trailers that only the listener enables: of a request': { 'request trailer': ['-', 'x-a'] },
@@ -611,7 +612,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Request headers',
-    gateway: 'POST requests without a body have `content-length: 0` over HTTP/2, too.',
+    gateway: 'POST requests without a body also have `content-length: 0` over HTTP/2.',
     envoy: 'Only over HTTP/1.1.',
     reason: 'RFC 9110 §8.6: the method expects content.',
     scenarios: {},
@@ -624,7 +625,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Request headers',
     gateway: '`:scheme` is that of the connection to the upstream.',
     envoy: 'That of a trusted `x-forwarded-proto`, or of the request.',
-    reason: 'Servers reject a scheme that differs from their connection; `x-forwarded-proto` tells that of the client.',
+    reason: 'Servers reject a scheme that differs from their connection; `x-forwarded-proto` has that of the client.',
     scenarios: {},
     http2: {
       upstream: {
@@ -669,7 +670,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Request headers',
-    gateway: 'Blanks around a value are removed over HTTP/2, too.',
+    gateway: 'Whitespace around a value is also removed over HTTP/2.',
     envoy: 'They are forwarded.',
     reason: 'RFC 9113 §8.2.1 forbids them.',
     scenarios: {},
@@ -684,7 +685,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Request headers',
     gateway: 'gRPC requests have no trailers.',
     envoy: 'They are forwarded.',
-    reason: 'The protocol of gRPC has none.',
+    reason: 'The gRPC protocol has no request trailers.',
     scenarios: {},
     http2: { both: { 'gRPC call: with trailers of the client': { 'request trailers': ['-', 'x-t: 1'] } } },
   },
@@ -804,7 +805,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'gRPC-Web',
-    gateway: 'The lines of trailers in a body have a space behind the colon.',
+    gateway: 'Trailer lines in a body have a space after the colon.',
     envoy: 'They have none.',
     reason: 'Clients accept both.',
     scenarios: {},
@@ -993,9 +994,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'gRPC-Web',
-    gateway: 'Base64 may be padded in parts.',
+    gateway: 'Base64 may be padded in the middle.',
     envoy: '400.',
-    reason: 'Clients encode each message alone.',
+    reason: 'Clients encode each message separately.',
     scenarios: {},
     http2: {
       upstream: {
@@ -1008,7 +1009,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'gRPC-Web',
     gateway: 'A response without messages has no `content-length` over HTTP/1.1.',
     envoy: '`content-length: 0`.',
-    reason: 'Both mean the same.',
+    reason: 'Both are equivalent.',
     scenarios: {},
     http2: {
       upstream: {
@@ -1024,7 +1025,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Connections and bodies',
     gateway: 'A chunked response that arrives at once is sent with `content-length`.',
     envoy: 'In chunks.',
-    reason: 'It is one write less; the body is the same.',
+    reason: 'It saves a write; the body is the same.',
     scenarios: {
       'response body: in chunks': {
         'response content-length': ['5', '-'],
@@ -1100,9 +1101,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Connections and bodies',
-    gateway: 'A final response to `Expect: 100-continue` without 100 closes the connection.',
+    gateway: 'A final response to `Expect: 100-continue` without a preceding 100 closes the connection.',
     envoy: 'It stays open.',
-    reason: 'Later bytes could be the body.',
+    reason: 'The bytes that follow could be the body.',
     scenarios: {
       'proxy100Continue: with a body at once': { closed: ['true', 'false'], 'response connection': ['close', '-'] },
     },
@@ -1112,7 +1113,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Connections and bodies',
     gateway: 'With `proxy100Continue`, 102 and 103 have their reason phrase, 103 has only `Link`, and 104 is dropped.',
     envoy: '`Unknown`, with all headers; 104 is forwarded.',
-    reason: 'Clients can use no other interim responses and headers.',
+    reason: 'Clients cannot use other interim responses or headers.',
     scenarios: {
       'proxy100Continue: passes on 102': { response: ['102 Processing', '102 Unknown'] },
       'proxy100Continue: passes on 103': { response: ['103 Early Hints', '103 Unknown'] },
@@ -1152,14 +1153,14 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Connections and bodies',
     gateway:
-      'The 101 of an upgrade is passed on as the upstream sends it, without `server`, `date` and the header changes of the route.',
+      'The 101 of an upgrade is forwarded unchanged, without `server`, `date` and the header changes of the route.',
     envoy: 'They are added.',
-    reason: 'The connection is handed over with the request.',
+    reason: 'After the request, the gateway relays the connection unchanged.',
     scenarios: { 'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] } },
   },
   {
     topic: 'Connections and bodies',
-    gateway: 'A response that refuses an upgrade has `x-envoy-upstream-service-time`.',
+    gateway: 'A response that rejects an upgrade has `x-envoy-upstream-service-time`.',
     envoy: 'It has none.',
     reason: 'It is a response of the upstream like any other.',
     scenarios: {
@@ -1197,7 +1198,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Connections and bodies',
-    gateway: 'A 304 that refuses an upgrade keeps its `content-length`.',
+    gateway: 'A 304 response to an upgrade keeps its `content-length`.',
     envoy: 'It is removed.',
     reason: 'RFC 9110 §8.6 allows it; it is the length of the 200.',
     scenarios: {
@@ -1209,7 +1210,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Connections and bodies',
     gateway:
       '`Proxy-Authenticate` and `Proxy-Authorization` end at the gateway, also for CONNECT requests to a proxy behind it.',
-    envoy: 'They are passed on.',
+    envoy: 'They are forwarded.',
     reason:
       'RFC 9110 §11.7: they belong to one connection. The credentials of clients are for policies of the gateway.',
     scenarios: {
@@ -1219,9 +1220,9 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Upstreams',
     gateway:
-      'A response with HTTP/2.0 in text, a status outside 100–599, an unrequested 101, a bare LF or a folded line gives 502.',
+      'A response with HTTP/2.0 in text, a status outside 100–599, an unrequested 101, a bare LF or a folded line results in 502.',
     envoy: 'It is forwarded.',
-    reason: 'It is not HTTP/1.1; forwarding it passes the ambiguity on.',
+    reason: 'It is not valid HTTP/1.1; forwarding it would forward the ambiguity.',
     scenarios: {
       'upstream: sends 101 that nobody asked for': { response: ['502 Bad Gateway', '101 Switching Protocols'] },
       'upstream: sends HTTP/2.0 in text': { response: ['502 Bad Gateway', '200 OK'] },
@@ -1238,7 +1239,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Upstreams',
     gateway:
-      'A GET or HEAD whose reused connection is reset before the response is sent once more, without a retry policy.',
+      'A GET or HEAD whose reused connection is reset before the response is retried once, even without a retry policy.',
     envoy: '503.',
     reason: 'The upstream closed an idle connection; the request is safe to repeat.',
     scenarios: {
@@ -1259,7 +1260,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Upstreams',
     gateway: 'Copies by `shadowing` have the headers of the request.',
     envoy: 'Its own address is appended to `x-forwarded-for`, and `x-envoy-internal` is added.',
-    reason: 'The other upstream should see what the first one sees.',
+    reason: 'The shadow upstream should receive what the primary upstream receives.',
     scenarios: {
       'shadowing: ignores the response to the copy': {
         'other request x-forwarded-for': ['127.0.0.2', '127.0.0.2,(own address)'],
@@ -1277,15 +1278,15 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'A response that is cut off within its head gives 503.',
+    gateway: 'A response that is cut off within its head results in 503.',
     envoy: '502.',
-    reason: 'The upstream disconnected; another attempt may succeed.',
+    reason: 'The upstream disconnected; a retry may succeed.',
     scenarios: { 'upstream: ends within the head': { response: ['503 Service Unavailable', '502 Bad Gateway'] } },
     onlyHttp1: 'upstream',
   },
   {
     topic: 'Upstreams',
-    gateway: 'A response head above 64 KiB gives 502.',
+    gateway: 'A response head above 64 KiB results in 502.',
     envoy: 'It is forwarded.',
     reason: 'The head is buffered; the limit bounds the memory.',
     scenarios: { 'upstream: sends a header of 64 KiB': { response: ['502 Bad Gateway', '200 OK'] } },
@@ -1293,7 +1294,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'Too many or too large response headers over HTTP/2 give 502.',
+    gateway: 'Too many or too large response headers over HTTP/2 result in 502.',
     envoy: '503.',
     reason: 'The response is invalid, as over HTTP/1.1.',
     scenarios: {},
@@ -1312,7 +1313,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Upstreams',
     gateway: 'An upload over HTTP/1.1 that is too slow resets its stream to the upstream.',
     envoy: 'The stream is ended like a complete request.',
-    reason: 'The upstream must not take a part for the whole.',
+    reason: 'The upstream must not mistake a partial upload for a complete one.',
     scenarios: {},
     http2: {
       upstream: {
@@ -1328,7 +1329,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Upstreams',
     gateway:
-      'An invalid chunk at the start of a body, and a response over HTTP/2 that is invalid behind its head, give 502.',
+      'An invalid chunk at the start of a body, and a response over HTTP/2 that is invalid behind its head, result in 502.',
     envoy: 'The status of the response, cut off.',
     reason: 'The client learns the cause. After the first bytes, both cut the response off.',
     scenarios: { 'upstream: sends an invalid chunk': { response: ['502 Bad Gateway', '200 OK'] } },
@@ -1395,7 +1396,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Upstreams',
     gateway:
-      'A stream that an upstream resets with `FLOW_CONTROL_ERROR`, `FRAME_SIZE_ERROR`, `COMPRESSION_ERROR` or `ENHANCE_YOUR_CALM` gives 502, as with `PROTOCOL_ERROR`.',
+      'A stream that an upstream resets with `FLOW_CONTROL_ERROR`, `FRAME_SIZE_ERROR`, `COMPRESSION_ERROR` or `ENHANCE_YOUR_CALM` results in 502, as with `PROTOCOL_ERROR`.',
     envoy: '503.',
     reason: 'Both sides use these codes for invalid messages.',
     scenarios: {},
@@ -1416,7 +1417,7 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'A request that an upstream did not process before GOAWAY is sent once more, without a retry policy.',
+    gateway: 'A request that an upstream did not process before GOAWAY is retried once, even without a retry policy.',
     envoy: '503.',
     reason: 'RFC 9113 §6.8: it is safe to repeat.',
     scenarios: {},
@@ -1434,9 +1435,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'More than 16 interim responses to a request give 502.',
+    gateway: 'More than 16 interim responses to a request result in 502.',
     envoy: 'They are ignored.',
-    reason: 'An upstream must not keep a request busy without end.',
+    reason: 'An upstream must not keep a request open forever.',
     scenarios: {},
     http2: {
       upstream: { 'HTTP/2 upstream, invalid: with 20 interim responses': { response: ['502 Bad Gateway', '200 OK'] } },
