@@ -1,7 +1,7 @@
 // The same work for the gateway, Envoy and nginx: `/plain/` is forwarded, `/changed/` with ten header changes and another prefix, `/http2/` and
 // `/grpc/` to an HTTP/2 upstream, `/guarded/` with a JWT (not nginx), and the host `many` has 10,000 routes.
 
-/** What the proxies are set up with. */
+/** The setup of the proxies. */
 export interface Setup {
   readonly directory: string;
   readonly upstreamPort: number;

@@ -100,7 +100,7 @@ export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
   return peer;
 }
 
-/** What all proxies forward to. */
+/** The upstream servers of all proxies. */
 export interface UpstreamServer {
   readonly child: ChildProcess;
   readonly port: number;
@@ -147,7 +147,7 @@ function spawnNginx({ directory }: Pick<Setup, 'directory'>, name: string, serve
   return spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** Whether a program is installed. */
+/** Returns true if a program is installed. */
 export function isInstalled(program: string): boolean {
   return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }

@@ -6,7 +6,7 @@ export interface Row {
   readonly label: string;
   readonly port: Port;
   readonly path: string;
-  /** Greatest ratio to Envoy that is wanted. */
+  /** Maximum wanted ratio to Envoy. */
   readonly target?: number;
   /** The greatest ratio to another row: of the gateway, or of a peer. */
   readonly against?: { readonly row: string; readonly target: number; readonly peer?: PeerName };
@@ -22,7 +22,7 @@ export interface Row {
   readonly seconds?: number;
   /** True: a new connection for each request. */
   readonly closes?: boolean;
-  /** Default: all that can do it. */
+  /** Default: all peers that support it. */
   readonly peers?: readonly PeerName[];
 }
 

@@ -29,7 +29,7 @@ const { values: flags } = parseArgs({
 });
 const ROUNDS = Number(flags.rounds);
 const SECONDS = Number(flags.seconds);
-/** Just-in-time compilers need so many requests, and more than a second each time; no row waits longer than the time. */
+/** Warm-up: number of requests for just-in-time compilers, and the maximum time for it. */
 const WARM_UP_REQUESTS = 30_000;
 const WARM_UP_MS = 12_000;
 const COMPILED: ReadonlySet<PeerName> = new Set(['envoy', 'nginx']);

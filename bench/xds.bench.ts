@@ -47,7 +47,7 @@ const began = performance.now();
 const before = encoder.encode(current());
 print(`${SERVICES} virtual services encoded for the first time`, performance.now() - began, 'ms');
 let versions = 0;
-/** Changes a virtual service as it never was before. */
+/** Changes a virtual service to a new value each time. */
 const change = (i: number): void => source.set(`service-${i}`, serviceFile(i, 201 + (versions++ % 300)));
 change(7);
 const again = performance.now();

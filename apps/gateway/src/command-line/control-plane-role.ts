@@ -2,10 +2,10 @@ import { PORT_FLAGS, type TranslatingSettings } from '../settings.ts';
 import * as flags from './flags.ts';
 import type { Role } from './role.ts';
 
-/** The port for proxies. */
+/** The xDS port. */
 export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configuration for proxies (xDS)' } as const;
 
-/** The ports of a control plane. The default gateways are opened by its proxies. */
+/** The ports of a control plane. Its proxies open the default gateways. */
 const { httpPort, httpsPort, statsPort, devAdminPort } = PORT_FLAGS;
 const PORTS = { xdsPort: XDS_PORT, statsPort, devAdminPort, httpPort, httpsPort };
 
@@ -13,10 +13,10 @@ export interface ControlPlaneSettings extends TranslatingSettings {
   readonly xdsPort: number;
   /** Address of the port for proxies. Default 127.0.0.1. */
   readonly xdsAddress: string;
-  /** Files with certificate and private key of the port for proxies, as PEM. Default: plain text, for proxies on this machine. */
+  /** PEM files with certificate and private key of the port for proxies. Default: plain text, for proxies on this machine only. */
   readonly xdsTlsCert?: string;
   readonly xdsTlsKey?: string;
-  /** File with the roots of the certificates that proxies must have, as PEM. Default: proxies need none. */
+  /** PEM file with the CA certificates for client certificates of proxies. Default: no client certificate is required. */
   readonly xdsTlsClientCa?: string;
 }
 

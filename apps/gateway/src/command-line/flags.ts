@@ -97,7 +97,7 @@ export const rateLimitRedisOptions = (): readonly Option[] => [
   option('--rate-limit-redis-certs <dir>', 'directory with ca.crt, tls.crt and tls.key for that Redis'),
 ];
 
-/** Returns the flags of a process that serves, besides its ports and those of every role. */
+/** Returns the flags of a serving process, except its ports and the flags of every role. */
 export const servingOptions = (): readonly Option[] => [
   option('--access-log-overflow <what>', 'when the reader of the access log is too slow: drop lines, or block requests')
     .choices(['drop', 'block'])

@@ -10,18 +10,18 @@ const { adminPort } = PORT_FLAGS;
 export interface ProxySettings extends ServingSettings {
   /** The control planes; one of them is used. */
   readonly xds: readonly ServerAddress[];
-  /** Replaces `::` and `0.0.0.0` as the address of listeners. Default: they listen on all addresses. */
+  /** Address that replaces `::` and `0.0.0.0` in listeners. Default: no replacement. */
   readonly bindAddress?: string;
-  /** File of the last accepted state; `none` for no file. Default: below the state directory. */
+  /** File for the last accepted state; `none` disables it. Default: a file in the state directory. */
   readonly snapshotFile?: string;
-  /** File with a key, with which the secrets in that file are encrypted. Default: it contains no secrets. */
+  /** File with the key that encrypts the secrets in the snapshot file. Default: secrets are not saved. */
   readonly snapshotKeyFile?: string;
-  /** File with the roots of the certificates of control planes, as PEM. Default: plain text. */
+  /** PEM file with the CA certificates for control planes. Default: plain text. */
   readonly xdsTlsCa?: string;
-  /** Files with certificate and private key of this proxy, as PEM. */
+  /** PEM files with certificate and private key of this proxy. */
   readonly xdsTlsCert?: string;
   readonly xdsTlsKey?: string;
-  /** Name in the certificates of control planes. Default: their hosts. */
+  /** Expected name in the certificates of control planes. Default: their hosts. */
   readonly xdsTlsServerName?: string;
 }
 

@@ -47,7 +47,7 @@ export interface RunningRole {
 export interface Role<Settings extends RoleSettings = RoleSettings> {
   readonly name: string;
   readonly description: string;
-  /** The flag without which it cannot run, as in its help. Default: that of the directory of the resources. */
+  /** The required flag, as in the help. Default: the flag of the resource directory. */
   readonly required?: { readonly setting: string; readonly flag: string };
   /** The flags that set ports, by the name of the setting. */
   readonly ports: Readonly<Record<string, PortFlag>>;

@@ -26,7 +26,7 @@ interface AdminParts {
   readonly context: Context;
   readonly controlPlane: ControlPlane;
   readonly dataPlane: DataPlane;
-  /** What the proxy of this process rejects. */
+  /** The rejections of the proxy in this process. */
   readonly rejections: () => readonly NonNullable<ProxyStatus['nack']>[];
   /** Ends the process gracefully. */
   readonly quit: () => void;
@@ -69,7 +69,7 @@ interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'hostStates
   readonly components: () => readonly Component[];
   readonly proxies: () => readonly ProxyStatus[];
   readonly token: AdminToken | undefined;
-  /** What explanations are about. */
+  /** The configuration to explain. */
   readonly served: () => ServedHere;
   readonly onPortsChanged?: (() => void) | undefined;
 }

@@ -5,8 +5,8 @@ import type { RoleSettings } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
 
 /**
- * Returns the token of the admin ports; `undefined` if they need none. Throws `ERR_GATEWAY_ADMIN_TOKEN` if they listen on another
- * address than loopback and there is no token, or if the file is unusable.
+ * Returns the token of the admin ports; `undefined` if they need none. Throws `ERR_GATEWAY_ADMIN_TOKEN` if they listen on a non-loopback
+ * address without a token, or if the file is unusable.
  */
 export function adminTokenOf({ adminAddress, adminTokenFile }: RoleSettings): AdminToken | undefined {
   if (adminTokenFile !== undefined) return read(adminTokenFile);

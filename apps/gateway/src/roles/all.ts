@@ -101,8 +101,8 @@ interface Planes {
 }
 
 /**
- * Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. `onRejections` is called with
- * what of the newest snapshot cannot be compiled, after each change of that.
+ * Applies each state of the control plane to the data plane; returns the results of the listeners of the first snapshot. `onRejections` is
+ * called with the parts of the newest snapshot that cannot be compiled, whenever they change.
  */
 function firstResults(
   { controlPlane, dataPlane, settings }: Planes,

@@ -3,8 +3,7 @@ import type { Listener, Snapshot } from '@edge-gateway/core';
 const ANY = new Set(['::', '0.0.0.0']);
 
 /**
- * Returns a function that replaces the address of listeners that would listen on all addresses; unchanged listeners stay the same
- * objects.
+ * Returns a function that replaces the address of listeners that listen on all addresses. Unchanged listeners stay the same objects.
  */
 export function createBinding(address: string | undefined): (snapshot: Snapshot) => Snapshot {
   if (address === undefined) return (snapshot) => snapshot;

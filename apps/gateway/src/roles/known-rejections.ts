@@ -1,9 +1,9 @@
 import type { ProxyRejection, Snapshot } from '@edge-gateway/core';
 import { TYPE } from '@edge-gateway/xds/resources';
 
-/** What of the snapshot in use cannot be compiled, although each change only names what is new. */
+/** All parts of the current snapshot that cannot be compiled; each change reports only new ones. */
 export interface KnownRejections {
-  /** Adds what is new, and forgets what changed or is gone. */
+  /** Adds new rejections, and removes those of parts that changed or no longer exist. */
   update(now: Snapshot, before: Snapshot | undefined, failed: readonly ProxyRejection[]): void;
   replace(rejections: readonly ProxyRejection[]): void;
 }

@@ -39,7 +39,7 @@ export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
   });
 }
 
-/** Returns what explanations of a data plane are about. */
+/** Returns the configuration of a data plane for explanations. */
 export function servedHere(dataPlane: DataPlane): ServedHere {
   return {
     snapshots: [dataPlane.snapshot],

@@ -20,12 +20,13 @@ import { shownListeners } from './shown-listeners.ts';
 import { snapshotPath } from './snapshot-path.ts';
 import { watchTls } from './watched-tls.ts';
 
-/** How long a control plane may take before the state in the file is served, in milliseconds. */
+/** Time to wait for a control plane before the saved state is served, in milliseconds. */
 const WAIT_MS = 2000;
 
 /**
- * Runs a proxy. Resolves when it serves, or after some seconds without a state; then it serves as soon as a control plane responds. Rejects with
- * `ERR_GATEWAY_PORT` when the admin port is in use, and with `ERR_GATEWAY_TLS` or `ERR_XDS_SNAPSHOT_FILE` for unusable files of keys.
+ * Runs a proxy. Resolves when it serves, or after some seconds without a state; it then starts to serve when a control plane responds.
+ * Rejects with `ERR_GATEWAY_PORT` when the admin port is in use, and with `ERR_GATEWAY_TLS` or `ERR_XDS_SNAPSHOT_FILE` if a key file is
+ * unusable.
  */
 export async function startProxy(settings: ProxySettings, { log, quit }: RoleProcess): Promise<RunningRole> {
   const main = log.get('main');
@@ -54,7 +55,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const bind = createBinding(settings.bindAddress);
   const listening = Promise.withResolvers<void>();
   let isServing = false;
-  /** When the state that is served was accepted. */
+  /** Time at which the served state was accepted. */
   let acceptedAt = 0;
   let fallback: NodeJS.Timeout | undefined;
   let failures = 0;
@@ -66,7 +67,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     return applied;
   }
 
-  /** Serves the state in the file while no control plane responds. */
+  /** Serves the saved state until a control plane responds. */
   function serveSaved(reason: string): void {
     clearTimeout(fallback);
     if (isServing) return;
@@ -136,7 +137,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   };
 }
 
-/** A file that cannot be used is not served; a control plane may still respond. */
+/** Ignores an unusable file: a control plane may still respond. */
 function readSaved(path: string, key: Uint8Array | undefined, log: Loggers): SavedState | undefined {
   try {
     const saved = readSnapshotFile(path, key);

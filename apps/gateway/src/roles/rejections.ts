@@ -9,7 +9,7 @@ import {
 } from '@edge-gateway/core';
 import { TYPE } from '@edge-gateway/xds/resources';
 
-/** What a proxy rejected. */
+/** The rejections of a proxy. */
 export interface RejectionOf {
   readonly proxy: string;
   readonly node: string;
@@ -19,7 +19,7 @@ export interface RejectionOf {
 /** Names this observer of resources. */
 const OBSERVER = 'proxies';
 
-/** Returns a function that writes what proxies reject into the statuses of the resources, and removes what they accept meanwhile. */
+/** Returns a function that adds rejections to the status of resources, and removes them when proxies accept the resource. */
 export function createRejectionReport(controlPlane: ControlPlane): (rejections: readonly RejectionOf[]) => void {
   let reported = new Map<ResourceKey, string>();
   return (rejections) => {
@@ -43,7 +43,7 @@ export function createRejectionReport(controlPlane: ControlPlane): (rejections: 
   };
 }
 
-/** The same of all proxies of one name is one problem. */
+/** Equal rejections by several proxies with the same name are one problem. */
 function problemOf({ proxy, rejection: { field, message } }: RejectionOf): ObservedProblem {
   const at = field === '' ? '' : ` (${field})`;
   return { severity: 'error', path: ['spec'], message: `rejected by proxy ${proxy}${at}: ${message}` };

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@edge-gateway/core';
 
-/** Time between two looks at the files, in milliseconds. Looking also finds replaced links in any folder above, as in mounted Secrets. */
+/** Polling interval in milliseconds. Polling also detects replaced symbolic links in parent folders, as in mounted Secrets. */
 const INTERVAL_MS = 1000;
 
-/** Certificates that follow their files. */
+/** Certificates that are reloaded when their files change. */
 export interface WatchedTls<Tls> {
   /** The last valid ones. */
   readonly current: Tls;
@@ -12,8 +12,8 @@ export interface WatchedTls<Tls> {
 }
 
 /**
- * Reads certificates again and again, and calls back when they changed. `read` throws for files that are unusable, as between the replacement of a
- * certificate and that of its key: the last valid ones are then used on. Throws what the first `read` throws.
+ * Polls certificate files, and calls back when they changed. If `read` throws, for example because the certificate was replaced before its
+ * key, the last valid certificates stay in use. Throws the error of the first `read`.
  */
 export function watchTls<Tls>(read: () => Tls, log: Logger, onChange?: (tls: Tls) => void): WatchedTls<Tls> {
   let current = read();

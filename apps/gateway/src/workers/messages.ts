@@ -91,7 +91,7 @@ export type ToWorker =
   | { readonly type: 'close' };
 
 export type ToParent =
-  /** With what cannot be compiled; the version before is used. */
+  /** The parts that cannot be compiled; their previous versions stay in use. */
   | { readonly type: 'applied'; readonly revision: number; readonly rejections: readonly ProxyRejection[] }
   | { readonly type: 'listening'; readonly report: ListeningReport }
   | { readonly type: 'charged'; readonly batch: ChargedBatch }

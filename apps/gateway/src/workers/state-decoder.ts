@@ -10,7 +10,7 @@ import type { StateChange } from './messages.ts';
 /** The state of a worker: its snapshot and secrets. */
 export interface StateDecoder {
   readonly secrets: Secrets;
-  /** Applies a change; unchanged parts of the state are the same objects as before. Returns what cannot be compiled. */
+  /** Applies a change; unchanged parts of the state stay the same objects. Returns the parts that cannot be compiled. */
   apply(
     change: Uint8Array,
     apply: ApplyState,

@@ -225,7 +225,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     return isSettled ? 'INITIALIZING' : 'PRE_INITIALIZING';
   }
 
-  /** Ends the wait for the workers once all have applied the newest state. */
+  /** Resolves the pending wait once all workers have applied the newest state. */
   function settleApplied(): void {
     const all = workers();
     if (!all.every(({ revision }) => revision === current?.revision)) return;
@@ -340,7 +340,7 @@ function followLevels(
   };
 }
 
-/** Returns what any of the workers rejects. */
+/** Returns the rejections of all workers. */
 function uniqueRejections(all: readonly WorkerProcess[]): readonly ProxyRejection[] {
   const found = all.flatMap(({ rejections }) => rejections);
   return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];

@@ -37,7 +37,7 @@ export class WorkerProcess {
   readonly startedAt = performance.now();
   /** The last report about its listeners. */
   listening: ListeningReport | undefined;
-  /** What it cannot compile of the state that it serves. */
+  /** The parts of its state that it cannot compile. */
   rejections: readonly ProxyRejection[] = [];
   /** True once its listeners were open, or had failed. */
   isServing = false;

@@ -46,7 +46,7 @@ export interface ControlAdminOptions {
   /** The commit that it was built from. Default: not shown. */
   readonly commit?: string;
   components(): readonly Component[];
-  /** The connected proxies, for `/proxies` and the status page. Default: none, and the status page has no list of proxies. */
+  /** The connected proxies, for `/proxies` and the status page. Default: none; the status page then has no list of proxies. */
   proxies?(): readonly ProxyStatus[];
   /** The last translations, newest first, for `/zpages`; see `followTranslations`. Default none. */
   translations?(): readonly TranslationRecord[];
@@ -54,13 +54,13 @@ export interface ControlAdminOptions {
   refresh?(what: 'stats' | 'hosts'): Promise<void>;
   /** Title of the status page. Default `Control plane`. */
   readonly title?: string;
-  /** The hosts of an upstream, by its name. Default: hosts and traffic belong to other processes, and the status page does not show them. */
+  /** The hosts of an upstream, by its name. Default: other processes have hosts and traffic, and the status page does not show them. */
   hostStates?(upstream: string): readonly HostState[] | undefined;
   /** Explains requests on the status page. Default: it does not. */
   readonly explain?: Explain;
   /** Further pages. Default: none. */
   readonly pages?: readonly StatsPage[];
-  /** The token that requests must have; see `readAdminToken`. Default: everyone who reaches the port may use it. */
+  /** The required token; see `readAdminToken`. Default: no authentication. */
   readonly token?: AdminToken | undefined;
   /** Names that the Host header may have, in addition to `localhost` and IP addresses. Default: none. */
   readonly allowedHosts?: readonly string[];

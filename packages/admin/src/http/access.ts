@@ -15,14 +15,14 @@ const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
 /** Paths that need no token: health checks cannot send one, and they reveal nothing else. */
 const OPEN_PATHS: ReadonlySet<string> = new Set(['/ready', STYLE_PATH]);
 
-/** Returns true if a browser is signed in by a form, so that it can sign out. */
+/** Returns true if the request has a session cookie, so that the browser can sign out. */
 export function isSignedIn(req: Request, token: AdminToken | undefined): boolean {
   return token?.isSession(sessionOf(req)) ?? false;
 }
 
 /**
- * Lets only requests pass that have the token, as `Authorization: Bearer`, or the cookie of the form for browsers. Others get
- * `ERR_ADMIN_UNAUTHORIZED`, navigations of browsers the form.
+ * Rejects requests with neither the token (`Authorization: Bearer`) nor a session cookie with `ERR_ADMIN_UNAUTHORIZED`. Browser navigations
+ * receive the sign-in form instead.
  */
 export function requireToken(token: AdminToken): RequestHandler {
   return async function adminAccess(req, res, next) {
@@ -36,7 +36,7 @@ export function requireToken(token: AdminToken): RequestHandler {
   };
 }
 
-/** Receives the form of the sign-in page; its body is read already. */
+/** Handles the form of the sign-in page; its body has already been read. */
 export function signInHandler(token: AdminToken): RequestHandler {
   return async function adminSignIn(req, res) {
     const form = new URLSearchParams(typeof req.body === 'string' ? req.body : '');
@@ -57,12 +57,12 @@ function signIn(res: Response, asked: { readonly returnTo: string; readonly isWr
   return send(res, signInPage(SIGN_IN_PATH, asked));
 }
 
-/** After a form, so that reloading the page does not send it again. */
+/** Redirects after a form, so that a reload of the page does not submit it again. */
 function redirect(res: Response, path: string): Promise<void> {
   return send(res, { status: 303, body: '', headers: { location: path } });
 }
 
-/** `//host` and `/\host` lead to another host. */
+/** Browsers resolve `//host` and `/\host` to another host. */
 function isLocalPath(path: string): boolean {
   return /^\/(?![/\\])[!-~]*$/.test(path);
 }

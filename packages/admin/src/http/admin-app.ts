@@ -20,7 +20,7 @@ export interface AdminAppOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Handlers of other paths, which read bodies themselves. Default: none. */
   readonly routers?: Readonly<Record<string, RequestHandler>>;
-  /** The token that requests must have. Default: none. */
+  /** The required token. Default: no authentication. */
   readonly token?: AdminToken | undefined;
   /** Default: `{code, message}` in JSON. */
   readonly errorResponse?: (error: GatewayError) => EndpointResponse;

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { adminError } from '../error-codes.ts';
 
-/** Fewest characters of a token: as many as 12 random bytes have in base64. */
+/** Minimum length of a token: the length of 12 random bytes in base64. */
 const MIN_LENGTH = 16;
 const MAX_LENGTH = 4096;
 /** Time between two reads of the file. */
 const REREAD_MS = 1000;
 const SESSION_MS = 12 * 3600 * 1000;
 
-/** The token that requests to an admin port must have. */
+/** Verifies the token of an admin port. */
 export interface AdminToken {
-  /** Resolves with true for the token; the comparison takes the same time for every text. */
+  /** Resolves with true for the token. Compares in constant time. */
   isToken(text: string): Promise<boolean>;
   /** Returns the value of a session cookie that is valid for twelve hours, or until the token is replaced. */
   createSession(): string;

@@ -21,7 +21,7 @@ export interface Endpoint {
   changes?(parameters: URLSearchParams): boolean;
   /** True if the home page asks for confirmation before it sends the form. Default false. */
   readonly disruptive?: boolean;
-  /** True if its form is sent by POST although it changes nothing, e.g. because the form may contain credentials. Default false. */
+  /** True if its form uses POST although it changes nothing, e.g. because the form may contain credentials. Default false. */
   readonly readsForms?: boolean;
   /** `parameters` are those of the query and of a form in the body. */
   respond(parameters: URLSearchParams, req: Request): EndpointResponse | Promise<EndpointResponse>;

@@ -3,7 +3,7 @@ import { html, type Content } from './html.ts';
 import { PATHS } from './paths.ts';
 import { SCRIPT_PATH, STYLE_PATH } from './assets.ts';
 
-/** Scripts and styles of this port only, none inline; nothing is loaded from elsewhere. */
+/** Allows only scripts and styles from this port, none inline. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
@@ -14,14 +14,14 @@ export interface NavigationItem {
   readonly name: string;
 }
 
-/** What surrounds each page of a port. */
+/** The frame of each page of a port. */
 export interface Frame {
   /** E.g. `Control plane`. */
   readonly title: string;
   /** Version of the gateway. */
   readonly version: string;
   readonly navigation: readonly NavigationItem[];
-  /** True if the token of the port was given in a form, so that there is a session to end. */
+  /** True if the browser signed in with the form and can sign out. */
   readonly canSignOut: boolean;
 }
 
@@ -74,7 +74,7 @@ ${content}
   });
 }
 
-/** Returns a document with the style of the pages, and the policy that nothing in it may break. */
+/** Returns a document with the style of the pages and their content security policy. */
 export function documentOf({ title, status, body, hasScript = false }: Document): EndpointResponse {
   const page = html`<!doctype html>
 <html lang="en">

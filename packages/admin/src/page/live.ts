@@ -3,12 +3,12 @@ import { adminError } from '../error-codes.ts';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
 
 const TICK_MS = 2000;
-/** Most browsers that are updated at the same time. */
+/** Maximum number of open event streams. */
 const MAX_CLIENTS = 32;
 
-/** Tells open pages that there is something new to show. */
+/** Notifies open pages of changes. */
 export interface LiveEvents {
-  /** The response to a browser: one event after the other. Throws `ERR_ADMIN_TOO_MANY` if too many are open. */
+  /** Returns the event stream for a browser. Throws `ERR_ADMIN_TOO_MANY` if too many are open. */
   respond(): EndpointResponse;
 }
 
@@ -37,7 +37,7 @@ export function createLiveEvents(source: LiveSource): LiveEvents {
     const event =
       next === version ? 'event: tick\ndata:\n\n' : `event: change\ndata: ${oneLine(source.describe())}\n\n`;
     version = next;
-    // A browser that does not read has no use for more events.
+    // Do not queue events for a browser that does not read.
     for (const client of clients) if (!client.writableNeedDrain) client.write(event);
     if (clients.size > 0) schedule();
   }

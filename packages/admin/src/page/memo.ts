@@ -1,5 +1,5 @@
 /**
- * Returns a function that computes its result again only if one of its arguments is another object than the last time.
+ * Returns a function that recomputes its result only if the identity of an argument changed since the last call.
  *
  * @example
  * const rowsOf = memo((state: State) => state.resources.map(toRow));

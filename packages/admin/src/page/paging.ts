@@ -3,7 +3,7 @@ import { href, html, type Content, type Markup } from './html.ts';
 /** Number of rows on a page. */
 export const PAGE_SIZE = 50;
 
-/** A list in pages: the rows of one, and where it is. */
+/** One page of a list: its rows and its position. */
 export interface PagedRows<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
@@ -24,7 +24,7 @@ export function pagedRows<Row>(all: readonly Row[], parameters: URLSearchParams)
 export interface FilterField {
   readonly name: string;
   readonly label: string;
-  /** The values that it may have besides any; a field for text if they are missing. */
+  /** The values to choose from, besides "any"; if missing, it is a text field. */
   readonly values?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function fieldOf({ name, label, values }: FilterField, value: string): Markup {
   return html`<label>${label} <select name="${name}">${['', ...values].map(option)}</select></label>\n`;
 }
 
-/** Renders the position in a list, with links to the pages around it. */
+/** Renders the position in a list, with links to the previous and the next page. */
 export function pager(path: string, paged: PagedRows<unknown>, parameters: URLSearchParams): Markup {
   const { page, pages, total } = paged;
   const from = total === 0 ? 0 : (page - 1) * PAGE_SIZE + 1;
@@ -59,7 +59,7 @@ export function pager(path: string, paged: PagedRows<unknown>, parameters: URLSe
 <span>page ${page} of ${pages}</span> ${link(page + 1, 'Next')} ${link(pages, 'Last')}</nav>`;
 }
 
-/** Returns a test for texts (in lower case) that contain every word of a query, in any case. Without a query no text is created. */
+/** Returns a case-insensitive predicate for lower-case texts that contain every word of a query. Texts are created only if there is a query. */
 export function wordsIn(query: string | null): (textOf: () => string) => boolean {
   const words = (query ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return () => true;

@@ -4,7 +4,7 @@ import type { RouteOptions, VirtualHostOptions } from '@edge-gateway/core/schema
 /** A policy of a route. */
 export interface RoutePolicy {
   readonly name: string;
-  /** Names and numbers of its settings; never values that could be secret. */
+  /** Names and numbers from its settings; never values that could be secret. */
   readonly detail: string;
   readonly from: 'route' | 'virtual host';
 }
@@ -20,7 +20,7 @@ interface Shown<Value> {
 const LIMITS = 'rate limit';
 const TRANSFORMATION = 'transformation';
 
-/** Options in the order in which requests meet them; others follow by their own names. */
+/** Options in the order in which they apply to requests; others follow, sorted by name. */
 const POLICIES: { readonly [Option in keyof Options]?: Shown<NonNullable<Options[Option]>> } = {
   faults: { name: 'fault injection', detail: keys },
   cors: {
@@ -111,7 +111,7 @@ function refText(ref: unknown): string {
   return [namespace, name].filter(Boolean).join('/');
 }
 
-/** Long lists are cut. */
+/** Truncates long lists. */
 function list(texts: readonly unknown[]): string {
   const shown = texts.slice(0, 4).map(String).join(', ');
   return texts.length > 4 ? `${shown} and ${texts.length - 4} more` : shown;

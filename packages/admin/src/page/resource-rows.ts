@@ -18,9 +18,9 @@ export interface ResourceRow {
   readonly namespace: string;
   readonly name: string;
   readonly state: State;
-  /** Why, by the controllers. */
+  /** The reasons, by controller. */
   readonly reasons: readonly string[];
-  /** Where it is written; missing if it was created by the gateway. */
+  /** Source position; missing if the gateway created it. */
   readonly origin: Origin | undefined;
   readonly problems: readonly Problem[];
   /** False if no version of it was ever valid. */
@@ -29,10 +29,10 @@ export interface ResourceRow {
   readonly text: string;
 }
 
-/** States from the worst. */
+/** States, worst first. */
 const WORST: readonly State[] = ['Rejected', 'Warning', 'Pending', 'Accepted'];
 
-/** How the states look. */
+/** Appearance of the states. */
 export const TONES: Readonly<Record<State, Tone>> = {
   Rejected: 'bad',
   Warning: 'warning',
@@ -74,7 +74,7 @@ function rowOf(
   };
 }
 
-/** Accepted resources and those that are still pending are not set apart. */
+/** Accepted and pending resources have the same appearance. */
 function rankOf(state: State): number {
   return Math.min(WORST.indexOf(state), 2);
 }

@@ -2,7 +2,7 @@ import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Snapshot } fro
 import type { Component, TranslationRecord } from '../control/options.ts';
 import type { Explain } from './written-request.ts';
 
-/** What the status page of a port shows. Sections whose data is missing do not exist. */
+/** The data of the status page of a port. Sections without data are not shown. */
 export interface StatusSources {
   /** E.g. `Control plane`. */
   readonly title: string;
@@ -17,7 +17,7 @@ export interface StatusSources {
   components(): readonly Component[];
   /** The hosts of an upstream, by its name; missing if they are known to another process. */
   hostStates?: ((upstream: string) => readonly HostState[] | undefined) | undefined;
-  /** Brings statistics and hosts up to date, if they are those of other processes. */
+  /** Updates statistics and hosts from other processes, if there are any. */
   refresh?: ((what: 'stats' | 'hosts') => Promise<void>) | undefined;
   translations?: (() => readonly TranslationRecord[]) | undefined;
   proxies?: (() => readonly ProxyStatus[]) | undefined;

@@ -108,7 +108,7 @@ function errorPage(path: string, { status, message }: GatewayError): PageBody {
 
 const NO_ROWS: readonly ResourceRow[] = [];
 
-/** The form is sent by POST, because an address with credentials in it would end up in histories and logs. */
+/** The form uses POST, because URLs with credentials would appear in browser histories and logs. */
 function explainEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, readsForms: true };
 }

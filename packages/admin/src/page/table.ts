@@ -5,7 +5,7 @@ export type Column = string | { readonly name: string; readonly isNumber?: true;
 
 /** A table of a page. */
 export interface Table {
-  /** Says what the rows are. */
+  /** Describes the rows. */
   readonly caption: string;
   readonly columns: readonly Column[];
   /** The first cell of each row is its heading. */
@@ -16,7 +16,10 @@ export interface Table {
   readonly hidesCaption?: boolean;
 }
 
-/** Renders a table which scrolls sideways by itself if it is too wide. The roles remain where the style turns rows into blocks. */
+/**
+ * Renders a table that scrolls horizontally if it is too wide. Explicit roles keep it a table for screen readers where the style turns rows
+ * into blocks.
+ */
 export function tableOf({ caption, columns, rows, empty, hidesCaption = false }: Table): Markup {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const names = columns.map((column) => (typeof column === 'string' ? { name: column } : column));
@@ -34,7 +37,7 @@ ${rows.map((row) => html`<tr role="row">${row.map(cell)}</tr>\n`)}</tbody>
 </table></div>`;
 }
 
-/** The appearance of a state: text and color say the same. */
+/** The appearance of a state. Color is never the only indicator. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
 /** Renders a state. */

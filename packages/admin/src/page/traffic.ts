@@ -5,9 +5,9 @@ import { quantile } from '../http/quantile.ts';
 const MIN_INTERVAL_MS = 900;
 /** How many samples are kept: two minutes if one is taken every two seconds. */
 const KEPT = 61;
-/** How many samples back the rates begin. */
+/** Number of samples over which rates are computed. */
 const RATE_SPAN = 5;
-/** Samples older than this say nothing about now. */
+/** Samples older than this are ignored. */
 const MAX_AGE_MS = 150_000;
 
 /** Requests of a time span. Rates are per second; latencies are in milliseconds, `undefined` without requests. */
@@ -21,7 +21,7 @@ export interface Rates {
 
 /** Live traffic of the data plane in this process. */
 export interface Traffic {
-  /** Reads the counters, unless that was just done. */
+  /** Samples the counters, unless the last sample is recent. */
   sample(): Promise<void>;
   /** All requests of the last seconds; `undefined` before there are two samples. */
   total(): Rates | undefined;
@@ -50,8 +50,7 @@ const CLUSTER = 'envoy_cluster_name';
 const NO_TIMES = { count: 0, buckets: [], bounds: [] };
 
 /**
- * Creates the traffic of a process from its statistics. Reads them only when it is asked. `refresh` first brings them up to date, if
- * they are those of other processes.
+ * Creates the traffic of a process from its statistics, which are read on demand. `refresh` updates statistics of other processes first.
  */
 export function createTraffic(
   metrics: Metrics,
@@ -90,7 +89,7 @@ export function createTraffic(
   };
 }
 
-/** A counter that is lower than before was reset. */
+/** A counter that decreased was reset. */
 function ratesOf(from: Counts | undefined, to: Counts, seconds: number): Rates {
   const rate = (name: 'requests' | 'clientErrors' | 'serverErrors'): number => {
     const difference = to[name] - (from?.[name] ?? 0);

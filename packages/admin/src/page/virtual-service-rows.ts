@@ -64,7 +64,7 @@ function writtenDomains(document: object | undefined): string[] {
 
 const texts = new WeakMap<VirtualHost, string>();
 
-/** Returns what can be searched of the routes of a virtual host; unchanged hosts are the same objects in the next snapshot. */
+/** Returns the searchable text of the routes of a virtual host. Cached by object: unchanged hosts stay the same objects in the next snapshot. */
 function hostText(host: VirtualHost): string {
   const known = texts.get(host);
   if (known !== undefined) return known;

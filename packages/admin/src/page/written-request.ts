@@ -1,4 +1,4 @@
-/** A request to explain, as it is written in the form. */
+/** A request to explain, as submitted in the form. */
 export interface WrittenRequest {
   readonly method: string;
   readonly url: string;

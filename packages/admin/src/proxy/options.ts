@@ -54,7 +54,7 @@ export interface ProxyAdminOptions {
   readonly graphql?: GraphQLExplorer;
   /** Explains requests on the status page. Default: it does not. */
   readonly explain?: Explain;
-  /** The token that requests must have; see `readAdminToken`. Default: everyone who reaches the port may use it. */
+  /** The required token; see `readAdminToken`. Default: no authentication. */
   readonly token?: AdminToken | undefined;
   /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
   readonly allowedHosts?: readonly string[];

@@ -13,11 +13,11 @@ import { explainRequestLimits, type LimitsExplanation } from '../explain/limits.
 import { attempt } from '../explain/request-arguments.ts';
 import type { Expectations, RequestTest, TextMatcher } from './test-file.ts';
 
-/** An expectation that is not met. */
+/** A failed expectation. */
 export interface Mismatch {
   readonly field: string;
   readonly expected: string;
-  /** What the gateway does, and why if that is known; secret values are redacted. */
+  /** The behavior of the gateway, with the reason if known; secret values are redacted. */
   readonly found: string;
 }
 
@@ -26,7 +26,7 @@ interface Explained {
   readonly limits: LimitsExplanation;
 }
 
-/** Explains the request of a test, and returns the expectations that it does not meet. Sends nothing. */
+/** Explains the request of a test, and returns the failed expectations. No request is sent. */
 export function runTest(
   { request, expect }: RequestTest,
   input: { readonly snapshot: Snapshot; readonly context: Context },
@@ -208,7 +208,7 @@ const isNear = (found: number | undefined, share: number): boolean =>
 const sharesText = (shares: ReadonlyMap<string, number>): string =>
   [...shares].map(([name, share]) => `${name} ${Number(share.toFixed(2))} %`).join(', ') || 'none';
 
-/** The status of a response of the gateway itself; of a forwarded request the upstream decides. */
+/** The status of a response from the gateway itself. For forwarded requests, the upstream determines the status. */
 function statusOf(outcome: Outcome): number | undefined {
   if (outcome.type !== 'forward') return outcome.status;
   const [only, ...others] = outcome.destinations;

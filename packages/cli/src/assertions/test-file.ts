@@ -9,10 +9,10 @@ import {
 import { didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
 
-/** A text that a value must equal, or an expression that must match all of it; `null`: there must be no value. */
+/** A text that must equal the value, a regular expression that must match the whole value, or `null` if there must be no value. */
 export type TextMatcher = string | { readonly matches: RegExp } | null;
 
-/** What a test expects of the explanation of its request; missing fields may be anything. */
+/** The expected explanation of a request; missing fields are not checked. */
 export interface Expectations {
   readonly listener?: TextMatcher;
   /** `namespace/name` or `name`. */
@@ -65,7 +65,7 @@ export interface TestFile {
   readonly tests: readonly RequestTest[];
 }
 
-/** Parses a file of tests. Throws `ERR_CLI_USAGE` with every problem, each with its place. */
+/** Parses a test file. Throws `ERR_CLI_USAGE` with every problem and its position. */
 export function parseTestFile(text: string, file: string): TestFile {
   const written = parseDocuments(text, file);
   const issues = written.flatMap((each) => each.issues).filter(({ severity }) => severity === 'error');
@@ -94,7 +94,7 @@ function rejectRepeatedNames(reader: Reader, tests: readonly RequestTest[]): voi
       reader.report(['tests', i, 'name'], `the name "${name}" belongs to several tests`);
 }
 
-/** Reads untyped values, and collects their problems with their places. */
+/** Reads untyped values, and collects problems with their positions. */
 class Reader {
   readonly problems: string[] = [];
   readonly #written: WrittenResource;
@@ -138,7 +138,7 @@ class Reader {
     return '';
   }
 
-  /** A text, number or boolean, which YAML does not distinguish without quotes. */
+  /** A text; an unquoted number or boolean is accepted too. */
   scalar(path: FieldPath, value: unknown): string {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
     this.report(path, `${nameOf(path)} must be a text, not ${shown(value)}`);
@@ -245,7 +245,7 @@ const EXPECTATIONS: Readonly<Record<string, Read>> = {
     try {
       if (typeof value === 'string') return { timeoutMs: parseDuration(value) };
     } catch {
-      // Reported below, like a value that is no text.
+      // Reported below, together with values that are not text.
     }
     reader.report(path, `timeout must be a duration such as 15s, or 0s for none, not ${shown(value)}`);
     return {};

@@ -7,7 +7,7 @@ import { readPreferences } from './config-file.ts';
 /** How long a command waits for the version of the gateway, in milliseconds. */
 const VERSION_TIMEOUT_MS = 1000;
 
-/** What is done before a command runs. */
+/** Runs before each command. */
 export interface BeforeCommand {
   /** The version of this program. */
   readonly version: string;

@@ -50,7 +50,7 @@ function callLines(command: string, width: number): string[] {
   return lines.map((line, i) => (i < lines.length - 1 ? `${line} \\` : line));
 }
 
-/** The flags of every command that say how to connect to a gateway. */
+/** The connection flags of every command. */
 export const CONNECTION_FLAGS = ['--server', '--proxy-admin', '--admin-token-file'];
 
 /** Leaves flags of its parents that have no effect on it out of the help of a command. */

@@ -41,7 +41,7 @@ export function readPreferences(io: Io): Preferences {
   return parsePreferences(text, file);
 }
 
-/** A home directory that cannot be written to is not an error: the defaults are used. */
+/** A read-only home directory is not an error: the defaults are used. */
 function createConfigFile(file: string): void {
   const lines = Object.entries(DEFAULTS).map(([key, value]) => `${key}: ${value}\n`);
   try {

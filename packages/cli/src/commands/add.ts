@@ -33,7 +33,7 @@ export function addAdd(program: Command, io: Terminal): void {
     .option('-x, --index <index>', 'position of the route; 0 is the first', '0')
     .option('--to-route-table', 'add to the RouteTable of --name, which is created if it is missing');
   addRouteFlags(command);
-  // Decides in a cluster how virtual services are listed.
+  // In a cluster, this affects how virtual services are listed.
   command.addOption(command.createOption('--cluster-scoped-vs-client', 'no effect on a directory').hideHelp());
   addExamples(command, [
     ['gatewayctl add route -p /cart -u cart -c ./resources', 'first route of the service for all domains'],

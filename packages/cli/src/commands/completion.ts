@@ -31,7 +31,7 @@ const ROUTE_COMMANDS = ['add route', 'remove route', 'route sort', 'edit route e
 
 /** What can follow the words of one command: its subcommands and its flags. */
 interface CompletionNode {
-  /** The words that lead here, e.g. `get virtualservice`; empty for the program itself. Aliases lead to the same node. */
+  /** The words of the command, e.g. `get virtualservice`; empty for the program itself. Aliases share the node. */
   readonly path: string;
   /** The names of the last word. */
   readonly last: readonly string[];
@@ -43,7 +43,7 @@ interface CompletionNode {
   readonly names?: string;
 }
 
-/** Every command of a tree with what can follow it. */
+/** Every command of a tree with its possible next words. */
 function completionNodes(
   command: Command,
   path = '',

@@ -26,7 +26,7 @@ export function addDashboard(program: Command, io: Terminal): void {
 /** The program that opens URLs, by platform. */
 const OPENERS: Readonly<Record<string, string>> = { darwin: 'open', win32: 'explorer' };
 
-/** Starts the browser, which outlives this process. */
+/** Starts the browser detached: it outlives this process. */
 function openBrowser(io: Terminal, url: string): void {
   const opener = io.env['BROWSER'] || OPENERS[process.platform] || 'xdg-open';
   const child = spawn(opener, [url], { env: { ...io.env }, stdio: 'ignore', detached: true });

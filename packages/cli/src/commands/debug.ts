@@ -25,7 +25,7 @@ interface YamlFlags {
   readonly config?: string;
 }
 
-/** `debug`: collects what a report about a problem needs. */
+/** `debug`: collects data for a problem report. */
 export function addDebug(program: Command, io: Terminal): void {
   const group = asGroup(program.command('debug').description('Collect logs and resources for a report.'));
   addExamples(group, [

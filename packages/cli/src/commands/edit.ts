@@ -85,7 +85,7 @@ function addEditUpstream(group: Command, io: Terminal): void {
   addTlsAction(command, io, { namesFlag: 'ssl-sni', setNames: (text) => ['sni', text] });
 }
 
-/** Adds the flags of a command that changes one resource, which may be named by an argument. */
+/** Adds the flags of a command that changes one resource. Its name may be an argument. */
 function named(command: Command): Command {
   return withChangeFlags(command)
     .argument('[name]', 'name of the resource')

@@ -76,7 +76,7 @@ function formatFiles(io: Terminal, files: readonly string[], check: boolean): Ou
   return { files: files.length, changed, problems };
 }
 
-/** A file with a syntax error is left as it is. An empty one, and a byte order mark, are not problems. */
+/** Files with syntax errors are not changed. Empty files and byte order marks are allowed. */
 function problemsOf(text: string, file: string): string[] {
   const issues = parseDocuments(text.replace(/^\uFEFF/, ''), file).flatMap((each) => each.issues);
   return issues.filter(({ severity, code }) => severity === 'error' && code !== 'EMPTY_FILE').map(formatIssue);

@@ -12,7 +12,7 @@ interface SortFlags extends ResourceFlags {
   readonly ofRouteTable?: boolean;
 }
 
-/** The rules of the order, the first one that differs decides. */
+/** The sort rules; the first one that distinguishes two routes decides. */
 const RULES = ['more methods first', 'no path < exact < regex < prefix', 'path in descending order'];
 
 /** `route sort`: sorts the routes of a virtual service of a directory, so that specific ones come first. */
@@ -37,7 +37,7 @@ export function addRoute(program: Command, io: Terminal): void {
       return { identity, written: resource.get(), length: routes.length };
     });
     const lines = [`sorting ${count(result.length, 'route')} by:`, ...RULES.map((rule) => `- ${rule}`)];
-    // Other formats than the table must stay parseable.
+    // Keep machine-readable output parseable.
     const isTable = flags.output === 'table' || flags.output === 'wide' || !(flags.output ?? flags.dryRun);
     (isTable ? io.out : io.err)(lines.join('\n'));
     printChanged(io, flags, { ...result, state });

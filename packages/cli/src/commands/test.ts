@@ -19,7 +19,7 @@ interface TestFlags {
   readonly output: ReportFormat;
 }
 
-/** `test FILE...`: compares what a directory does with requests to what files expect. */
+/** `test FILE...`: tests how a directory of resources handles requests. */
 export function addTest(program: Command, io: Terminal): void {
   const command = program
     .command('test')
@@ -82,7 +82,7 @@ const besides = (file: string, path: string): string => (isAbsolute(path) ? path
 async function load(io: Terminal, directory: string) {
   const state = await loadOffline(io, directory);
   const { errors } = countsOf(validationOf(state));
-  // Rejected resources are missing in the tests, which then fail for a reason that they do not show.
+  // Rejected resources are not served: without this warning, the reason for failed tests would not be visible.
   if (errors > 0)
     io.err(io.colors.yellow(`Warning: ${directory} has errors (${errors}); see gatewayctl validate ${directory}`));
   return { snapshots: [...state.snapshots.values()], context: explainContext(objectsOf(state)) };

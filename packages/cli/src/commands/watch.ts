@@ -94,7 +94,7 @@ function parseInterval(text: string): number {
 
 type Show = (objects: readonly StatusObject[]) => void;
 
-/** Returns a function that prints what differs from the call before. */
+/** Returns a function that prints the changes since the previous call. */
 function createPrinter(io: Terminal, output: WatchFlags['output'], isShown: (object: StatusObject) => boolean): Show {
   let before = new Map<string, Status>();
   return (objects) => {
@@ -134,7 +134,7 @@ interface DirectoryWatch {
 
 /** Follows a directory; each change is evaluated as `validate` does it. */
 async function watchDirectory(io: Terminal, directory: string, { show, signal }: DirectoryWatch): Promise<void> {
-  // A directory that cannot be read is an error at the beginning only.
+  // An unreadable directory is an error only at startup.
   await readWritten(io, directory);
   const content = new Map<string, readonly WrittenResource[]>();
   const source = directorySource(resolve(io.cwd, directory));
@@ -157,7 +157,7 @@ interface GatewayWatch extends DirectoryWatch {
   readonly intervalMs: number;
 }
 
-/** Reads a running gateway again and again. One that is away for a while is reported once. */
+/** Polls a running gateway. An unreachable gateway is reported once. */
 async function watchGateway(io: Terminal, connection: Connection, watch: GatewayWatch): Promise<void> {
   const { show, intervalMs, signal } = watch;
   show((await readSnapshot(connection, 'input')).objects);
@@ -175,7 +175,7 @@ async function watchGateway(io: Terminal, connection: Connection, watch: Gateway
   }
 }
 
-/** Waits; false if the signal aborts. */
+/** Waits. Resolves with false if the signal aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await wait(ms, undefined, { signal });

@@ -160,7 +160,7 @@ export async function saveAll(
 ): Promise<string[]> {
   const add = (draft: DirectoryDraft) =>
     resources.map(({ key, text }) => draft.add(key, { text, overwrite: flags.force === true }));
-  // What a new resource refers to may be created after it.
+  // References of a new resource may be created later.
   const { result } = await changeDirectory(io, flags, add, { missingReferences: true });
   return result;
 }

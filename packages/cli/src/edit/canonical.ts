@@ -21,7 +21,7 @@ export function canonicalText(text: string, file: string): string {
   const plain = documents.map((document) => document.toString({ lineWidth: 0, singleQuote: true })).join('');
   const tight = withTightLists(plain);
   const after = meansSame(tight, plain) ? tight : plain;
-  // A safeguard: a formatter must never change what a file means.
+  // Safeguard: formatting must not change the meaning of a file.
   if (!meansSame(before, after)) throw new Error(`${file} cannot be formatted without changing its meaning`);
   return after;
 }
@@ -49,7 +49,7 @@ function sortFields(map: YAMLMap, order: readonly string[]): void {
   };
   const sorted = map.items.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (sorted.every((pair, i) => pair === map.items[i])) return;
-  // A comment above the first field belongs to the map for the parser; it must move with the field.
+  // The parser attaches a comment above the first field to the map; it must move with the field.
   const [first] = map.items;
   if (map.commentBefore && isScalar(first?.key)) {
     first.key.commentBefore = [map.commentBefore, first.key.commentBefore].filter(Boolean).join('\n');

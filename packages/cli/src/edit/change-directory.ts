@@ -27,11 +27,11 @@ export interface ChangeFlags {
   readonly force?: boolean;
 }
 
-/** The files of a directory with the changes that a command wants; nothing is written before the change is complete. */
+/** The files of a directory with the pending changes of a command. Nothing is written before the change is complete. */
 export interface DirectoryDraft {
   /** The directory before the change. */
   readonly before: ControlPlaneState;
-  /** Kind, namespace and name of every resource as it is written, also of rejected ones. */
+  /** Kind, namespace and name of every resource in the files, including rejected ones. */
   readonly identities: readonly Identity[];
   /** Returns a resource to change. Throws `ERR_CLI_NOT_FOUND`. */
   edit(identity: Identity): EditedResource;
@@ -50,7 +50,7 @@ export interface Tolerance {
   readonly missingReferences?: boolean;
 }
 
-/** What a change left behind. */
+/** The result of a change. */
 export interface ChangeResult<T> {
   readonly result: T;
   /** The directory after the change. */
@@ -65,8 +65,8 @@ export function directoryOf(io: Io, { config }: ChangeFlags): string {
 }
 
 /**
- * Changes resources of a directory: under a lock, and each file as a whole or not at all. A change that adds an error, or leaves
- * an error in a resource that it touches, is not written and throws `ERR_CLI_REJECTED`; with `--force` the problems are printed
+ * Changes resources of a directory under a lock; each file is replaced atomically. A change that adds an error, or leaves an error in a
+ * changed resource, is not written and throws `ERR_CLI_REJECTED`; with `--force` the problems are printed
  * to standard error. With `--dry-run` nothing is written.
  */
 export async function changeDirectory<T>(
@@ -87,11 +87,11 @@ export async function changeDirectory<T>(
     if (flags.dryRun !== true) for (const file of changed) draft.write(file);
     return { result, state };
   };
-  // Without writing there is nothing to lock, and the directory may be read-only.
+  // A dry run needs no lock, and the directory may be read-only.
   return flags.dryRun ? work() : withLock(io, directory, work);
 }
 
-/** Reads a directory without the intention to change it. */
+/** Reads a directory for a dry run. */
 export async function readDraft(io: Io, flags: ChangeFlags): Promise<DirectoryDraft> {
   const directory = directoryOf(io, flags);
   const written = await readWritten(io, directory);

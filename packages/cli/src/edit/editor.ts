@@ -8,7 +8,7 @@ import type { Io } from '../io.ts';
 
 const DEFAULT_EDITOR = 'vi';
 
-/** A text in the hands of the user. */
+/** A text that the user has edited. */
 export interface EditedText {
   readonly text: string;
   /** The file that contains it, readable by the owner only. */
@@ -17,7 +17,7 @@ export interface EditedText {
   discard(): void;
 }
 
-/** Opens a text in the editor of `$EDITOR` and returns it after the editor has ended. Throws `ERR_CLI_EDITOR` if the editor fails. */
+/** Opens a text in `$EDITOR` and returns it after the editor has exited. Throws `ERR_CLI_EDITOR` if the editor fails. */
 export async function editText(io: Io, text: string, name: string): Promise<EditedText> {
   const folder = mkdtempSync(join(tmpdir(), 'gatewayctl-'));
   const file = join(folder, name);
@@ -32,13 +32,13 @@ export async function editText(io: Io, text: string, name: string): Promise<Edit
   }
 }
 
-/** The variable may contain arguments, so that a shell must split it. */
+/** The variable may contain arguments, so a shell has to split it. */
 async function runEditor(io: Io, file: string): Promise<void> {
   const editor = io.env['EDITOR'] || DEFAULT_EDITOR;
   const isDirect = io.stdout === process.stdout;
   const stdio = isDirect ? 'inherit' : 'ignore';
   const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { cwd: io.cwd, env: { ...io.env }, stdio });
-  // Ctrl-C belongs to the editor, which shares the terminal.
+  // The editor shares the terminal and handles Ctrl-C itself.
   const ignore = () => {};
   process.on('SIGINT', ignore);
   try {

@@ -10,7 +10,7 @@ import type { Io } from '../io.ts';
 const LOCK_FILE = '.gatewayctl.lock';
 const WAIT_MS = 10_000;
 const POLL_MS = 25;
-/** A takeover takes milliseconds; a longer one was killed. */
+/** A takeover takes milliseconds; an older takeover file was left by a killed process. */
 const TAKEOVER_MS = 5000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -117,7 +117,7 @@ function isGone(content: string): boolean {
   }
 }
 
-/** Removes an abandoned lock. A second file excludes that two processes do so, and one removes the new lock of the other. */
+/** Removes an abandoned lock. A second lock file prevents a race in which one process removes the new lock of another. */
 function takeOver(file: string, owner: string, shown: string): boolean {
   const guard = `${file}.takeover`;
   if (!create(guard, '', shown)) {

@@ -68,6 +68,6 @@ function keepOwner(path: string, { uid, gid }: { readonly uid: number; readonly 
   try {
     chownSync(path, uid, gid);
   } catch {
-    // Only root may give files away.
+    // Only root may change the owner of a file.
   }
 }

@@ -26,7 +26,7 @@ export interface Identity {
 
 type Path = readonly (string | number)[];
 
-/** `styled` is nearer to the layout of the file, but may have changed a text that looks like YAML. */
+/** `styled` is closer to the layout of the file, but may have changed text that looks like YAML. */
 interface Rendering {
   readonly plain: string;
   readonly styled: string;
@@ -116,7 +116,7 @@ export class EditedResource {
     return dig(this.#document.toJS(), ...this.#spelled(path));
   }
 
-  /** Sets a field; missing fields on the way are created. */
+  /** Sets a field; missing parents are created. */
   set(path: Path, value: unknown): void {
     const full = this.#own(path);
     const before = this.#document.getIn(full, true) as Node | undefined;
@@ -266,7 +266,7 @@ function openEmpty(document: Document, path: Path): void {
   }
 }
 
-/** A comment above the first element belongs to the list for the parser; it must move with the element. */
+/** The parser attaches a comment above the first element to the list; it must move with the element. */
 function moveFirstComment(list: YAMLSeq | YAMLMap): void {
   const first = list.items[0] as Node | undefined;
   if (!first || !list.commentBefore || list.flow) return;

@@ -7,10 +7,10 @@ import { chooseSnapshot, explainContext, unservedFor, unusedListeners, type Serv
 import { routesOfRequest } from './written-routes.ts';
 import type { Colors } from '../output/terminal.ts';
 
-/** What is asked about a request. */
+/** The request to explain. */
 export interface Question {
   readonly request: WrittenRequest;
-  /** Assumed to be those of a verified token. */
+  /** Claims of an assumed verified token. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** Name of the listener. Default: by port or scheme of the URL. */
   readonly listener?: string | undefined;
@@ -24,7 +24,7 @@ export interface ServedExplanation {
   text(colors: Colors): Promise<string>;
 }
 
-/** Explains a request by what is served, with the resources behind the response. Sends nothing. */
+/** Explains a request with the served configuration and the resources that determine the response. No request is sent. */
 export function explainServed(served: Served, question: Question): ServedExplanation {
   const { request, claims } = question;
   const snapshot = chooseSnapshot(served.snapshots, question.proxy);

@@ -12,17 +12,17 @@ import { objectsOf } from '../resources/load.ts';
 import { explainServed } from './explain-served.ts';
 import { parseClaims, parseRequest } from './request-arguments.ts';
 
-/** What a gateway in this process serves. */
+/** The configuration that a gateway in this process serves. */
 export interface ServedHere {
   readonly snapshots: readonly Snapshot[];
-  /** The resources behind the snapshots; missing if this process has none. */
+  /** The resources of the snapshots; missing if this process has none. */
   readonly state?: ControlPlaneState | undefined;
   hostStates?(upstream: string): readonly HostState[] | undefined;
   /** The listeners of a proxy that are not served. */
   unserved(proxy: string): readonly UnservedListener[];
 }
 
-/** A request in words, as in the arguments of `gatewayctl explain`. */
+/** A request as text, as in the arguments of `gatewayctl explain`. */
 export interface AskedRequest {
   readonly method: string;
   readonly url: string;
@@ -53,7 +53,7 @@ export async function explainInProcess(here: ServedHere, asked: AskedRequest): P
   return explainServed(served, question).text(NO_COLORS);
 }
 
-/** Explanations are about gateways and secrets, and about resources with problems. */
+/** Explanations need gateways and secrets, and resources with problems. */
 function relevantIn({ issues, statuses }: ControlPlaneState): (key: ResourceKey) => boolean {
   const withProblems = new Set(
     issues.map(({ kind, namespace = '', name = '' }) => keyOf(kind as Kind, { namespace, name })),

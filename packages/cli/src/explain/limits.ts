@@ -28,7 +28,7 @@ export interface LimitsExplanation {
 interface LimitsInput {
   readonly snapshot: Snapshot;
   readonly context: Context;
-  /** Assumed to be those of a verified token. */
+  /** Claims of an assumed verified token. */
   readonly claims: Readonly<Record<string, unknown>> | undefined;
   /** Assumed to be the authenticated user. */
   readonly user: string | undefined;

@@ -35,7 +35,7 @@ export function widthOf({ width }: Pick<Terminal, 'width'>, output: 'table' | 'w
   return output === 'wide' ? Infinity : width;
 }
 
-/** A value as YAML, without wrapped lines and aliases; `gatewayctl fmt` leaves it unchanged. */
+/** Renders a value as YAML without wrapped lines or aliases, in the format of `gatewayctl fmt`. */
 export const yamlText = (value: unknown): string =>
   stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, singleQuote: true });
 

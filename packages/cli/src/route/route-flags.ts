@@ -60,7 +60,7 @@ function matcherOf(flags: Flags): Record<string, unknown> {
   };
 }
 
-/** Conditions with a value are regular expressions; one without is fulfilled if the name is present. */
+/** Conditions with a value are regular expressions; without a value, the name must be present. */
 function conditionsOf(flags: Flags, flag: string): object[] | undefined {
   const pairs = pairsOf(flags, flag, 'names');
   return (
@@ -105,7 +105,7 @@ const DEPENDENT: readonly (readonly [flag: string, needs: string])[] = [
 const isGiven = (flags: Flags, flag: string): boolean =>
   flags[flag.replaceAll(/-[a-z]/g, (part) => part[1]!.toUpperCase())] !== undefined;
 
-/** A flag without effect is never intended. */
+/** Rejects flags that would have no effect. */
 function rejectStray(flags: Flags, action: string): void {
   for (const [flag, needs] of DEPENDENT)
     if (isGiven(flags, flag) && !isGiven(flags, needs))

@@ -12,7 +12,7 @@ export function routesPath(kind: string): readonly string[] {
   return kind === 'RouteTable' ? ['spec', 'routes'] : ['spec', 'virtualHost', 'routes'];
 }
 
-/** Throws `ERR_CLI_NOT_FOUND` if an index is not below the limit. */
+/** Throws `ERR_CLI_NOT_FOUND` if an index is out of range. */
 export function rejectIndex({ name }: Identity, index: number, limit: number): void {
   if (index < limit) return;
   const allowed = limit === 0 ? 'it has no routes' : `choose one from 0 to ${limit - 1}`;

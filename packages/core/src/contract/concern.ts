@@ -14,7 +14,8 @@ export type Next = (error?: unknown) => void;
 
 /**
  * A middleware on `node:http` types. It is a *named* function, reads no body that it does not restore, and passes errors
- * by `next(error)`. `upgrade` handles WebSockets, `connect` CONNECT requests, which are rejected without it; `drain` ends unlimited responses (subscriptions), because
+ * by `next(error)`. `upgrade` handles WebSockets. `connect` handles CONNECT requests; without it they are rejected. `drain` ends unlimited
+ * responses (subscriptions), because
  * the process ends soon; `close` releases its resources.
  */
 export interface Handler {

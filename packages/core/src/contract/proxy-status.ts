@@ -1,10 +1,10 @@
-/** What the control plane knows about one process that serves a proxy. */
+/** The state of one process that serves a proxy, as known to the control plane. */
 export interface ProxyStatus {
   /** Identifies the process, e.g. `host-1~4711`. */
   readonly node: string;
   /** Name of the proxy, e.g. `gateway-proxy`. */
   readonly proxy: string;
-  /** Where it connects from, as `address:port`; `in process` if it shares the process of the control plane. */
+  /** Its address as `address:port`; `in process` if it runs in the process of the control plane. */
   readonly address: string;
   /** Version of the snapshot that it serves; empty before it has acknowledged one. */
   readonly version: string;

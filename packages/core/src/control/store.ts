@@ -51,7 +51,7 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
     }
     for (const claim of now) {
       const others = claims.get(claim.key);
-      // Not pushed: that reserves space for 16 more, and most keys have one claim.
+      // `push` would reserve space for 16 more, and most keys have one claim.
       claims.set(claim.key, others ? [...others, claim] : [claim]);
     }
     if (content) units.set(unit, content);

@@ -23,7 +23,7 @@ export interface GrpcServerOptions extends ServerAddress {
 
 /** A gRPC server that listens. */
 export interface GrpcServer extends ListeningServer {
-  /** Uses another certificate for new connections. Does nothing on a server in plain text. */
+  /** Replaces the certificate for new connections. Has no effect on a plain-text server. */
   replaceTls(tls: ServerTls): void;
 }
 

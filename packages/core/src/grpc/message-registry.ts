@@ -46,7 +46,7 @@ export function messageRegistry(bytes: Uint8Array): Registry {
   return createRegistry(...WELL_KNOWN, createFileRegistry({ ...set, file }));
 }
 
-/** What compilers leave out of a file; the spread of a message has no defaults. */
+/** Fields that compilers omit; spreading a message does not include defaults. */
 const DEFAULTS = { package: '', syntax: 'proto2' };
 
 /** Fills in JSON names, which some compilers leave out. */

@@ -15,8 +15,8 @@ interface ClosedStream {
 let keptSessions: FinalizationRegistry<object> | undefined;
 
 /**
- * Keeps the native part of HTTP/2 sessions until their failed streams are freed. Without it Node ends the process ("current_nghttp2_memory_")
- * when it frees a session before a stream that holds an incomplete header block, which any server can cause with CONTINUATION frames.
+ * Keeps the native part of HTTP/2 sessions until their failed streams are freed. Otherwise Node aborts ("current_nghttp2_memory_") when it
+ * frees a session before a stream with an incomplete header block, which any server can cause with CONTINUATION frames.
  * Works for the whole process; further calls have no effect.
  */
 export function keepSessionsOfFailedStreams(): void {

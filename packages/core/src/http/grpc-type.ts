@@ -11,7 +11,7 @@ export interface GrpcType {
 const TYPE = /^application\/grpc(-web(-text)?)?(\+[\w.-]{1,64})?$/i;
 
 /**
- * Returns what a `content-type` says about gRPC; `undefined` if it is not one of gRPC or gRPC-Web.
+ * Parses a gRPC or gRPC-Web `content-type`; `undefined` for other types.
  *
  * @example
  * grpcTypeOf('application/grpc-web+proto'); // { kind: 'web', format: '+proto' }

@@ -99,7 +99,7 @@ function withoutSecrets(details: Record<string, unknown>): Record<string, unknow
   return Object.fromEntries(Object.entries(details).map(shown));
 }
 
-/** Keys whose texts are redacted by their content only, as far as known: most lines have the same few. */
+/** Cache of keys whose values are redacted only by content: most lines use the same few keys. */
 const plainKeys = new Map<string, boolean>();
 const MAX_KNOWN_KEYS = 1_000;
 

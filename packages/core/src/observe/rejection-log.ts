@@ -1,6 +1,6 @@
 import type { LogDetails, Logger } from './logger.ts';
 
-/** Lines about rejected requests per second and logger: clients cause them, and each takes longer than the rejection. */
+/** Maximum lines about rejected requests per second and logger. Clients cause them, and each costs more than the rejection itself. */
 const MAX_LINES = 20;
 const WINDOW_MS = 1_000;
 
@@ -13,8 +13,8 @@ interface Window {
 const windows = new WeakMap<Logger, Window>();
 
 /**
- * Writes a line about a rejected request: at most 20 per second for each logger. One more line has the number of those omitted.
- * `now` is in milliseconds of a clock that never goes back.
+ * Writes a line about a rejected request: at most 20 per second for each logger. One more line has the number of omitted ones. `now` is a
+ * monotonic time in milliseconds.
  */
 export function logRejection(log: Logger, details: LogDetails, message: string, now = performance.now()): void {
   let window = windows.get(log);

@@ -32,7 +32,7 @@ export function fields<T extends object>(
   const problems: FieldProblem[] = [];
   for (const name of Object.keys(checks) as (keyof T & string)[]) {
     const part = block[name] ?? undefined;
-    // Checked before the path is made: most blocks have few of the fields.
+    // Checked before the path is created: most blocks have few of the fields.
     if (part !== undefined) problems.push(...(checks[name] as Check<unknown>)(part, [...at, name]));
   }
   return problems;

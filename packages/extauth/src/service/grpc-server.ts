@@ -35,7 +35,7 @@ export function listenGrpc(service: AuthService, options: ListenOptions): Promis
   );
 }
 
-/** The client has given up already: no step runs, which could use up a login attempt. */
+/** The client no longer waits: running a step could use up a login attempt. */
 const PAST_DEADLINE = { code: grpcStatus.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
 
 /** A failure is a rejection, not an error of gRPC, which `failure_mode_allow` of a proxy would allow. */

@@ -11,7 +11,7 @@ import {
 import type { RedisOptions } from '@edge-gateway/core/schema';
 import { failure } from '../error-codes.ts';
 
-/** Loads the client, which has several hundred modules: most gateways have no sessions in Redis. */
+/** Loads the client lazily: it has several hundred modules, and most gateways do not store sessions in Redis. */
 const loadClient = (): typeof import('redis') => createRequire(import.meta.url)('redis') as typeof import('redis');
 
 /** A Redis whose commands reject with `ERR_OIDC_STORE_UNAVAILABLE`, within a second. */

@@ -52,7 +52,7 @@ export function listenRateLimitGrpc(
   );
 }
 
-/** The client has given up already. */
+/** The client no longer waits for the response. */
 const PAST_DEADLINE = { code: status.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
 
 /** Returns the time that is left for a call, in milliseconds; not more than 0 if its deadline has passed. */

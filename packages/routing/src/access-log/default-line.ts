@@ -35,7 +35,7 @@ export function defaultJsonLine(record: RequestRecord): string {
   return `${line}}\n`;
 }
 
-/** The part of a line that names route and upstream. */
+/** The part of a line with route and upstream. */
 interface RoutePart {
   readonly virtualHost: string;
   readonly upstream: string;
@@ -43,7 +43,7 @@ interface RoutePart {
   readonly text: string;
 }
 
-/** The last part of each route by its name: those of a route are mostly the same. */
+/** The last part by route name: most lines of a route have the same one. */
 const routeParts = new Map<string, RoutePart>();
 const MAX_ROUTE_PARTS = 1_000;
 

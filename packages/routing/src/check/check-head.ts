@@ -57,7 +57,7 @@ export function requiresClientCertificate({ sslConfig }: TlsConfiguration, hasRo
   return hasRootCa && sslConfig.oneWayTls !== true;
 }
 
-/** Returns true if the client requests a tunnel to its target. */
+/** Returns true for a CONNECT request. */
 export function asksForTunnel({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'CONNECT';
 }

@@ -175,7 +175,7 @@ function checkTarget(head: RequestHead, scan: HeaderScan): Refusal | undefined {
   return refusal('ERR_ROUTING_BAD_HOST', { detail: 'absolute target and host differ' });
 }
 
-/** The target of a CONNECT request names a host and a port (RFC 9110 §9.3.6). Some clients repeat only the host in `Host`. */
+/** The target of a CONNECT request is a host with a port (RFC 9110 §9.3.6). Some clients send only the host in `Host`. */
 function checkAuthority(target: string, { host = '' }: HeaderScan): Refusal | undefined {
   const port = /:(\d{1,5})$/.exec(target)?.[1];
   if (port === undefined || !isHost(target) || Number(port) < 1 || Number(port) > MAX_PORT)
@@ -186,7 +186,7 @@ function checkAuthority(target: string, { host = '' }: HeaderScan): Refusal | un
   return refusal('ERR_ROUTING_BAD_HOST', { detail: 'target and host differ' });
 }
 
-/** A body of a CONNECT request could be taken for the first bytes of the tunnel. */
+/** The body of a CONNECT request could be mistaken for the first bytes of the tunnel. */
 function checkTunnel({ method }: RequestHead, scan: HeaderScan): Refusal | undefined {
   if (method !== 'CONNECT') return undefined;
   const hasBody = scan['transfer-encoding'] !== undefined || Number(scan['content-length'] ?? 0) > 0;

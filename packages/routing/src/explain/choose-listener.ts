@@ -33,7 +33,7 @@ export function chooseListener(
   return { listener: listener && partOf(listener, { tls, host }), verdicts };
 }
 
-/** Returns the part that serves the connection, as if its client had any address. */
+/** Returns the part that serves the connection, regardless of the client address. */
 function partOf(listener: Listener, { tls, host }: Pick<AskedConnection, 'tls' | 'host'>): Listener | undefined {
   if (!listener.parts) return listener;
   const anywhere = listener.parts.map((part) => ({ ...part, match: { ...part.match, sourceRanges: [] } }));

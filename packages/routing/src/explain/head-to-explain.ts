@@ -61,7 +61,7 @@ function serverNameOf(authority: string): string {
   return isIP(host) !== 0 || host.startsWith('[') ? '' : host;
 }
 
-/** Returns the upgrade that the parser of `node:http` and the listener find in a request. */
+/** Returns the upgrade that `node:http` and the listener detect in a request. */
 export function upgradeOf(message: IncomingMessage): UpgradeKind | undefined {
   if (asksForTunnel(message)) return 'connect';
   const { connection = '' } = message.headers;

@@ -138,7 +138,7 @@ function replyOf(
   return picked ? undefined : { status, body: message, reason };
 }
 
-/** A tunnel that ends at the gateway has no HTTP behind it. */
+/** A terminated tunnel carries no upstream HTTP request. */
 function schemeOf(
   upstream: SnapshotUpstream | undefined,
   { policy }: ForwardAction,

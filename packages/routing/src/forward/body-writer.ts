@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { isReusable, releasesChunks, reuse } from '../http1/read-buffer.ts';
 import type { Channel } from '../upstream/channel.ts';
 
-/** Data in the buffer that a channel has just read into. */
+/** Data in the current read buffer of a channel. */
 interface Received {
   readonly channel: Channel;
   readonly buffer: Buffer;
@@ -13,8 +13,8 @@ interface Received {
 }
 
 /**
- * Writes the body of a response as it is received. Where nothing else takes part in the response, chunks go straight to the socket of the
- * client, from the buffer that they were read into: most are sent before the next read, so that they are neither copied nor queued.
+ * Writes the body of a response as it is received. If no other middleware handles the response, chunks are written from the read buffer
+ * directly to the client socket. Most are sent before the next read, so they are neither copied nor queued.
  */
 export class BodyWriter {
   readonly #res: ServerResponse;
@@ -28,13 +28,13 @@ export class BodyWriter {
     this.#onSent = onSent;
   }
 
-  /** Sends the head alone. */
+  /** Sends the response head without body. */
   flushHead(): void {
     this.#isHeadSent = true;
     this.#res.flushHeaders();
   }
 
-  /** Writes what a channel has just read. Returns false if a part of it waits for the client. */
+  /** Writes the data that a channel has just read. Returns false if some of it is queued. */
   write(channel: Channel, buffer: Buffer, start: number, end: number): boolean {
     const socket = this.#directSocket();
     if (socket) return this.#send(socket, { channel, buffer, start, end });
@@ -54,12 +54,12 @@ export class BodyWriter {
     this.#res.end();
   }
 
-  /** The response has ended, or belongs to others. */
+  /** The response has ended, or was handed over. */
   release(): void {
     if (this.#waitsForDrain) this.#res.off('drain', this.#onSent);
   }
 
-  /** Returns the socket if the next bytes on it are those of the body, and nobody else sees or keeps them. */
+  /** Returns the socket if the body can be written to it directly and nothing else keeps the data. */
   #directSocket(): Socket | undefined {
     const res = this.#res;
     const { socket } = res;

@@ -5,11 +5,11 @@ import type { ResponseHead } from '../http1/response-head.ts';
 import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
 import { RelayedResponse } from './relayed-response.ts';
 
-/** Exactly one of them is called, once. */
+/** Callbacks; exactly one is called, once. */
 export interface TunnelAnswer {
-  /** The upstream opened the tunnel: the rest of its connection is the tunnel. */
+  /** The upstream opened the tunnel: all further data of the connection belongs to it. */
   onOpen(head: ResponseHead): void;
-  /** The upstream refused. */
+  /** The upstream rejected the request. */
   onRefusal(response: RelayedResponse): void;
   onError(error: Error): void;
 }

@@ -89,13 +89,13 @@ export interface ForwardOutcome {
 /** Sends one request to an endpoint of `upstream` and streams the response back. */
 export type Forward = (req: IncomingMessage, res: ServerResponse, upstream: Upstream, head: ForwardHead) => void;
 
-/** The response of an upstream that refuses an upgrade. */
+/** The response of an upstream that rejects an upgrade. */
 export interface UpstreamReply extends Readable {
   readonly statusCode?: number | undefined;
   /** Flat `[name, value, …]`. */
   readonly rawHeaders: readonly string[];
   readonly headers: { readonly connection?: string | undefined };
-  /** Calls `onIdle` after a pause of the connection. */
+  /** Calls `onIdle` when the connection is idle. */
   setTimeout(delayMs: number, onIdle: () => void): unknown;
 }
 
@@ -117,7 +117,7 @@ export interface UpgradeTarget {
   readonly timeoutMs?: number;
   /** Limits of the stream: 504 before the response, then the end of both connections. */
   readonly streamLimits?: StreamLimits | undefined;
-  /** Set for a CONNECT request: it is forwarded as one, or its data as a TCP connection. Default: the handshake of a WebSocket. */
+  /** Set for a CONNECT request, which is forwarded as CONNECT or terminated to a TCP connection. Default: WebSocket handshake. */
   readonly tunnel?: 'forward' | 'terminate' | undefined;
   /** True if the client uses HTTP/2. */
   readonly isHttp2?: boolean;
@@ -126,7 +126,7 @@ export interface UpgradeTarget {
    * throws, the response is a 502.
    */
   onTunnel?(status: number, headers: string[], host: Host): string[];
-  /** Writes a response that refuses the upgrade to the client. Default: it is relayed unchanged. */
+  /** Writes a response that rejects the upgrade to the client. Default: it is relayed unchanged. */
   onResponse?(response: UpstreamReply, host: Host): void;
   /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
   onFailure?(failure: ForwardFailure, outcome: UpgradeOutcome): void;

@@ -52,7 +52,7 @@ export class ForwardedExchange extends UpstreamExchange {
   #timer: StreamTimer | undefined;
   #expectsContinue = false;
   #bodyWritten: BodyWriter | undefined;
-  /** The body, if all of it was there when the exchange began. */
+  /** The complete body, if it had already been received when the exchange started. */
   #whole: Buffer | undefined;
   /** Set if trailers are forwarded. */
   #trailers: ForwardedTrailers | undefined;
@@ -96,7 +96,7 @@ export class ForwardedExchange extends UpstreamExchange {
     return this.#req.httpVersionMajor > 1;
   }
 
-  /** The listener limits the pauses of HTTP/2 clients: their requests may stay open during the response. */
+  /** The listener enforces idle timeouts of HTTP/2 clients: their requests may stay open during the response. */
   protected override get mayPause(): boolean {
     return this.#isHttp2;
   }
@@ -192,7 +192,7 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#count(this.#status);
   }
 
-  /** Created only for bodies that do not arrive with their head. */
+  /** Created only for bodies that do not arrive together with the head. */
   get #bodyWriter(): BodyWriter {
     return (this.#bodyWritten ??= new BodyWriter(this.#res, this.#onSent));
   }
@@ -272,7 +272,7 @@ export class ForwardedExchange extends UpstreamExchange {
   }
 }
 
-/** Requests of gRPC have no trailers, so that their last message ends the stream. */
+/** gRPC requests have no trailers: the last message ends the stream. */
 function isGrpc(headers: readonly string[]): boolean {
   return grpcTypeOf(findHeader(headers, 'content-type') ?? '')?.kind === 'grpc';
 }

@@ -49,7 +49,7 @@ export class ForwardedTrailers {
   add(received: readonly string[]): boolean {
     if (!this.#headers) return false;
     if (received.length > 2 * this.#maxFields) throw new UpstreamProtocolError('too many trailers');
-    // The metadata of gRPC may have the same name before and after the messages.
+    // gRPC metadata may use the same name in headers and trailers.
     const isGrpc = grpcTypeOf(findHeader(this.#headers, 'content-type') ?? '') !== undefined;
     const trailers = forwardableTrailers(received, isGrpc ? NONE : this.#headers, this.#rules);
     if (trailers.length > 0) {

@@ -2,7 +2,7 @@ import type { ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Joins a client and a tunnel: each direction ends on its own, and a reset of one is passed on to the other. */
+/** Joins a client and a tunnel: each direction closes independently, and a reset of one side resets the other. */
 export function join(client: Duplex, tunnel: Duplex): void {
   client.on('error', () => {});
   tunnel.on('error', () => {});
@@ -13,7 +13,7 @@ export function join(client: Duplex, tunnel: Duplex): void {
   if (client.destroyed) tunnel.destroy();
 }
 
-/** Ends a connection after the other one has closed: what that one sent completely is still delivered. */
+/** Ends a connection after its peer has closed. Data that the peer sent before is still delivered. */
 function endAfter(connection: Duplex, other: Duplex): void {
   if (connection.destroyed) return;
   if (other.errored || !other.readableEnded) return abort(connection, other);

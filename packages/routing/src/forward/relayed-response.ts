@@ -7,7 +7,7 @@ import type { UpstreamReply } from './forward.ts';
 /** The connection or stream that a response is read from. */
 type Source = Socket | ClientHttp2Stream;
 
-/** The response of an upstream that refuses a tunnel. What is read from its source is pushed into it. */
+/** The response of an upstream that rejects a tunnel. Data from its source is pushed into it. */
 export class RelayedResponse extends Readable implements UpstreamReply {
   readonly statusCode: number;
   readonly rawHeaders: readonly string[];

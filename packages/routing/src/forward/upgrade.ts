@@ -39,7 +39,7 @@ import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 /** Maximum time that an upstream may still send to a client that has finished sending, in milliseconds. */
 const HALF_CLOSED_MS = 1000;
 const CANCEL = constants.NGHTTP2_CANCEL;
-/** Headers of a handshake over HTTP/1.1 that are not those of the upstream. */
+/** Headers of an HTTP/1.1 handshake that are not copied from the upstream. */
 const OWN_OF_HANDSHAKE = /^(?:connection|upgrade|content-length|sec-websocket-accept)$/i;
 const ignore = (): void => {};
 /** http-proxy-middleware reads the server of a request and does nothing without one. */
@@ -47,7 +47,8 @@ const SERVER = {};
 
 /**
  * Forwards an upgrade to an endpoint of an upstream and joins the two connections until either side ends: a WebSocket, a CONNECT
- * request, or the data of one as a TCP connection. A response that refuses it is relayed and the connection closed; if the upstream refuses, is slow (`timeoutMs`) or sends no HTTP, the response is 503, 504
+ * request, or the data of one as a TCP connection. A response that rejects it is relayed, and the connection closed. If the connection is
+ * refused, times out (`timeoutMs`) or sends no valid HTTP, the response is 503, 504
  * or 502; for a request that cannot be sent it is 500. Throws only a `TypeError` for an upstream that is not from `createUpstreams`.
  */
 export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
@@ -62,7 +63,7 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
   upgrade.fail(noEndpoint(upstream.unusable ?? 'no endpoint'));
 };
 
-/** The protocol that the client asks for, and what it sent after its request. */
+/** The requested protocol, and the data that the client sent after its request. */
 interface Asked {
   readonly protocol: string;
   readonly head: Buffer;
@@ -83,7 +84,7 @@ class Upgrade implements Limited {
   #stopWaiting: (() => void) | undefined;
   #hasEnded = false;
   #isWebSocket = false;
-  /** Ends what was sent to the upstream and has no response yet. */
+  /** Aborts the pending upstream request. */
   #abort: (() => void) | undefined;
 
   constructor(socket: Socket, to: UpgradeTarget, cluster: Cluster, host: Host | undefined) {
@@ -102,7 +103,7 @@ class Upgrade implements Limited {
     else socket.once('close', this.#done);
   }
 
-  /** Asks the upstream, and joins the client with it if it accepts. */
+  /** Sends the request upstream, and joins client and upstream if it is accepted. */
   send(host: Host, asked: Asked): void {
     const { streamLimits, tunnel, isHttp2 = false, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
     this.#isWebSocket = tunnel === undefined && asked.protocol.toLowerCase() === 'websocket';
@@ -119,7 +120,7 @@ class Upgrade implements Limited {
     }
   }
 
-  /** Opens a connection to the host that is never shared. */
+  /** Opens a connection to the host that is not pooled. */
   #connect(host: Host, use: (socket: Socket) => void): void {
     const pool = this.#cluster.pool(host);
     const user: UnpooledUser = {
@@ -172,7 +173,7 @@ class Upgrade implements Limited {
       onOpen: (channel) => {
         settle();
         this.#stopWaiting = undefined;
-        // The streams of this pool are all of this kind.
+        // All streams of this pool are HTTP/2 streams.
         const stream = channel as UpstreamStream;
         if (this.#isOver) return stream.leave();
         if (protocol === undefined || stream.acceptsWebSockets) return this.#useStream(stream, head, asked);
@@ -376,10 +377,10 @@ class Upgrade implements Limited {
     return () => void socket.off('readable', peek).off('end', end).off('close', end);
   }
 
-  /** Passes on the response of an upstream that refuses. */
+  /** Relays the response of an upstream that rejects the request. */
   #refused(response: UpstreamReply, host: Host): void {
     this.#responded(response.statusCode ?? 502);
-    // A response instead of a tunnel is not limited: its pauses are not observed.
+    // The idle timeout does not apply to a response that rejects the tunnel.
     this.#timer?.cancel();
     if (this.#to.onResponse) this.#to.onResponse(response, host);
     else this.#socket.once('finish', () => linger(this.#socket));
@@ -402,7 +403,7 @@ class Upgrade implements Limited {
     if (socket.destroyed) tunnel.destroy();
   }
 
-  /** A client that vanished looks like one that only finished sending: an upstream that does not close is not waited for. */
+  /** A client that disconnected cannot be distinguished from a half-closed one, so do not wait for an upstream that does not close. */
   #limitHalfClosed(): void {
     const socket = this.#socket;
     socket.once('end', () => setTimeout(() => socket.destroy(), HALF_CLOSED_MS).unref());
@@ -426,7 +427,7 @@ class Upgrade implements Limited {
     this.#host?.responded(status);
   }
 
-  /** True if the client has its response, or has left. */
+  /** True if the client has received its response or disconnected. */
   get #isOver(): boolean {
     return this.#hasEnded || this.#status !== 0;
   }
@@ -479,7 +480,7 @@ class Upgrade implements Limited {
   }
 }
 
-/** Passes on the body of a response that is read from a stream of HTTP/2. */
+/** Relays a response body from an HTTP/2 stream. */
 function relayStream(head: ResponseHead, stream: ClientHttp2Stream): RelayedResponse {
   const response = new RelayedResponse(head, stream);
   stream.on('data', (chunk: Buffer) => response.receive(chunk)).on('end', () => response.push(null));

@@ -20,7 +20,7 @@ export class UpstreamResetError extends Error {
   readonly isRefused: boolean;
   /** True if the upstream closes the connection, and did not process the request. */
   readonly isUnprocessed: boolean;
-  /** True if the upstream reset the stream because of a connection that CONNECT asked for. */
+  /** True if the upstream reset the stream with `CONNECT_ERROR`. */
   readonly isOfConnect: boolean;
 
   constructor(message: string, { isRefused = false, isUnprocessed = false, isOfConnect = false } = {}) {

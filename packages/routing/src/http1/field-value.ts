@@ -1,7 +1,7 @@
 const SPACE = 32;
 const TAB = 9;
 
-/** Returns the value of a field without the blanks around it (RFC 9110 5.5). */
+/** Returns a field value without leading and trailing whitespace (RFC 9110 §5.5). */
 export function trimmedValue(value: string): string {
   let end = value.length;
   if (end === 0 || !(isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(end - 1)))) return value;
@@ -11,7 +11,7 @@ export function trimmedValue(value: string): string {
   return value.slice(start, end);
 }
 
-/** Removes the blanks around the values of a flat list. */
+/** Trims the values of a flat list. */
 export function trimValues(flat: string[]): void {
   for (let i = 1; i < flat.length; i += 2) flat[i] = trimmedValue(flat[i]!);
 }

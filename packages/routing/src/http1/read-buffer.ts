@@ -30,7 +30,7 @@ export class ReadBuffer {
       this.#current = allocate();
       if (buffer !== SHARED) return buffer.subarray(start, end);
     }
-    // Memory of its own for each copy would cause full collections of garbage.
+    // Allocating memory for each copy would cause full garbage collections.
     const taken = large ? allocate().subarray(0, end - start) : Buffer.allocUnsafe(end - start);
     buffer.copy(taken, 0, start, end);
     return taken;
@@ -59,15 +59,15 @@ export function isReusable(taken: Buffer): boolean {
   return taken.length >= LARGE && taken.buffer.byteLength === SIZE;
 }
 
-/** Implementations of `write` of responses that do not keep a chunk after they have called back. */
+/** `write` functions of responses that do not keep a chunk after their callback. */
 const releasing = new Set<unknown>([ServerResponse.prototype.write]);
 
-/** Notes that a response does not keep what is passed to this `write` after it has called back. */
+/** Registers a `write` function that does not keep a chunk after its callback. */
 export function noteReleasingWrite(write: unknown): void {
   releasing.add(write);
 }
 
-/** Returns true if a chunk can be reused when it is sent: other middleware that replaced `write` may keep it. */
+/** Returns true if a chunk can be reused after it is sent. Middleware that replaced `write` may keep it. */
 export const releasesChunks = ({ write }: ServerResponse): boolean => releasing.has(write);
 
 export function reuse(taken: Buffer): void {

@@ -9,7 +9,7 @@ export function setReceivedBody(req: IncomingMessage, body: Buffer): void {
   (req as Carrier)[RECEIVED] = body;
 }
 
-/** Returns the whole body of a request that is not yet in its stream, and that nobody waits for there. It will not get there. */
+/** Takes the complete body of a request, if it is not yet in the stream and has no reader. The stream does not receive it. */
 export function takeReceivedBody(req: IncomingMessage): Buffer | undefined {
   const body = (req as Carrier)[RECEIVED];
   if (body === undefined || req.eventNames().length > 0 || Object.hasOwn(req, 'push')) return undefined;
@@ -18,7 +18,7 @@ export function takeReceivedBody(req: IncomingMessage): Buffer | undefined {
   return body;
 }
 
-/** Returns the body for the stream, if it was not taken. */
+/** Returns the body for the stream, unless it was taken. */
 export function removeReceivedBody(req: IncomingMessage): Buffer | undefined {
   const body = (req as Carrier)[RECEIVED];
   if (body !== undefined) (req as Carrier)[RECEIVED] = undefined;

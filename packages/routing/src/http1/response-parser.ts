@@ -132,7 +132,7 @@ export class ResponseParser {
   }
 
   #begin(head: ResponseHead): void {
-    // Whatever the head says, the tunnel follows (RFC 9110 §9.3.6).
+    // The tunnel follows, regardless of the header fields (RFC 9110 §9.3.6).
     const isTunnel = this.#isConnect && head.status < 300;
     const framing = isTunnel ? 'close' : head.framing;
     this.#head = head;

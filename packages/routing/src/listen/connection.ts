@@ -27,7 +27,7 @@ export class Connection {
   /** True if no request is accepted after those in progress. */
   closing = false;
   upgraded = false;
-  /** Gets the next response of `node:http`, in whose place another one is sent. */
+  /** Receives the next `node:http` response, which another response replaces. */
   standIn: ((res: ServerResponse) => void) | undefined;
   /** End of its last response, in milliseconds of the monotonic clock. */
   idleSince = performance.now();
@@ -98,7 +98,7 @@ export function suspendIdleTimeout({ socket }: IncomingMessage, res: ServerRespo
   if (idleTimeoutMs === 0) res.once('close', () => socket.setTimeout(streamIdleTimeoutMs));
 }
 
-/** Returns the longest pause of an upgraded connection in milliseconds, if its route has no limit of its own; 0 is no limit. */
+/** Returns the idle timeout of upgraded connections in milliseconds, for routes without their own; 0 is no limit. */
 export function idleLimitOf(socket: object): number {
   const limits = socket instanceof UpgradeStream ? socket.req.limits : connectionOf(socket)?.limits;
   return limits?.streamIdleTimeoutMs ?? 0;

@@ -31,8 +31,8 @@ export interface ListenLimits extends RequestRules {
   /** Versions of HTTP that clients may speak. Default `AUTO`: HTTP/1.1 and HTTP/2. */
   readonly codecType: 'AUTO' | 'HTTP1' | 'HTTP2';
   /**
-   * What reads the requests of HTTP/1.1. `plain`: those in the plainest form are read without the parser of `node:http`, which
-   * gets the connection with the first other one; `node`: it reads all. Default `node`.
+   * The HTTP/1.1 parser. With `plain`, plain requests are parsed without `node:http`, which takes over the connection with the first other
+   * request. With `node`, it parses all requests. Default `node`.
    */
   readonly http1Parser: 'node' | 'plain';
   /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */

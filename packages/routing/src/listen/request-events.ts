@@ -36,7 +36,7 @@ export interface ServeParts {
 
 const NO_BYTES = Buffer.alloc(0);
 const NO_TUNNEL = refusal('ERR_ROUTING_METHOD_NOT_ALLOWED', { detail: 'CONNECT' });
-/** An extended CONNECT for another protocol than WebSocket. */
+/** An extended CONNECT for a protocol other than WebSocket. */
 const UNKNOWN_PROTOCOL = refusal('ERR_ROUTING_UPGRADE', { detail: 'protocol' });
 /** Memory is measured again before this time. */
 const RETRY = { headers: ['retry-after', '1'] };
@@ -72,7 +72,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     else hand(connection, req, res);
   }
 
-  /** Serves a request that {@link checkHead} need not check: its reader is as strict. */
+  /** Serves a request that was parsed as strictly as {@link checkHead} does. */
   function takePlain(req: IncomingMessage, res: ServerResponse, connection: Connection): void {
     countHttp1(connection);
     beginRequest(connection, req, res);

@@ -20,7 +20,7 @@ export function grpcReply({ status, body, headers, error, grpcStatus }: LocalRep
   return { status: 200, body: '', contentType: '', headers: kept };
 }
 
-/** Encodes a message as gRPC requires: all bytes besides printable ASCII, and `%`. */
+/** Percent-encodes a message for gRPC: all bytes except printable ASCII, and `%`. */
 function percentEncoded(text: string): string {
   let encoded = '';
   for (const byte of Buffer.from(text).subarray(0, MAX_MESSAGE)) {

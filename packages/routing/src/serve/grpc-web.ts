@@ -18,9 +18,9 @@ const TRAILERS = 0x80;
 /** Characters of base64 that encode three bytes. */
 const GROUP = 4;
 const GROUPS = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
-/** Ends of parts that were encoded one by one. */
+/** Matches the end of separately padded parts. */
 const PARTS = /[^=]+=*/g;
-/** Messages to browsers are not compressed: gRPC-Web clients cannot read those that are. */
+/** gRPC-Web clients cannot decompress messages. */
 const ENCODINGS = 'identity';
 
 /** A request of gRPC-Web while it is served. */
@@ -65,7 +65,7 @@ function responseFilter({ isText }: WebRequest): ResponseFilter {
       setHeader(headers, 'content-type', webType(type, isText));
       removeHeader(headers, 'trailer');
       head.headers = headers;
-      // A status without messages stays in the head, where clients look for it too.
+      // A status without messages stays in the headers, which clients also check.
       if (head.isLocalReply || !head.hasBody) return undefined;
       return { stream: (chunks) => encoded(chunks, head, isText) };
     },
@@ -78,7 +78,7 @@ function webType({ format }: GrpcType, isText: boolean): string {
   return `application/grpc-web${isText ? '-text' : ''}${format === '' ? '+proto' : format}`;
 }
 
-/** Decodes base64 in any split, also of parts that were padded one by one. Throws `ERR_ROUTING_GRPC_WEB` for anything else. */
+/** Decodes base64 in chunks of any size, including separately padded parts. Throws `ERR_ROUTING_GRPC_WEB` if it is malformed. */
 async function* decoded(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let rest = '';
   for await (const chunk of chunks) {
@@ -94,7 +94,7 @@ async function* decoded(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
 
 function decodePart(part: string): Buffer {
   const bytes = Buffer.from(part, 'base64');
-  // Bits that belong to no byte must be 0: otherwise two texts would be one message.
+  // Unused bits must be 0: otherwise the encoding would not be unique.
   if (part.endsWith('=') && bytes.toString('base64') !== part) throw routingError('ERR_ROUTING_GRPC_WEB');
   return bytes;
 }

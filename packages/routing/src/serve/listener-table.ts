@@ -61,8 +61,8 @@ export function createListenerTable(environment: ListenerEnvironment) {
   return {
     get: (name: string) => listeners.get(name),
     /**
-     * Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request. Returns what of
-     * the changed parts cannot be compiled.
+     * Compiles changed parts and replaces the previous ones. Handlers of replaced virtual hosts are closed after their last request.
+     * Returns the changed parts that cannot be compiled.
      */
     apply({ listeners: next, settings }: Pick<Snapshot, 'listeners' | 'settings'>): readonly CompileFailure[] {
       const failures: CompileFailure[] = [];
@@ -147,7 +147,7 @@ export interface CompiledListener extends RouteTable {
   readonly responses: ResponseStats;
 }
 
-/** A part of a snapshot that cannot be compiled: what it affects responds with 500. */
+/** A part of a snapshot that cannot be compiled: affected requests receive 500. */
 export interface CompileFailure {
   /** Name of the listener, or of a part of it. */
   readonly listener: string;

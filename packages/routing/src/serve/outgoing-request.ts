@@ -120,7 +120,7 @@ export function prepareUpstream(request: OutgoingRequest, choice: UpstreamChoice
   const { destination, action, upstream, upgrade } = choice;
   const { hash, host, path, upgrades } = action.policy;
   if (!allowsUpgrade(upgrades, upgrade)) return { type: 'rejected', code: 'ERR_ROUTING_UPGRADE' };
-  // A change of the method makes no tunnel out of a request, and no request out of a tunnel.
+  // Method changes must not turn a request into a tunnel or a tunnel into a request.
   if ((upgrade === 'connect') !== (request.head.method === 'CONNECT'))
     return { type: 'rejected', code: 'ERR_ROUTING_METHOD_NOT_ALLOWED' };
   if (destination.broken) return { type: 'replaced', by: destination.broken };

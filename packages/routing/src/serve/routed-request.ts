@@ -92,7 +92,7 @@ export interface UpgradeSocket {
   readonly head: Buffer;
 }
 
-/** The gRPC status of a stream that took too long. */
+/** The gRPC status of a call that timed out. */
 const DEADLINE_EXCEEDED = 4;
 /** A request whose head could not be read. */
 const NO_HEAD = new DownstreamHead('', '');

@@ -141,7 +141,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
   request.release();
 }
 
-/** An upgraded connection has no listener that limits its pauses: the limit of the listener is applied here too. */
+/** The listener does not enforce its idle timeout on upgraded connections, so it is applied here. */
 function limitUpgrade(request: RoutedRequest, policy: StreamPolicy | undefined, socket: Duplex): void {
   const { idleMs, durationMs }: StreamLimits = policy
     ? streamLimitsOf(policy, request.head.headers)

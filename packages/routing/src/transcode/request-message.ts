@@ -89,7 +89,7 @@ function setTexts(message: Message, type: DescMessage, texts: readonly FieldText
   }
 }
 
-/** Throws an `Error` if another field of a oneof is set already: it is not clear which one is meant. */
+/** Throws an `Error` if another field of the oneof is already set. */
 function checkOneofs(message: Message, path: readonly DescField[]): void {
   let fields: Readonly<Record<string, unknown>> | undefined = message as unknown as Readonly<Record<string, unknown>>;
   for (const { oneof, localName } of path) {

@@ -6,7 +6,7 @@ import { PATHS } from '../paths.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 
-/** The form of a request, and how that request is served. `proxies` are the names of which one can be chosen. */
+/** The form for a request, and its explanation. `proxies` are the names to choose from. */
 export async function explainPage(
   explain: Explain,
   form: URLSearchParams,

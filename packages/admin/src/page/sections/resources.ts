@@ -55,7 +55,7 @@ function problemCell({ problems, reasons, state }: ResourceRow): Content {
   return text && [html`<span class="lines">${text}</span>`, more, effect && html` <small>${effect}</small>`];
 }
 
-/** What is served in spite of a problem. */
+/** The effect of a problem on the served configuration. */
 const EFFECTS: Readonly<Record<string, string>> = {
   'keeps-last-good': 'The last good version is served.',
   'lacks-routes': 'Routes are missing.',
@@ -114,7 +114,7 @@ export function problemsPage(state: ControlPlaneState | undefined, parameters: U
   };
 }
 
-/** Returns the text of a problem in which searches look, in lower case. */
+/** Returns the searchable text of a problem, in lower case. */
 export function searchable(problem: Problem): string {
   const { kind, namespace, name, origin } = problem;
   return [kind, `${namespace}/${name}`, placeText(origin), problemText(problem)].join(' ').toLowerCase();

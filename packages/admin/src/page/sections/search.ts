@@ -13,7 +13,7 @@ import { virtualServiceTable, type StateOf } from './virtual-services.ts';
 /** Number of results of a kind. */
 const SHOWN = 10;
 
-/** What a search looks through. */
+/** The data to search. */
 export interface Searched {
   readonly sources: StatusSources;
   readonly traffic: Traffic;

@@ -62,7 +62,7 @@ ${!hasTraffic(sources) && html`<p class="hint">Health and traffic are known to t
   };
 }
 
-/** Returns the text of an upstream in which searches look, in lower case. */
+/** Returns the searchable text of an upstream, in lower case. */
 export function searchableUpstream({ name, ref, endpoints }: SnapshotUpstream): string {
   const addresses = endpoints.map(({ address, port, hostname = '' }) => `${addressAndPort(address, port)} ${hostname}`);
   return [name, `${ref.namespace}/${ref.name}`, ...addresses].join(' ').toLowerCase();

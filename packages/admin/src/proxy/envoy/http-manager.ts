@@ -57,7 +57,7 @@ export function httpManager(listener: Listener, shared: SnapshotSettings): Messa
   };
 }
 
-/** WebSocket is allowed unless it is switched off, CONNECT if it is switched on. */
+/** WebSocket is allowed by default, CONNECT only if it is enabled. */
 function upgrades({ upgrades: list = [] }: Settings): Message[] {
   const websocket = list.find((upgrade) => upgrade.websocket)?.websocket;
   const connect = list.find((upgrade) => upgrade.connect)?.connect;

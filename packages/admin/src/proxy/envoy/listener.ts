@@ -18,7 +18,7 @@ const SNI_CLUSTER = 'envoy.extensions.filters.network.sni_cluster.v3.SniCluster'
 const TCP_PROXY = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
 const TLS_INSPECTOR = 'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector';
 
-/** A listener as Listener: one filter chain, or one for each certificate and part. */
+/** A listener as an Envoy Listener: one filter chain, or one for each certificate and part. */
 export function listenerMessage(listener: Listener, { secrets, settings }: DumpContext): Message {
   const { name, bindAddress, bindPort } = listener;
   const options = inEffect('ListenerOptions', listener.options);
@@ -75,7 +75,7 @@ function partChains({ match, http, tcp }: ListenerPart, context: DumpContext): M
   return [message({ filter_chain_match, filters: tcp ? tcpFilters(tcp) : [], transport_socket: socket })];
 }
 
-/** The TCP proxy of a host; the server name chooses its cluster first, if it does. */
+/** The TCP proxy of a host, preceded by the SNI cluster filter if the server name selects the cluster. */
 function tcpFilters({ name, destinations, forwardsServerName, options }: TcpHost): Message[] {
   const { maxConnectAttempts, idleTimeout, tunnelingConfig } = options.tcpProxySettings ?? {};
   const [only] = destinations;

@@ -78,7 +78,7 @@ function select(
   });
 }
 
-/** A child belongs to its parent only if both have TLS, or neither. */
+/** A parent selects a child only if both have TLS, or neither. */
 function httpOf({ key, resource }: StoredResource, parent: DelegatedHttp): readonly InnerGateway[] {
   const { matcher = {}, httpGateway = {} } = (resource as Resource<MatchableHttpGatewaySpec>).spec;
   if ((matcher.sslConfig === undefined) !== (parent.sslConfig === undefined)) return [];

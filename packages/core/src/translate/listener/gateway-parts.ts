@@ -15,7 +15,7 @@ import { isolatedParts, isIsolated } from './isolated-parts.ts';
 import { buildListener, NO_BUILDS, type ListenerBuild, type ListenerContext } from './listeners.ts';
 import { closedPart, tcpParts } from './tcp-hosts.ts';
 
-/** What a gateway with parts needs besides the input of a listener. */
+/** The input for a gateway with parts, besides that of a listener. */
 export interface GatewayContext extends ListenerContext {
   /** Returns the previous build of a part. */
   readonly beforeOf: (part: string) => ListenerBuild | undefined;

@@ -13,7 +13,7 @@ import { selectVirtualServices } from './selection.ts';
 /** Requires one part per TLS configuration. */
 const ISOLATE_ANNOTATION = 'gateway.vendor.io/isolate_vhost';
 
-/** True if each TLS configuration of a gateway serves only its own virtual hosts. */
+/** Returns true if each TLS configuration of a gateway serves only its own virtual hosts. */
 export function isIsolated({ spec, stored }: UsedGateway, settings: TranslationSettings): boolean {
   const annotation = stored?.resource?.metadata.annotations?.[ISOLATE_ANNOTATION];
   return spec.ssl === true && (annotation === undefined ? settings.isolateVirtualHosts : annotation === 'true');
@@ -25,7 +25,7 @@ export function isolatedParts({ spec, ref }: UsedGateway, input: TranslationInpu
   const http = spec.httpGateway ?? {};
   const owner = keyOf('Gateway', ref);
   const { namespace } = ref;
-  // Problems of the selection are reported by each part.
+  // Each part reports the problems of the selection.
   const selector = { http, ssl: true, namespace, report: new Report(), at };
   const configOf = ({ metadata, spec: { sslConfig = {} } }: Resource<VirtualServiceSpec>): SslConfig =>
     input.derived.of(effectiveConfig, sslConfig, metadata.namespace, input.settings.oneWayTls);

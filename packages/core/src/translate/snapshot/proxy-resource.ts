@@ -39,7 +39,7 @@ export function proxiesOf(
     if (old && old.metadata.namespace === namespace && compressed.has(old) === isCompressed) return old;
     const proxy = proxyResource(snapshot, namespace, (listeners) => {
       const spec = { listeners: listeners.map((listener) => listenerSpec(listener, derived)) };
-      // Nothing could hide its secrets later.
+      // Its secrets could not be redacted later.
       return isCompressed ? { compressedSpec: compressSpec(redact(spec)) } : spec;
     });
     if (isCompressed) compressed.add(proxy);

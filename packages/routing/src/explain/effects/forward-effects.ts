@@ -32,7 +32,7 @@ export function functionEffect({ entry }: EffectInput): Effect | undefined {
   return { option: 'destinationSpec', effect };
 }
 
-/** Whether a rule matches is known only to the gateway: an explanation does not read descriptors. */
+/** An explanation does not read descriptors, so it does not know whether a rule matches. */
 export function transcoderEffect({ entry, head, listener }: EffectInput): Effect | undefined {
   const { action } = entry.route.source;
   if (head.grpc !== undefined) return undefined;

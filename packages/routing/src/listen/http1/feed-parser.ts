@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 
-/** A socket of the server of `node:http`; `_paused` while it reads no further because responses wait. */
+/** A socket of the `node:http` server; `_paused` while it does not read because responses are pending. */
 type ServerSocket = Socket & { readonly _paused?: boolean };
 
 const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length[ \t]*:[ \t]*(\d{1,15})[ \t]*\r\n/i;
 const CHUNKED = /\r\ntransfer-encoding[ \t]*:/i;
 const LAST_CHUNK = /(?:^|\r\n)0+\r\n\r\n/;
-/** Responses of asynchronous handlers have finished after fewer. */
+/** Enough for responses of asynchronous handlers to finish. */
 const ROUNDS = 16;
 const UPGRADES = /^CONNECT |\r\nupgrade[ \t]*:/i;
 
 /**
- * Passes bytes to the parser of `node:http` that it has not read itself. When it reads a body itself, it runs what is scheduled
- * before it reports the end of the request; so what begins with the last byte of a body follows later here.
+ * Passes bytes that were read elsewhere to the `node:http` parser. When `node:http` reads a body itself, scheduled callbacks run before the
+ * end of the request is reported. To keep that order, the last byte of a body is passed later.
  */
 export function feedParser(socket: Socket, bytes: Buffer): void {
   const end = endOfFirstBody(bytes);
@@ -22,7 +22,7 @@ export function feedParser(socket: Socket, bytes: Buffer): void {
   afterScheduled(ROUNDS, () => feedRest(socket, bytes.subarray(end - 1)));
 }
 
-/** Calls back after what is scheduled as ticks and microtasks, and after what that schedules in turn, up to this depth. */
+/** Calls back after the scheduled ticks and microtasks, and those that they schedule in turn, up to this depth. */
 function afterScheduled(rounds: number, then: () => void): void {
   if (rounds === 0) return then();
   queueMicrotask(() => process.nextTick(afterScheduled, rounds - 1, then));
@@ -35,12 +35,12 @@ function feedRest(socket: Socket, bytes: Buffer): void {
 
 function feed(socket: ServerSocket, bytes: Buffer): void {
   if (socket.destroyed) return;
-  // A paused parser fails. In the buffer of the socket they would start reading.
+  // A paused parser fails, and `unshift` would start reading.
   if (socket._paused) socket.once('resume', () => feed(socket, bytes));
   else socket.emit('data', bytes);
 }
 
-/** Returns the end of the first body in the bytes, if it is there. */
+/** Returns the end offset of the first body, if the bytes contain it. */
 function endOfFirstBody(bytes: Buffer): number | undefined {
   const text = bytes.toString('latin1');
   for (let at = 0; ;) {

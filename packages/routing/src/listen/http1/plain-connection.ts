@@ -9,7 +9,7 @@ import { PlainHeadReader, type PlainHead } from './plain-head.ts';
 import { PlainRequest } from './plain-request.ts';
 import { drained, readInto } from './user-buffer.ts';
 
-/** Parsed in place of a request that is in progress. */
+/** A placeholder for the request in progress, for the `node:http` parser. */
 const STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'latin1');
 const LAST_STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 'latin1');
 
@@ -24,7 +24,7 @@ type Response = ServerResponse & Internals;
 type Carrier = Socket & { _httpMessage?: ServerResponse | null; server?: Server };
 
 export interface PlainConnectionParts {
-  /** The server that everything but plain requests is left to. */
+  /** The server that handles all other requests. */
   readonly server: Server;
   readonly deadlines: Deadlines;
   /** Maximum time until the first request, in milliseconds; 0 is no limit. */
@@ -44,9 +44,8 @@ const DETACH_SIGNAL = Object.getOwnPropertySymbols(IncomingMessage.prototype).fi
 );
 
 /**
- * A connection of HTTP/1.1 without the parser of `node:http`, for requests that arrive completely and in the plain grammar. With the
- * first bytes that are anything else, between two requests, it passes the socket and these bytes on to the server of
- * `node:http`, for good.
+ * A connection of HTTP/1.1 without the parser of `node:http`, for requests that arrive completely and in the plain grammar. When other
+ * bytes arrive between two requests, it hands the socket and these bytes over to the `node:http` server permanently.
  */
 export class PlainConnection implements Limited {
   readonly #connection: Connection;
@@ -60,9 +59,9 @@ export class PlainConnection implements Limited {
   #res: Response | undefined;
   /** The client has asked to close the connection. */
   #isLast = false;
-  /** The response of `node:http` in whose place `#res` is sent. */
+  /** The `node:http` response that `#res` replaces. */
   #standIn: Response | undefined;
-  /** The server of `node:http` has it. */
+  /** True once it was handed over to the `node:http` server. */
   #isHandedOver = false;
 
   private constructor(connection: Connection, parts: PlainConnectionParts) {
@@ -76,7 +75,7 @@ export class PlainConnection implements Limited {
     this.#idleTimeoutMs = limits.idleTimeoutMs > 0 ? limits.idleTimeoutMs + 1_000 : 0;
   }
 
-  /** Returns false if the socket must be left to the server of `node:http`. */
+  /** Returns false if the `node:http` server must handle the socket. */
   static open(connection: Connection, parts: PlainConnectionParts): boolean {
     const opened = new PlainConnection(connection, parts);
     if (!readInto(connection.socket, opened.#onRead)) return false;
@@ -92,13 +91,13 @@ export class PlainConnection implements Limited {
     if (this.#requestTimeoutMs > 0) socket.setTimeout(this.#requestTimeoutMs);
     socket.on('timeout', this.#onTimeout).on('error', this.#onError).on('end', this.#onEnd);
     socket.on('close', this.#onClose).on('drain', this.#onDrain);
-    // What was read before, such as the bytes after a PROXY header.
+    // Bytes that were read before, e.g. after a PROXY header.
     const received = socket.read() as Buffer | null;
     if (received !== null) this.#serveFrom(received, 0, received.length);
     else socket.read(0);
   }
 
-  /** No request has arrived in time. */
+  /** Called when no request arrived in time. */
   expire(): void {
     const error: ClientError = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
     this.#parts.server.emit('clientError', error, this.#socket);
@@ -144,7 +143,7 @@ export class PlainConnection implements Limited {
     req.deliver();
   }
 
-  /** The response is sent. */
+  /** Called when the response was sent. */
   finished(): void {
     const [req, res, socket] = [this.#req!, this.#res!, this.#socket];
     if (responseFinish.hasSubscribers)
@@ -163,7 +162,7 @@ export class PlainConnection implements Limited {
     this.#req = this.#res = undefined;
   }
 
-  /** The timeout of requests stays set if it is the shorter one: see `#onTimeout`. */
+  /** Keeps the request timeout if it is shorter: see `#onTimeout`. */
   #waitForNext(): void {
     const wanted = this.#staysSet ? this.#requestTimeoutMs : this.#idleTimeoutMs;
     if (this.#idleTimeoutMs > 0 && this.#socket.timeout !== wanted) this.#socket.setTimeout(wanted);
@@ -182,8 +181,8 @@ export class PlainConnection implements Limited {
   }
 
   /**
-   * The client sends more before it has the response. The server of `node:http` gets the connection with a request that stands in for the
-   * one in progress, so that it keeps the order of the responses.
+   * Handles data that the client sends before it has received the response. The connection is handed over to the `node:http` server with a
+   * placeholder for the request in progress, so that responses stay in order.
    */
   #handOverEarly(bytes: Buffer): void {
     const [socket, res] = [this.#socket, this.#res!];
@@ -233,7 +232,7 @@ export class PlainConnection implements Limited {
   readonly #onEnd = (): void => {
     const socket = this.#socket;
     if (!this.#req || this.#req.complete) return void socket.end();
-    // Its handler gets the end of the body first.
+    // The handler must receive the end of the body first.
     this.#req.finish();
     setImmediate(() => socket.end());
   };

@@ -23,14 +23,14 @@ interface HeaderBlock {
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** The characters of RFC 3986 that need no interpretation. */
+/** Path characters of RFC 3986 that need no normalization. */
 const TARGET = /^\/[\w\-.~!$&'()*+,;=:@%/?]*$/;
 /** Visible ASCII, with spaces in between. */
 const VALUE = /^[!-~](?:[ -~]*[!-~])?$/;
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
 const VERSION = ' HTTP/1.1';
 
-/** Headers that change how a request is read or rejected. */
+/** Headers that affect parsing or rejection of a request. */
 const UNUSUAL: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'expect',
@@ -42,17 +42,17 @@ const UNUSUAL: ReadonlySet<string> = new Set([
 ]);
 /** Headers that may appear once. */
 const SINGLE: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'content-type', 'authorization']);
-/** From this size on, header lines are not remembered. */
+/** Header lines of this size or larger are not cached. */
 const MAX_REMEMBERED = 1_024;
 
 /**
  * Reads the heads of requests in a plain subset of HTTP/1.1: a registered method, a path, one `Host`, at most one plain
- * `Content-Length`, headers of visible ASCII as nearly every client writes them. What it accepts, `node:http` reads in the same
- * way, and `checkRequest` accepts; all other requests are left to them.
+ * `Content-Length`, headers of visible ASCII as nearly every client writes them. `node:http` parses every request that it accepts
+ * identically, and `checkRequest` accepts it. All other requests are left to them.
  */
 export class PlainHeadReader {
   readonly #rules: RequestRules;
-  /** The last header lines of the connection: clients repeat them. */
+  /** Cache of the last header lines of the connection: clients repeat them. */
   #text = '';
   #block: HeaderBlock | undefined;
 

@@ -32,7 +32,7 @@ export class PlainRequest extends IncomingMessage {
     this._read();
   }
 
-  /** Nothing more is read from the connection: the whole body is there. */
+  /** The body is complete: nothing more is read from the connection. */
   override _read(): void {
     const internals = this as unknown as Internals;
     if (internals._consuming) return;
@@ -40,12 +40,12 @@ export class PlainRequest extends IncomingMessage {
     internals._readableState.readingMore = false;
   }
 
-  /** Passes the body on to the stream, unless it was taken: in the order of `node:http`, after the handler has started. */
+  /** Pushes the body into the stream, unless it was taken: as in `node:http`, after the handler has started. */
   deliver(): void {
     const body = removeReceivedBody(this);
     if (!body || this.destroyed) return this.finish();
     this.push(body);
-    // The parser of `node:http` runs what is scheduled before it reports the end of a body.
+    // `node:http` runs scheduled callbacks before it reports the end of a body.
     setImmediate(finish, this);
   }
 

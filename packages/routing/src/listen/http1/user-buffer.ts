@@ -22,7 +22,7 @@ const probeResponse = new ServerResponse(new IncomingMessage(probe));
 const NEEDS_DRAIN = Object.getOwnPropertySymbols(probeResponse).find((key) => key.description === 'kNeedDrain');
 probe.destroy();
 
-/** One buffer for all connections: what is read is used or copied before the next read. Windows fills it later. */
+/** One buffer for all connections: data is used or copied before the next read. Not on Windows, which fills the buffer asynchronously. */
 const SHARED = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024);
 
 /** True if this version of Node has the internals that connections without its HTTP parser require. */

@@ -1,20 +1,20 @@
 import type { ServerHttp2Session } from 'node:http2';
 
-/** The window changes by at least this part of its size. */
+/** Minimum change of the window, as a fraction of its size. */
 const STEPS = 8;
-/** Beyond it, the sums of a window would not fit. */
+/** Larger values would overflow the window arithmetic. */
 const LARGEST = 2 ** 30;
 
 /**
- * The flow-control window of a connection. Node grants it again as soon as data arrives, so that what streams hold would be limited
- * only by their own windows; here it shrinks by what they hold.
+ * The flow-control window of a connection. Node grants it again as soon as data arrives, so that only stream windows would limit the data
+ * that streams buffer. This class reduces the connection window by the buffered data.
  */
 export class ConnectionWindow {
   readonly #session: ServerHttp2Session;
   readonly #size: number;
-  /** The window that nghttp2 keeps now. */
+  /** The current window of nghttp2. */
   #current: number;
-  /** Bytes that nghttp2 does not grant again because the window shrank. */
+  /** Bytes that nghttp2 withholds because the window was reduced. */
   #reduction = 0;
   #held = 0;
 
@@ -24,7 +24,7 @@ export class ConnectionWindow {
     session.setLocalWindowSize(this.#size);
   }
 
-  /** Streams hold this many bytes more, or fewer. */
+  /** Changes the number of bytes that streams buffer. */
   hold(change: number): void {
     this.#held += change;
     const size = this.#size;
@@ -36,13 +36,13 @@ export class ConnectionWindow {
     const grows = target > this.#current;
     if (grows) this.#grow();
     this.#shrinkTo(target);
-    // Node sends what it has granted with the next frame.
+    // Node sends the window update with the next frame.
     if (grows) this.#session.ping(ignore);
   }
 
   /**
-   * A window that grows again first makes up for its reduction, which the client is not told. One byte more is granted, because a client
-   * without any window sends nothing, and only what it sends makes nghttp2 grant the rest.
+   * A growing window first compensates for its reduction, which is not sent to the client. One extra byte is granted, because a client
+   * without a window cannot send, and nghttp2 grants the rest only when data arrives.
    */
   #grow(): void {
     this.#current += this.#reduction + 1;

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** Bytes per check that a client may send for its own purposes. */
+/** Bytes per check that a client may send besides requests. */
 const FREE_BYTES = 64 * 1024;
-/** Bytes that belong to a frame of a request besides its content: head, padding, and the record of TLS. */
+/** Overhead of a request frame in bytes: frame header, padding, TLS record. */
 const FRAME_BYTES = 320;
-/** A client grants windows for what it receives. */
+/** Allowance for window updates, which clients send for received data. */
 const SENT_SHARE = 8;
 
 /**
- * What a client sends besides requests, per check: pings, settings, priorities, window updates, unknown frames. Node handles them without an event, and
- * each costs about as much as a small request.
+ * Limits the bytes that a client sends besides requests, per check: pings, settings, priorities, window updates, unknown frames. Node
+ * handles them without an event, and each costs about as much as a small request.
  */
 export class FrameBudget {
   readonly #socket: Socket;
@@ -28,7 +28,7 @@ export class FrameBudget {
     this.#useful += bytes + FRAME_BYTES;
   }
 
-  /** Returns true if the client has sent more than it may since the last check. */
+  /** Returns true if the client has exceeded the limit since the last check. */
   check(): boolean {
     const { bytesRead, bytesWritten } = this.#socket;
     const read = bytesRead - this.#read;

@@ -32,7 +32,7 @@ export interface Http2Serve {
   request(exchange: Http2Exchange): void;
   /** A request in progress is invalid, or took too long. */
   interrupt(exchange: Http2Exchange, refused: Refusal): void;
-  /** A connection is closed because of what its client sends. */
+  /** Called when a connection is closed because of the data from its client. */
   abuse(socket: Socket, reason: string): void;
 }
 
@@ -140,7 +140,7 @@ export class Http2Connection {
     if (this.#headTimer) clearTimeout(this.#headTimer);
     this.#headTimer = undefined;
     const { limits } = this;
-    // It was received together with the last one that is served.
+    // It arrived together with the last request that is served.
     if (this.#session.closed) return stream.close(REFUSED);
     this.active++;
     this.requests++;
@@ -158,7 +158,7 @@ export class Http2Connection {
     this.#budget.receive(bytes);
   }
 
-  /** A stream holds more or fewer bytes that nobody has read yet. */
+  /** Called when the unread bytes of a stream change. */
   hold(change: number): void {
     this.#window.hold(change);
   }

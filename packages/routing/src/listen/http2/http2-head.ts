@@ -21,7 +21,7 @@ const COLON = 58;
 
 /**
  * Returns the head of a request: `host` is the value of `:authority`, and the parts of a cookie are joined (RFC 9113 8.2.3, 8.3.1).
- * Blanks around values are removed. `headers` is changed in place.
+ * Values are trimmed. `headers` is changed in place.
  */
 export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): Http2Head {
   const { ':method': method = '', ':path': path = '', ':authority': authority } = headers;

@@ -17,7 +17,7 @@ export interface RequestObserver {
   onProgress(): void;
   /** A frame of the body was received. */
   onFrame(bytes: number): void;
-  /** The number of bytes of the body that nobody has read yet has changed. */
+  /** Called when the number of unread body bytes changes. */
   onHeld(change: number): void;
   /** The request was received completely. */
   onComplete(): void;
@@ -37,7 +37,7 @@ export class Http2Request extends IncomingMessage {
   #isStopped = false;
   #isReset = false;
   #isUnlimited = false;
-  /** True once it is a tunnel: its client may send as long as it wants, also after the end of the response. */
+  /** True once it is a tunnel: the client may send data without limits, also after the end of the response. */
   isTunnel = false;
 
   constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, limits: ListenLimits) {
@@ -66,7 +66,7 @@ export class Http2Request extends IncomingMessage {
     this.#observer = observer;
   }
 
-  /** Turns off the limits of a body: what follows is a tunnel, if the request is accepted. */
+  /** Disables the body limits, because the data belongs to a tunnel if the request is accepted. */
   lift(): void {
     this.#isUnlimited = true;
     this.#observer?.onComplete();
@@ -113,18 +113,18 @@ export class Http2Request extends IncomingMessage {
     this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
 
-  /** A part of the body has arrived; it may have to wait for its reader. */
+  /** Queues a part of the body until it is read. */
   arrive(chunk: Buffer): void {
     this.#observer?.onFrame(chunk.length);
     this.count(chunk.length);
   }
 
-  /** Nothing more arrives. Node ends a stream that the client has reset like a complete one, but closes it first. */
+  /** Ends the body. Node ends a stream that the client has reset like a complete one, but closes it first. */
   last(): void {
     this.#isReset = this.stream.closed;
   }
 
-  /** Counts what nobody has read yet. */
+  /** Counts the unread bytes. */
   count(added = 0): void {
     const held = this.readableLength + this.stream.readableLength + added;
     if (held === this.#held) return;
@@ -132,7 +132,7 @@ export class Http2Request extends IncomingMessage {
     this.#held = held;
   }
 
-  /** Nothing is held any more. */
+  /** Releases all unread bytes. */
   release(): void {
     if (this.#held > 0) this.#observer?.onHeld(-this.#held);
     this.#held = 0;

@@ -264,7 +264,7 @@ export class Http2Response extends Stream {
     try {
       stream.sendTrailers(headersOf(this.#trailers ?? []));
     } catch (error) {
-      // Node calls this function: an error would end the process.
+      // Called by Node: an exception would crash the process.
       stream.destroy(error as Error);
     }
   };

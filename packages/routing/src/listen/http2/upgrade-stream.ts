@@ -11,7 +11,7 @@ import type { Http2Response } from './http2-response.ts';
 const MAX_HEAD_BYTES = 64 * 1024;
 const SWITCHING = 101;
 
-/** Headers of a handshake over HTTP/1.1, which one over HTTP/2 does not have (RFC 8441 §5). */
+/** HTTP/1.1 handshake headers that do not exist over HTTP/2 (RFC 8441 §5). */
 const HANDSHAKE = new Set(['connection', 'upgrade', 'sec-websocket-key']);
 
 /** Turns the extended CONNECT of a WebSocket into the handshake of HTTP/1.1 that routes, policies and upstreams understand. */
@@ -24,15 +24,15 @@ export function becomeHandshake(req: Http2Request): void {
 }
 
 /**
- * A stream of an HTTP/2 connection with the interface of the socket of an upgrade over HTTP/1.1: what is written begins with the head of
- * a response of HTTP/1.1, which is sent in the form of HTTP/2, and then belongs to the tunnel.
+ * An HTTP/2 stream with the interface of the socket of an HTTP/1.1 upgrade. Written data starts with an HTTP/1.1 response head, which is
+ * sent as HTTP/2 HEADERS; the rest belongs to the tunnel.
  */
 export class UpgradeStream extends Duplex {
   readonly req: Http2Request;
   readonly #response: Http2Response;
   #bytesRead = 0;
   #bytesWritten = 0;
-  /** What is written of the head; `undefined` once it is sent. */
+  /** The head as written so far; `undefined` once it was sent. */
   #head: string | undefined = '';
   #reads = false;
 
@@ -90,7 +90,7 @@ export class UpgradeStream extends Duplex {
     return this;
   }
 
-  /** Ends the stream after what is written was sent, without waiting for the client to end it too. */
+  /** Ends the stream after all written data was sent, without waiting for the client to end it. */
   destroySoon(): void {
     if (!this.writableEnded) this.end();
     const { stream } = this.#response;
@@ -135,7 +135,7 @@ export class UpgradeStream extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const { stream } = this.#response;
     const isComplete = this.writableFinished && (this.req.complete || stream.writableFinished);
-    // The reset of a stream that was sent completely only ends the upload (RFC 9113 8.1).
+    // After a complete response, a reset only stops the upload (RFC 9113 §8.1).
     const isRejected = this.#head !== undefined && this.#response.headersSent;
     if (!stream.destroyed && !stream.closed && !isRejected) {
       if (!isComplete) this.#response.destroy(error ?? undefined);
@@ -156,7 +156,7 @@ export class UpgradeStream extends Duplex {
       if (name === 'sec-websocket-accept') accepted = headers[i + 1];
       else sent.push(name, headers[i + 1]!);
     }
-    // The client cannot check it: the key is one of the gateway.
+    // The client cannot verify it, because the gateway generated the key.
     if (isUpgraded && (typeof key !== 'string' || accepted !== acceptOf(key)))
       throw new Error('the handshake was accepted with a wrong Sec-WebSocket-Accept');
     this.#head = undefined;

@@ -104,7 +104,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
       if (!res.headersSent) return stream(exchange, refused);
       res.destroy();
     },
-    /** Logs that a connection is closed because of what its client sends. */
+    /** Logs that a connection is closed because of the data from its client. */
     abuse(socket: Socket, reason: string): void {
       log.info({ listener, reason, client: socket.remoteAddress }, 'connection rejected');
     },

@@ -60,7 +60,7 @@ function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): T
   };
 }
 
-/** True if any server name selects the same certificate: handshakes then need not be interrupted for the choice. */
+/** True if all server names select the same certificate: handshakes then need no callback. */
 function hasOneForAll({ entries }: TlsTable): boolean {
   const names = entries.length === 1 ? entries[0]!.configuration.sniDomains : undefined;
   return names !== undefined && (names.length === 0 || names.includes('*'));

@@ -110,11 +110,11 @@ interface HostParts {
   readonly failures: readonly RouteFailure[];
 }
 
-/** A virtual host ready to serve. A class, so that it does not refer to everything that its compilation used. */
+/** A virtual host ready to serve. A class rather than a closure, so that it does not retain the compilation context. */
 export class CompiledHost {
   readonly source: VirtualHost;
   readonly index: RouteIndex<MatchedRoute>;
-  /** The secrets that it read. */
+  /** The secrets that it uses. */
   readonly secrets: SecretUse['used'];
   readonly virtualClusters: VirtualClusters | undefined;
   /** Closed when the host was removed and its last request has ended. */
@@ -136,7 +136,7 @@ export class CompiledHost {
     this.#hold = hold;
   }
 
-  /** Ends copies of its requests, and releases its state that outlives reloads. */
+  /** Ends shadow requests, and releases state that outlives reloads. */
   release(): void {
     for (const shadow of this.#shadows) shadow.close();
     this.#hold?.release();

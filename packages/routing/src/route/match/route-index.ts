@@ -20,7 +20,7 @@ export interface RouteIndex<R> {
   readonly connect: readonly RouteEntry<R>[];
 }
 
-/** Fewer exact paths need no map: that of a virtual host with two routes would be larger than the routes. */
+/** Minimum number of exact paths for a map: for two routes, the map would be larger than the routes. */
 const MIN_MAPPED = 8;
 
 export function createRouteIndex<R>(entries: readonly RouteEntry<R>[]): RouteIndex<R> {
@@ -107,7 +107,7 @@ interface PrefixNode<T> {
 /** A node with more children has a map of them. */
 const MAX_LISTED = 4;
 const NO_CHILDREN: readonly never[] = Object.freeze([]);
-/** Never modified: the entries of nodes that only lead to others. */
+/** The shared, immutable entries of inner nodes. */
 const NO_ENTRIES: never[] = [];
 
 function childOf<T>({ children }: PrefixNode<T>, code: number): PrefixNode<T> | undefined {

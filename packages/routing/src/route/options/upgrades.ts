@@ -1,16 +1,16 @@
 import type { Listener, Route, VirtualHost } from '@edge-gateway/core';
 
-/** What a request asks for besides a response. */
+/** The upgrade that a request asks for. */
 export type UpgradeKind = 'websocket' | 'connect';
 
 /** The upgrades that a route allows. */
 export interface Upgrades {
   readonly websocket: boolean;
-  /** A CONNECT request is forwarded as one, or its data as a TCP connection. */
+  /** Whether a CONNECT request is forwarded or terminated to TCP. */
   readonly connect: 'refused' | 'forward' | 'terminate';
 }
 
-/** Those of a listener that names none. */
+/** The default upgrades of a listener. */
 export const DEFAULT_UPGRADES: Upgrades = { websocket: true, connect: 'refused' };
 
 /** Compiles `upgrades`; kinds that are not listed are those of `inherited`. */
@@ -41,7 +41,7 @@ export function allowsWebSockets({
   return compileUpgrades(written, DEFAULT_UPGRADES).websocket || virtualHosts.some(hasWebSockets);
 }
 
-/** Only called if the listener does not allow them: a route has to. */
+/** Checks the routes; called only if the listener does not allow WebSockets. */
 function hasWebSockets(host: VirtualHost): boolean {
   let known = hostsWithWebSockets.get(host);
   if (known === undefined) {

@@ -4,8 +4,8 @@ import type { ConnectionSettings } from '../cluster-settings.ts';
 import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 
 /**
- * No limit: headers are counted later. If Node applies one, it ends the process in some cases when the session is freed, because it
- * keeps the headers of the rejected list. Their size is bounded by the number of frames that nghttp2 accepts.
+ * No limit here: headers are counted later. With a limit, Node can crash when it frees the session, because it keeps the headers of the
+ * rejected list. Their size is bounded by the number of frames that nghttp2 accepts.
  */
 const MAX_HEADER_PAIRS = 2 ** 31 - 1;
 /** Malformed frames, each of which ends its stream, after which the connection is closed. */

@@ -54,7 +54,7 @@ export function requestHeaders(line: RequestLine, target: RequestTarget, framing
       list.push(name.toLowerCase(), value);
     }
   }
-  // Without it servers of gRPC reject a request.
+  // gRPC servers reject requests without it.
   if (acceptsThem || isGrpc) list.push('te', 'trailers');
   list[5] = authority ?? target.authority;
   if (line.expectsContinue === true) list.push('expect', '100-continue');
@@ -63,7 +63,7 @@ export function requestHeaders(line: RequestLine, target: RequestTarget, framing
   return list;
 }
 
-/** A header that a WebSocket over HTTP/2 does not have (RFC 8441 §5). */
+/** Headers that a WebSocket over HTTP/2 must not have (RFC 8441 §5). */
 const WEBSOCKET_KEY = 'sec-websocket-key';
 
 /**

@@ -57,7 +57,7 @@ export class StreamUpload implements BodySink {
     try {
       this.#stream.sendTrailers(headers as OutgoingHttpHeaders);
     } catch (error) {
-      // Node calls this function: an error would end the process.
+      // Called by Node: an exception would crash the process.
       this.#onError(error as Error);
     }
   }
