@@ -259,7 +259,9 @@ describe('edge-gateway', () => {
     const wrong = (await gateway.start('--http-port', 'eighty').catch((error: Error) => error)) as Error;
     expect(wrong.message).to.include('a port must be between 0 and 65535');
     const role = (await gateway.startRole('nothing').catch((error: Error) => error)) as Error;
-    expect(role.message).to.include("unknown argument 'nothing': the roles are all, extauth, rate-limit");
+    expect(role.message).to.include(
+      "unknown argument 'nothing': the roles are all, control-plane, proxy, extauth, rate-limit",
+    );
   });
 
   it('opens the developer API while the Settings enable it', async () => {
