@@ -53,6 +53,8 @@ const CALM_DOWN = 0xb;
 const PREMATURE_MS = 1_000;
 /** Premature resets are tolerated as long as they are less than half of the streams, or of this number. */
 const MIN_STREAMS = 500;
+/** How many times the allowed number of streams may wait for their end, with those that the client has reset. */
+const MAX_ACTIVE = 2;
 
 /** One client connection that speaks HTTP/2. */
 export class Http2Connection {
@@ -142,6 +144,8 @@ export class Http2Connection {
     const { limits } = this;
     // It arrived together with the last request that is served.
     if (this.#session.closed) return stream.close(REFUSED);
+    // More than the client may have open: those that it has reset while their responses wait for it.
+    if (this.active >= MAX_ACTIVE * limits.maxConcurrentStreams) return stream.close(REFUSED);
     this.active++;
     this.requests++;
     this.#parts.stats.http2Requests.value++;
@@ -198,6 +202,7 @@ class Exchange implements Http2Exchange {
   readonly #startedAt = performance.now();
   readonly #idle: Deadline | undefined;
   readonly #whole: Deadline | undefined;
+  #isReset = false;
 
   constructor(connection: Http2Connection, stream: ServerHttp2Stream, head: Http2Head, parts: Http2ConnectionParts) {
     const { limits, socket } = connection;
@@ -218,7 +223,7 @@ class Exchange implements Http2Exchange {
     }
     this.req.observer = this;
     this.#response.observer = this;
-    stream.on('close', this.#closed);
+    stream.on('close', this.#closed).on('aborted', this.#aborted);
   }
 
   get socket(): Socket {
@@ -253,6 +258,16 @@ class Exchange implements Http2Exchange {
     this.#serve.interrupt(this, refused);
   }
 
+  /**
+   * The stream ended before its response: the client has reset it, if this side has not. After a reset with `NO_ERROR`, Node waits for
+   * what is still written to the stream, although that is never sent.
+   */
+  readonly #aborted = (): void => {
+    if (this.#stream.destroyed) return;
+    this.#isReset = true;
+    process.nextTick(destroyStream, this.#stream);
+  };
+
   readonly #expire = (): void => {
     const code = this.req.complete ? 'ERR_ROUTING_STREAM_TIMEOUT' : 'ERR_ROUTING_REQUEST_TIMEOUT';
     this.#serve.interrupt(this, refusal(code));
@@ -261,7 +276,7 @@ class Exchange implements Http2Exchange {
   readonly #closed = (): void => {
     this.#idle?.cancel();
     this.#whole?.cancel();
-    const isReset = !this.#response.writableFinished && this.#stream.rstCode !== 0;
+    const isReset = this.#isReset || (!this.#response.writableFinished && this.#stream.rstCode !== 0);
     this.req.abort();
     this.req.release();
     this.#response.closed();
@@ -269,4 +284,5 @@ class Exchange implements Http2Exchange {
   };
 }
 
+const destroyStream = (stream: ServerHttp2Stream): void => void stream.destroy();
 const ignore = (): void => {};

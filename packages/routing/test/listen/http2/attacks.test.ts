@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../../../src/format/record.ts';
+import { until } from '../../forward/harness.ts';
 import { CODE, fields, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame, uint32 } from './frames.ts';
 import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 
@@ -57,6 +58,29 @@ describe('attacks over HTTP/2', () => {
       expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
     });
 
+    it('of resets without an error close the connection', async () => {
+      const frames = await start({ respond: () => {} });
+      for (let i = 0; i < 10; i++) {
+        const ids = Array.from({ length: 100 }, (_, j) => 2 * (100 * i + j) + 1);
+        frames.send(...ids.map((id) => requestFrame(id, '/')));
+        await new Promise((resolve) => setImmediate(resolve));
+        frames.send(...ids.map((id) => frame(FRAME.rstStream, 0, id, uint32(CODE.none))));
+      }
+      expect(await frames.goaway()).to.equal(CODE.calm);
+      expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
+    });
+
+    it('of complete requests are served', async () => {
+      await start({ respond: (req, res) => void req.on('end', () => res.end('x')).resume() });
+      const { ask } = await gateway!.client();
+      const body = Buffer.alloc(1_000);
+      for (let i = 0; i < 20; i++) {
+        const answers = await Promise.all(Array.from({ length: 50 }, () => ask('/', { method: 'POST', body })));
+        for (const { status } of answers) expect(status).to.equal(200);
+      }
+      expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(0);
+    });
+
     for (const [name, one] of [
       ['settings', frame(FRAME.settings, 0, 0)],
       ['pings', frame(FRAME.ping, 0, 0, Buffer.alloc(8))],
@@ -93,6 +117,23 @@ describe('attacks over HTTP/2', () => {
       expect(requests).to.equal(0);
       await servesOthers();
     });
+  });
+
+  it('a reset without an error ends a response that waits for the client', async () => {
+    const closed: string[] = [];
+    const frames = await start({
+      respond: (req, res) => {
+        res.on('close', () => closed.push(req.url!));
+        res.end(Buffer.alloc(5_000_000));
+      },
+    });
+    frames.send(requestFrame(1, '/a'));
+    expect(await frames.status(1)).to.equal(200);
+    await frames.until(({ type }) => type === FRAME.data);
+    frames.send(frame(FRAME.rstStream, 0, 1, uint32(CODE.none)));
+    await until(() => closed.includes('/a') && gateway!.stat('http.http.downstream_rq_active') === 0);
+    expect(gateway!.stat('cluster.up_gw-system.upstream_rq_active')).to.equal(0);
+    frames.close();
   });
 
   describe('window updates', () => {
