@@ -213,6 +213,7 @@ class Upgrade implements Limited {
       this.#failed(channel.tunnelError(error));
     };
     stream.on('error', (reason: Error) => (error = reason)).once('close', broken);
+    stream.once('aborted', () => process.nextTick(endReset, stream, hasEnded(stream)));
     stream.once('response', (_headers: unknown, _flags: unknown, raw?: readonly string[]) => {
       stream.off('close', broken);
       settle();
@@ -498,8 +499,19 @@ function responseHead(status: number, headers: readonly string[]): string {
   return `${head}\r\n`;
 }
 
+/**
+ * Ends a stream that the upstream has reset with `NO_ERROR`, after what it sent if that is complete: Node waits for what is still written to the
+ * stream, although that is never sent.
+ */
+function endReset(stream: ClientHttp2Stream, isComplete: boolean): void {
+  if (stream.rstCode !== 0 || stream.destroyed) return;
+  if (!isComplete) stream.destroy(new UpstreamClosedError('it reset the stream'));
+  else if (stream.readableEnded) stream.destroy();
+  else stream.once('end', () => stream.destroy());
+}
+
 /** Returns true if the peer has finished sending, also while something that it sent is unread. */
-function hasEnded(socket: Socket): boolean {
+function hasEnded(socket: Socket | ClientHttp2Stream): boolean {
   return (socket as Socket & { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
 }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Route } from '@edge-gateway/core';
 import { closeAll, listen, until, whenDone } from '../forward/harness.ts';
 import { CODE, fields, FLAG, frame, FRAME, FrameClient } from '../listen/http2/frames.ts';
+import { data, frameUpstream, head, lastData, reset } from '../upstream/http2/frames.ts';
 import {
   CONNECT_REQUEST,
   connectRoute,
@@ -160,6 +161,22 @@ describe('hostile tunnels', () => {
     raw.close();
     await until(() => gateway.stat('http.http.downstream_cx_upgrades_active') === 0);
     await until(() => gateway.stat('cluster.up_gw-system.upstream_cx_active') === 0);
+  });
+
+  it('end with a reset of the upstream without an error, whatever they wait for', async () => {
+    for (const isComplete of [true, false]) {
+      const { port } = await frameUpstream((socket, id, { received }) => {
+        socket.write(Buffer.concat([head(id, ':status', '200'), isComplete ? lastData(id, 'all') : data(id, 'all')]));
+        const isSending = (): boolean => received.some(({ type }) => type === FRAME.data);
+        void until(isSending).then(() => socket.write(reset(id, 0)));
+      });
+      const gateway = await tunnelGateway({ port, routes: [FORWARDED, {}], upstream: { spec: { useHttp2: true } } });
+      const { socket, ...client } = await http1Request(gateway.port);
+      socket.write(Buffer.alloc(300_000));
+      await until(() => gateway.stat('cluster.up_gw-system.upstream_rq_active') === 0);
+      expect(client.head).to.match(/^HTTP\/1.1 200 /);
+      socket.destroy();
+    }
   });
 
   it('release everything if the client leaves before the response', async () => {

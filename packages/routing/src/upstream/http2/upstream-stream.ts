@@ -305,8 +305,12 @@ function receive(this: ClientHttp2Stream, chunk: unknown): boolean {
   const channel = (this as ObservedStream)[CHANNEL];
   if (chunk !== null) return channel.onData(chunk as Buffer);
   channel.onLast(!this.closed);
+  // After a reset with `NO_ERROR`, Node waits for what is still written to the stream, although that is never sent.
+  if (this.closed) process.nextTick(destroyStream, this);
   return Readable.prototype.push.call(this, null);
 }
+
+const destroyStream = (stream: ClientHttp2Stream): void => void stream.destroy();
 
 function onResponse(this: ClientHttp2Stream, _headers: unknown, flags: number, raw?: readonly string[]): void {
   (this as ObservedStream)[CHANNEL].onHead(raw ?? [], flags);

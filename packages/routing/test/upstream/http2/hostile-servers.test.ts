@@ -100,6 +100,24 @@ describe('a hostile server over HTTP/2', () => {
     expect(status !== 200 || !complete).to.equal(true);
   });
 
+  it('ends a request whose upload it resets without an error', async () => {
+    for (const frames of [[], [(id: number) => head(id, ...OK), (id: number) => data(id, 'part')]]) {
+      const upstream = await frameUpstream((socket, id) => {
+        for (const make of frames) socket.write(make(id));
+        socket.write(reset(id, 0));
+      });
+      const gw = await http2Gateway(upstream.port);
+      const req = request(gw.url, { method: 'POST', agent: false }).on('error', () => {});
+      req.write(Buffer.alloc(300_000));
+      const [res] = (await once(req, 'response')) as [IncomingMessage];
+      res.resume();
+      await until(() => gw.outcomes.length === 1);
+      expect(res.statusCode).to.be.oneOf([200, 503]);
+      expect(gw.outcomes[0]!.flags).to.equal('UR');
+      req.destroy();
+    }
+  });
+
   it('breaks off the response of a stream that is reset during the body', async () => {
     for (const code of [0, 2, 8]) {
       let resetStream = (): void => {};
