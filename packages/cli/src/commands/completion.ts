@@ -66,6 +66,9 @@ function completionNodes(
 const choicesOf = (command: Command): readonly string[] =>
   command.registeredArguments.flatMap((one) => one.argChoices ?? []);
 
+/** Names of resources. The shell would run what else a server sends: `compgen -W` expands `$(…)` in its words. */
+const NAMES_ONLY = String.raw`sed -n 's|^.*/\([[:alnum:]][[:alnum:]._-]*\)$|\1|p'`;
+
 function bashCompletion(nodes: readonly CompletionNode[]): string {
   return `# bash completion of gatewayctl: source <(gatewayctl completion bash)
 _gatewayctl_names() {
@@ -75,7 +78,7 @@ _gatewayctl_names() {
       -c|--config|-n|--namespace|--server) args+=("\${COMP_WORDS[i]}" "\${COMP_WORDS[i + 1]}") ;;
     esac
   done
-  "\${COMP_WORDS[0]}" get "$1" -o name "\${args[@]}" 2>/dev/null | sed 's|^.*/||'
+  "\${COMP_WORDS[0]}" get "$1" -o name "\${args[@]}" 2>/dev/null | ${NAMES_ONLY}
 }
 _gatewayctl() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" word
@@ -128,7 +131,7 @@ _gatewayctl_names() {
       -c|--config|-n|--namespace|--server) args+=("\${words[i]}" "\${words[i + 1]}") ;;
     esac
   done
-  "\${words[1]}" get "$1" -o name "\${args[@]}" 2>/dev/null | sed 's|^.*/||'
+  "\${words[1]}" get "$1" -o name "\${args[@]}" 2>/dev/null | ${NAMES_ONLY}
 }
 _gatewayctl() {
   local path_="" word i
@@ -182,7 +185,7 @@ function __gatewayctl_names
         set -a args $words[$i] $words[(math $i + 1)]
     end
   end
-  $words[1] get $argv[1] -o name $args 2>/dev/null | string replace -r '^.*/' ''
+  $words[1] get $argv[1] -o name $args 2>/dev/null | string replace -rf '^.*/([a-zA-Z0-9][a-zA-Z0-9._-]*)\$' '$1'
 end
 function __gatewayctl
   set -l words (commandline -opc)

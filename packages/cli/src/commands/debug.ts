@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { printable } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
 import { tar } from '../output/tar.ts';
@@ -55,7 +56,7 @@ function addDebugLogs(group: Command, io: Terminal): void {
       const archive = gzipSync(tar([{ name: 'gateway-proxy.log', content: Buffer.from(lines) }], new Date()));
       writeTo(io, flags.file ?? join(tmpdir(), ARCHIVE), archive);
     } else if (flags.file !== undefined) writeTo(io, flags.file, lines);
-    else io.write(lines);
+    else io.write(printable(lines));
   });
 }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -79,7 +79,7 @@ function printObjects(io: Terminal, { found, all, view, output }: Shown): void {
   if (found.length > 0) return;
   const elsewhere = new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace));
   const hint = elsewhere.size > 0 ? `; there are some in: ${[...elsewhere].sort().join(', ')} (-n or -A)` : '';
-  io.err(`No ${view.plural} here${hint}.`);
+  io.err(printable(`No ${view.plural} here${hint}.`));
 }
 
 function printRoutes(io: Terminal, { found, output }: Shown): void {
@@ -92,9 +92,9 @@ function printRoutes(io: Terminal, { found, output }: Shown): void {
     return;
   }
   const routes = redact(found.flatMap(({ spec }) => items(spec, 'virtualHost', 'routes')));
-  if (output === 'json') io.out(JSON.stringify(routes, undefined, 2));
+  if (output === 'json') io.out(printable(JSON.stringify(routes, undefined, 2)));
   else if (output === 'name')
-    io.out(routes.map((route, i) => String((route as { name?: string }).name ?? i + 1)).join('\n'));
+    io.out(routes.map((route, i) => printable(String((route as { name?: string }).name ?? i + 1))).join('\n'));
   else io.out(yamlDocuments(routes));
 }
 

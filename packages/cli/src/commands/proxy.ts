@@ -1,4 +1,4 @@
-import { redact } from '@edge-gateway/core';
+import { printable, redact } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -73,7 +73,7 @@ export function addProxy(program: Command, io: Terminal): void {
 
 function addSubcommand(proxy: Command, io: Terminal, { name, description, unused, print }: Subcommand): void {
   const command = proxy.command(name).description(description);
-  command.action(async () => io.out(await print(gatewayOf(io, command), command.optsWithGlobals())));
+  command.action(async () => io.out(printable(await print(gatewayOf(io, command), command.optsWithGlobals()))));
   hideGlobalFlags(command, unused);
 }
 

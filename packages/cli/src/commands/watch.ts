@@ -120,11 +120,13 @@ function statusOf(object: StatusObject): Status {
 function print(io: Terminal, output: WatchFlags['output'], { id, state, reason }: Status): void {
   const [kind, namespace, name] = id.split('/');
   const at = new Date().toISOString();
-  if (output === 'json') return io.out(JSON.stringify({ at, kind, namespace, name, state, reason }));
+  if (output === 'json') return io.out(printable(JSON.stringify({ at, kind, namespace, name, state, reason })));
   const { colors } = io;
   const paint = { Accepted: colors.green, Rejected: colors.red, Removed: colors.dim }[state] ?? colors.yellow;
   const time = colors.dim(at.slice(11, 19));
-  io.outWrapped(`${time}  ${kind} ${namespace}/${name}  ${paint(state)}${printable(reason && `  ${reason}`)}`);
+  io.outWrapped(
+    `${time}  ${printable(`${kind} ${namespace}/${name}`)}  ${paint(state)}${printable(reason && `  ${reason}`)}`,
+  );
 }
 
 interface DirectoryWatch {
@@ -169,7 +171,7 @@ async function watchGateway(io: Terminal, connection: Connection, watch: Gateway
       isAway = false;
     } catch (error) {
       if (signal.aborted) return;
-      if (!isAway) io.err(io.colors.yellow(`Warning: ${(error as Error).message}`));
+      if (!isAway) io.err(io.colors.yellow(`Warning: ${printable((error as Error).message)}`));
       isAway = true;
     }
   }

@@ -4,6 +4,7 @@ import {
   formatPath,
   keyOf,
   parseDocuments,
+  printable,
   type ControlPlaneState,
   type Kind,
   type Problem,
@@ -296,7 +297,7 @@ function problemKey({ code, kind, namespace, name, path, message }: Problem): st
 
 function report(io: Terminal, { force }: ChangeFlags, { errors, warnings }: Added): void {
   for (const problem of shownProblems(io, [...warnings, ...(force ? errors : [])]))
-    io.err(io.colors.yellow(`Warning: ${problemLine(problem)}`));
+    io.err(io.colors.yellow(`Warning: ${printable(problemLine(problem))}`));
   if (force || errors.length === 0) return;
   const lines = shownProblems(io, errors).map((problem) => `\t* ${problemLine(problem)}`);
   const text = ['the change was not written, because it would be rejected (--force writes it):', ...lines].join('\n');

@@ -1,4 +1,4 @@
-import { redact } from '@edge-gateway/core';
+import { printable, redact } from '@edge-gateway/core';
 import { Option } from 'commander';
 import { stringify } from 'yaml';
 import { dig, entries, hasBody, text, type StatusObject } from '../resources/objects.ts';
@@ -19,7 +19,7 @@ export function outputOption(...choices: readonly string[]): Option {
 /** Renders resources in any form but the two tables. Secret values are left out. */
 export function renderObjects(objects: readonly StatusObject[], output: Exclude<Output, 'table' | 'wide'>): string {
   const shown = redact(objects);
-  if (output === 'json') return JSON.stringify(shown, undefined, 2);
+  if (output === 'json') return printable(JSON.stringify(shown, undefined, 2));
   if (output === 'yaml') return yamlDocuments(shown);
   if (output === 'kube-yaml') return yamlDocuments(shown.map(toKube));
   return shown.map(nameOf).join('\n');
@@ -27,7 +27,9 @@ export function renderObjects(objects: readonly StatusObject[], output: Exclude<
 
 /** Renders tables one after the other, each under its title. `width` are the columns of the terminal. */
 export function renderTables(tables: readonly TitledTable[], width: number): string {
-  return tables.map((table) => `${table.title && `${table.title}\n`}${renderTable(table, width)}`).join('\n');
+  return tables
+    .map((table) => `${table.title && `${printable(table.title)}\n`}${renderTable(table, width)}`)
+    .join('\n');
 }
 
 /** Returns the maximum width of a table: `wide` is not wrapped. */
@@ -46,7 +48,7 @@ export function yamlDocuments(values: readonly unknown[]): string {
 
 function nameOf(object: StatusObject): string {
   const group = object.apiVersion.includes('/') ? `.${object.apiVersion.split('/', 1)[0]}` : '';
-  return `${object.kind.toLowerCase()}${group}/${object.metadata.name}`;
+  return printable(`${object.kind.toLowerCase()}${group}/${object.metadata.name}`);
 }
 
 /** What can be applied to a cluster: the four known parts, states by name. */

@@ -6,10 +6,10 @@ import { call } from '../support/captured-io.ts';
 /** A gatewayctl that prints how it was called, as two resources. */
 const PROGRAM = `gatewayctl() { printf 'kind/%s\\n' "called" "$(echo "$*" | tr ' ' _)"; }`;
 
-async function complete(line: string): Promise<string[]> {
+async function complete(line: string, program = PROGRAM): Promise<string[]> {
   const { stdout: script } = await call(['completion', 'bash']);
   const words = line.split(' ');
-  const test = `${PROGRAM}
+  const test = `${program}
 ${script}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length - 1}
@@ -120,6 +120,13 @@ describe('completion', () => {
       'get_virtualservice_-o_name_-c_dir_-n_team',
     ]);
     expect(await complete('gatewayctl check ca')).to.deep.equal(['']);
+  });
+
+  it('runs nothing that a server sends as a name', async () => {
+    const names = ['fine-1.a', '$(echo>&2 run)', '`echo>&2 run`', 'a b', '-x', "'", '${HOME}', ''];
+    const program = `gatewayctl() { printf '%s\\n' ${names.map((name) => `'kind/${name.replaceAll("'", `'"'"'`)}'`).join(' ')}; }`;
+    const words = await complete('gatewayctl get us ', program);
+    expect(words.filter((word) => !/^(?:-[-\w]+|route)$/.test(word))).to.deep.equal(['fine-1.a']);
   });
 
   it('prints a script for zsh that names every command', async () => {

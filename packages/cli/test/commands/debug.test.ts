@@ -31,6 +31,15 @@ describe('debug', () => {
     expect((await debug('log', '--errors-only')).stdout).to.equal(LINES.slice(1, 4).join(''));
   });
 
+  it('makes control characters visible, but not in a file', async () => {
+    const hostile = await answer({ ...recordedAnswers(), '/logs': '\u001b]0;x\u0007\n' });
+    const logs = (...argv: string[]) => call(['debug', 'logs', ...argv, ...at(hostile)], { cwd });
+    expect((await logs()).stdout).to.equal('\\u001b]0;x\\u0007\n');
+    await logs('-f', 'raw.log');
+    expect(readFileSync(join(cwd, 'raw.log'), 'utf8')).to.equal('\u001b]0;x\u0007\n');
+    await hostile.close();
+  });
+
   it('writes them to a file that only its owner can read', async () => {
     expect(await debug('logs', '-f', 'all.log', '--errors-only')).to.deep.equal({
       code: 0,

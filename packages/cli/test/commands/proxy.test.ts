@@ -58,6 +58,11 @@ describe('proxy', () => {
     expect((await proxy(['stats'])).stdout).to.contain('server.live: 1\n');
   });
 
+  it('makes control characters visible', async () => {
+    expect((await proxy(['dump'], { '/config_dump': '{"a":"\u001b[31m"}' })).stdout).to.equal('{"a":"\\u001b[31m"}\n');
+    expect((await proxy(['stats'], { '/stats': 'a\u009b: 1\n' })).stdout).to.equal('a\\u009b: 1\n');
+  });
+
   describe('logs', () => {
     const LINES = '{"msg":"one"}\n{"msg":"\u001b[31mtwo"}\n';
 
