@@ -26,12 +26,12 @@ export function errorDetailOf(rejections: readonly ProxyRejection[]): ErrorDetai
   };
 }
 
-/** Returns the rejections of a NACK. One of another client has its text only. */
+/** Returns the rejections of a NACK, shortened as `errorDetailOf` does it. One of another client has its text only. */
 export function rejectionsOf({ message, details = [] }: ErrorDetail, type: string): readonly ProxyRejection[] {
-  const found = details.flatMap((detail) => {
+  const found = details.slice(0, MAX_DETAILS).flatMap((detail) => {
     if (detail.type_url !== REJECTION_TYPE) return [];
     try {
-      const [of, resource, field, text] = decodeStrings(detail.value, 4);
+      const [of, resource, field, text] = decodeStrings(detail.value, 4).map((each) => each.slice(0, MAX_MESSAGE));
       return [{ type: of!, resource: resource!, field: field!, message: text! }];
     } catch {
       return [];

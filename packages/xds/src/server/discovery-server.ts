@@ -84,17 +84,24 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   const { metrics, now = Date.now, translations = [NODE_TRANSLATION], maxNodes = DEFAULT_MAX_NODES } = options;
   const log = options.log.get('upstream');
   const streams = new Set<NodeStream>();
-  const byProxy = new Map<string, ProxyResources>();
+  const byProxy = new Map<string, { readonly resources: ProxyResources; streams: number }>();
   let states: ReadonlyMap<string, ProxyState> | undefined;
   const counted = createServerStats(metrics, streams);
 
   function resourcesOf(proxy: string): ProxyResources {
-    let resources = byProxy.get(proxy);
-    if (!resources) {
-      byProxy.set(proxy, (resources = new ProxyResources()));
-      if (states) resources.update(states.get(proxy) ?? emptyState(proxy));
+    let known = byProxy.get(proxy);
+    if (!known) {
+      byProxy.set(proxy, (known = { resources: new ProxyResources(), streams: 0 }));
+      if (states) known.resources.update(states.get(proxy) ?? emptyState(proxy));
     }
-    return resources;
+    known.streams++;
+    return known.resources;
+  }
+
+  /** Forgets proxies that have no Gateway once no node uses their name: nodes choose it freely. */
+  function release(proxy: string): void {
+    const known = byProxy.get(proxy)!;
+    if (--known.streams === 0 && !states?.has(proxy)) byProxy.delete(proxy);
   }
 
   function open(call: Call, identity: NodeIdentity, isWorld: boolean): NodeStream {
@@ -128,6 +135,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     const close = (): void => {
       if (!stream || !streams.delete(stream)) return;
       stream.close();
+      release(stream.identity.proxy);
       const { id: node, proxy } = stream.identity;
       log.info({ node, proxy }, 'proxy disconnected');
       if (stream.rejected.size > 0) options.onRejections?.();
@@ -163,7 +171,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   return {
     update(next) {
       states = next;
-      for (const [proxy, resources] of byProxy) resources.update(next.get(proxy) ?? emptyState(proxy));
+      for (const [proxy, { resources }] of byProxy) resources.update(next.get(proxy) ?? emptyState(proxy));
       for (const stream of streams) stream.send();
     },
     proxies: () =>

@@ -46,6 +46,11 @@ interface Subscription {
   wasSent: boolean;
 }
 
+/** Most rejections that are kept of a node; further ones only make its state stale. */
+const MAX_REJECTIONS = 1000;
+/** Most characters of all names that a node subscribes to. */
+const MAX_NAMES_LENGTH = 16 * 1024 * 1024;
+
 /** The node asked for something that it must not have. */
 export class RefusedSubscription extends Error {}
 
@@ -65,6 +70,7 @@ export class NodeStream {
   readonly #parts: StreamParts;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #sent = new Map<Translation, ResourceSet>();
+  #namesLength = 0;
   #nonce = 0;
   #isSending = false;
   #isDue = false;
@@ -96,7 +102,7 @@ export class NodeStream {
     );
   }
 
-  /** Handles a request of the delta protocol. Throws `RefusedSubscription`. */
+  /** Handles a request of the delta protocol. Throws `RefusedSubscription`, and an `Error` for too many names. */
   receiveDelta(request: DeltaRequest): void {
     const { type_url: type, response_nonce: nonce = '', error_detail: error } = request;
     const { resource_names_subscribe: add = [], resource_names_unsubscribe: remove = [] } = request;
@@ -113,12 +119,12 @@ export class NodeStream {
         subscription.isWildcard = true;
         continue;
       }
-      subscription.names.add(name);
+      this.#addName(subscription, name);
       if (subscription.wasSent) subscription.again.add(name);
     }
     for (const name of remove) {
       if (name === '*') this.#endWildcard(subscription);
-      subscription.names.delete(name);
+      if (subscription.names.delete(name)) this.#namesLength -= name.length;
       subscription.again.delete(name);
       if (!subscription.isWildcard) subscription.known.delete(name);
     }
@@ -236,6 +242,14 @@ export class NodeStream {
     return subscription;
   }
 
+  #addName({ names }: Subscription, name: string): void {
+    if (names.has(name)) return;
+    this.#namesLength += name.length;
+    if (this.#namesLength > MAX_NAMES_LENGTH)
+      throw new Error(`the names of all subscriptions must have at most ${MAX_NAMES_LENGTH} characters`);
+    names.add(name);
+  }
+
   #endWildcard(subscription: Subscription): void {
     subscription.isWildcard = false;
     const { at, names } = subscription;
@@ -260,7 +274,8 @@ export class NodeStream {
     this.rejected.delete(idOf(''));
     if (error) {
       for (const rejection of rejectionsOf(error, subscription.type))
-        this.rejected.set(`${rejection.type} ${rejection.resource}`, rejection);
+        if (this.rejected.size < MAX_REJECTIONS)
+          this.rejected.set(`${rejection.type} ${rejection.resource}`, rejection);
     }
     if (this.pending === 0) {
       const set = this.#sent.get(subscription.translation);

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { TYPE } from '../../src/resources/index.ts';
+import { encodeStrings } from '../../src/protocol/wire.ts';
+import { NODE_TRANSLATION } from '../../src/server/translation.ts';
 import { startServer, until } from '../planes.ts';
 import { secret, service, startStates, upstream } from '../states.ts';
 import { NODE, openDelta } from './scripted-client.ts';
 
 const HOSTS = TYPE.virtualHost;
+const REJECTION = 'type.googleapis.com/edge_gateway.config.v1.Rejection';
 const nameOf = (name: string) => `listener-::-8080/gw-system.${name}`;
 
 describe('the delta protocol', () => {
@@ -231,5 +234,57 @@ describe('the delta protocol', () => {
     client.close();
     await until(() => server.server.proxies().length === 0, 'gone');
     expect(server.server.rejections()).to.deep.equal([]);
+  });
+
+  it('forgets names of proxies without a Gateway when their last node is gone', async () => {
+    let created = 0;
+    const create = () => (created++, NODE_TRANSLATION.create());
+    const counting = await startServer({ translations: [{ ...NODE_TRANSLATION, create }] });
+    counting.publish(states.current());
+    for (const [proxy, expected] of [
+      ['invented', 1],
+      ['invented', 2],
+      ['gateway-proxy', 3],
+      ['gateway-proxy', 3],
+    ] as const) {
+      const each = openDelta(counting.port);
+      each.send({ node: { id: 'x', cluster: proxy }, type_url: HOSTS });
+      await each.response(0);
+      each.close();
+      await until(() => counting.server.proxies().length === 0, 'gone');
+      expect(created, proxy).to.equal(expected);
+    }
+    counting.close();
+  });
+
+  it('rejects names of subscriptions beyond 16 Mi characters', async () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(7 * 1024 * 1024)) as [string, string, string];
+    client.send({ node: NODE, type_url: HOSTS, resource_names_subscribe: ['x', a] });
+    client.send({ type_url: HOSTS, resource_names_subscribe: [a, b] });
+    client.send({ type_url: HOSTS, resource_names_unsubscribe: [a] });
+    client.send({ type_url: TYPE.upstream, resource_names_subscribe: [c] });
+    await until(() => client.responses.some(({ type_url }) => type_url === TYPE.upstream), 'a response');
+    client.send({ type_url: HOSTS, resource_names_subscribe: [a] });
+    const { code, details } = await client.ended();
+    expect([code, details]).to.deep.equal([3, 'the names of all subscriptions must have at most 16777216 characters']);
+  });
+
+  it('keeps a limited number of rejections, with limited texts', async () => {
+    const value = (resource: string) => encodeStrings([HOSTS, resource, 'f', 'm'.repeat(5000)]);
+    client.send({ node: NODE, type_url: HOSTS, resource_names_subscribe: [nameOf('a')] });
+    for (let i = 0; i < 60; i++) {
+      const { nonce } = await client.response(i);
+      const details = Array.from({ length: 100 }, (_, k) => ({ type_url: REJECTION, value: value(`${i}-${k}`) }));
+      client.send({
+        type_url: HOSTS,
+        response_nonce: nonce,
+        error_detail: { code: 3, message: 'no', details },
+        resource_names_subscribe: [nameOf('a')],
+      });
+    }
+    await client.response(60);
+    const rejections = server.server.rejections();
+    expect(rejections).to.have.length(1000);
+    expect(rejections[0]!.rejection.message).to.have.length(1000);
   });
 });

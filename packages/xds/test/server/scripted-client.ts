@@ -16,7 +16,10 @@ type Method = 'DeltaAggregatedResources' | 'StreamAggregatedResources';
 
 /** A client that does what a test says, and nothing else. */
 function open<Request extends object, Response>(port: number, method: Method) {
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.max_receive_message_length': -1,
+  });
   const { path, requestSerialize, responseDeserialize } = AggregatedDiscovery[method]!;
   const stream: ClientDuplexStream<Request, Response> = client.makeBidiStreamRequest(
     path,
