@@ -185,7 +185,7 @@ function __gatewayctl_names
         set -a args $words[$i] $words[(math $i + 1)]
     end
   end
-  $words[1] get $argv[1] -o name $args 2>/dev/null | string replace -rf '^.*/([a-zA-Z0-9][a-zA-Z0-9._-]*)\$' '$1'
+  $words[1] get $argv[1] -o name $args 2>/dev/null | string replace -rf '^.*/([a-zA-Z0-9][a-zA-Z0-9._-]*)$' '$1'
 end
 function __gatewayctl
   set -l words (commandline -opc)
