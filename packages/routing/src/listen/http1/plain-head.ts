@@ -63,10 +63,12 @@ export class PlainHeadReader {
   /** Returns the head at `start`, if all of it is within the buffer and in the plain grammar. */
   read(buffer: Buffer, start: number, end: number): PlainHead | undefined {
     const { maxHeadBytes, maxTargetBytes, maxBodyBytes } = this.#rules;
-    const text = buffer.toString('latin1', start, Math.min(end, start + maxHeadBytes));
+    let text = buffer.toString('latin1', start, Math.min(end, start + maxHeadBytes));
     const lineEnd = text.indexOf('\r\n');
     const headEnd = text.indexOf('\r\n\r\n', lineEnd);
     if (headEnd <= lineEnd || lineEnd < 0) return undefined;
+    // What is cut out of a string, such as the remembered lines, keeps all of it in memory: here, the body.
+    if (text.length > headEnd + 4) text = buffer.toString('latin1', start, start + headEnd + 4);
     const methodEnd = text.indexOf(' ');
     const targetEnd = lineEnd - VERSION.length;
     if (methodEnd >= targetEnd || !text.startsWith(VERSION, targetEnd)) return undefined;

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { DEFAULT_LIMITS, type ListenLimits } from '../../../src/listen/limits.ts';
 import { PlainHeadReader, type PlainHead } from '../../../src/listen/http1/plain-head.ts';
@@ -20,6 +22,22 @@ describe('heads of plain requests', () => {
       keepAlive: true,
       bodyStart: HEAD.length + 21,
     });
+  });
+
+  it('keeps no body in memory with the remembered headers', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const body = 'b'.repeat(50_000);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const readers = Array.from({ length: 400 }, (_, i) => {
+      const bytes = Buffer.from(`${HEAD}X-Id: ${i}\r\nContent-Length: ${body.length}\r\n\r\n${body}`, 'latin1');
+      const reader = new PlainHeadReader(DEFAULT_LIMITS);
+      expect(reader.read(bytes, 0, bytes.length)).to.include({ contentLength: body.length });
+      return reader;
+    });
+    collect();
+    expect((process.memoryUsage().heapUsed - before) / readers.length).to.be.lessThan(20_000);
   });
 
   it('starts at the given offset', () => {
