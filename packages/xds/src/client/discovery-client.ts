@@ -163,7 +163,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       const to = unanswered;
       unanswered = [];
       if (!applied.later) return settle(applied.failed, to);
-      void applied.later.then((found) => settle([...applied.failed, ...found], to));
+      const failed = (error: Error): void => end(`update failed: ${error.message}`);
+      void applied.later.then((found) => settle([...applied.failed, ...found], to)).catch(failed);
       return undefined;
     };
 
@@ -178,8 +179,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       if (!isOver) options.onAccepted?.(found);
     };
 
-    opened.on('data', (response: DeltaResponse) => {
-      if (isOver) return undefined;
+    const receive = (response: DeltaResponse): void => {
       clearTimeout(timer);
       const { type_url: type, nonce, resources, removed_resources: removed } = response;
       if (!stats.has(type)) return undefined;
@@ -204,6 +204,17 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       answer(rejections);
       options.onAccepted?.(rejections);
       return undefined;
+    };
+
+    opened.on('data', (response: DeltaResponse) => {
+      if (isOver) return;
+      try {
+        receive(response);
+      } catch (error) {
+        const { message } = error as Error;
+        log.error({ reason: message }, 'response rejected');
+        end('response rejected');
+      }
     });
     // The status follows.
     opened.on('error', () => {});

@@ -25,7 +25,8 @@ export function applyReceived(decoder: StateDecoder, apply: ApplyState): Applied
     return { failed: [...state.rejections, ...failed], ...(later && { later }) };
   } catch (error) {
     decoder.discard();
-    apply(decoder.build());
+    // Without one, nothing is served: a proxy without listeners must not look ready.
+    if (decoder.hasAccepted) apply(decoder.build());
     throw error;
   }
 }

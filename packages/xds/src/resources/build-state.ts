@@ -1,3 +1,4 @@
+import { freezeDeep } from '@edge-gateway/core';
 import type {
   Endpoint,
   Listener,
@@ -82,7 +83,7 @@ export function buildState(
         const found = bodyOf(type, part);
         if (!found) {
           rejections.push({ type: TYPE.virtualHost, resource: name, field, message: `${part} is missing` });
-          return known;
+          return known ?? replacementOf(name, body);
         }
         parts.push(found);
       }
@@ -191,6 +192,22 @@ export function buildState(
     },
     rejections,
   };
+}
+
+/** A host that responds with 500 in place of one that cannot be built: its requests must not get to a host for all domains. */
+function replacementOf(name: string, body: Body): BuiltHost {
+  const { listener, ...rest } = body;
+  const route = {
+    name: `${name}-rejected`,
+    logName: '',
+    matchers: [{ prefix: '/' }],
+    options: {},
+    action: { type: 'direct', status: 500, body: '' },
+    source: { kind: 'VirtualService', ...(body['virtualService'] as object | undefined) },
+  };
+  const none = { options: {}, authConfigs: [], rateLimitConfigs: [], graphqlApis: [] };
+  const host = freezeDeep({ ...rest, ...none, routes: [route] }) as unknown as VirtualHost;
+  return { listener: listener as string, body: {}, nested: [], host };
 }
 
 const EMPTY = {

@@ -30,6 +30,8 @@ export interface StateDecoder {
   build(without?: readonly ProxyRejection[]): DecodedState;
   /** Makes what `build` returned last the accepted state. */
   accept(): void;
+  /** False before `accept` was called. */
+  readonly hasAccepted: boolean;
   /** Forgets what was received since the accepted state. */
   discard(): void;
   /** Returns the resources of the accepted state. */
@@ -125,6 +127,9 @@ export function createStateDecoder(): StateDecoder {
     },
     accept() {
       accepted = built ?? accepted;
+    },
+    get hasAccepted() {
+      return accepted !== undefined;
     },
     discard() {
       built = accepted;

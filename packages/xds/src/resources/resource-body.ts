@@ -16,7 +16,7 @@ export class InvalidField extends Error {
   }
 }
 
-type Expected = 'string' | 'number' | 'boolean' | 'object' | 'list';
+type Expected = 'string' | 'number' | 'boolean' | 'object' | 'list' | 'list of strings' | 'list of objects';
 
 const NAME = { name: 'string' } as const;
 const REF = { ref: 'object', spec: 'object' } as const;
@@ -36,12 +36,12 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
   [TYPE.virtualHost]: {
     ...NAME,
     listener: 'string',
-    domains: 'list',
+    domains: 'list of strings',
     options: 'object',
-    routes: 'list',
-    authConfigs: 'list',
-    rateLimitConfigs: 'list',
-    graphqlApis: 'list',
+    routes: 'list of objects',
+    authConfigs: 'list of strings',
+    rateLimitConfigs: 'list of strings',
+    graphqlApis: 'list of strings',
   },
   [TYPE.upstream]: { ...NAME, ...REF, tls: 'boolean' },
   [TYPE.endpointSet]: { endpoints: 'list' },
@@ -50,7 +50,13 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
   [TYPE.graphqlApi]: REF,
   [TYPE.secret]: { data: 'object' },
   [TYPE.settings]: { requireRbac: 'boolean' },
-  [TYPE.snapshot]: { proxy: 'string', version: 'string', listeners: 'list', unserved: 'list', versions: 'object' },
+  [TYPE.snapshot]: {
+    proxy: 'string',
+    version: 'string',
+    listeners: 'list of strings',
+    unserved: 'list of objects',
+    versions: 'object',
+  },
 };
 
 /** Which members of a body readers compare by identity, besides the body itself. */
@@ -78,8 +84,8 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 export function readBody(type: string, value: Uint8Array, before: Body | undefined): Body {
   const body = parse(value);
   for (const [field, expected] of Object.entries(FIELDS[type] ?? {})) {
-    const found = typeNameOf(body[field]);
-    if (found !== expected) throw new InvalidField(field, `must be a ${expected}, not ${found}`);
+    if (!isOf(body[field], expected))
+      throw new InvalidField(field, `must be a ${expected}, not ${shownType(body[field])}`);
   }
   return freezeDeep(keep(body, before, SHAPES[type] ?? VALUE) as Body);
 }
@@ -94,6 +100,16 @@ function parse(value: Uint8Array): Record<string, unknown> {
   }
   if (typeNameOf(body) !== 'object') throw new InvalidField('', 'the content is not an object');
   return body as Record<string, unknown>;
+}
+
+function isOf(value: unknown, expected: Expected): boolean {
+  const [type, element] = expected.split(' of ') as [string, string | undefined];
+  if (typeNameOf(value) !== type) return false;
+  return element === undefined || (value as unknown[]).every((each) => `${typeNameOf(each)}s` === element);
+}
+
+function shownType(value: unknown): string {
+  return Array.isArray(value) ? `a list of ${[...new Set(value.map(typeNameOf))].join(', ')}` : typeNameOf(value);
 }
 
 function typeNameOf(value: unknown): string {

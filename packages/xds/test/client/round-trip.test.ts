@@ -45,6 +45,26 @@ describe('two planes', () => {
     expect(proxy.applied).to.have.length(1);
   });
 
+  it('apply nothing if the first state cannot be served, and go on', async () => {
+    let isBroken = true;
+    const states: string[] = [];
+    connect([server.port], {
+      apply({ snapshot }) {
+        states.push(snapshot.version);
+        if (isBroken) throw new Error('no memory');
+        return { failed: [] };
+      },
+    });
+    publish();
+    await until(
+      () => server.server.proxies().some(({ nack }) => nack?.message === 'no memory') || states.length > 1,
+      'tried',
+    );
+    isBroken = false;
+    await until(() => server.server.proxies()[0]?.current === true, 'acknowledged');
+    expect(new Set(states)).to.deep.equal(new Set([version()]));
+  });
+
   it('send nothing before the first state', async () => {
     const proxy = connect();
     await until(() => server.server.proxies().length === 1, 'connected');

@@ -243,7 +243,13 @@ describe('states that cannot be used', () => {
       'a field of another type',
       textOf({ name: 'x', listener: 'l', domains: {} }),
       'domains',
-      'must be a list, not object',
+      'must be a list of strings, not object',
+    ],
+    [
+      'a list with other elements',
+      textOf({ name: 'x', listener: 'l', domains: ['a', null, 1] }),
+      'domains',
+      'must be a list of strings, not a list of string, missing, number',
     ],
   ] as const) {
     it(`keep the last version of a virtual host after ${what}, and apply the others`, () => {
@@ -278,6 +284,37 @@ describe('states that cannot be used', () => {
     expect(decoder.versions(TYPE.virtualHost)).to.have.all.keys(name, rejected.resource);
   });
 
+  it('respond with 500 for a virtual host that lacks a part and has no earlier version', () => {
+    const decoder = createStateDecoder();
+    const encoded = createStateEncoder().encode(states.current());
+    const auth = 'gw-system.keys';
+    transfer(encoded, decoder);
+    decoder.remove(TYPE.authConfig, auth);
+    for (let i = 0; i < 2; i++) {
+      const state = decoder.build();
+      expect(state.rejections).to.deep.equal([
+        {
+          type: TYPE.virtualHost,
+          resource: 'listener-::-8080/gw-system.b',
+          field: 'authConfigs',
+          message: `${auth} is missing`,
+        },
+      ]);
+      const { domains, options, routes } = state.snapshot.listeners[0]!.virtualHosts[1]!;
+      expect([domains, options]).to.deep.equal([['b.example'], {}]);
+      expect(routes.map(({ matchers, action }) => [matchers, action])).to.deep.equal([
+        [[{ prefix: '/' }], { type: 'direct', status: 500, body: '' }],
+      ]);
+      expect(bodyOf(state, 'a')).to.equal('one');
+      decoder.accept();
+    }
+    const { version, value } = encoded.types.get(TYPE.authConfig)!.byName.get(auth)!;
+    decoder.receive({ type: TYPE.authConfig, name: auth, version, value });
+    const repaired = decoder.build();
+    expect(repaired.rejections).to.deep.equal([]);
+    expect(bodyOf(repaired, 'b')).to.equal('two');
+  });
+
   it('are not complete before everything that the snapshot names has arrived', () => {
     const decoder = createStateDecoder();
     const { types } = createStateEncoder().encode(states.current());
@@ -301,7 +338,7 @@ describe('states that cannot be used', () => {
       ['listener-::-8080/gw-system.b', 'authConfigs'],
     ]);
     expect(snapshot.upstreams).to.deep.equal([]);
-    expect(snapshot.listeners[0]!.virtualHosts.map((host) => host.name)).to.deep.equal(['gw-system.a']);
+    expect([bodyOf({ snapshot }, 'a'), bodyOf({ snapshot }, 'b')]).to.deep.equal(['one', '']);
   });
 
   it('are forgotten when a connection ends before they are complete', () => {
