@@ -87,7 +87,9 @@ async function* decoded(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     rest = text.slice(end);
     const groups = text.slice(0, end);
     if (!GROUPS.test(groups)) throw routingError('ERR_ROUTING_GRPC_WEB');
-    for (const [part] of groups.matchAll(PARTS)) yield decodePart(part);
+    // One chunk for all parts: a client could pad each byte.
+    const parts = Array.from(groups.matchAll(PARTS), ([part]) => decodePart(part));
+    if (parts.length > 0) yield Buffer.concat(parts);
   }
   if (rest !== '') throw routingError('ERR_ROUTING_GRPC_WEB');
 }
