@@ -81,7 +81,9 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
 
   cancel(user: ChannelUser): void {
     const index = this.#waiting.indexOf(user);
-    if (index >= 0) this.#take(index);
+    if (index < 0) return;
+    this.#take(index);
+    if (this.#closing) this.#drainUnneeded();
   }
 
   connected(): void {
@@ -143,9 +145,13 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
     this.#closing = true;
     return new Promise((resolve) => {
       this.#whenEmpty = resolve;
-      if (this.#waiting.length === 0) for (const session of this.#sessions) session.drain();
+      this.#drainUnneeded();
       if (this.#open === 0) resolve();
     });
+  }
+
+  #drainUnneeded(): void {
+    if (this.#waiting.length === 0) for (const session of this.#sessions) session.drain();
   }
 
   /** Number of requests that a connection serves as soon as it is open. */

@@ -11,6 +11,9 @@ import { createClientSession } from './client-session.ts';
 import { sessionError, type Goaway } from './stream-errors.ts';
 import { UpstreamStream, type StreamSession } from './upstream-stream.ts';
 
+/** Maximum time that a peer has to end its side of a connection that is being closed, in milliseconds. */
+const CLOSE_MS = 1000;
+
 /** Why a session could not be used. */
 export interface SessionFailure {
   readonly error: Error;
@@ -57,6 +60,7 @@ export class Http2Session implements StreamSession {
   #isClosed = false;
   #maxStreams: number;
   #settingsTimer: NodeJS.Timeout | undefined;
+  #closeTimer: NodeJS.Timeout | undefined;
   readonly #received = { read: 0, written: 0 };
   readonly #unflushed: UpstreamStream[] = [];
 
@@ -117,9 +121,12 @@ export class Http2Session implements StreamSession {
   /** Opens no further streams, and closes the connection after the last one. */
   drain(): void {
     this.#stopStreams();
-    if (this.active > 0 || this.#isClosed) return;
-    this.#session?.close();
-    if (!this.#session) this.#end(undefined);
+    if (this.active > 0 || this.#isClosed || this.#closeTimer) return;
+    if (!this.#session) return this.#end(undefined);
+    if (!this.isReady) return this.#session.destroy();
+    this.#session.close();
+    // A peer that does not end its side is not waited for.
+    this.#closeTimer = setTimeout(() => this.#socket!.destroy(), CLOSE_MS);
   }
 
   protocolViolated(): void {
@@ -194,6 +201,7 @@ export class Http2Session implements StreamSession {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#settingsTimer);
+    clearTimeout(this.#closeTimer);
     this.#idle.stop();
     this.#stopStreams();
     if (this.#socket) {

@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer, type ServerOpts, type Socket } from 'node:net';
 import { fields as pairs, FLAG, frame as rawFrame, FRAME, uint32 } from '../../listen/http2/frames.ts';
 import { listen, whenDone } from '../../forward/harness.ts';
 
@@ -46,9 +46,10 @@ export interface FrameUpstream {
 export async function frameUpstream(
   respond: (socket: Socket, id: number, upstream: FrameUpstream) => void,
   settings = frame(FRAME.settings, 0, 0),
+  options: ServerOpts = {},
 ): Promise<FrameUpstream> {
   const upstream: FrameUpstream = { port: 0, received: [], sockets: new Set(), connections: 0 };
-  const server = createServer((socket) => {
+  const server = createServer(options, (socket) => {
     upstream.connections++;
     upstream.sockets.add(socket);
     socket.setNoDelay(true);

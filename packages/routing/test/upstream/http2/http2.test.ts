@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { compileRetries } from '@edge-gateway/core';
 import { closeAll, get, until } from '../../forward/harness.ts';
+import { FRAME } from '../../listen/http2/frames.ts';
+import { frame, frameUpstream, lastHead } from './frames.ts';
 import { bodyOf, http2Gateway, http2Upstream } from './servers.ts';
 
 describe('an upstream over HTTP/2', () => {
@@ -335,6 +338,35 @@ describe('an upstream over HTTP/2', () => {
     expect((await res).body).to.equal('late');
     await closed;
     await until(() => upstream.sessions.size === 0, 'the end of the connection');
+  });
+
+  describe('is closed although its server never ends the connection', () => {
+    const spec = { connectionConfig: { connectTimeout: '3600s' } };
+    const respond = (socket: Socket, id: number): void => void socket.write(lastHead(id, ':status', '200'));
+
+    it('after a response', async () => {
+      const upstream = await frameUpstream(respond, frame(FRAME.settings, 0, 0), { allowHalfOpen: true });
+      const gw = await http2Gateway(upstream.port, spec);
+      expect((await get(gw.url)).status).to.equal(200);
+      await gw.upstreams.close();
+      expect(gw.stat('upstream_cx_active')).to.equal(0);
+    });
+
+    for (const order of ['before', 'after'] as const) {
+      it(`without settings, with a request that ends ${order} the close`, async () => {
+        const upstream = await frameUpstream(respond, Buffer.alloc(0), { allowHalfOpen: true });
+        const gw = await http2Gateway(upstream.port, spec);
+        const client = request(gw.url).on('error', () => {});
+        client.end();
+        await until(() => upstream.connections === 1, 'the connection');
+        const isWaiting = (): boolean => gw.stat('upstream_rq_pending_active') === 1;
+        expect(isWaiting()).to.equal(true);
+        const closed = order === 'after' ? gw.upstreams.close() : undefined;
+        client.destroy();
+        await until(() => !isWaiting(), 'the end of the request');
+        await (closed ?? gw.upstreams.close());
+      });
+    }
   });
 
   it('forwards interim responses', async () => {
