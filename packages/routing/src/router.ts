@@ -88,6 +88,7 @@ export interface Router extends Handler {
   /** Returns what of the changed parts cannot be compiled; it responds with 500. */
   apply(snapshot: Snapshot): readonly CompileFailure[];
   listener(name: string): Handler;
+  /** Serves WebSockets, and CONNECT requests: `server.on('upgrade', router.upgrade).on('connect', router.upgrade)`. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Writes the access log of a listener for a request that was rejected before the router. */
   logRefused(listener: string, record: RequestRecord): void;
@@ -203,8 +204,12 @@ export function createRouter(options: RouterOptions = {}): Router {
       table.drain();
       webSockets.closeAll();
     },
-    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) =>
-      serving.upgrade(own, { req, socket, head }, EMBEDDED),
+    upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void {
+      const problem = compatibilityProblem(req);
+      // A server of `node:http2` passes a response instead of a socket.
+      if (problem) (socket as unknown as ServerResponse).writeHead(problem.status).end();
+      else serving.upgrade(own, { req, socket, head }, EMBEDDED);
+    },
     async close(): Promise<void> {
       await table.close();
       processing.close();

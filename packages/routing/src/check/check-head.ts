@@ -62,6 +62,16 @@ export function asksForTunnel({ method }: Pick<IncomingMessage, 'method'>): bool
   return method === 'CONNECT';
 }
 
+/** The authority of a tunnel is its target: `Host` may lack the port. */
+export function tunnelHead<T extends IncomingMessage>(req: T): T {
+  const target = req.url ?? '';
+  req.headers.host = target;
+  req.rawHeaders = req.rawHeaders.map((text, i, all) =>
+    i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text,
+  );
+  return req;
+}
+
 /** 16 bytes in base64 (RFC 6455 §4.1). */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
 

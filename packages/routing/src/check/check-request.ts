@@ -193,6 +193,16 @@ function checkTunnel({ method }: RequestHead, scan: HeaderScan): Refusal | undef
   return hasBody ? refusal('ERR_ROUTING_BAD_FRAMING', { detail: 'CONNECT with a body' }) : undefined;
 }
 
+/**
+ * Returns why a CONNECT request must not be served, or `undefined`. Listeners check it with the rest of the head; in a user's own server nothing
+ * else does.
+ */
+export function checkOwnTunnel(head: RequestHead): Refusal | undefined {
+  const scan = scanHeaders(head.rawHeaders);
+  if (head.httpVersion !== '1.1' && !head.isHttp2) return refusal('ERR_ROUTING_VERSION', { detail: head.httpVersion });
+  return checkDuplicates(head, scan) ?? checkAuthority(head.url ?? '', scan) ?? checkTunnel(head, scan);
+}
+
 function checkNames(_head: RequestHead, scan: HeaderScan, rules: RequestRules): Refusal | undefined {
   if (!rules.refuseUnderscores || scan.underscore === undefined) return undefined;
   return refusal('ERR_ROUTING_UNDERSCORE', { detail: scan.underscore });

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
-import { SERVER_OPTIONS, asksForTunnel, checkHead, isServerWide } from '../check/check-head.ts';
+import { SERVER_OPTIONS, asksForTunnel, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { checkSyntax } from '../check/check-syntax.ts';
 import type { Http2Exchange, Http2Serve } from './http2/http2-connection.ts';
@@ -120,7 +120,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     if (refused) return refuse.stream(exchange, refused);
     exchange.handled = true;
     const socket = new UpgradeStream(req, res as unknown as Http2Response);
-    upgradeTo(serve!.bind(handler), [tunnelHead(req), socket, NO_BYTES]);
+    upgradeTo(serve!.bind(handler), [asksForTunnel(req) ? tunnelHead(req) : req, socket, NO_BYTES]);
   }
 
   const http2: Http2Serve = {
@@ -209,17 +209,6 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
       refuse.socket(parts[1], refusal('ERR_ROUTING_HANDLER', { detail }), parts[0]);
     }
   }
-}
-
-/** The authority of a tunnel is its target: `Host` may lack the port. */
-function tunnelHead<T extends IncomingMessage>(req: T): T {
-  if (!asksForTunnel(req)) return req;
-  const target = req.url ?? '';
-  req.headers.host = target;
-  req.rawHeaders = req.rawHeaders.map((text, i, all) =>
-    i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host' ? target : text,
-  );
-  return req;
 }
 
 /** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */

@@ -6,6 +6,7 @@ import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
 import { asksForTunnel, checkOwnUpgrade } from '../check/check-head.ts';
+import { checkOwnTunnel } from '../check/check-request.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import { idleLimitOf, suspendIdleTimeout } from '../listen/connection.ts';
 import { DEFAULT_LIMITS } from '../listen/limits.ts';
@@ -79,7 +80,7 @@ function limitStream(request: RoutedRequest, policy: StreamPolicy): void {
 /** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */
 export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
   const kind = asksForTunnel(request.req) ? 'connect' : 'websocket';
-  const refused = kind === 'connect' ? undefined : checkOwnUpgrade(request.req);
+  const refused = kind === 'connect' ? checkOwnTunnel(request.req) : checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);
   const upgrade = { socket, head };
   const upstream = prepare(request, target, kind);
