@@ -12,7 +12,7 @@ import {
   type SnapshotUpstream,
   type TcpHost,
 } from '@edge-gateway/core';
-import { createListeners, createRouter, type ListenLimits, type Listeners } from '../../src/index.ts';
+import { createListeners, createRouter, type ListenLimits, type Listeners, type Router } from '../../src/index.ts';
 import { LISTENER, snapshotOf, upstreamOf } from '../snapshots.ts';
 
 const closers: (() => unknown)[] = [];
@@ -46,6 +46,7 @@ export function tcpPart(host: Partial<TcpHost> = {}, match: Partial<ConnectionMa
 export interface TcpGateway {
   readonly port: number;
   readonly context: Context;
+  readonly router: Router;
   readonly listeners: Listeners;
   /** The lines of the access log. */
   log(): string[];
@@ -60,7 +61,7 @@ const FORMAT =
 export async function tcpGateway(
   parts: readonly ListenerPart[],
   upstreams: readonly SnapshotUpstream[],
-  given: { context?: Context; listener?: Partial<Listener>; limits?: Partial<ListenLimits> } = {},
+  given: { context?: Context; listener?: Partial<Listener>; limits?: Partial<ListenLimits>; format?: string } = {},
 ): Promise<TcpGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'tcp-'));
   const path = join(folder, 'log');
@@ -71,7 +72,7 @@ export async function tcpGateway(
   whenDone(() => router.close());
   whenDone(() => listeners.close());
   const options = {
-    accessLoggingService: { accessLog: [{ fileSink: { path, stringFormat: FORMAT } }] },
+    accessLoggingService: { accessLog: [{ fileSink: { path, stringFormat: given.format ?? FORMAT } }] },
     ...given.listener?.options,
   };
   async function apply(now: readonly ListenerPart[], served: readonly SnapshotUpstream[]): Promise<void> {
@@ -84,6 +85,7 @@ export async function tcpGateway(
   return {
     port: listeners.addresses().find(({ name }) => name === LISTENER)!.port,
     context,
+    router,
     listeners,
     log: () => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []),
     stat(name) {

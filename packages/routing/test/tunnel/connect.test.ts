@@ -12,6 +12,7 @@ import {
   tcpServer,
   tunnelGateway,
   type End,
+  type TunnelGateway,
 } from './gateway.ts';
 
 /** Repeats what it receives, in capitals, and says goodbye after the end. */
@@ -180,6 +181,14 @@ describe('CONNECT', () => {
         await until(() => client.text() === 'who?' && client.ended());
       });
 
+      it('passes on a redirect of a proxy, which opens no tunnel', async () => {
+        const { port } = await http1Proxy('HTTP/1.1 302 Found\r\nlocation: /login\r\ncontent-length: 0\r\n\r\n');
+        const gateway = await tunnelGateway({ port, routes: [FORWARDED] });
+        const client = await request(gateway.port);
+        expect(client.status).to.equal(302);
+        await until(() => client.ended());
+      });
+
       it('passes on the response of a proxy over HTTP/2 that refuses', async () => {
         const { port } = await http2Proxy((stream) => {
           stream.respond({ ':status': 403, 'content-length': 2 });
@@ -205,11 +214,50 @@ describe('CONNECT', () => {
         const broken = await tcpServer(({ socket }) => socket.write('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
         const gateway = await tunnelGateway({ port: broken.port, routes: [FORWARDED] });
         expect((await request(gateway.port)).status).to.equal(502);
+        await until(() => gateway.stat('cluster.up_gw-system.upstream_cx_active') === 0);
         const silent = await tcpServer();
         const options = { upgrades: [{ connect: {} }], timeout: '0.05s' };
         const slow = await tunnelGateway({ port: silent.port, routes: [connectRoute(options)] });
         expect((await request(slow.port)).status).to.equal(504);
         await until(() => silent.ends.every(({ closed, ended }) => closed || ended));
+      });
+
+      it('is not limited by the timeout of the route once it is open', async () => {
+        const opening = await tcpServer(({ socket }) =>
+          socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n')),
+        );
+        const silent = await tcpServer();
+        const timeout = '0.1s';
+        const open: TunnelGateway[] = [
+          await tunnelGateway({
+            port: opening.port,
+            routes: [connectRoute({ upgrades: [{ connectTerminate: {} }], timeout })],
+          }),
+          await tunnelGateway({ port: opening.port, routes: [connectRoute({ upgrades: [{ connect: {} }], timeout })] }),
+        ];
+        const clients = await Promise.all(open.map((gateway) => request(gateway.port)));
+        const late = await tunnelGateway({
+          port: silent.port,
+          routes: [connectRoute({ upgrades: [{ connect: {} }], timeout })],
+        });
+        // Its timeout is later than those of the open tunnels.
+        expect((await request(late.port)).status).to.equal(504);
+        for (const client of clients) {
+          expect(client.status).to.equal(200);
+          expect(client.closed()).to.equal(false);
+          client.write('still');
+        }
+        await until(() => opening.ends.every(({ text }) => text.endsWith('still')));
+      });
+
+      it('lets the upstream end first', async () => {
+        const { port, ends } = await tcpServer(({ socket }) => socket.end('BYE'));
+        const gateway = await tunnelGateway({ port });
+        const client = await request(gateway.port);
+        await until(() => client.text() === 'BYE' && client.ended());
+        client.write('late');
+        client.end();
+        await until(() => ends[0]!.text === 'late' && ends[0]!.ended);
       });
 
       it('is rejected with 405 if no route matches it', async () => {

@@ -11,10 +11,13 @@ import { CONNECT_REQUEST, connectRoute, FORWARDED, http1Client, http1Request, TA
 /** Starts a server of `node:http` whose CONNECT requests a router serves, behind other handlers. */
 async function ownServer(port: number, routes: readonly Partial<Route>[], ...guards: readonly Handler[]) {
   const router = createRouter({ accessLog: 'none' });
-  const host = { ...hostOf(routes.map((route, i) => routeOf({ name: `route-${i}`, ...route }))), domains: [TARGET] };
+  const named = routes.map((route, i) => routeOf({ name: `route-${i}`, ...route }));
+  const host = { ...hostOf(named), domains: [TARGET] };
   router.apply(snapshotOf([host], [upstreamOf([endpointOf(port)])]));
   const handler = guards.length > 0 ? protect(...guards, router) : router;
-  const server = createServer(router).on('connect', handler.upgrade!).on('upgrade', handler.upgrade!);
+  const server = createServer((req, res) => router(req, res, () => res.destroy()))
+    .on('connect', handler.upgrade!)
+    .on('upgrade', handler.upgrade!);
   whenDone(async () => {
     server.closeAllConnections();
     server.close();

@@ -199,6 +199,27 @@ describe('states as resources', () => {
     expect(both!.parts![0]!.http!.virtualHosts[0]).to.equal(both!.virtualHosts[0]);
     transfer(encoder.encode({ ...rest, snapshot: given, secrets: new Map() }), decoder);
     expect(decoder.build().snapshot.listeners[0]).to.equal(both);
+    decoder.accept();
+    const ranged = { ...match, sourceRanges: [{ addressPrefix: '10.0.0.0', prefixLen: 8 }] };
+    const moved = [{ ...parts[0]!, match: ranged }, parts[1]!];
+    const changed = { ...given, listeners: [{ ...given.listeners[0]!, parts: moved }] };
+    transfer(encoder.encode({ ...rest, snapshot: changed }), decoder);
+    const [after] = decoder.build().snapshot.listeners;
+    expect(after!.parts![0]!.match).to.deep.equal(ranged);
+    expect(after!.parts![1]).to.equal(both!.parts![1]);
+  });
+
+  it('keep the order of virtual hosts, and follow them to another listener', () => {
+    const { snapshot, ...rest } = states.current();
+    const [listener] = snapshot.listeners;
+    const encoder = createStateEncoder();
+    const virtualHosts = listener!.virtualHosts.toReversed();
+    for (const name of [listener!.name, 'other']) {
+      const given = { ...snapshot, listeners: [{ ...listener!, name, virtualHosts }] };
+      const decoder = createStateDecoder();
+      transfer(encoder.encode({ ...rest, snapshot: given }), decoder);
+      expect(decoder.build().snapshot).to.deep.equal(given);
+    }
   });
 });
 
@@ -224,6 +245,10 @@ describe('states that cannot be used', () => {
   const bodyOf = ({ snapshot }: { snapshot: ReturnType<typeof states.snapshot> }, host: string) =>
     (snapshot.listeners[0]!.virtualHosts.find((each) => each.name === `gw-system.${host}`)?.routes[0]!.action as any)
       ?.body;
+
+  type Decoder = ReturnType<typeof createStateDecoder>;
+  const receive = (decoder: Decoder, version: string, value: Buffer): void =>
+    decoder.receive({ type: TYPE.virtualHost, name, version, value });
 
   function start() {
     const decoder = createStateDecoder();
@@ -341,11 +366,53 @@ describe('states that cannot be used', () => {
     expect([bodyOf({ snapshot }, 'a'), bodyOf({ snapshot }, 'b')]).to.deep.equal(['one', '']);
   });
 
+  it('keep the last version of what refers to something that is missing', () => {
+    const { decoder } = start();
+    const before = decoder.build();
+    decoder.remove(TYPE.endpointSet, 'up_gw-system');
+    decoder.remove(TYPE.authConfig, 'gw-system.keys');
+    const { snapshot, rejections } = decoder.build();
+    expect(rejections).to.have.length(2);
+    expect(snapshot.upstreams).to.deep.equal(before.snapshot.upstreams);
+    expect(snapshot.listeners).to.deep.equal(before.snapshot.listeners);
+  });
+
+  it('contain a virtual host that was rejected and has no earlier version: its routes return 500', () => {
+    const { decoder, encoder } = start();
+    states.source.set('c', service('c', 'new'));
+    transfer(encoder.encode(states.current()), decoder);
+    const resource = 'listener-::-8080/gw-system.c';
+    const state = decoder.build([{ type: TYPE.virtualHost, resource, field: '', message: 'x' }]);
+    expect(bodyOf(state, 'c')).to.equal('new');
+  });
+
+  for (const [what, end] of [
+    ['replaced by one that can be read', (decoder: Decoder, valid: Buffer) => receive(decoder, '2', valid)],
+    ['removed', (decoder: Decoder) => decoder.remove(TYPE.virtualHost, name)],
+  ] as const) {
+    it(`have no rejection of a resource that was ${what}`, () => {
+      const { decoder } = start();
+      const valid = Buffer.from(decoder.resources().find((each) => each.name === name)!.value);
+      receive(decoder, '1', Buffer.from('nonsense'));
+      expect(decoder.build().rejections).to.have.length(1);
+      end(decoder, valid);
+      expect(decoder.build().rejections).to.deep.equal([]);
+    });
+  }
+
   it('are forgotten when a connection ends before they are complete', () => {
     const { decoder, encoder } = start();
     states.source.set('a', service('a', 'changed'));
     transfer(encoder.encode(states.current()), decoder);
+    decoder.build();
     decoder.discard();
     expect(bodyOf(decoder.build(), 'a')).to.equal('one');
+    // The same state arrives again on the next connection.
+    const { types } = encoder.encode(states.current());
+    const [manifest] = types.get(TYPE.snapshot)!.byName.values();
+    decoder.receive({ type: TYPE.snapshot, ...manifest! });
+    expect(decoder.isComplete).to.equal(false);
+    transfer(encoder.encode(states.current()), decoder);
+    expect(decoder.isComplete).to.equal(true);
   });
 });

@@ -85,7 +85,7 @@ function bySource(candidates: readonly Candidate[], address: string): ListenerPa
   let best: ListenerPart | undefined;
   let length = -1;
   for (const { part, ranges } of candidates) {
-    if (ranges.length === 0 && length < 0) best ??= part;
+    if (ranges.length === 0) best ??= part;
     for (const range of ranges) {
       if (range.length <= length || !range.list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) continue;
       best = part;

@@ -52,12 +52,18 @@ describe('choosing the part of a connection', () => {
     expect(choose(undefined, '2001:db9::1')).to.equal('any');
     expect(choose('a', '10.2.0.1')).to.equal('named');
     expect(choose('a', '192.0.2.1')).to.equal(undefined);
+    const narrowFirst = chooser({
+      narrow: { sourceRanges: ranges('10.1.0.0/16') },
+      wide: { sourceRanges: ranges('10.0.0.0/8') },
+    });
+    expect(narrowFirst(undefined, '10.1.0.1')).to.equal('narrow');
   });
 
   it('passes clients through that offer only the listed cipher suites', () => {
     const choose = chooser({ legacy: { tls: true, passthroughCiphers: LEGACY }, modern: { tls: true } });
     expect(choose('a', '192.0.2.1', [0x002f, 0x000a])).to.equal('legacy');
-    expect(choose('a', '192.0.2.1', [0x002f, 0x00ff, 0x3a3a])).to.equal('legacy');
+    expect(choose('a', '192.0.2.1', [0x002f, 0x00ff, 0x5600, 0x3a3a])).to.equal('legacy');
+    expect(choose('a', '192.0.2.1', [0x002f, 0x3a4a])).to.equal('modern');
     expect(choose('a', '192.0.2.1', [0x002f, 0xc02f])).to.equal('modern');
     expect(chooser({ legacy: { tls: true, passthroughCiphers: LEGACY } })('a')).to.equal(undefined);
   });

@@ -18,8 +18,9 @@ const vector = (width: 1 | 2, bytes: Buffer): Buffer => {
 };
 const extension = (type: number, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0, type]), vector(2, content)]);
-const nameOf = (name: string | Buffer, type = 0): Buffer =>
-  extension(0, vector(2, Buffer.concat([Buffer.from([type]), vector(2, Buffer.from(name))])));
+const listOf = (name: string | Buffer, type = 0): Buffer =>
+  vector(2, Buffer.concat([Buffer.from([type]), vector(2, Buffer.from(name))]));
+const nameOf = (name: string | Buffer, type = 0): Buffer => extension(0, listOf(name, type));
 
 function message({ extensions, suites, session, compression }: Parts = {}): Buffer {
   const body = Buffer.concat([
@@ -85,6 +86,10 @@ describe('parsing a ClientHello', () => {
     'no compression method': [records(message({ compression: Buffer.alloc(0) })), 'invalid'],
     'an extension beyond the end': [records(message({ extensions: Buffer.from([0, 0, 0, 9, 1]) })), 'invalid'],
     'two server names': [records(message({ extensions: Buffer.concat([nameOf('a'), nameOf('b')]) })), 'invalid'],
+    'bytes behind the list of names': [
+      records(message({ extensions: extension(0, Buffer.concat([listOf('a'), Buffer.of(0)])) })),
+      'invalid',
+    ],
     'an empty server name': [records(message({ extensions: nameOf('') })), 'invalid'],
     'a name of another type': [records(message({ extensions: nameOf('a', 1) })), 'invalid'],
     'a name with a zero byte': [records(message({ extensions: nameOf('a\0b') })), 'invalid'],
@@ -103,6 +108,12 @@ describe('parsing a ClientHello', () => {
   it('ends after a bounded number of bytes', () => {
     const endless = records(Buffer.concat([Buffer.from([1, 0, 0x3f, 0xf0]), Buffer.alloc(16_000)]), 1);
     expect(parseClientHello(endless.subarray(0, 18_433))?.type).to.equal('tooLarge');
+    const inOneRecord = Buffer.concat([
+      records(Buffer.concat([Buffer.from([1, 0, 0x3f, 0xf0]), Buffer.alloc(2_496)]), 1),
+      Buffer.from([22, 3, 1, 0x40, 0]),
+      Buffer.alloc(4_000),
+    ]);
+    expect(parseClientHello(inOneRecord)?.type).to.equal('tooLarge');
   });
 
   it('never throws', () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
-import { answerOf } from './client.ts';
+import { answerOf, type Http2Asked } from './client.ts';
 import { FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
 import { echo, http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 
@@ -147,6 +147,16 @@ describe('HTTP/2 clients', () => {
       const { body } = await (await client()).ask('/', { method: 'POST', body: 'hello', trailers: { 'x-sum': '1' } });
       expect(seenOf(body).rawTrailers).to.deep.equal([]);
       expect(seenOf(body).body).to.equal('hello');
+    });
+
+    it('may have as many bytes and trailers as the limits allow, and no more', async () => {
+      const { client } = await start({ limits: { maxBodyBytes: 5, maxHeaders: 20 } });
+      const trailers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, '1']));
+      const statusOf = async (asked: Http2Asked): Promise<number> =>
+        (await (await client()).ask('/', { method: 'POST', ...asked })).status;
+      expect(await statusOf({ body: '12345', trailers: trailers(20) })).to.equal(200);
+      expect(await statusOf({ body: '123456' })).to.equal(413);
+      expect(await statusOf({ body: '1', trailers: trailers(21) })).to.equal(431);
     });
 
     it('stream large bodies in both directions', async () => {

@@ -47,6 +47,7 @@ const VALID: Record<string, [Buffer, object]> = {
 };
 
 const INVALID: Record<string, [Buffer, string]> = {
+  'addresses without ports': [binary(0x21, 0x11, V4.subarray(0, 8)), 'the addresses are incomplete'],
   'another protocol': [GET, 'no PROXY header'],
   'a signature that breaks off': [Buffer.concat([SIGNATURE.subarray(0, 8), GET]), 'no PROXY header'],
   'a line without end': [Buffer.from(`PROXY TCP4 ${'1'.repeat(200)}`), 'the line is longer than 107 bytes'],

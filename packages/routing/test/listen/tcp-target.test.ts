@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { createContext, type TlsConfiguration } from '@edge-gateway/core';
+import { client, closeAll, echoServer, talk, tcpGateway, tcpPart, upstreamAt, whenDone } from '../tcp/tcp-gateway.ts';
+import { until } from '../tracing/otlp-server.ts';
+import { certificates, secretsOf } from '../upstream/certificates.ts';
+
+const { ca, server, client: pair, otherCa } = certificates();
+const REF = { secretRef: { name: 'tls', namespace: 'gw-system' } };
+const SECRET = { 'tls.crt': server.cert, 'tls.key': server.key };
+
+type SslConfig = TlsConfiguration['sslConfig'];
+
+/** Serves TLS in front of an echo server. */
+async function tlsGateway(
+  given: { ssl?: Partial<SslConfig>; secret?: Record<string, string>; proxyProtocol?: boolean; format?: string } = {},
+) {
+  const { ssl = {}, secret = SECRET, proxyProtocol = false, format } = given;
+  const secrets = secretsOf({ tls: secret });
+  const context = createContext({ secrets });
+  const upstreams = [upstreamAt((await echoServer('a')).port)];
+  const part = tcpPart({ sslConfigurations: [{ sslConfig: { ...REF, ...ssl }, sniDomains: [] }] }, { tls: true });
+  const listener = proxyProtocol ? { options: { proxyProtocol: {} } } : {};
+  const gateway = await tcpGateway([part], upstreams, { context, listener, ...(format && { format }) });
+  return { gateway, secrets, apply: () => gateway.apply([{ ...part }], upstreams) };
+}
+
+function open(port: number, options: ConnectionOptions = {}): TLSSocket {
+  const socket = connectTls({ port, host: '127.0.0.1', ca, servername: 'api.example.com', ...options });
+  socket.on('error', () => {});
+  whenDone(() => socket.destroy());
+  return socket;
+}
+
+/** What an exchange over TLS returns; empty if the connection is closed. */
+const ask = (port: number, options: ConnectionOptions = {}): Promise<string> => talk(open(port, options), 'x');
+
+describe('TCP over TLS', () => {
+  afterEach(closeAll);
+
+  it('is forwarded only for clients with the required certificate', async () => {
+    const { gateway } = await tlsGateway({ secret: { ...SECRET, 'ca.crt': ca } });
+    expect(await ask(gateway.port, pair)).to.equal('a:x');
+    expect(await ask(gateway.port)).to.equal('');
+    expect(gateway.stat('listener.[__]_8080.ssl.fail_verify_no_cert')).to.equal(1);
+    const other = await tlsGateway({ secret: { ...SECRET, 'ca.crt': otherCa } });
+    expect(await ask(other.gateway.port, pair)).to.equal('');
+    expect(gateway.stat('cluster.up_gw-system.upstream_cx_total')).to.equal(1);
+    expect(other.gateway.stat('cluster.up_gw-system.upstream_cx_total')).to.equal(0);
+  });
+
+  it('negotiates only the configured protocols, and counts failed handshakes', async () => {
+    const { gateway } = await tlsGateway({ ssl: { alpnProtocols: ['db'] } });
+    const socket = open(gateway.port, { ALPNProtocols: ['other', 'db'] });
+    await once(socket, 'secureConnect');
+    expect(socket.alpnProtocol).to.equal('db');
+    expect(await ask(gateway.port, { ALPNProtocols: ['other'] })).to.equal('');
+    await until(() => gateway.stat('listener.[__]_8080.ssl.connection_error') === 1);
+  });
+
+  it('has the client of the PROXY header in its log', async () => {
+    const { gateway } = await tlsGateway({ proxyProtocol: true, format: '%DOWNSTREAM_REMOTE_ADDRESS%\n' });
+    const socket = await client(gateway.port);
+    socket.write('PROXY TCP4 192.0.2.7 203.0.113.9 4711 443\r\n');
+    expect(await ask(gateway.port, { socket, port: undefined, host: undefined })).to.equal('a:x');
+    await until(() => gateway.log().length === 1);
+    expect(gateway.log()[0]).to.equal('192.0.2.7:4711');
+  });
+
+  it('is served with the last certificate while the new one is invalid', async () => {
+    const { gateway, secrets, apply } = await tlsGateway();
+    expect(await ask(gateway.port)).to.equal('a:x');
+    secrets.set('tls', { 'tls.crt': 'x', 'tls.key': 'x' });
+    await apply().catch(() => {});
+    expect(await ask(gateway.port)).to.equal('a:x');
+  });
+});
