@@ -15,6 +15,8 @@ import { acceptOf } from '../websocket/accept.ts';
 import type { ChannelUser } from '../upstream/channel.ts';
 import { DEFAULT_TIMEOUT_MS } from '../upstream/cluster-settings.ts';
 import { Cluster } from '../upstream/cluster.ts';
+import { ConnectExchange } from '../upstream/connect/connect-exchange.ts';
+import { RelayedResponse } from '../upstream/connect/relayed-response.ts';
 import type { Deadline, Limited } from '../upstream/deadlines.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import {
@@ -29,10 +31,8 @@ import {
 import type { ConnectionPool, UnpooledUser } from '../upstream/pool.ts';
 import { readResponseHeaders } from '../upstream/http2/stream-head.ts';
 import type { UpstreamStream } from '../upstream/http2/upstream-stream.ts';
-import { ConnectExchange } from './connect-exchange.ts';
 import type { ForwardUpgrade, UpgradeOutcome, UpgradeTarget, UpstreamReply } from './forward.ts';
 import { join } from './join.ts';
-import { RelayedResponse } from './relayed-response.ts';
 import { WebSocketTunnel } from '../websocket/websocket-tunnel.ts';
 import { StreamTimer, type ReachedLimit } from './stream-timer.ts';
 

@@ -181,6 +181,23 @@ describe('CONNECT', () => {
         await until(() => client.text() === 'who?' && client.ended());
       });
 
+      it('passes on a response of a proxy that ends with its side of the connection', async () => {
+        const { port } = await tcpServer(({ socket }) => {
+          socket.once('data', () => socket.end('HTTP/1.1 403 Forbidden\r\n\r\nwho?'));
+        });
+        const gateway = await tunnelGateway({ port, routes: [FORWARDED] });
+        const client = await request(gateway.port);
+        expect(client.status).to.equal(403);
+        await until(() => client.text().includes('who?') && client.ended());
+        await until(() => gateway.stat('cluster.up_gw-system.upstream_cx_active') === 0);
+      });
+
+      it('gets 503 from a proxy that ends its side without a response', async () => {
+        const { port } = await tcpServer(({ socket }) => socket.once('data', () => socket.end()));
+        const gateway = await tunnelGateway({ port, routes: [FORWARDED] });
+        expect((await request(gateway.port)).status).to.equal(503);
+      });
+
       it('passes on a redirect of a proxy, which opens no tunnel', async () => {
         const { port } = await http1Proxy('HTTP/1.1 302 Found\r\nlocation: /login\r\ncontent-length: 0\r\n\r\n');
         const gateway = await tunnelGateway({ port, routes: [FORWARDED] });

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net';
 import { isHeaderName, isHost, type Endpoint, type SnapshotUpstream, type UpstreamTls } from '@edge-gateway/core';
+import { UpstreamClosedError, UpstreamProtocolError } from '../../http1/errors.ts';
 import { breaksLine } from '../../http1/flat-headers.ts';
+import { ConnectExchange } from './connect-exchange.ts';
 
-/** A response head of a proxy longer than this is rejected. */
-const MAX_HEAD_BYTES = 16_384;
-const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: |\r\n)/;
 const TUNNEL_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
 
 /** The server behind an HTTP proxy, and how the proxy is asked for a tunnel to it. */
@@ -44,33 +43,21 @@ export function connectRequest(authority: string, headers: readonly (readonly [s
 /** Asks the proxy at the other end of a connection for a tunnel. Rejects if it responds with anything but 2xx. */
 export function openTunnel(socket: Socket, request: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    let head = '';
-    const done = (error?: Error): void => {
-      socket.off('readable', read).off('error', done).off('close', closed);
-      if (error) reject(error);
-      else resolve();
-    };
-    const closed = (): void => done(new Error('the proxy closed the connection'));
-    const read = (): void => {
-      for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
-        const before = head.length;
-        head += chunk.toString('latin1');
-        const end = head.indexOf('\r\n\r\n');
-        if (end >= 0) {
-          const rest = chunk.subarray(end + 4 - before);
-          if (rest.length > 0) socket.unshift(rest);
-          return done(problemOf(head));
-        }
-        if (head.length > MAX_HEAD_BYTES) return done(new Error('the response of the proxy is too long'));
-      }
-    };
-    socket.on('readable', read).on('error', done).on('close', closed);
-    socket.write(request, 'latin1');
+    new ConnectExchange(socket, {
+      onOpen: () => resolve(),
+      onRefusal(response) {
+        response.destroy();
+        reject(new Error(`the proxy rejected the tunnel with status ${response.statusCode}`));
+      },
+      onError: (error) => reject(proxyError(error)),
+    }).start(request);
   });
 }
 
-function problemOf(head: string): Error | undefined {
-  const status = STATUS_LINE.exec(head)?.[1];
-  if (status === undefined) return new Error('the proxy did not respond with HTTP');
-  return status.startsWith('2') ? undefined : new Error(`the proxy rejected the tunnel with status ${status}`);
+/** The codes of the errors of HTTP are those of responses to requests, which there are none of yet. */
+function proxyError(error: Error): Error {
+  if (error instanceof UpstreamClosedError) return new Error('the proxy closed the connection');
+  if (error instanceof UpstreamProtocolError)
+    return new Error(`the response of the proxy is invalid: ${error.message}`);
+  return error;
 }

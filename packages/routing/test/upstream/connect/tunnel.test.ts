@@ -136,9 +136,12 @@ describe('an upstream behind an HTTP proxy', () => {
       'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n',
       'the proxy rejected the tunnel with status 407',
     ],
-    'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'the proxy did not respond with HTTP'],
-    'closes the connection': [' ', 'the proxy closed the connection'],
-    'never ends its head': [`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}`, 'the response of the proxy is too long'],
+    'does not speak HTTP': ['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'the response of the proxy is invalid'],
+    'closes the connection': ['HTTP/1.1 200', 'the proxy closed the connection'],
+    'never ends its head': [
+      `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`,
+      'the response of the proxy is invalid: the head is too long',
+    ],
   };
   for (const [name, [answer, cause]] of Object.entries(answers)) {
     it(`responds with 503 if the proxy ${name}`, async () => {

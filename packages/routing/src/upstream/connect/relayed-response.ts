@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ClientHttp2Stream } from 'node:http2';
-import type { ResponseHead } from '../http1/response-head.ts';
-import type { UpstreamReply } from './forward.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
 
 /** The connection or stream that a response is read from. */
 type Source = Socket | ClientHttp2Stream;
 
 /** The response of an upstream that rejects a tunnel. Data from its source is pushed into it. */
-export class RelayedResponse extends Readable implements UpstreamReply {
+export class RelayedResponse extends Readable {
   readonly statusCode: number;
   readonly rawHeaders: readonly string[];
   readonly headers = {};

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { UpstreamClosedError } from '../http1/errors.ts';
-import { HeadCache } from '../http1/head-cache.ts';
-import type { ResponseHead } from '../http1/response-head.ts';
-import { ResponseParser, type ResponseSink } from '../http1/response-parser.ts';
+import { UpstreamClosedError } from '../../http1/errors.ts';
+import { HeadCache } from '../../http1/head-cache.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import { ResponseParser, type ResponseSink } from '../../http1/response-parser.ts';
 import { RelayedResponse } from './relayed-response.ts';
 
 /** Callbacks; exactly one is called, once. */
@@ -32,7 +32,8 @@ export class ConnectExchange implements ResponseSink {
   /** Sends the head of the request. */
   start(head: string): void {
     this.#parser.expect('CONNECT');
-    this.#socket.on('data', this.#read).on('error', this.#end).once('close', this.#end);
+    // The socket may be half open: then its end is not followed by a close.
+    this.#socket.on('data', this.#read).on('error', this.#end).once('end', this.#end).once('close', this.#end);
     this.#socket.write(head, 'latin1');
   }
 
@@ -64,9 +65,11 @@ export class ConnectExchange implements ResponseSink {
   #open(head: ResponseHead, rest?: Buffer): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#socket.pause();
-    this.#socket.off('data', this.#read).off('error', this.#end).off('close', this.#end);
-    if (rest) this.#socket.unshift(rest);
+    const socket = this.#socket;
+    socket.off('data', this.#read).off('error', this.#end).off('end', this.#end).off('close', this.#end);
+    // Ends the flow of data without a pause: what reads the tunnel starts it again, in whatever way it reads.
+    socket.on('readable', ignore).off('readable', ignore);
+    if (rest) socket.unshift(rest);
     this.#answer.onOpen(head);
   }
 
@@ -92,3 +95,5 @@ export class ConnectExchange implements ResponseSink {
     else this.#answer.onError(error);
   }
 }
+
+const ignore = (): void => {};
