@@ -42,7 +42,7 @@ export function encodeMessage(
 ): Uint8Array {
   const message = checked(() => {
     if (body === undefined) return create(type);
-    const json = knownPart(type, nested(bodyPath, parseStrictJson(body)), 0);
+    const json = knownPart(type, nested(bodyPath, parseStrictJson(body)));
     return fromJson(type, json as JsonValue, { registry });
   });
   setTexts(message, type, texts);
@@ -115,25 +115,22 @@ function checked<T>(attempt: () => T, parameter?: string): T {
   }
 }
 
-/** Deepest nesting of messages. */
-const MAX_DEPTH = 100;
-
-/** Returns JSON without the members that a type does not have, and with numbers as their fields need them. */
-function knownPart(type: DescMessage, json: unknown, depth: number): unknown {
+/** Returns JSON without the members that a type does not have, and with numbers as their fields need them. Its depth is limited already. */
+function knownPart(type: DescMessage, json: unknown): unknown {
   if (isWrapperDesc(type)) return numberFor(type.fields[0]!.scalar, json);
   if (hasCustomJsonRepresentation(type)) return inexact(json);
-  if (!isObject(json) || depth > MAX_DEPTH) return inexact(json);
+  if (!isObject(json)) return inexact(json);
   const known: Record<string, unknown> = {};
   for (const field of type.fields) {
     for (const name of new Set([field.jsonName, field.name])) {
-      if (Object.hasOwn(json, name)) known[name] = knownValue(field, json[name], depth);
+      if (Object.hasOwn(json, name)) known[name] = knownValue(field, json[name]);
     }
   }
   return known;
 }
 
-function knownValue({ fieldKind, message, scalar }: DescField, json: unknown, depth: number): unknown {
-  const convert = (part: unknown): unknown => (message ? knownPart(message, part, depth + 1) : numberFor(scalar, part));
+function knownValue({ fieldKind, message, scalar }: DescField, json: unknown): unknown {
+  const convert = (part: unknown): unknown => (message ? knownPart(message, part) : numberFor(scalar, part));
   if (fieldKind === 'list') return Array.isArray(json) ? json.map(convert) : inexact(json);
   if (fieldKind !== 'map') return convert(json);
   return isObject(json) ? mapValues(json, convert) : inexact(json);

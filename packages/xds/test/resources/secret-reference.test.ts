@@ -71,13 +71,18 @@ describe('certificate files of a state', () => {
       { name: 'http', match, http: { ...listener, sslConfigurations: tls({ sds }) } },
       { name: 'tcp', match, tcp },
     ];
-    const given = { ...snapshot, listeners: [{ ...listener, name: 'both', parts }] } as Snapshot;
+    const dynamicForwardProxy = { sslConfig: { sslFiles: { rootCa: '/nowhere/ca.crt', tlsCert: '/nowhere/proxy.crt' } } };
+    const httpOptions = { ...listener.httpOptions, dynamicForwardProxy };
+    const given = { ...snapshot, listeners: [{ ...listener, name: 'both', httpOptions, parts }] } as Snapshot;
+    files.set('/nowhere/proxy.crt', { type: 'kubernetes.io/tls', data: { b: '' } });
     files.set('/nowhere/tcp.crt', { type: 'kubernetes.io/tls', data: {} });
     files.set('discovered', { type: 'kubernetes.io/tls', data: { a: '' } });
     const decoder = createStateDecoder();
     transfer(createStateEncoder().encode(current(given)), decoder);
     expect(decoder.build().snapshot).to.deep.equal(given);
     expect(decoder.secrets.files!({ tlsCert: '/nowhere/tcp.crt' })!.data).to.deep.equal({});
+    const { sslFiles } = dynamicForwardProxy.sslConfig;
+    expect(decoder.secrets.files!(sslFiles)!.data).to.deep.equal({ b: '' });
     expect(decoder.secrets.sds!(sds as never)!.data).to.deep.equal({ a: '' });
   });
 });

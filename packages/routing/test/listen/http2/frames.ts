@@ -97,15 +97,15 @@ export class FrameClient {
   acknowledges = true;
   #rest: Buffer = NONE;
 
-  constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  constructor(port: number, allowHalfOpen = false) {
+    this.socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
     this.socket.on('error', () => {}).on('data', (chunk: Buffer) => this.#read(chunk));
     this.closed = new Promise((resolve) => this.socket.once('close', () => resolve()));
   }
 
-  /** Opens a connection and sends the preface and empty settings. */
-  static async open(port: number): Promise<FrameClient> {
-    const client = new FrameClient(port);
+  /** Opens a connection and sends the preface and empty settings. With `allowHalfOpen` it never ends its side. */
+  static async open(port: number, allowHalfOpen = false): Promise<FrameClient> {
+    const client = new FrameClient(port, allowHalfOpen);
     await once(client.socket, 'connect');
     client.send(PREFACE, frame(FRAME.settings, 0, 0));
     return client;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
@@ -57,6 +58,19 @@ describe('the lifetime of HTTP/2 connections', () => {
     expect([await frames.status(1), await frames.status(3)]).to.deep.equal([200, 200]);
     await frames.closed;
     expect(frames.frames.some(({ stream, type }) => stream === 5 && type === FRAME.headers)).to.equal(false);
+    await drained;
+  });
+
+  it('ends after its last response also if the client never ends its side', async () => {
+    const { respond, next } = holding();
+    const { port, listeners } = await start({ respond });
+    const frames = await FrameClient.open(port, true);
+    frames.send(requestFrame(1, '/'));
+    const response = await next();
+    const drained = listeners.drain(3_600_000);
+    await frames.until(({ type }) => type === FRAME.goaway);
+    response.end('late');
+    expect(await frames.status(1)).to.equal(200);
     await drained;
   });
 
@@ -287,6 +301,34 @@ describe('the lifetime of HTTP/2 connections', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     for (const req of requests) req.resume();
     expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    close();
+    await serving.close();
+  });
+
+  it('grants its window again for streams that are reset unread', async () => {
+    const window = 65_535;
+    let received = 0;
+    let isReading = false;
+    const limits = { initialStreamWindowBytes: window, initialConnectionWindowBytes: window };
+    const serving = await serve(
+      (req, res) => {
+        received++;
+        if (isReading) req.resume().once('end', () => res.end());
+      },
+      { limits },
+    );
+    const { open, session, close } = await http2Client(serving.port);
+    for (let i = 1; i <= 5; i++) {
+      const stream = open('/', { ':method': 'POST' });
+      stream.write(Buffer.alloc(40_000));
+      while (received < i) await new Promise((resolve) => setTimeout(resolve, 5));
+      stream.close(CODE.cancel);
+      await once(stream, 'close');
+    }
+    isReading = true;
+    const { status } = await answerOf(open('/', { ':method': 'POST' }).end(Buffer.alloc(500_000)));
+    expect(status).to.equal(200);
+    expect(session.destroyed).to.equal(false);
     close();
     await serving.close();
   });
