@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { chargeComplexity, type DynamicDestination, type Next } from '@edge-gateway/core';
 import { removeHeader } from '../http1/flat-headers.ts';
-import { resolveAction, type CompiledAction, type CompiledDestination, type Plan } from '../route/compile/route.ts';
+import { resolveAction, type CompiledAction, type Plan } from '../route/compile/route.ts';
+import { destinationAt } from '../route/destination-at.ts';
 import { routeAgain, routeRequest, type RouteDecision, type RoutingMode } from '../route/route-request.ts';
 import { isHealthPath, respondHealth } from './health-path.ts';
 import { withGrpcWeb } from './grpc-web.ts';
@@ -111,16 +112,6 @@ function translateGrpcWeb(request: RoutedRequest): void {
 function sanitizeClusterHeader({ head, listener }: RoutedRequest, dynamic: DynamicDestination): void {
   if (dynamic.type !== 'clusterHeader' || !listener.source.httpOptions.sanitizeClusterHeader) return;
   removeHeader(head.headers, dynamic.header);
-}
-
-/** Returns the destination whose share covers `point`, from 0 up to (not including) the total. A share of 0 is never chosen. */
-function destinationAt(destinations: readonly CompiledDestination[], point: number): CompiledDestination | undefined {
-  let left = point;
-  for (const destination of destinations) {
-    if (left < destination.weight) return destination;
-    left -= destination.weight;
-  }
-  return undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { recordConnection } from '../format/raw-connection.ts';
 import type { RequestRecord } from '../format/record.ts';
 import { hostOf } from '../http1/authority.ts';
+import { destinationAt } from '../route/destination-at.ts';
 import { Cluster } from '../upstream/cluster.ts';
 import { openTunnel } from '../upstream/connect/tunnel.ts';
 import { explain, noEndpoint, type FailureReason } from '../upstream/failure.ts';
@@ -72,14 +73,12 @@ export class TcpSession {
   }
 
   #choose(): Pick<TcpDestination, 'upstream' | 'subset' | 'broken'> | undefined {
-    const { host, socket } = this.#parts;
+    const { host, socket, settings } = this.#parts;
     if (host.forwardsServerName) {
       const { servername } = socket as Socket & { readonly servername?: unknown };
       return typeof servername === 'string' ? { upstream: servername } : undefined;
     }
-    const total = host.destinations.reduce((sum, { weight }) => sum + weight, 0);
-    let left = Math.random() * total;
-    return host.destinations.find(({ weight }) => (left -= weight) < 0);
+    return destinationAt(host.destinations, Math.random() * settings.totalWeight);
   }
 
   #noRoute(destination: Pick<TcpDestination, 'broken'> | undefined): void {

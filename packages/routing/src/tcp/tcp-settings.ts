@@ -3,6 +3,8 @@ import { connectRequest } from '../upstream/connect/tunnel.ts';
 
 /** How the connections of a TCP host are forwarded, compiled once. Times are in milliseconds; 0 is no limit. */
 export interface TcpSettings {
+  /** Sum of the weights of the destinations. */
+  readonly totalWeight: number;
   readonly maxAttempts: number;
   readonly idleMs: number;
   /** Interval of log entries of open connections. */
@@ -12,7 +14,7 @@ export interface TcpSettings {
 }
 
 /** Throws a `TypeError` for an invalid host or header of the tunnel. */
-export function compileTcpSettings({ options }: Pick<TcpHost, 'options'>): TcpSettings {
+export function compileTcpSettings({ options, destinations }: Pick<TcpHost, 'options' | 'destinations'>): TcpSettings {
   const {
     maxConnectAttempts = 1,
     idleTimeout,
@@ -26,6 +28,7 @@ export function compileTcpSettings({ options }: Pick<TcpHost, 'options'>): TcpSe
     headers = [...kept, [key, value]];
   }
   return {
+    totalWeight: destinations.reduce((sum, { weight }) => sum + weight, 0),
     maxAttempts: maxConnectAttempts,
     idleMs: bounded(idleTimeout ?? DEFAULTS.tcpIdleTimeout),
     flushMs: accessLogFlushInterval === undefined ? 0 : bounded(accessLogFlushInterval),
