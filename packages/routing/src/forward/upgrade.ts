@@ -64,7 +64,7 @@ export const forwardUpgrade: ForwardUpgrade = (req, duplex, head, to) => {
 };
 
 /** The requested protocol, and the data that the client sent after its request. */
-interface Asked {
+interface RequestedUpgrade {
   readonly protocol: string;
   readonly head: Buffer;
 }
@@ -104,17 +104,17 @@ class Upgrade implements Limited {
   }
 
   /** Sends the request upstream, and joins client and upstream if it is accepted. */
-  send(host: Host, asked: Asked): void {
+  send(host: Host, requested: RequestedUpgrade): void {
     const { streamLimits, tunnel, isHttp2 = false, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#to;
-    this.#isWebSocket = tunnel === undefined && asked.protocol.toLowerCase() === 'websocket';
+    this.#isWebSocket = tunnel === undefined && requested.protocol.toLowerCase() === 'websocket';
     if (timeoutMs > 0) this.#deadline = this.#cluster.deadlines.start(this, timeoutMs, performance.now());
     if (streamLimits) this.#timer = new StreamTimer(this.#cluster.deadlines, streamLimits, this.#limited);
     try {
       if (tunnel === 'terminate')
-        this.#connect(host, (socket) => this.#accept({ status: 200, headers: [] }, socket, asked));
-      else if (this.#cluster.usesHttp2(isHttp2)) this.#openStream(host, asked);
-      else if (tunnel === 'forward') this.#sendConnect(host, asked);
-      else this.#sendHandshake(host, asked);
+        this.#connect(host, (socket) => this.#accept({ status: 200, headers: [] }, socket, requested));
+      else if (this.#cluster.usesHttp2(isHttp2)) this.#openStream(host, requested);
+      else if (tunnel === 'forward') this.#sendConnect(host, requested);
+      else this.#sendHandshake(host, requested);
     } catch (error) {
       this.#failed(error as Error);
     }
@@ -141,7 +141,7 @@ class Upgrade implements Limited {
   }
 
   /** Sends a CONNECT request over a connection of HTTP/1.1. */
-  #sendConnect(host: Host, asked: Asked): void {
+  #sendConnect(host: Host, requested: RequestedUpgrade): void {
     const request = connectHead(this.#to.headers);
     this.#connect(host, (socket) => {
       const settle = this.#watchClient(() => socket.destroy());
@@ -149,9 +149,9 @@ class Upgrade implements Limited {
       new ConnectExchange(socket, {
         onOpen: (head) => {
           settle();
-          this.#accept(head, socket, asked);
+          this.#accept(head, socket, requested);
         },
-        onRefusal: (response) => {
+        onRejection: (response) => {
           settle();
           this.#refused(response, host);
         },
@@ -164,9 +164,9 @@ class Upgrade implements Limited {
   }
 
   /** Opens a stream of HTTP/2 for a tunnel, or for a WebSocket if the server accepts them (RFC 8441). */
-  #openStream(host: Host, asked: Asked): void {
+  #openStream(host: Host, requested: RequestedUpgrade): void {
     const pool = this.#cluster.http2Pool(host);
-    const protocol = this.#to.tunnel ? undefined : asked.protocol;
+    const protocol = this.#to.tunnel ? undefined : requested.protocol;
     const head = pool.prepareTunnel(this.#to, protocol);
     const user: ChannelUser = {
       client: this.#socket,
@@ -176,9 +176,9 @@ class Upgrade implements Limited {
         // All streams of this pool are HTTP/2 streams.
         const stream = channel as UpstreamStream;
         if (this.#isOver) return stream.leave();
-        if (protocol === undefined || stream.acceptsWebSockets) return this.#useStream(stream, head, asked);
+        if (protocol === undefined || stream.acceptsWebSockets) return this.#useStream(stream, head, requested);
         stream.leave();
-        this.#sendHandshake(host, asked);
+        this.#sendHandshake(host, requested);
       },
       onBroken: ({ sent }, error) => {
         settle();
@@ -196,7 +196,7 @@ class Upgrade implements Limited {
     if (!pool.acquire(user)) this.fail(overflow('too many requests are waiting'));
   }
 
-  #useStream(channel: UpstreamStream, head: readonly string[], asked: Asked): void {
+  #useStream(channel: UpstreamStream, head: readonly string[], requested: RequestedUpgrade): void {
     let stream: ClientHttp2Stream;
     try {
       stream = channel.openTunnel(head);
@@ -219,7 +219,7 @@ class Upgrade implements Limited {
       settle();
       try {
         const response = readResponseHeaders(raw ?? [], false);
-        if (response.status < 300) this.#accept(response, stream, asked);
+        if (response.status < 300) this.#accept(response, stream, requested);
         else this.#refused(relayStream(response, stream), this.#host!);
       } catch (reason) {
         this.#failed(reason as Error);
@@ -232,7 +232,7 @@ class Upgrade implements Limited {
   #accept(
     { status, headers }: Pick<ResponseHead, 'status' | 'headers'>,
     tunnel: Socket | ClientHttp2Stream,
-    asked: Asked,
+    requested: RequestedUpgrade,
   ): void {
     const socket = this.#socket;
     this.#abort = undefined;
@@ -245,7 +245,7 @@ class Upgrade implements Limited {
     }
     this.#deadline?.cancel();
     socket.write(head, 'latin1');
-    if (asked.head.length > 0) tunnel.write(asked.head);
+    if (requested.head.length > 0) tunnel.write(requested.head);
     this.#opened(tunnel, this.#isWebSocket ? 101 : status);
     join(socket, tunnel);
     this.#observe(tunnel);
@@ -267,7 +267,7 @@ class Upgrade implements Limited {
   }
 
   /** Sends the handshake over a separate connection, and joins the two connections if the upstream accepts it. */
-  #sendHandshake(host: Host, { protocol, head }: Asked): void {
+  #sendHandshake(host: Host, { protocol, head }: RequestedUpgrade): void {
     const { path, headers } = this.#to;
     try {
       // A write error is not a failure of the upstream.

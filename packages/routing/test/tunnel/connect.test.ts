@@ -314,6 +314,7 @@ describe('CONNECT', () => {
           expect(client.status).to.equal(200);
           await until(() => client.closed());
           await until(() => ends.every(({ closed, ended }) => closed || ended));
+          expect(ends.some(({ error }) => error)).to.equal(false);
         }
       });
 

@@ -6,26 +6,26 @@ import { ResponseParser, type ResponseSink } from '../../http1/response-parser.t
 import { RelayedResponse } from './relayed-response.ts';
 
 /** Callbacks; exactly one is called, once. */
-export interface TunnelAnswer {
+export interface ConnectHandlers {
   /** The upstream opened the tunnel: all further data of the connection belongs to it. */
   onOpen(head: ResponseHead): void;
   /** The upstream rejected the request. */
-  onRefusal(response: RelayedResponse): void;
+  onRejection(response: RelayedResponse): void;
   onError(error: Error): void;
 }
 
 /** Sends a CONNECT request over a connection of its own, and reads the response. */
 export class ConnectExchange implements ResponseSink {
   readonly #socket: Socket;
-  readonly #answer: TunnelAnswer;
+  readonly #handlers: ConnectHandlers;
   readonly #parser: ResponseParser;
   #response: RelayedResponse | undefined;
   #opened: ResponseHead | undefined;
   #isOver = false;
 
-  constructor(socket: Socket, answer: TunnelAnswer) {
+  constructor(socket: Socket, handlers: ConnectHandlers) {
     this.#socket = socket;
-    this.#answer = answer;
+    this.#handlers = handlers;
     this.#parser = new ResponseParser(this, new HeadCache());
   }
 
@@ -43,7 +43,7 @@ export class ConnectExchange implements ResponseSink {
       return;
     }
     this.#response = new RelayedResponse(head, this.#socket);
-    this.#answer.onRefusal(this.#response);
+    this.#handlers.onRejection(this.#response);
   }
 
   onHeadAlone(): void {
@@ -70,7 +70,7 @@ export class ConnectExchange implements ResponseSink {
     // Ends the flow of data without a pause: what reads the tunnel starts it again, in whatever way it reads.
     socket.on('readable', ignore).off('readable', ignore);
     if (rest) socket.unshift(rest);
-    this.#answer.onOpen(head);
+    this.#handlers.onOpen(head);
   }
 
   readonly #read = (chunk: Buffer): void => {
@@ -92,7 +92,7 @@ export class ConnectExchange implements ResponseSink {
     this.#isOver = true;
     this.#socket.destroy();
     if (this.#response) this.#response.destroy(error);
-    else this.#answer.onError(error);
+    else this.#handlers.onError(error);
   }
 }
 

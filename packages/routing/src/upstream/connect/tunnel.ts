@@ -45,7 +45,7 @@ export function openTunnel(socket: Socket, request: string): Promise<void> {
   return new Promise((resolve, reject) => {
     new ConnectExchange(socket, {
       onOpen: () => resolve(),
-      onRefusal(response) {
+      onRejection(response) {
         response.destroy();
         reject(new Error(`the proxy rejected the tunnel with status ${response.statusCode}`));
       },
