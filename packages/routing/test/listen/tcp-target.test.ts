@@ -60,12 +60,26 @@ describe('TCP over TLS', () => {
   });
 
   it('has the client of the PROXY header in its log', async () => {
-    const { gateway } = await tlsGateway({ proxyProtocol: true, format: '%DOWNSTREAM_REMOTE_ADDRESS%\n' });
+    const { gateway } = await tlsGateway({
+      proxyProtocol: true,
+      format: '%DOWNSTREAM_REMOTE_ADDRESS% %DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT%\n',
+    });
     const socket = await client(gateway.port);
     socket.write('PROXY TCP4 192.0.2.7 203.0.113.9 4711 443\r\n');
     expect(await ask(gateway.port, { socket, port: undefined, host: undefined })).to.equal('a:x');
     await until(() => gateway.log().length === 1);
-    expect(gateway.log()[0]).to.equal('192.0.2.7:4711');
+    expect(gateway.log()[0]).to.equal('192.0.2.7:4711 127.0.0.1');
+  });
+
+  it('is not served without a valid certificate, other parts are', async () => {
+    const context = createContext({ secrets: secretsOf({}) });
+    const sslConfigurations = [{ sslConfig: REF, sniDomains: [] }];
+    const upstreams = [upstreamAt((await echoServer('a')).port)];
+    const plain = tcpPart();
+    const gateway = await tcpGateway([plain], upstreams, { context });
+    await gateway.apply([tcpPart({ sslConfigurations }, { tls: true }), plain], upstreams).catch(() => {});
+    expect(await ask(gateway.port)).to.equal('');
+    expect(await talk(await client(gateway.port), 'plain')).to.equal('a:plain');
   });
 
   it('is served with the last certificate while the new one is invalid', async () => {

@@ -244,6 +244,15 @@ describe('TCP gateways', () => {
       'by-name unknown NC',
       'by-name - NR',
     ]);
+    const found = ['tls_found', 'sni_found', 'sni_not_found', 'tls_not_found', 'client_hello_too_large'];
+    const counts = () => found.map((name) => gateway.stat(`tls_inspector.${name}`));
+    expect(counts()).to.deep.equal([4, 3, 1, 0, 0]);
+    const plain = await client(gateway.port);
+    expect(await talk(plain, 'plain')).to.equal('');
+    const tooLarge = await client(gateway.port);
+    tooLarge.write(Buffer.from([22, 3, 1, 0, 4, 1, 0, 0x40, 0]));
+    await once(tooLarge.resume(), 'end');
+    expect(counts()).to.deep.equal([4, 3, 1, 1, 1]);
   });
 
   it('connect through an HTTP tunnel', async () => {

@@ -90,7 +90,7 @@ describe('a TCP session', () => {
     let received = 0;
     for await (const chunk of socket) {
       received += (chunk as Buffer).length;
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
     expect(received).to.equal(size);
   });
