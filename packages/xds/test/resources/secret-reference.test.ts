@@ -71,7 +71,9 @@ describe('certificate files of a state', () => {
       { name: 'http', match, http: { ...listener, sslConfigurations: tls({ sds }) } },
       { name: 'tcp', match, tcp },
     ];
-    const dynamicForwardProxy = { sslConfig: { sslFiles: { rootCa: '/nowhere/ca.crt', tlsCert: '/nowhere/proxy.crt' } } };
+    const dynamicForwardProxy = {
+      sslConfig: { sslFiles: { rootCa: '/nowhere/ca.crt', tlsCert: '/nowhere/proxy.crt' } },
+    };
     const httpOptions = { ...listener.httpOptions, dynamicForwardProxy };
     const given = { ...snapshot, listeners: [{ ...listener, name: 'both', httpOptions, parts }] } as Snapshot;
     files.set('/nowhere/proxy.crt', { type: 'kubernetes.io/tls', data: { b: '' } });

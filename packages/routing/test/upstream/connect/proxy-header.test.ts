@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createServer as createHttp2Server, type Http2Session } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { createContext } from '@edge-gateway/core';
@@ -78,6 +79,42 @@ describe('PROXY header', () => {
       announced = /^PROXY TCP4 \S+ \S+ (\d+)/.exec(text)?.[1] ?? announced;
       expect(/GET \/(\d+)\//.exec(text)![1]).to.equal(announced);
     }
+  });
+
+  it('never lets a client use the HTTP/2 connection of another one', async () => {
+    const announced = new WeakMap<Http2Session, string>();
+    let last = '';
+    const http2 = createHttp2Server()
+      .on(
+        'session',
+        (session) =>
+          void announced.set(
+            session.on('error', () => {}),
+            last,
+          ),
+      )
+      .on('stream', (stream) => {
+        stream.respond({ ':status': 200 });
+        stream.end(announced.get(stream.session!));
+      });
+    const front = createServer((socket) => {
+      whenDone(() => void socket.destroy());
+      socket.once('data', (chunk) => {
+        const end = chunk.indexOf('\n') + 1;
+        last = /^PROXY TCP4 \S+ \S+ (\d+)/.exec(chunk.toString('latin1', 0, end))?.[1] ?? '';
+        socket.pause().unshift(chunk.subarray(end));
+        http2.emit('connection', socket);
+      });
+    });
+    const port = await listen(front);
+    whenDone(() => void front.close());
+    const spec = { useHttp2: true, proxyProtocolVersion: 'V1' as const };
+    const gw = await gateway({ upstream: snapshotOf(port, { spec }) });
+    const clients = await Promise.all([keepAliveClient(gw.port), keepAliveClient(gw.port)]);
+    for (let round = 0; round < 2; round++) {
+      for (const client of clients) expect(await client.get('/')).to.equal(String(client.port));
+    }
+    expect(gw.stat('upstream_cx_total')).to.equal(2);
   });
 
   it('precedes the TLS handshake', async () => {
