@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
+import { until } from '../../forward/harness.ts';
 import { directOf, hostOf, routeOf } from '../../snapshots.ts';
 import { serve } from '../serving.ts';
 import { answerOf, http2Client } from './client.ts';
@@ -321,7 +322,7 @@ describe('the lifetime of HTTP/2 connections', () => {
     for (let i = 1; i <= 5; i++) {
       const stream = open('/', { ':method': 'POST' });
       stream.write(Buffer.alloc(40_000));
-      while (received < i) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => received === i);
       stream.close(CODE.cancel);
       await once(stream, 'close');
     }
