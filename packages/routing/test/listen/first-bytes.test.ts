@@ -41,6 +41,28 @@ describe('the first bytes of a connection', () => {
     }
   });
 
+  it('are read once more by the next reader, without further data', async () => {
+    const { sent, received } = await connection();
+    const lines: string[] = [];
+    const read = (): Promise<void> =>
+      new Promise((resolve) => {
+        new FirstBytes().read(received, {
+          timeoutMs: 3_600_000,
+          decide(bytes) {
+            const end = bytes.indexOf('\n') + 1;
+            if (end === 0) return undefined;
+            lines.push(bytes.toString('latin1', 0, end));
+            return { consumed: end, proceed: resolve };
+          },
+          undecided: () => {},
+        });
+      });
+    sent.write('first\nsecond\n');
+    await read();
+    await read();
+    expect(lines).to.deep.equal(['first\n', 'second\n']);
+  });
+
   it('leave a decided connection alone, after the timeout and at the end of the drain', async () => {
     const { sent, received } = await connection();
     const late = await connection();

@@ -39,6 +39,10 @@ const VALID: Record<string, [Buffer, object]> = {
       ],
     },
   ],
+  'version 2 with as many bytes as allowed': [
+    binary(0x21, 0x11, V4, field(4, Buffer.alloc(8_177))),
+    { version: 2, ends: ENDS_V4, tlvs: [{ type: 4, value: Buffer.alloc(8_177) }] },
+  ],
   'the command LOCAL': [binary(0x20, 0), { version: 2, ends: undefined, tlvs: [] }],
   'the command LOCAL with an ignored rest': [
     binary(0x20, 0xff, Buffer.alloc(99, 1)),
@@ -47,6 +51,10 @@ const VALID: Record<string, [Buffer, object]> = {
 };
 
 const INVALID: Record<string, [Buffer, string]> = {
+  'more than 8,192 bytes behind its beginning': [
+    binary(0x21, 0x11, V4, field(4, Buffer.alloc(8_178))),
+    'the header is longer than 8208 bytes',
+  ],
   'addresses without ports': [binary(0x21, 0x11, V4.subarray(0, 8)), 'the addresses are incomplete'],
   'another protocol': [GET, 'no PROXY header'],
   'a signature that breaks off': [Buffer.concat([SIGNATURE.subarray(0, 8), GET]), 'no PROXY header'],
