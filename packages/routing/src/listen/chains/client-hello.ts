@@ -18,6 +18,8 @@ export type ParsedHello =
 const MAX_HELLO = 16_384;
 /** Maximum number of bytes with the headers of records. */
 const MAX_BYTES = 18_432;
+/** Maximum number of records: each is looked at again with every read. */
+const MAX_RECORDS = 256;
 const RECORD_HEADER = 5;
 const MAX_RECORD = 16_384;
 const MESSAGE_HEADER = 4;
@@ -44,6 +46,7 @@ export function parseClientHello(bytes: Buffer): ParsedHello {
     if (bytes.length < at + RECORD_HEADER) return bytes.length > MAX_BYTES ? TOO_LARGE : undefined;
     const size = bytes.readUInt16BE(at + 3);
     if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== MAJOR_VERSION || size === 0 || size > MAX_RECORD) return INVALID;
+    if (fragments.length === MAX_RECORDS) return INVALID;
     at += RECORD_HEADER;
     const fragment = bytes.subarray(at, at + size);
     fragments.push(fragment);

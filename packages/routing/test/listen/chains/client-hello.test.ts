@@ -74,6 +74,7 @@ describe('parsing a ClientHello', () => {
     'another version': [Buffer.from([22, 2, 0]), 'notTls'],
     'an empty record': [Buffer.from([22, 3, 1, 0, 0]), 'invalid'],
     'a record that is too long': [Buffer.from([22, 3, 1, 0x40, 1]), 'invalid'],
+    'too many records': [records(Buffer.concat([Buffer.from([1, 0, 1, 0]), Buffer.alloc(256)]), 1), 'invalid'],
     'another handshake message': [records(Buffer.from([2, 0, 0, 0])), 'invalid'],
     'a message that is too long': [records(Buffer.from([1, 0, 0x40, 0])), 'tooLarge'],
     'another record within the message': [
