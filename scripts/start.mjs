@@ -82,7 +82,7 @@ async function greet(ready) {
     ['proxy admin', [`http://localhost:${adminPort}`]],
     ['control plane', [`http://localhost:${statsPort}`]],
   ];
-  const state = unserved.length === 0 ? '.' : ', but not every listener is served.';
+  const state = unserved.length === 0 ? '.' : ', but some listeners are not served.';
   console.error(`\nThe gateway is running${state}\n${rows.map((row) => rowOf(...row)).join('\n')}\n`);
   const http = listeners.find((each) => each.protocol === 'http');
   if (isDemo && http) {

@@ -83,7 +83,9 @@ function mocha(args, turn = Promise.resolve()) {
       if (!ended || lingered) {
         incomplete = true;
         if (!ended)
-          console.log(`\nThe tests ended without a summary (${signal ?? `exit status ${code}`}): that is a failure.`);
+          console.log(
+            `\nThe tests exited without a summary (${signal ?? `exit status ${code}`}): counted as a failure.`,
+          );
       }
       totals.failed += code === 0 && ended ? 0 : Math.max(failures + Number(lingered || !ended), 1);
       resolve(code === 0 && ended);

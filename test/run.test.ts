@@ -64,7 +64,7 @@ spec: { ${tls}virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }
       }
       const banner = /^The gateway[^]*?\n\n/m.exec(printed)![0];
       expect(banner.replaceAll(/(localhost:|::-)\d+/g, '$1PORT')).to
-        .equal(`The gateway is running, but not every listener is served.
+        .equal(`The gateway is running, but some listeners are not served.
   requests       http://localhost:PORT
   not served     listener-::-PORT-gateway-proxy-ssl
                  SSL secret not found: no secret gw-system.shop-tls

@@ -7,7 +7,7 @@ import { GatewayError } from '@edge-gateway/core';
 export const ERROR_CODES = {
   ERR_CLI_BAD_ANSWER: { status: 1, message: 'The response of the server is not what the command expects.' },
   ERR_CLI_CHECK_FAILED: { status: 1, message: 'check found problems; they are listed one by one.' },
-  ERR_CLI_EDITOR: { status: 1, message: 'The editor could not be started, or ended with an error.' },
+  ERR_CLI_EDITOR: { status: 1, message: 'The editor could not be started or exited with an error.' },
   ERR_CLI_EXISTS: { status: 1, message: 'A resource with this kind and name already exists.' },
   ERR_CLI_FILE: { status: 2, message: 'A file or directory is missing or cannot be read.' },
   ERR_CLI_LOCKED: { status: 1, message: 'Another gatewayctl is changing the directory.' },

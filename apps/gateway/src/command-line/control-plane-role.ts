@@ -23,15 +23,18 @@ export interface ControlPlaneSettings extends TranslatingSettings {
 /** The control plane: translates the resources of a directory for proxies, which connect to it. */
 export const controlPlaneRole: Role<ControlPlaneSettings> = {
   name: 'control-plane',
-  description: 'Sends what the resources in a directory declare to proxies (xDS).',
+  description: 'Sends the configuration from a directory of resources to proxies (xDS).',
   ports: PORTS,
   options: (notYet) => [
     flags.configOption(),
     ...Object.values(PORTS).map(flags.portOption),
     flags.option('--xds-address <address>', 'address of the port for proxies').default('127.0.0.1'),
-    flags.option('--xds-tls-cert <file>', 'certificate of the port for proxies, as PEM; needs --xds-tls-key'),
-    flags.option('--xds-tls-key <file>', 'private key of the certificate, as PEM'),
-    flags.option('--xds-tls-client-ca <file>', 'roots of the certificates that proxies must have, as PEM'),
+    flags.option(
+      '--xds-tls-cert <file>',
+      'PEM file with the certificate of the port for proxies; requires --xds-tls-key',
+    ),
+    flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
+    flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
     ...flags.adminOptions(),
     flags.logLevelOption(),
     flags.drainSecondsOption(),

@@ -19,7 +19,7 @@ export interface ExtAuthSettings extends ConfiguredSettings {
   /** Files with certificate and private key for the ports of checks, as PEM. Default: plain text. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */
+  /** PEM file with the CA certificates for client certificates. Default: no client certificate is required. */
   readonly tlsClientCa?: string;
 }
 

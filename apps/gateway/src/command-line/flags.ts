@@ -61,7 +61,7 @@ export const portOption = ({ flag, fallback, what }: PortFlag): Option =>
 
 /** Returns the flags of the admin ports of every role. */
 export const adminOptions = (): readonly Option[] => [
-  option('--admin-address <address>', 'where the admin ports listen').default('127.0.0.1'),
+  option('--admin-address <address>', 'address of the admin ports').default('127.0.0.1'),
   option('--admin-token-file <file>', 'token for the admin ports; required unless they listen on loopback'),
 ];
 
@@ -84,9 +84,9 @@ export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[
 /** Returns the flags for the address and the certificate of the ports for requests. */
 export const requestPortOptions = (): readonly Option[] => [
   option('--address <address>', 'address of the ports for requests').default('127.0.0.1'),
-  option('--tls-cert <file>', 'certificate of the ports for requests, as PEM; needs --tls-key'),
-  option('--tls-key <file>', 'private key of the certificate, as PEM'),
-  option('--tls-client-ca <file>', 'roots of the certificates that clients must have, as PEM'),
+  option('--tls-cert <file>', 'PEM file with the certificate of both ports; requires --tls-key'),
+  option('--tls-key <file>', 'PEM file with the private key of the certificate'),
+  option('--tls-client-ca <file>', 'PEM file with the CA certificates for client certificates'),
 ];
 
 /** The counters of rate limits, for the roles that count. */
@@ -99,7 +99,7 @@ export const rateLimitRedisOptions = (): readonly Option[] => [
 
 /** Returns the flags of a serving process, except its ports and the flags of every role. */
 export const servingOptions = (): readonly Option[] => [
-  option('--access-log-overflow <what>', 'when the reader of the access log is too slow: drop lines, or block requests')
+  option('--access-log-overflow <what>', 'if the access log is read too slowly: drop lines or block requests')
     .choices(['drop', 'block'])
     .default('drop'),
   option(
@@ -109,17 +109,17 @@ export const servingOptions = (): readonly Option[] => [
   )
     .choices(['node', 'plain'])
     .default('node'),
-  option('--template-env <names>', 'variables that templates may read, with commas between them').argParser(names),
+  option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
-  option('--graphql-cache <url>', 'Redis that keeps results of GraphQL APIs, as redis://host:port').argParser(redisUrl),
+  option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(
+    redisUrl,
+  ),
   ...rateLimitRedisOptions(),
-  option('--workers <n>', 'processes that serve: a number, or auto for one per processor core')
-    .default(1)
-    .argParser(workers),
+  option('--workers <n>', 'number of worker processes, or auto for one per CPU core').default(1).argParser(workers),
 ];
 
 export const proxyNameOption = (): Option =>
-  option('--proxy-name <name>', 'the proxy to serve as').default('gateway-proxy');
+  option('--proxy-name <name>', 'name of the proxy, which Gateways select with proxyNames').default('gateway-proxy');
 
 /** Returns hidden flags that are reserved for later versions. */
 export const notYetOptions = (reserved: readonly string[], notYet: (what: string) => never): readonly Option[] =>

@@ -41,22 +41,22 @@ function address(text: string): string {
 /** A proxy: serves what a control plane sends. */
 export const proxyRole: Role<ProxySettings> = {
   name: 'proxy',
-  description: 'Serves what a control plane sends.',
+  description: 'Serves the configuration that a control plane sends.',
   required: { setting: 'xds', flag: '--xds <addresses>' },
   ports: { adminPort },
   options: () => [
     flags
-      .option('--xds <addresses>', 'control planes, as host:port with commas between them; one of them is used')
+      .option('--xds <addresses>', 'control planes, as host:port separated by commas; one is used at a time')
       .argParser(addresses),
-    flags.option('--xds-tls-ca <file>', 'roots of the certificates of control planes, as PEM; turns on TLS'),
-    flags.option('--xds-tls-cert <file>', 'certificate of this proxy, as PEM; needs --xds-tls-key'),
-    flags.option('--xds-tls-key <file>', 'private key of the certificate, as PEM'),
-    flags.option('--xds-tls-server-name <name>', 'name in the certificates of control planes'),
+    flags.option('--xds-tls-ca <file>', 'PEM file with the CA certificates for control planes; enables TLS'),
+    flags.option('--xds-tls-cert <file>', 'PEM file with the certificate of this proxy; requires --xds-tls-key'),
+    flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
+    flags.option('--xds-tls-server-name <name>', 'expected name in the certificates of control planes'),
     flags.portOption(adminPort),
     ...flags.adminOptions(),
-    flags.option('--bind-address <address>', 'where listeners listen that would on all addresses').argParser(address),
-    flags.option('--snapshot-file <file>', 'file of the last accepted state, or none'),
-    flags.option('--snapshot-key-file <file>', 'file with a key that encrypts the secrets in that file'),
+    flags.option('--bind-address <address>', 'address for listeners that listen on all addresses').argParser(address),
+    flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
+    flags.option('--snapshot-key-file <file>', 'file with the key that encrypts the secrets in the snapshot file'),
     flags.proxyNameOption(),
     flags.logLevelOption(),
     flags.drainSecondsOption(),

@@ -16,7 +16,7 @@ export interface RateLimitSettings extends ConfiguredSettings {
   /** Files with certificate and private key for the ports for requests, as PEM. Default: plain text. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  /** File with the roots of the certificates that clients must have, as PEM. Default: clients need none. */
+  /** PEM file with the CA certificates for client certificates. Default: no client certificate is required. */
   readonly tlsClientCa?: string;
   /** URL of the Redis that counts, and the directory with its certificates. Default: in memory. */
   readonly rateLimitRedis?: string;

@@ -6,14 +6,14 @@ import {
   type Component,
   type ControlAdminOptions,
 } from '@edge-gateway/admin';
-import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
+import { explainInProcess, type ServedConfiguration } from '@edge-gateway/cli/explain';
 import type { Context, ControlPlane, ProxyStatus } from '@edge-gateway/core';
 import { BUILD, type GatewaySettings, type TranslatingSettings } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import type { DataPlane } from './data-plane.ts';
 import { followDevMode } from './developer-port.ts';
-import { NODE_ID, proxyAdmin, proxyComponents, servedHere } from './proxy-admin.ts';
+import { NODE_ID, proxyAdmin, proxyComponents, servedConfiguration } from './proxy-admin.ts';
 
 interface AdminPorts {
   readonly adminPort: number;
@@ -44,7 +44,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     context,
     controlPlane,
     token,
-    served: () => servedHere(dataPlane),
+    served: () => servedConfiguration(dataPlane),
     hostStates: dataPlane.hostStates,
     components: () => proxyComponents(dataPlane),
     proxies: () => [ownProxy(parts, connectedAt)],
@@ -70,7 +70,7 @@ interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'hostStates
   readonly proxies: () => readonly ProxyStatus[];
   readonly token: AdminToken | undefined;
   /** The configuration to explain. */
-  readonly served: () => ServedHere;
+  readonly served: () => ServedConfiguration;
   readonly onPortsChanged?: (() => void) | undefined;
 }
 

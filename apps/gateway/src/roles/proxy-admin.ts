@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { createProxyAdmin, type AdminServer, type AdminToken, type Component } from '@edge-gateway/admin';
-import { explainInProcess, type ServedHere } from '@edge-gateway/cli/explain';
+import { explainInProcess, type ServedConfiguration } from '@edge-gateway/cli/explain';
 import type { Context } from '@edge-gateway/core';
 import { BUILD, type ServingSettings } from '../settings.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -35,12 +35,12 @@ export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
     graphql: dataPlane.graphqlExplorer,
     ...(dataPlane.recordings && { recordings: dataPlane.recordings }),
     token,
-    explain: (request) => explainInProcess(servedHere(dataPlane), request),
+    explain: (request) => explainInProcess(servedConfiguration(dataPlane), request),
   });
 }
 
 /** Returns the configuration of a data plane for explanations. */
-export function servedHere(dataPlane: DataPlane): ServedHere {
+export function servedConfiguration(dataPlane: DataPlane): ServedConfiguration {
   return {
     snapshots: [dataPlane.snapshot],
     hostStates: dataPlane.hostStates,
@@ -53,7 +53,7 @@ export function proxyComponents({ readiness, unserved, snapshot, components }: D
   const state = readiness === 'LIVE' ? 'ready' : readiness === 'DRAINING' ? 'draining' : 'starting';
   const reasons = unserved.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
   const waiting = {
-    reason: `not every listener is served: ${reasons}`,
+    reason: `some listeners are not served: ${reasons}`,
     waitsFor: unserved.map(({ name }) => name),
   };
   const proxy: Component = {

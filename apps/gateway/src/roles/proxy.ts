@@ -74,7 +74,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     // A state is arriving; it is discarded if the connection is lost before it is complete.
     if (client.connectedTo !== undefined) return waitForState();
     if (!saved) {
-      main.warn({ reason }, 'waiting for a control plane: there is no state to serve');
+      main.warn({ reason }, 'no state to serve, waiting for a control plane');
       return listening.resolve();
     }
     acceptedAt = saved.acceptedAt;
@@ -142,7 +142,9 @@ function readSaved(path: string, key: Uint8Array | undefined, log: Loggers): Sav
   try {
     const saved = readSnapshotFile(path, key);
     if (saved?.secrets === 'locked')
-      log.get('main').error({ file: path }, 'the secrets in the snapshot file need another --snapshot-key-file');
+      log
+        .get('main')
+        .error({ file: path }, 'failed to decrypt secrets in snapshot file: --snapshot-key-file does not match');
     return saved;
   } catch (error) {
     log.get('main').error({ reason: (error as Error).message }, 'snapshot file rejected');

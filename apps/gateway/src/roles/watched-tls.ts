@@ -28,7 +28,7 @@ export function watchTls<Tls>(read: () => Tls, log: Logger, onChange?: (tls: Tls
       onChange?.(next);
     } catch (error) {
       const { message } = error as Error;
-      if (message !== problem) log.warn({ reason: message }, 'certificate unusable, the one before is used');
+      if (message !== problem) log.warn({ reason: message }, 'failed to reload certificate, keeping previous one');
       problem = message;
     }
   }, INTERVAL_MS).unref();

@@ -74,14 +74,14 @@ describe('control plane and proxies as processes', () => {
     expect((await proxiesOf(controlPlane))[0]).to.include({ proxy: 'other' });
   });
 
-  it('continue to serve when the control plane is gone, and follow it when it is back', async () => {
+  it('keep serving while the control plane is unavailable, and receive updates when it is back', async () => {
     controlPlane.write('a.yaml', direct('one'));
     await startControlPlane(controlPlane);
     const proxy = await connect();
     const { xdsPort } = controlPlane.ready;
     controlPlane.child.kill('SIGKILL');
     await controlPlane.ended();
-    await until(() => proxy.errors.includes('control plane lost'), 'the loss');
+    await until(() => proxy.errors.includes('connection to control plane lost'), 'the loss');
     expect(await bodyOf(proxy)).to.equal('one');
     expect(await (await fetch(`${proxy.admin}/ready`)).text()).to.equal('LIVE\n');
     expect(await (await fetch(`${proxy.admin}/stats?filter=connected_state`)).text()).to.contain(': 0');
@@ -99,7 +99,7 @@ describe('control plane and proxies as processes', () => {
     const proxy = await connect();
     expect(proxy.ready.listeners).to.deep.equal([]);
     expect((await fetch(`${proxy.admin}/ready`)).status).to.equal(503);
-    expect(proxy.errors).to.contain('waiting for a control plane: there is no state to serve');
+    expect(proxy.errors).to.contain('no state to serve, waiting for a control plane');
     await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
     await until(async () => (await fetch(`${proxy.admin}/ready`)).status === 200, 'ready');
   });

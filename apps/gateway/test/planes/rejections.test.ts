@@ -34,7 +34,7 @@ describe('what a proxy rejects', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('is in the status of the resource, among the problems and in the list of proxies, until it is repaired', async () => {
+  it('appears in the status of the resource, in the problems and in the list of proxies until it is fixed', async () => {
     writeFileSync(join(dir, 'a.yaml'), direct('bad'));
     const ports = { xdsPort: 0, statsPort: 0, devAdminPort: 0, httpPort: 8080, httpsPort: 8443 };
     role = await startControlPlane({ ...BASE, ...ports, config: dir, xdsAddress: '127.0.0.1' }, PROCESS);

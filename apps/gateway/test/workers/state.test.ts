@@ -108,7 +108,7 @@ describe('the state of workers', () => {
     expect(fresh.applied).to.deep.equal([snapshot()]);
   });
 
-  it('reports what cannot be compiled, and uses the version before', () => {
+  it('reports parts that cannot be compiled, and keeps their previous version', () => {
     const encoder = createStateEncoder();
     const bodyOf = (served: Snapshot): unknown => (served.listeners[0]!.virtualHosts[0]!.routes[0]!.action as any).body;
     const worker = createWorker((next) => bodyOf(next.snapshot) === 'bad');

@@ -11,7 +11,10 @@ export function zpages(translations: ControlAdminOptions['translations']): Endpo
     respond: (parameters) => {
       const records = translations?.() ?? [];
       if (parameters.get('format') === 'json') return compactJson({ translations: records });
-      return { type: 'html', body: page('Translations', records.length > 0 ? table(records) : '<p>None so far.</p>') };
+      return {
+        type: 'html',
+        body: page('Translations', records.length > 0 ? table(records) : '<p>No translations yet.</p>'),
+      };
     },
   };
 }

@@ -190,7 +190,7 @@ describe('the status page of the control plane', () => {
     }
   });
 
-  it('says what does not exist, as a page', async () => {
+  it('shows a page with the name of a missing resource', async () => {
     for (const path of [
       '/status/resource?kind=A&name=b',
       '/status/virtual-service?name=x',

@@ -192,7 +192,7 @@ function readRequest(reader: Reader, path: FieldPath, value: unknown): TestReque
   if (fields.size === 0) return NO_REQUEST;
   const url = reader.text([...path, 'url'], fields.get('url'));
   if (url !== '' && !/^(?:\*|https?:\/\/[^/\s]\S*)$/i.test(url))
-    reader.report([...path, 'url'], `url must be a whole URL such as http://shop.example/cart, not "${url}"`);
+    reader.report([...path, 'url'], `url must be an absolute URL such as http://shop.example/cart, not "${url}"`);
   const texts = ['user', 'clientAddress', 'listener', 'proxy'].filter((key) => fields.has(key));
   const claims = fields.has('claims') ? reader.map([...path, 'claims'], fields.get('claims')) : undefined;
   return {

@@ -80,7 +80,7 @@ function checkDeployments({ components, exclude, note }: CheckInput): string[] {
     .filter((one) => !isReady(one))
     .map(({ name, kind, state, reason, waitsFor }) => {
       const isLeftToPods = waitsFor.length > 0 && !exclude.includes('pods');
-      const why = isLeftToPods ? `not every listener is served: ${waitsFor.join(', ')}` : reason;
+      const why = isLeftToPods ? `some listeners are not served: ${waitsFor.join(', ')}` : reason;
       return `Component ${name} (${kind}) is ${state || 'unknown'}${why && `: ${why}`}`;
     });
 }

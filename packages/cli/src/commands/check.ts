@@ -75,7 +75,7 @@ async function checkWithin(seconds: number, run: (signal: AbortSignal) => Promis
     await run(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    const text = `the check did not end within ${seconds} s (checkTimeoutSeconds of the configuration file)`;
+    const text = `the check did not finish within ${seconds} s (checkTimeoutSeconds of the configuration file)`;
     throw cliError('ERR_CLI_UNREACHABLE', text, error);
   }
 }

@@ -224,7 +224,7 @@ function addEditSettings(group: Command, io: Terminal): void {
     }
     await changeSettings(io, flags, changes);
   });
-  const config = ratelimit.command('server-config').description('Edit the rules of rate limits in $EDITOR.');
+  const config = ratelimit.command('server-config').description('Edit the rate limit rules in $EDITOR.');
   settingsFlags(config).action(async () => {
     const flags = config.optsWithGlobals<EditFlags>();
     await editField(io, flags, {

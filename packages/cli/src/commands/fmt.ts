@@ -15,7 +15,7 @@ import { readInputFile } from '../resources/input-file.ts';
 export function addFmt(program: Command, io: Terminal): void {
   const command = program
     .command('fmt')
-    .description('Format files of resources; values and comments stay the same.')
+    .description('Format resource files; values and comments stay the same.')
     .argument('<path...>', 'files, and directories of *.yaml, *.yml and *.json; - formats standard input')
     .option('--check', 'only list the files that are not formatted; exit status 1 if there are any');
   addExamples(command, [

@@ -114,7 +114,7 @@ function withGetFlags(command: Command, plural: string): Command {
     .argument('[name]', 'show only the resource of this name')
     .addOption(new Option('--name <name>', 'same as the argument'))
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
-    .addOption(new Option('-A, --all-namespaces', 'resources of all namespaces'))
+    .addOption(new Option('-A, --all-namespaces', 'show resources of all namespaces'))
     .addOption(outputOption(...OUTPUTS))
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
 }

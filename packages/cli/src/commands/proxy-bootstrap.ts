@@ -27,14 +27,14 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
     .description('Print the command, or the environment, that starts a proxy.')
     .option('--data-plane <kind>', 'kind of the proxy: node', 'node')
     .requiredOption('--xds <addresses>', 'host:port of the control plane; several are separated by commas')
-    .option('--admin-port <port>', 'port of the admin of the proxy', '19000')
+    .option('--admin-port <port>', 'admin port of the proxy', '19000')
     .option('--bind-address <address>', 'address that replaces :: and 0.0.0.0 of the listeners')
-    .option('--snapshot-file <file>', 'file that keeps the last acknowledged version')
-    .option('--workers <number>', 'number of serving processes, or auto')
-    .option('--xds-tls-ca <file>', 'roots of the certificates of control planes, as PEM; turns on TLS')
+    .option('--snapshot-file <file>', 'file for the last acknowledged version')
+    .option('--workers <number>', 'number of worker processes, or auto')
+    .option('--xds-tls-ca <file>', 'PEM file with the CA certificates for control planes; enables TLS')
     .option('--xds-tls-cert <file>', 'certificate of the proxy, as PEM')
     .option('--xds-tls-key <file>', 'private key of that certificate')
-    .option('--xds-tls-server-name <name>', 'name in the certificates of control planes')
+    .option('--xds-tls-server-name <name>', 'expected name in the certificates of control planes')
     .addOption(outputOption('command', 'env'));
   hideGlobalFlags(command, ['--port', ...CONNECTION_FLAGS]);
   addExamples(command, [

@@ -23,7 +23,7 @@ interface TestFlags {
 export function addTest(program: Command, io: Terminal): void {
   const command = program
     .command('test')
-    .description('Test a directory of resources: which route, upstream, headers and status a request gets.')
+    .description('Test how a directory of resources handles requests.')
     .argument('<path...>', 'files of tests, and directories in which they are called *.test.yaml')
     .option('-c, --config <dir>', 'directory of the resources; default: config in each file')
     .option('--name <text>', 'run only tests whose names contain this text')

@@ -25,7 +25,7 @@ export function addTrace(program: Command, io: Terminal): void {
     .command('trace')
     .description('Send one request through a running gateway, and print its way through the stages with times.')
     .argument('<method>', 'HTTP method, e.g. GET')
-    .argument('<url>', 'whole URL, e.g. http://shop.example/cart; its host need not be in DNS')
+    .argument('<url>', 'absolute URL, e.g. http://shop.example/cart; its host need not be in DNS')
     .option('-H, --header <header>', 'request header "name: value"; repeatable', collect)
     .option('--data <text>', 'body of the request')
     .option('--connect <address>', 'host:port of the listener; default: by port or scheme of the URL')

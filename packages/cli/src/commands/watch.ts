@@ -42,12 +42,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export function addWatch(program: Command, io: Terminal): void {
   const command = program
     .command('watch')
-    .description('Print the status of resources, and each change of it, until Ctrl-C.')
+    .description('Print the status of resources and each status change, until Ctrl-C.')
     .argument('[kind...]', 'only these kinds, as get names them')
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
-    .option('-A, --all-namespaces', 'resources of all namespaces')
+    .option('-A, --all-namespaces', 'show resources of all namespaces')
     .option('-c, --config <dir>', 'watch this directory of resources instead of a running gateway')
-    .option('--interval <seconds>', 'time between two reads of a running gateway', '2')
+    .option('--interval <seconds>', 'polling interval for a running gateway', '2')
     .addOption(outputOption('table', 'json'));
   addExamples(command, [
     ['gatewayctl watch', 'while you edit the resources of a running gateway'],
@@ -163,16 +163,16 @@ interface GatewayWatch extends DirectoryWatch {
 async function watchGateway(io: Terminal, connection: Connection, watch: GatewayWatch): Promise<void> {
   const { show, intervalMs, signal } = watch;
   show((await readSnapshot(connection, 'input')).objects);
-  for (let isAway = false; ;) {
+  for (let isUnreachable = false; ;) {
     if (!(await pause(intervalMs, signal))) return;
     try {
       show((await readSnapshot(connection, 'input')).objects);
-      if (isAway) io.err('The gateway responds again.');
-      isAway = false;
+      if (isUnreachable) io.err('The gateway responds again.');
+      isUnreachable = false;
     } catch (error) {
       if (signal.aborted) return;
-      if (!isAway) io.err(io.colors.yellow(`Warning: ${printable((error as Error).message)}`));
-      isAway = true;
+      if (!isUnreachable) io.err(io.colors.yellow(`Warning: ${printable((error as Error).message)}`));
+      isUnreachable = true;
     }
   }
 }

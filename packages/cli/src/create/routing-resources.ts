@@ -45,9 +45,9 @@ function rateLimitOf(flags: Flags): Record<string, unknown> | undefined {
 /** Adds the flags that {@link staticUpstreamSpec} reads. */
 export function addStaticUpstreamFlags(command: Command): void {
   command
-    .option('--static-hosts <hosts>', 'hosts, addr:port,addr:port; the default of a port is 80')
+    .option('--static-hosts <hosts>', 'hosts, addr:port,addr:port; default port: 80')
     .option('--static-outbound-tls', 'connect to the hosts over TLS')
-    .option('--service-spec-type <type>', 'functions of the service: rest or grpc');
+    .option('--service-spec-type <type>', 'type of the service spec: rest or grpc');
 }
 
 /** Returns the `spec` of an upstream with fixed hosts. */

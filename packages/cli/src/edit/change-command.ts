@@ -22,7 +22,7 @@ export function withChangeFlags(command: Command): Command {
   return command
     .option('-c, --config <dir>', 'directory of the resources (env GATEWAY_CONFIG)')
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
-    .option('--dry-run', 'print the resource as it would be, write nothing')
+    .option('--dry-run', 'print the resulting resource, write nothing')
     .option('--force', 'write the change even if a gateway would reject it')
     .addOption(
       new Option('-o, --output <format>', 'output format; default: table, with --dry-run kube-yaml').choices([

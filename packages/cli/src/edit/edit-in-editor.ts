@@ -71,6 +71,6 @@ function parseText(text: string): unknown {
     return (parse(text) as unknown) ?? undefined;
   } catch (error) {
     const [line] = (error as Error).message.split('\n');
-    throw cliError('ERR_CLI_USAGE', `the text is not valid YAML: ${line}`, error);
+    throw cliError('ERR_CLI_USAGE', `invalid YAML: ${line}`, error);
   }
 }

@@ -45,7 +45,7 @@ async function runEditor(io: Io, file: string): Promise<void> {
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
     if (code === 0) return;
     const how = code === null ? `by ${signal}` : `with status ${code}`;
-    throw cliError('ERR_CLI_EDITOR', `the editor "${editor}" ended ${how}; nothing was changed`);
+    throw cliError('ERR_CLI_EDITOR', `editor "${editor}" exited ${how}; nothing was changed`);
   } finally {
     process.off('SIGINT', ignore);
   }

@@ -13,7 +13,7 @@ import { explainServed } from './explain-served.ts';
 import { parseClaims, parseRequest } from './request-arguments.ts';
 
 /** The configuration that a gateway in this process serves. */
-export interface ServedHere {
+export interface ServedConfiguration {
   readonly snapshots: readonly Snapshot[];
   /** The resources of the snapshots; missing if this process has none. */
   readonly state?: ControlPlaneState | undefined;
@@ -23,7 +23,7 @@ export interface ServedHere {
 }
 
 /** A request as text, as in the arguments of `gatewayctl explain`. */
-export interface AskedRequest {
+export interface RequestText {
   readonly method: string;
   readonly url: string;
   /** `name: value` each. */
@@ -39,7 +39,7 @@ const NO_COLORS = picocolors.createColors(false);
  * Returns the text of `gatewayctl explain` for a request to a gateway in this process, without secret values. Rejects with
  * `ERR_CLI_USAGE` for an invalid request, and with `ERR_CLI_NOT_FOUND` for an unknown proxy.
  */
-export async function explainInProcess(here: ServedHere, asked: AskedRequest): Promise<string> {
+export async function explainInProcess(here: ServedConfiguration, asked: RequestText): Promise<string> {
   const { snapshots, state } = here;
   const request = parseRequest(asked.method, asked.url, asked.headers);
   const served = {

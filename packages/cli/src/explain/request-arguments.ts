@@ -18,12 +18,12 @@ export function parseRequest(method: string, url: string, headers: readonly stri
 
 function checkMethod(method: string): string {
   if (/^[A-Za-z][A-Za-z-]*$/.test(method)) return method;
-  throw cliError('ERR_CLI_USAGE', `invalid method '${method}': it must be a method such as GET`);
+  throw cliError('ERR_CLI_USAGE', `invalid method '${method}': must be a method such as GET`);
 }
 
 function checkUrl(url: string): string {
   if (url === '*' || /^https?:\/\/[^/\s]\S*$/i.test(url)) return url;
-  const message = `invalid URL '${url}': it must be a whole URL such as http://shop.example/cart`;
+  const message = `invalid URL '${url}': must be an absolute URL such as http://shop.example/cart`;
   throw cliError('ERR_CLI_USAGE', message);
 }
 

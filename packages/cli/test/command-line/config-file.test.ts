@@ -65,7 +65,7 @@ describe('the configuration file', () => {
     await silent.close();
     expect({ code, stderr }).to.deep.equal({
       code: 1,
-      stderr: 'Error: the check did not end within 1 s (checkTimeoutSeconds of the configuration file)\n',
+      stderr: 'Error: the check did not finish within 1 s (checkTimeoutSeconds of the configuration file)\n',
     });
   });
 });

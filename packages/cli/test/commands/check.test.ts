@@ -189,7 +189,7 @@ describe('check', () => {
         name: 'gateway-proxy',
         kind: 'proxy',
         state: 'starting',
-        reason: `not every listener is served: listener-::-8443: ${message}`,
+        reason: `some listeners are not served: listener-::-8443: ${message}`,
         waitsFor: ['listener-::-8443'],
       },
       { name: 'listener-::-8443', kind: 'listener', state: 'failed', reason: message, resources: [resource] },
@@ -204,7 +204,7 @@ describe('check', () => {
     expect(stdout).to.contain('Checking Deployments... 1 Errors!\nChecking Pods... 1 Errors!\n');
     expect(stderr.split('\n')).to.deep.equal([
       'Error: 3 errors occurred:',
-      '\t* Component gateway-proxy (proxy) is starting: not every listener is served: listener-::-8443',
+      '\t* Component gateway-proxy (proxy) is starting: some listeners are not served: listener-::-8443',
       '\t* Listener listener-::-8443 (listener) is not served because of VirtualService gw-system/shop',
       `\t* /etc/gateway/all.yaml:3:1  VirtualService gw-system/shop  spec.sslConfig.secretRef  ${message}`,
       '',

@@ -152,7 +152,7 @@ type: kubernetes.io/tls
       expect(spec()).to.have.nested.property('ratelimitServer.denyOnFail', false);
     });
 
-    it('reject a duration that is none, and write nothing', async () => {
+    it('reject an invalid duration, and write nothing', async () => {
       const { code, stderr } = await gw('settings', 'ratelimit', '--request-timeout', 'soon');
       expect(code).to.equal(1);
       expect(stderr).to.contain('spec.ratelimitServer.requestTimeout').and.to.contain('soon');
@@ -219,7 +219,7 @@ type: kubernetes.io/tls
       });
       const failed = await edit(argv, editor(LIMITS, 3).env);
       expect(failed.code).to.equal(1);
-      expect(failed.stderr).to.match(/^Error: the editor ".*" ended with status 3; nothing was changed\n$/);
+      expect(failed.stderr).to.match(/^Error: editor ".*" exited with status 3; nothing was changed\n$/);
       expect(directory.read('shop.yaml')).to.equal(SHOP);
     });
 

@@ -485,9 +485,9 @@ spec: { bindPort: 8080, httpGateway: {} }
 
   const wrong: [argv: string[], message: RegExp][] = [
     [['GET'], /missing required argument 'url'/],
-    [['GET', '/cart'], /must be a whole URL such as/],
-    [['GET', 'ftp://shop.example/'], /must be a whole URL/],
-    [['GET', 'http://'], /must be a whole URL/],
+    [['GET', '/cart'], /must be an absolute URL such as/],
+    [['GET', 'ftp://shop.example/'], /must be an absolute URL/],
+    [['GET', 'http://'], /must be an absolute URL/],
     [['GET', 'http://shop .example/'], /^Error: .+\n$/],
     [['http://shop.example/', 'GET'], /must be a method such as GET/],
     [['GET', 'http://shop.example/', '-H', 'no colon'], /write 'name: value'/],

@@ -205,7 +205,7 @@ spec:
       expect(directory.read('shop.yaml')).to.equal(SHOP);
     });
 
-  it('rejects an unknown virtual service, a choice of several, and to guess the directory', async () => {
+  it('rejects an unknown virtual service, an ambiguous one, and a missing --config', async () => {
     const add = (...argv: string[]) => gw('add', 'route', '-p', '/', '-u', 'cart', ...argv);
     expect((await add('--name', 'shpo')).stderr).to.equal(
       'Error: VirtualService gw-system/shpo not found (did you mean "shop"?)\n',

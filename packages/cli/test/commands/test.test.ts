@@ -323,7 +323,7 @@ not ok 2 - shop.test.yaml: fails & <shows> "it" '\\#' twice
       'the name "a" belongs to several tests',
     ],
     ['no URL', one('{ method: GET }', '{ status: 200 }'), 'url must be a text, not missing'],
-    ['a URL without host', one('{ url: /cart }', '{ status: 200 }'), 'url must be a whole URL'],
+    ['a URL without host', one('{ url: /cart }', '{ status: 200 }'), 'url must be an absolute URL'],
     [
       'an unknown request key',
       one('{ url: http://a/, header: {} }', '{ status: 200 }'),
@@ -370,7 +370,7 @@ not ok 2 - shop.test.yaml: fails & <shows> "it" '\\#' twice
       expect(stderr).to.contain(message);
     });
 
-  it('rejects a missing file and directory, and to guess the directory of resources', async () => {
+  it('rejects a missing file or directory, and a missing --config', async () => {
     expect(await test('none.test.yaml')).to.include({
       code: 2,
       stderr: 'Error: none.test.yaml: no such file or directory\n',

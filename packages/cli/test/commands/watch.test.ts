@@ -63,7 +63,7 @@ describe('watch', function () {
     expect((await watch.ended).code).to.equal(0);
   });
 
-  it('follows a running gateway, and reports once that it is away', async () => {
+  it('polls a running gateway, and reports once that it is unreachable', async () => {
     const pages = recordedAnswers();
     let server: AnsweringServer | undefined = await answer(pages);
     const argv = ['watch', 'vs', '--server', server.url, '--interval', '0.1'];

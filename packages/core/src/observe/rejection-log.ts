@@ -30,5 +30,5 @@ export function logRejection(log: Logger, details: LogDetails, message: string, 
 }
 
 function reportOmitted(log: Logger, { omitted }: Window): void {
-  log.info({ omitted }, 'more requests rejected');
+  log.info({ omitted }, 'rejected requests omitted from log');
 }

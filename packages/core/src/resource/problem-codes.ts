@@ -84,7 +84,7 @@ export const SEMANTIC_CODES = {
   INVALID_SECRET: 'A secret without the entries that its type requires; a warning.',
   INVALID_SHADOWING: 'Shadowing without an upstream.',
   INVALID_TRANSFORMATION: 'An incomplete extractor or value of a transformation.',
-  INVALID_UPGRADE: 'An upgrade that is listed twice, or not allowed there.',
+  INVALID_UPGRADE: 'An upgrade that is listed twice, or not allowed in this place.',
   INVALID_SSL_CONFIG:
     'Unknown cipher suites or curves, or an empty range of TLS versions; settings without effect are warnings.',
   INVALID_UPSTREAM: 'Upstream settings that cannot work.',

@@ -148,7 +148,7 @@ export class SecretSubscription {
   }
 }
 
-/** Returns the details of a failed stream, without the note on name resolution that gRPC adds, which is mostly empty. */
+/** Returns the details of a failed stream, without the mostly empty note on name resolution that gRPC adds. */
 function reasonOf(details: string): string {
   return details.replace(/\.? Resolution note:\s*$/, '').slice(0, 200);
 }

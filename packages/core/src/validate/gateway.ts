@@ -115,10 +115,7 @@ type Tunnel = NonNullable<NonNullable<TcpListenerOptions['tcpProxySettings']>['t
 const checkTunnel: Check<Tunnel> = ({ hostname = '', headersToAdd = [] }, at) => {
   const isNamed = isHost(hostname) && /:\d+$/.test(hostname);
   return [
-    ...invalid(!isNamed && `invalid host '${hostname}' of the tunnel: a host with a port is required`, [
-      ...at,
-      'hostname',
-    ]),
+    ...invalid(!isNamed && `invalid tunnel hostname '${hostname}': must be host:port`, [...at, 'hostname']),
     ...each(headersToAdd, [...at, 'headersToAdd'], ({ header = {} }, path) =>
       invalidHeader(addedNameProblem(header.key ?? '') ?? addedValueProblem(header, 'request'), [...path, 'header']),
     ),

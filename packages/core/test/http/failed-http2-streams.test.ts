@@ -14,7 +14,7 @@ describe('sessions of failed HTTP/2 streams', () => {
     expect(stdout).to.match(/^Too many CONTINUATION frames/);
   });
 
-  it('end the process if they are not kept: once this test fails, Node needs no help any more', async () => {
+  it('crash the process if they are not kept; if this test fails, the workaround is obsolete', async () => {
     const failure = await flooded().catch((error: Error & { readonly stderr: string }) => error.stderr);
     expect(failure).to.include('current_nghttp2_memory_');
   });

@@ -22,7 +22,7 @@ describe('lines about rejected requests', () => {
     const until = Date.now() + 30_000;
     while (!lines.some(({ omitted }) => omitted !== undefined) && Date.now() < until)
       await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(lines.at(-1)).to.include({ omitted: 30, logger: 'jwt', msg: 'more requests rejected' });
+    expect(lines.at(-1)).to.include({ omitted: 30, logger: 'jwt', msg: 'rejected requests omitted from log' });
   });
 
   it('are all written if they are few', () => {

@@ -207,7 +207,7 @@ describe('parseDocuments', () => {
     expect(origins('x'.repeat(10_000))).to.deep.equal(short);
   });
 
-  it('reads the signs of aliases and merge keys in texts as texts', () => {
+  it('treats alias and merge key characters in strings as text', () => {
     const [document] = parseDocuments(`a: {'<<': ['*', "&x", 'b << c', d*e]}`, 'a.yaml');
     expect(document!.issues).to.deep.equal([]);
     expect(document!.value).to.deep.equal({ a: { '<<': ['*', '&x', 'b << c', 'd*e'] } });

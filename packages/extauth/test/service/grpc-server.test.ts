@@ -117,7 +117,7 @@ describe('checks over gRPC', () => {
     return code;
   }
 
-  it('refuses a check whose deadline has passed, and runs no step', async () => {
+  it('rejects a check whose deadline has passed, and runs no step', async () => {
     let checks = 0;
     const { service } = serve({ 'n/keys': KEYS });
     const counting: AuthService = {

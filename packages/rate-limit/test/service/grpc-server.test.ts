@@ -192,7 +192,7 @@ describe('the rate limit server over gRPC', () => {
     return code;
   }
 
-  it('refuses a call whose deadline has passed, and does not count it', async () => {
+  it('rejects a call whose deadline has passed, and does not count it', async () => {
     const asked: number[] = [];
     const { service } = await serve(PER_USER);
     const counting = {

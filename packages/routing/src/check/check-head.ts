@@ -58,7 +58,7 @@ export function requiresClientCertificate({ sslConfig }: TlsConfiguration, hasRo
 }
 
 /** Returns true for a CONNECT request. */
-export function asksForTunnel({ method }: Pick<IncomingMessage, 'method'>): boolean {
+export function isTunnelRequest({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'CONNECT';
 }
 

@@ -8,5 +8,5 @@ import { routingError } from '../error-codes.ts';
  */
 export function compatibilityProblem(req: Pick<IncomingMessage, 'httpVersionMajor'>): GatewayError | undefined {
   if (req.httpVersionMajor < 2) return undefined;
-  return routingError('ERR_ROUTING_VERSION', 'a server of node:http2 cannot forward requests: use createListeners');
+  return routingError('ERR_ROUTING_VERSION', 'a node:http2 server cannot forward requests: use createListeners');
 }

@@ -3,7 +3,7 @@ import { createPartChooser } from '../listen/chains/choose-part.ts';
 import type { ListenerVerdict } from './explanation.ts';
 
 /** The connection of the request. */
-interface AskedConnection {
+interface RequestConnection {
   readonly tls: boolean;
   readonly port: number | undefined;
   /** The server name of the handshake. */
@@ -13,7 +13,7 @@ interface AskedConnection {
 /** Chooses the listener of a request, and returns why the others do not match. */
 export function chooseListener(
   snapshot: Snapshot,
-  { tls, port, host }: AskedConnection,
+  { tls, port, host }: RequestConnection,
   wanted: string | undefined,
 ): { readonly listener: Listener | undefined; readonly verdicts: readonly ListenerVerdict[] } {
   const byPort = wanted === undefined && snapshot.listeners.some((each) => each.bindPort === port);
@@ -34,7 +34,7 @@ export function chooseListener(
 }
 
 /** Returns the part that serves the connection, regardless of the client address. */
-function partOf(listener: Listener, { tls, host }: Pick<AskedConnection, 'tls' | 'host'>): Listener | undefined {
+function partOf(listener: Listener, { tls, host }: Pick<RequestConnection, 'tls' | 'host'>): Listener | undefined {
   if (!listener.parts) return listener;
   const anywhere = listener.parts.map((part) => ({ ...part, match: { ...part.match, sourceRanges: [] } }));
   return createPartChooser(anywhere)({ hello: tls ? { serverName: host, ciphers: [] } : undefined, clientAddress: '' })

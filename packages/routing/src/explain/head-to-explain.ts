@@ -5,7 +5,7 @@ import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsCon
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import {
-  asksForTunnel,
+  isTunnelRequest,
   asksForWebSocket,
   checkConnection,
   checkHead,
@@ -41,7 +41,7 @@ export function headToExplain(
   message.httpVersion = '1.1';
   message.rawHeaders = raw;
   message.headers = headersByName(raw);
-  if (asksForTunnel(message)) nameTarget(message, ssl ? 443 : 80);
+  if (isTunnelRequest(message)) nameTarget(message, ssl ? 443 : 80);
   return message;
 }
 
@@ -63,7 +63,7 @@ function serverNameOf(authority: string): string {
 
 /** Returns the upgrade that `node:http` and the listener detect in a request. */
 export function upgradeOf(message: IncomingMessage): UpgradeKind | undefined {
-  if (asksForTunnel(message)) return 'connect';
+  if (isTunnelRequest(message)) return 'connect';
   const { connection = '' } = message.headers;
   const isHandshake = asksForWebSocket(message) && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
   return isHandshake ? 'websocket' : undefined;

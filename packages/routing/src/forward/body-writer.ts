@@ -86,7 +86,7 @@ export class BodyWriter {
     if (socket.writableLength === 0) return true;
     if (isOwned) {
       isKept = true;
-      channel.giveAway();
+      channel.detachBuffer();
     }
     return false;
   }

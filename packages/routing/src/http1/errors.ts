@@ -21,12 +21,12 @@ export class UpstreamResetError extends Error {
   /** True if the upstream closes the connection, and did not process the request. */
   readonly isUnprocessed: boolean;
   /** True if the upstream reset the stream with `CONNECT_ERROR`. */
-  readonly isOfConnect: boolean;
+  readonly isConnectError: boolean;
 
-  constructor(message: string, { isRefused = false, isUnprocessed = false, isOfConnect = false } = {}) {
+  constructor(message: string, { isRefused = false, isUnprocessed = false, isConnectError = false } = {}) {
     super(message);
     this.isRefused = isRefused;
     this.isUnprocessed = isUnprocessed;
-    this.isOfConnect = isOfConnect;
+    this.isConnectError = isConnectError;
   }
 }

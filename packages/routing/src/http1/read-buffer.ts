@@ -36,13 +36,13 @@ export class ReadBuffer {
     return taken;
   }
 
-  /** True if data in this buffer can stay there until it is used: then {@link giveAway} is called before the next read. */
+  /** True if data in this buffer can stay there until it is used: then {@link detachBuffer} is called before the next read. */
   owns(buffer: Buffer): boolean {
     return buffer === this.#current && buffer !== SHARED;
   }
 
   /** Replaces the buffer, whose data is used later. */
-  giveAway(): void {
+  detachBuffer(): void {
     this.#current = allocate();
   }
 
@@ -63,7 +63,7 @@ export function isReusable(taken: Buffer): boolean {
 const releasing = new Set<unknown>([ServerResponse.prototype.write]);
 
 /** Registers a `write` function that does not keep a chunk after its callback. */
-export function noteReleasingWrite(write: unknown): void {
+export function registerReleasingWrite(write: unknown): void {
   releasing.add(write);
 }
 

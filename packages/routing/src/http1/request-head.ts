@@ -60,7 +60,7 @@ export function connectHead(headers: readonly string[]): string {
 /** Throws a `RequestHeadError` unless it is a host with a port. */
 export function checkTunnelAuthority(authority: string): void {
   if (!isHost(authority) || !/:\d+$/.test(authority))
-    throw new RequestHeadError(`the host '${authority}' of a CONNECT request needs a port`);
+    throw new RequestHeadError(`invalid host '${authority}' of a CONNECT request: must be host:port`);
 }
 
 /** Throws a `RequestHeadError` for a method or path that must not be sent. */

@@ -5,12 +5,12 @@ import type { Duplex } from 'node:stream';
 import type { Context, Handler } from '@edge-gateway/core';
 import { continueWhenRead, watchBody } from './body-watch.ts';
 import { parseAbsoluteTarget } from '../http1/authority.ts';
-import { SERVER_OPTIONS, asksForTunnel, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
+import { SERVER_OPTIONS, isTunnelRequest, checkHead, isServerWide, tunnelHead } from '../check/check-head.ts';
 import { refusalOf, type ClientError } from './refuse/client-error.ts';
 import { checkSyntax } from '../check/check-syntax.ts';
 import type { Http2Exchange, Http2Serve } from './http2/http2-connection.ts';
 import type { Http2Response } from './http2/http2-response.ts';
-import { becomeHandshake, UpgradeStream } from './http2/upgrade-stream.ts';
+import { toWebSocketHandshake, UpgradeStream } from './http2/upgrade-stream.ts';
 import type { ListenLimits } from './limits.ts';
 import type { ListenStats } from './listen-stats.ts';
 import { beginRequest, connectionOf, acceptsRequests, type Connection } from './connection.ts';
@@ -114,13 +114,13 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
     const { protocol } = head;
     const isWebSocket = protocol?.toLowerCase() === 'websocket';
     const serve = protocol === undefined ? handler.connect : handler.upgrade;
-    if (isWebSocket) becomeHandshake(req);
+    if (isWebSocket) toWebSocketHandshake(req);
     const unserved = protocol === undefined || isWebSocket ? (serve ? undefined : NO_TUNNEL) : UNKNOWN_PROTOCOL;
     const refused = checkSyntax(req) ?? head.problem ?? unserved ?? check(req, exchange, isWebSocket);
     if (refused) return refuse.stream(exchange, refused);
     exchange.handled = true;
     const socket = new UpgradeStream(req, res as unknown as Http2Response);
-    upgradeTo(serve!.bind(handler), [asksForTunnel(req) ? tunnelHead(req) : req, socket, NO_BYTES]);
+    upgradeTo(serve!.bind(handler), [isTunnelRequest(req) ? tunnelHead(req) : req, socket, NO_BYTES]);
   }
 
   const http2: Http2Serve = {
@@ -213,7 +213,7 @@ export function createServe({ handler, context, refuse, memory, stats, checkConn
 
 /** Converts an absolute-form target to origin form, and adds the default host to an HTTP/1.0 request without one. */
 function canonicalHead(req: IncomingMessage, { limits }: Connection): IncomingMessage {
-  if (asksForTunnel(req)) return tunnelHead(req);
+  if (isTunnelRequest(req)) return tunnelHead(req);
   const target = req.url ?? '/';
   if (!target.startsWith('/')) req.url = parseAbsoluteTarget(target)?.path ?? '/';
   if (req.headers.host === undefined) {

@@ -5,7 +5,7 @@ import type { UpstreamReply } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
 import { forwardUpgrade } from '../forward/upgrade.ts';
-import { asksForTunnel, checkOwnUpgrade } from '../check/check-head.ts';
+import { isTunnelRequest, checkOwnUpgrade } from '../check/check-head.ts';
 import { checkOwnTunnel } from '../check/check-request.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
 import { idleLimitOf, suspendIdleTimeout } from '../listen/connection.ts';
@@ -79,7 +79,7 @@ function limitStream(request: RoutedRequest, policy: StreamPolicy): void {
 
 /** Sends an upgrade upstream, or responds if it is not allowed or cannot be sent. */
 export function sendUpgrade(request: RoutedRequest, target: SendTarget, { socket, head }: UpgradeSocket): void {
-  const kind = asksForTunnel(request.req) ? 'connect' : 'websocket';
+  const kind = isTunnelRequest(request.req) ? 'connect' : 'websocket';
   const refused = kind === 'connect' ? checkOwnTunnel(request.req) : checkOwnUpgrade(request.req);
   if (refused) return request.refuse(refused.code);
   const upgrade = { socket, head };
@@ -97,7 +97,7 @@ function passUpgrade(request: RoutedRequest, upstream: Upstream, upgrade: Upgrad
 
 function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, head }: UpgradeSocket): void {
   if (request.settings.session) bindSession(request, upstream);
-  const isTunnel = asksForTunnel(request.req);
+  const isTunnel = isTunnelRequest(request.req);
   const { upgrades = DEFAULT_UPGRADES, stream } = request.policy ?? {};
   limitUpgrade(request, stream, socket);
   request.sending();

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { createUpgradeResponse } from '@edge-gateway/core';
 import type { BackPressure } from '../access-log/back-pressure.ts';
 import { UpgradeStream } from '../listen/http2/upgrade-stream.ts';
-import { asksForTunnel, tunnelHead } from '../check/check-head.ts';
+import { isTunnelRequest, tunnelHead } from '../check/check-head.ts';
 import { checkOwnTunnel } from '../check/check-request.ts';
 import type { ListenerTable } from './listener-table.ts';
 import { sendReply, textReply, type Exchange } from './reply.ts';
@@ -48,7 +48,7 @@ export function createServeListener(
     const listener = name === undefined ? undefined : table.get(name);
     if (!listener) return sendReply({ req, res }, textReply(404, ''));
     // Its host is routed, as behind a listener; one that contradicts the target is rejected before the upstream.
-    if (embedded && asksForTunnel(req) && !checkOwnTunnel(req)) tunnelHead(req);
+    if (embedded && isTunnelRequest(req) && !checkOwnTunnel(req)) tunnelHead(req);
     const hand: RequestExits['send'] = (request, destination, action) =>
       sendUpgrade(request, { destination, action, upstreams, proxies }, upgrade);
     serve(new RoutedRequest({ req, res }, listener, environment), { send: hand, upgrade, passOn: undefined, embedded });

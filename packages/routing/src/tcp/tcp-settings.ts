@@ -38,7 +38,7 @@ export function compileTcpSettings({ options, destinations }: Pick<TcpHost, 'opt
 
 function tunnelRequest(hostname: string, headers: Parameters<typeof connectRequest>[1]): string {
   if (!isHost(hostname) || !/:\d+$/.test(hostname))
-    throw new TypeError(`the host '${hostname}' of the tunnel needs a port`);
+    throw new TypeError(`invalid tunnel hostname '${hostname}': must be host:port`);
   return connectRequest(hostname, headers);
 }
 

@@ -32,7 +32,7 @@ function problemsOf(options: GrpcJsonTranscoder): readonly TranscoderProblem[] {
   const problems: TranscoderProblem[] = [];
   if (!protoDescriptor && protoDescriptorBin === undefined && !map) {
     const fields = 'protoDescriptor, protoDescriptorBin or protoDescriptorConfigMap';
-    problems.push(new TranscoderProblem(`the transcoder has no descriptors: set ${fields}`, []));
+    problems.push(new TranscoderProblem(`missing descriptors: set ${fields}`, []));
   }
   if (services.length === 0) problems.push(new TranscoderProblem('the transcoder names no service', ['services']));
   if (map && !map.configMapRef?.name)

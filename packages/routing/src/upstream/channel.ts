@@ -36,10 +36,10 @@ export interface Channel extends ChannelProgress {
   resume(): void;
   /** Returns the data that the user received, so that it can be kept. */
   take(buffer: Buffer, start: number, end: number): Buffer;
-  /** True if data in this buffer is kept by {@link giveAway} alone, without a copy. */
+  /** True if data in this buffer is kept by {@link detachBuffer} alone, without a copy. */
   owns(buffer: Buffer): boolean;
   /** Keeps the buffer, with data that is still needed, out of the next reads. */
-  giveAway(): void;
+  detachBuffer(): void;
   /** Released by its user. */
   leave(): void;
   /** Released during a response that is not read further. */

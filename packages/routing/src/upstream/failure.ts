@@ -92,9 +92,9 @@ export function explain(error: Error, phase: Phase): FailureReason {
   return { ...resetOf('ERR_ROUTING_UPSTREAM_RESET', 'UC', 'connection termination'), cause };
 }
 
-function remoteReset({ isRefused, isUnprocessed, isOfConnect }: UpstreamResetError): ResetReason {
+function remoteReset({ isRefused, isUnprocessed, isConnectError }: UpstreamResetError): ResetReason {
   if (isRefused || isUnprocessed) return 'remote refused stream reset';
-  return isOfConnect ? 'remote error with CONNECT request' : 'remote reset';
+  return isConnectError ? 'remote error with CONNECT request' : 'remote reset';
 }
 
 /** The failure of an attempt that was reset before a response. */

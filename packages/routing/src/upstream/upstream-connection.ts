@@ -125,8 +125,8 @@ export class Connection implements Channel, ResponseSink {
     return this.#buffer.owns(buffer);
   }
 
-  giveAway(): void {
-    this.#buffer.giveAway();
+  detachBuffer(): void {
+    this.#buffer.detachBuffer();
   }
 
   get trailers(): readonly string[] {

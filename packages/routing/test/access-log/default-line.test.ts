@@ -22,7 +22,7 @@ describe('default line', () => {
     }
   });
 
-  it('names the route and upstream of each request, whatever the one before had', () => {
+  it('contains the route and upstream of each request, independent of the previous request', () => {
     const base = { routeName: 'r', virtualHost: 'v', upstream: 'u', upstreamHost: '10.0.0.1:80' };
     const others = [
       base,

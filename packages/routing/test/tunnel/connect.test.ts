@@ -170,7 +170,7 @@ describe('CONNECT', () => {
         expect(client.text().length).to.equal(32 * block.length);
       });
 
-      it('passes on the response of a proxy that refuses, and closes the tunnel', async () => {
+      it('relays the response of a proxy that rejects CONNECT, and closes the tunnel', async () => {
         const response =
           'HTTP/1.1 407 Proxy Authentication Required\r\nx-reason: none\r\ncontent-length: 4\r\n\r\nwho?';
         const { port } = await http1Proxy(response);
@@ -217,7 +217,7 @@ describe('CONNECT', () => {
         await until(() => client.text() === 'no' && client.ended());
       });
 
-      it('gets 503 if the upstream refuses the connection', async () => {
+      it('responds with 503 if the upstream refuses the connection', async () => {
         const { port, close } = await closedPort();
         await close();
         for (const route of [connectRoute(), FORWARDED]) {
@@ -227,7 +227,7 @@ describe('CONNECT', () => {
         }
       });
 
-      it('gets 502 for what is no response of HTTP, and 504 for none', async () => {
+      it('responds with 502 to an invalid HTTP response, and with 504 to none', async () => {
         const broken = await tcpServer(({ socket }) => socket.write('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
         const gateway = await tunnelGateway({ port: broken.port, routes: [FORWARDED] });
         expect((await request(gateway.port)).status).to.equal(502);
@@ -304,7 +304,7 @@ describe('CONNECT', () => {
         expect((await request(on.port)).status).to.equal(200);
       });
 
-      it('ends after a pause, and after its longest duration', async () => {
+      it('closes after the idle timeout, and after its maximum duration', async () => {
         const { port, ends } = await tcpServer();
         const limits = [{ idleTimeout: '0.1s' }, { maxStreamDuration: { maxStreamDuration: '0.1s' } }];
         for (const limit of limits) {
@@ -380,7 +380,7 @@ describe('CONNECT', () => {
     await until(() => proxy.ends[0]!.text.endsWith('EARLY') && client.text.endsWith('first'));
   });
 
-  it('is refused in turn, after the responses to earlier requests', async () => {
+  it('is rejected in order, after the responses to earlier requests', async () => {
     const { port } = await tcpServer(({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
     });

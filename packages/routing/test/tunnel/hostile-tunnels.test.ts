@@ -274,7 +274,7 @@ describe('hostile tunnels', () => {
     expect(over1.head.toLowerCase()).not.to.match(/x-hop|keep-alive|content-length|connection/);
   });
 
-  it('replace the key of a WebSocket over HTTP/2, and check what the upstream makes of it', async () => {
+  it('generate a key for a WebSocket over HTTP/2, and verify the accept value of the upstream', async () => {
     const server = await tcpServer(({ socket }) => {
       socket.write(
         'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n',
@@ -291,7 +291,7 @@ describe('hostile tunnels', () => {
     await until(() => server.ends[0]!.closed || server.ends[0]!.ended);
   });
 
-  it('get 502 for a response of HTTP/2 that no tunnel has, and 503 if the stream is reset', async () => {
+  it('respond with 502 to an HTTP/2 response that is invalid for a tunnel, and with 503 to a reset stream', async () => {
     const CASES: readonly (readonly [status: number, serve: (stream: ServerHttp2Stream) => void])[] = [
       [503, (stream) => stream.close(CODE.refused)],
       [503, (stream) => stream.close(CODE.cancel)],
@@ -315,7 +315,7 @@ describe('hostile tunnels', () => {
     }
   });
 
-  it('end with a half that is closed and never finished, after the pause of the listener', async () => {
+  it('close after the idle timeout of the listener if one half stays open', async () => {
     const { port, ends } = await tcpServer();
     const limits = { streamIdleTimeoutMs: 100 };
     const gateway = await tunnelGateway({ port, limits });

@@ -166,7 +166,7 @@ describe('WebSockets of clients and upstreams of both versions', () => {
         if (server === 2) await until(() => upstream.texts[0]!.startsWith('\x88\x82'));
       });
 
-      it(`end after a pause and after their longest duration, from HTTP/${client} to HTTP/${server}`, async () => {
+      it(`close after the idle timeout and after their maximum duration, from HTTP/${client} to HTTP/${server}`, async () => {
         const upstream = server === 1 ? await http1Server() : await http2Server();
         for (const options of [{ idleTimeout: '0.1s' }, { maxStreamDuration: { maxStreamDuration: '0.1s' } }]) {
           const parts = { routes: [{ options }], ...(server === 2 && { upstream: HTTP2 }) };
@@ -178,7 +178,7 @@ describe('WebSockets of clients and upstreams of both versions', () => {
         }
       });
 
-      it(`pass on the response of an upstream that refuses, from HTTP/${client} to HTTP/${server}`, async () => {
+      it(`relay the response of an upstream that rejects them, from HTTP/${client} to HTTP/${server}`, async () => {
         const upstream =
           server === 1
             ? { port: await plainServer() }

@@ -13,30 +13,30 @@ import { createUpdateStats } from './update-stats.ts';
 /** Delays before a server is tried again, in milliseconds; each is up to twice the previous one, as in Envoy. */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** Most of a delay before another server is tried, in milliseconds, so that not all nodes come at once. */
+/** Maximum delay before another server is tried, in milliseconds: spreads the reconnects of many nodes. */
 const NEXT_SERVER_MS = 200;
-/** A server must send something after this time. */
+/** Maximum time until the first response of a server, in milliseconds. */
 const FIRST_RESPONSE_MS = 10_000;
-/** A server must respond to a ping after this time without traffic: a lost connection would never deliver updates. */
+/** Keepalive: a server must respond to a ping after this time without traffic. Otherwise a lost connection would not be detected. */
 const KEEPALIVE_MS = 10_000;
 const KEEPALIVE_TIMEOUT_MS = 5_000;
-/** Largest response; that of servers of this package is 1 MiB and one resource. */
+/** Maximum response size. Servers of this package send at most 1 MiB plus one resource. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Certificates of a client, as PEM. */
 export interface ClientTls {
-  /** Roots of the certificate of the server. Default: the roots of Node.js. */
+  /** CA certificates for the server. Default: those of Node.js. */
   readonly ca?: string | undefined;
   /** Certificate and private key of this client. */
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
-  /** Name in the certificate of the server. Default: the host. */
+  /** Expected name in the server certificate. Default: the host. */
   readonly serverName?: string | undefined;
 }
 
 /** Options of {@link createDiscoveryClient}. */
 export interface DiscoveryClientOptions {
-  /** One of them is used; another one when it fails. */
+  /** The servers; one is used at a time, with failover to the others. */
   readonly servers: readonly ServerAddress[];
   readonly node: {
     /** Unique among the nodes. */
@@ -47,9 +47,9 @@ export interface DiscoveryClientOptions {
   };
   /** Returns the certificates for the next connection. Default: plain text. */
   readonly tls?: () => ClientTls | undefined;
-  /** Has the resources of the state that is served already, if any. */
+  /** Contains the resources of the currently served state, if any. */
   readonly decoder: StateDecoder;
-  /** Returns true if the state of the decoder is served already. Default: it is, if there is one. */
+  /** Returns true if the state of the decoder is already being served. Default: true if there is one. */
   readonly isServed?: () => boolean;
   readonly apply: ApplyState;
   /** Called after a state was accepted, perhaps with rejected resources. */
@@ -66,9 +66,9 @@ export interface DiscoveryClientOptions {
 
 /** A connection to a control plane. */
 export interface DiscoveryClient {
-  /** Address of the server; `undefined` without a connection that has delivered something. */
+  /** Address of the server; `undefined` until a connection has delivered a response. */
   readonly connectedTo: string | undefined;
-  /** What is rejected of the state that is served. */
+  /** The rejected resources of the served state. */
   readonly rejections: readonly ProxyRejection[];
   close(): void;
 }
@@ -77,14 +77,14 @@ type Stream = ClientDuplexStream<DeltaRequest, DeltaResponse>;
 
 const { path, requestSerialize, responseDeserialize } = AggregatedDiscovery['DeltaAggregatedResources']!;
 
-/** A response without an answer. */
-interface Unanswered {
+/** A response that was not acknowledged or rejected yet. */
+interface PendingResponse {
   readonly type: string;
   readonly nonce: string;
   readonly names: ReadonlySet<string>;
 }
 
-/** Connects to a control plane and applies its states, until it is closed. Connects again after failures, with growing delays. */
+/** Connects to a control plane and applies its states until it is closed. Reconnects after failures with exponential backoff. */
 export function createDiscoveryClient(options: DiscoveryClientOptions): DiscoveryClient {
   const { servers, decoder, metrics, random = Math.random, keepaliveMs = KEEPALIVE_MS } = options;
   const log = options.log.get('upstream');
@@ -100,7 +100,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let turn = 0;
-  /** Attempts in a row without a response. */
+  /** Consecutive attempts without a response. */
   let failures = 0;
 
   function connect(): void {
@@ -109,8 +109,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     const own = new Client(address, channelCredentials(options.tls?.()), channelOptions(options.tls?.(), keepaliveMs));
     const opened: Stream = own.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
     [client, stream] = [own, opened];
-    let unanswered: Unanswered[] = [];
-    /** True while something that was received is not applied. */
+    let pending: PendingResponse[] = [];
+    /** True while received resources are not applied yet. */
     let isChanged = false;
     let isOver = false;
 
@@ -126,20 +126,23 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       connected.value = 0;
       if (isClosed) return;
       for (const { failure } of stats.values()) failure.value++;
-      log.warn({ server: address, reason }, wasConnected ? 'control plane lost' : 'control plane not reached');
+      log.warn(
+        { server: address, reason },
+        wasConnected ? 'connection to control plane lost' : 'failed to connect to control plane',
+      );
       options.onFailure?.(address, reason);
       failures = wasConnected ? 0 : failures + 1;
       turn++;
       timer = setTimeout(connect, delayMs());
     };
 
-    /** Answers everything that was received. */
-    const answer = (found: readonly ProxyRejection[], to = unanswered): void => {
-      if (to === unanswered) unanswered = [];
+    /** Acknowledges or rejects all received responses. */
+    const answer = (found: readonly ProxyRejection[], to = pending): void => {
+      if (to === pending) pending = [];
       if (isOver) return;
       for (const each of to) {
         const { type, nonce } = each;
-        const own = found.filter((rejection) => rejection.type === type && answererOf(rejection, to) === each);
+        const own = found.filter((rejection) => rejection.type === type && responseFor(rejection, to) === each);
         stats.get(type)![own.length > 0 ? 'rejected' : 'success'].value++;
         opened.write({
           type_url: type,
@@ -155,24 +158,24 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         applied = applyReceived(decoder, options.apply);
       } catch (error) {
         const { message } = error as Error;
-        log.error({ reason: message }, 'update failed, the state before is served on');
+        log.error({ reason: message }, 'failed to apply update, keeping previous state');
         answer([{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }]);
         return end('update failed');
       }
       isChanged = false;
-      const to = unanswered;
-      unanswered = [];
+      const to = pending;
+      pending = [];
       if (!applied.later) return settle(applied.failed, to);
       const failed = (error: Error): void => end(`update failed: ${error.message}`);
       void applied.later.then((found) => settle([...applied.failed, ...found], to)).catch(failed);
       return undefined;
     };
 
-    const settle = (found: readonly ProxyRejection[], to: Unanswered[]): void => {
+    const settle = (found: readonly ProxyRejection[], to: PendingResponse[]): void => {
       for (const each of found) {
         if (rejections.some((known) => isDeepStrictEqual(known, each))) continue;
         const { type, resource, field, message: reason } = each;
-        log.error({ type: typeName(type), resource, field, reason }, 'part of an update rejected');
+        log.error({ type: typeName(type), resource, field, reason }, 'resource rejected');
       }
       rejections = found;
       answer(found, to);
@@ -193,10 +196,10 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       for (const { name, version, resource } of resources)
         decoder.receive({ type, name, version, value: resource.value });
       for (const name of removed) decoder.remove(type, name);
-      unanswered.push({ type, nonce, names: new Set([...resources.map(({ name }) => name), ...removed]) });
+      pending.push({ type, nonce, names: new Set([...resources.map(({ name }) => name), ...removed]) });
       if (resources.length > 0 || removed.length > 0) isChanged = true;
       if (!decoder.isComplete) {
-        // Something that belongs to it was sent in an earlier version: the rest follows when this is answered.
+        // The update is incomplete: the server sends the rest after this acknowledgement.
         if (type === TYPE.snapshot) answer([]);
         return undefined;
       }
@@ -253,8 +256,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   };
 }
 
-/** Returns the response whose answer names a rejected resource: the one that has it, or else the last one of its type. */
-function answererOf({ type, resource }: ProxyRejection, to: readonly Unanswered[]): Unanswered | undefined {
+/** Returns the response to reject for a resource: the one that contains it, or else the last one of its type. */
+function responseFor({ type, resource }: ProxyRejection, to: readonly PendingResponse[]): PendingResponse | undefined {
   const ofType = to.filter((each) => each.type === type);
   return ofType.findLast(({ names }) => names.has(resource)) ?? ofType.at(-1);
 }
@@ -280,7 +283,7 @@ function channelOptions(tls: ClientTls | undefined, keepaliveMs: number) {
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': Math.min(KEEPALIVE_TIMEOUT_MS, keepaliveMs),
     'grpc.keepalive_permit_without_calls': 1,
-    // A reconnect is another channel, with the certificates of that time.
+    // A reconnect creates a new channel with the current certificates.
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_retries': 0,
     'grpc.service_config_disable_resolution': 1,
@@ -288,7 +291,7 @@ function channelOptions(tls: ClientTls | undefined, keepaliveMs: number) {
   };
 }
 
-/** Returns the details of a failed stream, without the note on name resolution that gRPC adds, which is mostly empty. */
+/** Returns the details of a failed stream, without the mostly empty note on name resolution that gRPC adds. */
 function reasonOf(details: string): string {
   return (details || 'the stream ended').replace(/\.? Resolution note:\s*$/, '').slice(0, 300);
 }

@@ -1,7 +1,7 @@
 import type { Counter, Metrics } from '@edge-gateway/core';
 import { RESOURCE_TYPES, TYPE, typeName } from '../resources/resource-type.ts';
 
-/** Envoy's names for the types that Envoy has as well. */
+/** Envoy's names for the types that exist in Envoy. */
 const ENVOY_NAMES: Readonly<Record<string, string>> = {
   [TYPE.listener]: 'listener_manager.lds',
   [TYPE.upstream]: 'cluster_manager.cds',

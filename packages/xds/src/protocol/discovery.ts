@@ -45,7 +45,7 @@ export interface DeltaRequest {
   readonly type_url: string;
   readonly resource_names_subscribe?: readonly string[];
   readonly resource_names_unsubscribe?: readonly string[];
-  /** Versions that the client has, by the name of the resource; in the first request of a type. */
+  /** Versions that the client already has, by resource name; only in the first request of a type. */
   readonly initial_resource_versions?: Readonly<Record<string, string>>;
   readonly response_nonce?: string;
   readonly error_detail?: ErrorDetail | null;
@@ -71,7 +71,7 @@ export interface WorldRequest {
   readonly error_detail?: ErrorDetail | null;
 }
 
-/** A response of the state-of-the-world protocol: all resources of a type that the client asked for. */
+/** A response of the state-of-the-world protocol: all requested resources of a type. */
 export interface WorldResponse {
   readonly version_info: string;
   readonly resources: readonly AnyMessage[];

@@ -5,7 +5,7 @@ import { decodeStrings, encodeStrings } from './wire.ts';
 /** `INVALID_ARGUMENT`. */
 const INVALID = 3;
 const REJECTION_TYPE = 'type.googleapis.com/edge_gateway.config.v1.Rejection';
-/** More are counted in the message only. */
+/** Further rejections are only counted in the message. */
 const MAX_DETAILS = 20;
 const MAX_MESSAGE = 1000;
 
@@ -26,7 +26,7 @@ export function errorDetailOf(rejections: readonly ProxyRejection[]): ErrorDetai
   };
 }
 
-/** Returns the rejections of a NACK, shortened as `errorDetailOf` does it. One of another client has its text only. */
+/** Returns the rejections of a NACK, truncated as in `errorDetailOf`. NACKs of other clients contain only text. */
 export function rejectionsOf({ message, details = [] }: ErrorDetail, type: string): readonly ProxyRejection[] {
   const found = details.slice(0, MAX_DETAILS).flatMap((detail) => {
     if (detail.type_url !== REJECTION_TYPE) return [];

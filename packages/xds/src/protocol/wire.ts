@@ -26,7 +26,7 @@ export function decodeStrings(message: Uint8Array, count: number): string[] {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError('a number of the message is too long');
+    throw new RangeError('a number in the message is too long');
   };
   while (at < bytes.length) {
     const tag = next();

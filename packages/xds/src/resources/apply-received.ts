@@ -3,9 +3,9 @@ import type { DecodedState, StateDecoder } from './decode-state.ts';
 
 /** The result of a state that was applied. */
 export interface Applied {
-  /** What cannot be compiled. */
+  /** The parts that cannot be compiled. */
   readonly failed: readonly ProxyRejection[];
-  /** What other processes cannot compile, which use the last accepted version of it themselves. Default: nothing. */
+  /** Parts that other processes cannot compile; these processes keep the last accepted version themselves. Default: none. */
   readonly later?: Promise<readonly ProxyRejection[]>;
 }
 
@@ -13,8 +13,8 @@ export interface Applied {
 export type ApplyState = (state: DecodedState) => Applied;
 
 /**
- * Applies everything that a decoder received. What does not compile is replaced by its last accepted version before any request is served. Returns
- * what was rejected. Throws what `apply` throws; the accepted state is then served on.
+ * Applies everything that a decoder received. Parts that do not compile are replaced by their last accepted version before any request is
+ * served. Returns the rejections. If `apply` throws, rethrows the error; the accepted state stays in use.
  */
 export function applyReceived(decoder: StateDecoder, apply: ApplyState): Applied {
   try {

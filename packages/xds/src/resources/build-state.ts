@@ -61,8 +61,8 @@ const NESTED = [
 ] as const;
 
 /**
- * Builds a state from resources. Objects whose parts did not change are those of `before`. For each of the `rejected` resources the object of `before`
- * is used, or none; so it is for resources that refer to one that is missing, which are returned as further rejections.
+ * Builds a state from resources. Objects whose parts did not change are those of `before`. For `rejected` resources, the object of `before`
+ * is used, if any. The same applies to resources with a missing reference, which are returned as further rejections.
  */
 export function buildState(
   received: HeldByType,

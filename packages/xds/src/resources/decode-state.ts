@@ -5,7 +5,7 @@ import { InvalidField, readBody } from './resource-body.ts';
 import { TYPE } from './resource-type.ts';
 import { referenceKey } from './secret-reference.ts';
 
-/** A state as it was received. Unchanged parts are the same objects as in the state before. */
+/** A received state. Unchanged parts are the same objects as in the previous state. */
 export interface DecodedState {
   readonly snapshot: Snapshot;
   readonly unserved: readonly UnservedListener[];
@@ -19,20 +19,20 @@ export interface StateDecoder {
   readonly secrets: Secrets;
   /** The same by their names in the state. */
   secretValues(): ReadonlyMap<string, SecretValue>;
-  /** Takes a new version of a resource. */
+  /** Stores a new version of a resource. */
   receive(resource: ReceivedResource): void;
   remove(type: string, name: string): void;
-  /** True once the snapshot is there with everything that belongs to it. */
+  /** True once the snapshot and all its resources have been received. */
   readonly isComplete: boolean;
   /**
-   * Builds the state from everything received. `without` are rejected resources whose last accepted version is used instead, or nothing.
+   * Builds the state from all received resources. `without` are rejected resources: their last accepted version is used instead, if any.
    */
   build(without?: readonly ProxyRejection[]): DecodedState;
-  /** Makes what `build` returned last the accepted state. */
+  /** Accepts the state that `build` returned last. */
   accept(): void;
   /** False before `accept` was called. */
   readonly hasAccepted: boolean;
-  /** Forgets what was received since the accepted state. */
+  /** Discards resources received since the accepted state. */
   discard(): void;
   /** Returns the resources of the accepted state. */
   resources(): readonly ReceivedResource[];

@@ -20,7 +20,7 @@ import { RESOURCE_TYPES, TYPE, type ResourceType } from './resource-type.ts';
 /** What a proxy serves. */
 export interface ProxyState {
   readonly snapshot: Snapshot;
-  /** Listeners that the resources require but that the snapshot does not contain. */
+  /** Listeners that the resources declare but the snapshot does not contain. */
   readonly unserved: readonly UnservedListener[];
   /** By `<namespace>/<name>`, or by the JSON of a reference to files or a discovered secret; see `secretsOf`. */
   readonly secrets: ReadonlyMap<string, SecretValue>;
@@ -52,8 +52,9 @@ const hasNested = ({ authConfigs, rateLimitConfigs, graphqlApis }: VirtualHost):
   authConfigs.length + rateLimitConfigs.length + graphqlApis.length > 0;
 
 /**
- * Creates an encoder. Each part of a snapshot that can change alone is a resource: a listener without its virtual hosts, a virtual host without its
- * AuthConfigs, an upstream without its endpoints. The content is JSON with sorted keys, so that equal parts have equal versions everywhere.
+ * Creates an encoder. Each part of a snapshot that can change independently is a resource: a listener without its virtual hosts, a virtual
+ * host without its AuthConfigs, an upstream without its endpoints. The content is JSON with sorted keys, so that equal parts have equal
+ * versions everywhere.
  */
 export function createStateEncoder(): StateEncoder {
   let before: ReadonlyMap<string, TypedResources> = new Map();
@@ -72,7 +73,7 @@ export function createStateEncoder(): StateEncoder {
     return resource;
   }
 
-  /** Content that was only built anew keeps its object. */
+  /** Equal content keeps its object even if it was rebuilt. */
   function sameAsBefore(type: ResourceType, resource: EncodedResource): EncodedResource {
     const known = before.get(type)?.byName.get(resource.name);
     return known?.version === resource.version ? known : resource;
@@ -121,7 +122,7 @@ export function createStateEncoder(): StateEncoder {
       const order = virtualHosts.map((host) => placed.get(host) ?? addHost(host, head.name));
       const prefix = `${head.name}/`;
       const isImplicit = order.every((name, i) => name.startsWith(prefix) && (i === 0 || order[i - 1]! < name));
-      // The names of thousands of virtual hosts would have to be sent with each new one.
+      // Otherwise every new virtual host would resend the names of thousands of others.
       const body = { ...head, ...(shown && { parts: shown }), ...(!isImplicit && { virtualHosts: order }) };
       add(TYPE.listener, sameAsBefore(TYPE.listener, encodePart(TYPE.listener, head.name, body)));
     }
@@ -159,7 +160,7 @@ export function createStateEncoder(): StateEncoder {
         add(type, known ?? resource);
         return name;
       }
-      // The last good version of a virtual host may have an earlier version of the part.
+      // The last good version of a virtual host may contain an earlier version of the part.
       const other = partOf(type, `${name}@${resource.version}`, part);
       add(type, other);
       return other.name;
@@ -183,7 +184,7 @@ function encodePart(type: ResourceType, name: string, part: object): EncodedReso
   return resourceOf(type, name, encodeStrings([contentText(bodyOf(type, part))]));
 }
 
-/** An upstream is two resources: its endpoints change more often than everything else in it. */
+/** An upstream is two resources: its endpoints change more often than its other fields. */
 function bodyOf(type: ResourceType, part: object): unknown {
   if (type === TYPE.endpointSet) return { endpoints: (part as SnapshotUpstream).endpoints };
   if (type !== TYPE.upstream) return part;

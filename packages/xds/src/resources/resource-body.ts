@@ -21,7 +21,7 @@ type Expected = 'string' | 'number' | 'boolean' | 'object' | 'list' | 'list of s
 const NAME = { name: 'string' } as const;
 const REF = { ref: 'object', spec: 'object' } as const;
 
-/** The fields without which a resource cannot be used. */
+/** The required fields of a resource. */
 const FIELDS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
   [TYPE.listener]: {
     ...NAME,
@@ -59,7 +59,7 @@ const FIELDS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
   },
 };
 
-/** Which members of a body readers compare by identity, besides the body itself. */
+/** Members of a body that readers compare by identity, besides the body itself. */
 interface Shape {
   readonly one?: Readonly<Record<string, Shape>>;
   /** Lists of such members. */
@@ -95,7 +95,7 @@ function parse(value: Uint8Array): Record<string, unknown> {
   try {
     body = JSON.parse(decodeStrings(value, 1)[0]!);
   } catch {
-    // The reason of the parser quotes the content, which may be a secret.
+    // The parser error quotes the content, which may be a secret.
     throw new InvalidField('', 'the content is not JSON');
   }
   if (typeNameOf(body) !== 'object') throw new InvalidField('', 'the content is not an object');

@@ -28,7 +28,7 @@ export interface ResourceSet {
   readonly types: ReadonlyMap<string, TypedResources>;
 }
 
-/** How the resources of a type differ. */
+/** The difference between two resource sets of a type. */
 export interface ResourceDifference {
   readonly changed: readonly EncodedResource[];
   /** Names. */
@@ -57,7 +57,7 @@ export function typedResources(
   for (const { name, version } of changed) sum += valueOf(version) - valueOf(before.byName.get(name)?.version);
   for (const name of removed) sum -= valueOf(before.byName.get(name)!.version);
   const resources = Object.freeze({ version: sum.toString(16), byName });
-  // All nodes need it next.
+  // All nodes need the difference next.
   differences.set(before, new WeakMap([[resources, difference]]));
   return resources;
 }

@@ -1,6 +1,6 @@
 const PREFIX = 'type.googleapis.com/edge_gateway.config.v1.';
 
-/** The types of resources that a proxy receives, in the order in which they are sent: what is referred to comes first. */
+/** The types of resources that a proxy receives, in the order in which they are sent: referenced types come first. */
 export const RESOURCE_TYPES = [
   `${PREFIX}Secret`,
   `${PREFIX}Upstream`,

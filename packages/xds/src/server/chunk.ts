@@ -7,10 +7,10 @@ import {
   type TypedResources,
 } from '../resources/resource-set.ts';
 
-/** A response is closed once it contains so many bytes: it fits the limits of clients, and a slow node holds only one of them. */
+/** Size in bytes at which a response is complete: it fits the limits of clients, and only one per slow node is buffered. */
 const MAX_CHUNK_BYTES = 1024 * 1024;
 
-/** The content of a response, which may be for many nodes. */
+/** The content of a response, shared by many nodes. */
 export interface Chunk {
   readonly type: string;
   /** Version of all resources of the type. */
@@ -104,7 +104,7 @@ function split(type: string, version: string, changed: readonly EncodedResource[
   return found;
 }
 
-/** Returns everything of a type, for a node that has nothing. */
+/** Returns all resources of a type, for a node without any. */
 export function everything(resources: TypedResources): ResourceDifference {
   return differenceOf(NO_RESOURCES, resources);
 }

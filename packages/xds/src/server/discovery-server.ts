@@ -21,15 +21,15 @@ import type { ProxyState } from '../resources/encode-state.ts';
 import { typeName } from '../resources/resource-type.ts';
 import { serializeDeltaResponse, serializeWorldResponse, type PreparedResponse } from './chunk.ts';
 import { identityOf, type NodeIdentity } from './node-identity.ts';
-import { NodeStream, RefusedSubscription } from './node-stream.ts';
+import { NodeStream, RejectedSubscription } from './node-stream.ts';
 import { NODE_TRANSLATION, ProxyResources, type Translation } from './translation.ts';
 
-/** Largest request: the versions of 100,000 resources. */
+/** Maximum request size: the versions of 100,000 resources. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const DEFAULT_MAX_NODES = 10_000;
 
-/** What the proxies of one name rejected, with the node that did. */
+/** The rejections of all proxies with the same name, with the rejecting node. */
 export interface NodeRejection {
   readonly node: string;
   readonly proxy: string;
@@ -46,7 +46,7 @@ export interface DiscoveryServerOptions {
   readonly translations?: readonly Translation[];
   /** Called after proxies rejected or accepted something, or were disconnected. */
   readonly onRejections?: () => void;
-  /** More streams are rejected. Default: 10,000. */
+  /** Maximum number of streams; more are rejected. Default: 10,000. */
   readonly maxNodes?: number;
 }
 
@@ -55,7 +55,7 @@ export interface DiscoveryAddress {
   readonly address: string;
   /** 0 is any free port. */
   readonly port: number;
-  /** Default: plain text. Secrets are then sent to clients on the same machine only. */
+  /** Default: plain text; secrets are then sent only to clients on the same machine. */
   readonly tls?: ServerTls | undefined;
 }
 
@@ -120,7 +120,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
         counted[rejected ? 'rejected' : 'accepted'].value++;
         if (rejected) logRejections(log, stream);
         options.onRejections?.();
-        // What waited for the answer.
+        // Changes that were waiting for the acknowledgement.
         stream.send();
       },
     });
@@ -154,7 +154,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
         if (isWorld) stream.receiveWorld(request as WorldRequest);
         else stream.receiveDelta(request as DeltaRequest);
       } catch (error) {
-        const code = error instanceof RefusedSubscription ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT;
+        const code = error instanceof RejectedSubscription ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT;
         fail(code, (error as Error).message);
       }
       return undefined;
@@ -210,8 +210,8 @@ const DEFINITION = {
 } as ServiceDefinition;
 
 /**
- * Returns a function that writes to a call and resolves when the response was passed to the connection, whose flow control is that of the node; also when the
- * call ends before.
+ * Returns a function that writes to a call. It resolves when the connection has accepted the response (flow control of the node), or when
+ * the call ends.
  */
 function writerOf(call: Call): (response: PreparedResponse) => Promise<void> {
   let release: (() => void) | undefined;

@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { fromStruct } from '@edge-gateway/core/grpc';
 import type { NodeMessage } from '../protocol/discovery.ts';
 
-/** Who connects, and the proxy that it serves as. */
+/** The identity of a node, and the proxy that it serves. */
 export interface NodeIdentity {
   readonly id: string;
   /** `<namespace>~<proxy name>`. */

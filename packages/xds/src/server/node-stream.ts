@@ -13,7 +13,7 @@ import { chunksOf, everything, PreparedResponse, type Chunk } from './chunk.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import type { ProxyResources, Translation } from './translation.ts';
 
-/** What a stream needs from its connection and its server. */
+/** The dependencies of a stream. */
 export interface StreamParts {
   readonly identity: NodeIdentity;
   readonly address: string;
@@ -22,7 +22,7 @@ export interface StreamParts {
   readonly now: () => number;
   /** True over TLS or loopback. */
   readonly isPrivate: boolean;
-  /** Resolves when the node has received it as far as the connection knows, so that one response at a time is queued. */
+  /** Resolves when the connection has accepted the response, so that at most one response is queued. */
   write(response: PreparedResponse): Promise<void>;
   /** Called after an acknowledgement or a rejection. */
   onAnswer(rejected: boolean): void;
@@ -34,37 +34,37 @@ interface Subscription {
   readonly translation: Translation;
   isWildcard: boolean;
   readonly names: Set<string>;
-  /** What a wildcard subscription was sent; shared with other nodes. */
+  /** The set that was sent to a wildcard subscription; shared with other nodes. */
   at: TypedResources | undefined;
-  /** Versions that it was sent by name, or said to have at its start; unless `at` is set. */
+  /** Versions by name that were sent to the node or that it announced at the start; unused if `at` is set. */
   known: Map<string, string>;
-  /** Names to be sent whatever version the node has. */
+  /** Names to send regardless of the version of the node. */
   readonly again: Set<string>;
-  /** Responses without an answer, by nonce. */
+  /** Responses that are not acknowledged yet, by nonce. */
   readonly outstanding: Map<string, Chunk>;
   /** True after the first response. */
   wasSent: boolean;
 }
 
-/** Most rejections that are kept of a node; further ones only make its state stale. */
+/** Maximum number of stored rejections per node; further ones only mark its state as stale. */
 const MAX_REJECTIONS = 1000;
-/** Most characters of all names that a node subscribes to. */
+/** Maximum total length of all names that a node subscribes to. */
 const MAX_NAMES_LENGTH = 16 * 1024 * 1024;
 
-/** The node asked for something that it must not have. */
-export class RefusedSubscription extends Error {}
+/** A subscription that is not allowed. */
+export class RejectedSubscription extends Error {}
 
 /**
- * One stream of a node. While a response is not answered, changes wait: the next update is then made from the newest state. An update goes
- * from what is referred to to what refers to it; removals go the other way.
+ * One stream of a node. No update is sent while a response is not acknowledged; the next update then uses the newest state. Referenced
+ * types are sent before the types that refer to them, and removed after them.
  */
 export class NodeStream {
   readonly connectedAt: number;
   readonly identity: NodeIdentity;
   readonly address: string;
-  /** What the node rejected, by type and name. */
+  /** The rejections of the node, by type and name. */
   readonly rejected = new Map<string, ProxyRejection>();
-  /** The set that it answered completely. */
+  /** The last set that the node answered completely. */
   answered: ResourceSet | undefined;
   answeredAt: number | undefined;
   readonly #parts: StreamParts;
@@ -87,14 +87,14 @@ export class NodeStream {
     this.#isClosed = true;
   }
 
-  /** Number of responses without an answer. */
+  /** Number of responses that are not acknowledged yet. */
   get pending(): number {
     let sum = 0;
     for (const { outstanding } of this.#subscriptions.values()) sum += outstanding.size;
     return sum;
   }
 
-  /** True if it has answered the newest state and rejected nothing. */
+  /** True if the node has acknowledged the newest state and rejected nothing. */
   get isCurrent(): boolean {
     const [translation] = this.#sent.keys();
     return (
@@ -102,7 +102,7 @@ export class NodeStream {
     );
   }
 
-  /** Handles a request of the delta protocol. Throws `RefusedSubscription`, and an `Error` for too many names. */
+  /** Handles a request of the delta protocol. Throws `RejectedSubscription`, and an `Error` for too many names. */
   receiveDelta(request: DeltaRequest): void {
     const { type_url: type, response_nonce: nonce = '', error_detail: error } = request;
     const { resource_names_subscribe: add = [], resource_names_unsubscribe: remove = [] } = request;
@@ -131,7 +131,7 @@ export class NodeStream {
     this.send();
   }
 
-  /** Handles a request of the state-of-the-world protocol. Throws `RefusedSubscription`. */
+  /** Handles a request of the state-of-the-world protocol. Throws `RejectedSubscription`. */
   receiveWorld({
     type_url: type,
     response_nonce: nonce = '',
@@ -143,7 +143,7 @@ export class NodeStream {
       subscription = this.#subscribe(type);
       if (!subscription) return;
     } else if (!this.#answer(subscription, nonce, error) && nonce !== '') {
-      // A request that was sent before the newest response arrived: another one follows.
+      // A stale request, sent before the newest response arrived: another one follows.
       return;
     }
     const wanted = new Set(names.filter((name) => name !== '*'));
@@ -152,12 +152,12 @@ export class NodeStream {
     subscription.isWildcard = isWildcard;
     subscription.names.clear();
     for (const name of wanted) subscription.names.add(name);
-    // All that it wants is sent again: there is no other way to send more.
+    // State of the world: every response contains all subscribed resources.
     if (!isSame && subscription.wasSent) subscription.wasSent = false;
     this.send();
   }
 
-  /** Sends what changed, now or after the answers that are due. */
+  /** Sends the changes now, or after the pending acknowledgements. */
   send(): void {
     this.#isDue = true;
     if (!this.#isSending) void this.#sendAll();
@@ -166,7 +166,7 @@ export class NodeStream {
   async #sendAll(): Promise<void> {
     this.#isSending = true;
     try {
-      // Requests that arrive together are answered together.
+      // Handle requests that arrive together with one update.
       await Promise.resolve();
       while (this.#isDue && !this.#isClosed) {
         this.#isDue = false;
@@ -180,7 +180,7 @@ export class NodeStream {
         }
       }
     } catch {
-      // The connection is gone, which closes the stream.
+      // The connection was lost, which closes the stream.
     } finally {
       this.#isSending = false;
     }
@@ -226,7 +226,7 @@ export class NodeStream {
     const translation = this.#parts.translations.find(({ types }) => types.includes(type));
     if (!translation) return undefined;
     if (translation.confidential.has(type) && !this.#parts.isPrivate)
-      throw new RefusedSubscription('secrets are sent over TLS or loopback only: give the control plane a certificate');
+      throw new RejectedSubscription('secrets are sent only over TLS or loopback: enable TLS on the control plane');
     const subscription: Subscription = {
       type,
       translation,
@@ -263,7 +263,7 @@ export class NodeStream {
     subscription.at = undefined;
   }
 
-  /** Records an acknowledgement or a rejection; false for a nonce that is not due. */
+  /** Records an acknowledgement or a rejection; returns false for an unknown nonce. */
   #answer(subscription: Subscription, nonce: string, error: ErrorDetail | null | undefined): boolean {
     const chunk = subscription.outstanding.get(nonce);
     if (!chunk) return false;
@@ -289,7 +289,7 @@ export class NodeStream {
   }
 }
 
-/** Returns what a node lacks. */
+/** Returns the difference to the state of a node. */
 function deltaOf(
   subscription: Subscription,
   target: TypedResources,
@@ -317,7 +317,7 @@ function deltaOf(
   return { changed, ...(removed.length > 0 && { removed: { type, version, resources: [], removed } }) };
 }
 
-/** Names that do not exist count as removed once, so that the node does not wait for them. */
+/** Reports unknown names as removed once, so that the node does not wait for them. */
 function namedDifference(subscription: Subscription, { byName }: TypedResources): ResourceDifference {
   const { names, known } = subscription;
   const found = [...names].flatMap((name) => byName.get(name) ?? []);
@@ -327,10 +327,10 @@ function namedDifference(subscription: Subscription, { byName }: TypedResources)
   return { changed, removed };
 }
 
-/** The version of a resource that the node knows to be missing. */
+/** The version of a resource that was reported to the node as missing. */
 const ABSENT = '';
 
-/** Returns all resources that a node wants, if one of them changed. */
+/** Returns all subscribed resources of a node if one of them changed. */
 function worldOf(subscription: Subscription, target: TypedResources, isFirst: boolean): { changed: readonly Chunk[] } {
   const { type, isWildcard, names, known } = subscription;
   if (isWildcard) {

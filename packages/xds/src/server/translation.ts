@@ -2,9 +2,9 @@ import { createStateEncoder, type ProxyState, type StateEncoder } from '../resou
 import type { ResourceSet } from '../resources/resource-set.ts';
 import { RESOURCE_TYPES, TYPE } from '../resources/resource-type.ts';
 
-/** How states become resources of some types, for one kind of data plane. */
+/** Translates states to resources for one kind of data plane. */
 export interface Translation {
-  /** Its types, in the order in which they are sent: what is referred to comes first. Removals follow in the reverse order. */
+  /** Its types, in the order in which they are sent: referenced types come first. Removals are sent in reverse order. */
   readonly types: readonly string[];
   /** Types with secrets, which are sent over TLS or loopback only. */
   readonly confidential: ReadonlySet<string>;

@@ -5,7 +5,7 @@ import { decodeStrings, encodeStrings } from '../protocol/wire.ts';
 import type { ReceivedResource } from '../resources/resource-set.ts';
 import { TYPE } from '../resources/resource-type.ts';
 
-/** Raised with each change that older versions cannot read. */
+/** Format version; incremented with each incompatible change. */
 const FORMAT = 1;
 const MAGIC = 'edge-gateway snapshot';
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -18,7 +18,7 @@ export interface SavedState {
   /** When it was accepted, in milliseconds since the epoch. */
   readonly acceptedAt: number;
   readonly resources: readonly ReceivedResource[];
-  /** Whether its secrets are among the resources: it has all of them, none were saved, or the key does not open them. */
+  /** Whether the resources include the secrets: all of them, none because none were saved, or none because the key does not decrypt them. */
   readonly secrets: 'included' | 'omitted' | 'locked';
 }
 
@@ -32,7 +32,7 @@ interface Content {
   readonly sealed?: string;
 }
 
-/** Returns the key in a file, with which secrets are encrypted. Throws `ERR_XDS_SNAPSHOT_FILE` if it is unreadable or short. */
+/** Reads the key that encrypts secrets from a file. Throws `ERR_XDS_SNAPSHOT_FILE` if it is unreadable or too short. */
 export function readSnapshotKey(path: string): Uint8Array {
   const bytes = read(path, MAX_KEY_BYTES);
   if (!bytes) throw fileError(path, 'does not exist');
@@ -40,7 +40,7 @@ export function readSnapshotKey(path: string): Uint8Array {
   return deriveKey(bytes, PURPOSE);
 }
 
-/** Returns a state as the content of a file. Without a key the secrets are omitted. */
+/** Formats a state as the content of a snapshot file. Without a key, secrets are omitted. */
 export function formatSnapshotFile({ acceptedAt, resources }: Omit<SavedState, 'secrets'>, key?: Uint8Array): string {
   const rows = (isSecret: boolean): Row[] =>
     resources.flatMap(({ type, name, version, value }) =>
@@ -65,7 +65,7 @@ export function readSnapshotFile(path: string, key?: Uint8Array): SavedState | u
   const end = bytes.indexOf('\n');
   const [, format, checksum] =
     /^edge-gateway snapshot (\d{1,9}) ([\da-f]{64})$/.exec(bytes.toString('latin1', 0, Math.max(0, end))) ?? [];
-  if (format === undefined) throw fileError(path, 'is damaged, or no snapshot file');
+  if (format === undefined) throw fileError(path, 'is damaged or not a snapshot file');
   if (Number(format) > FORMAT) {
     const needed = `was written by a newer version of the gateway (format ${format}, this version reads ${FORMAT})`;
     throw fileError(path, needed);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Logger, Metrics } from '@edge-gateway/core';
 import { formatSnapshotFile, type SavedState } from './snapshot-file.ts';
 
-/** Time between two writes, in milliseconds: of many changes, the last one is written. */
+/** Minimum time between two writes, in milliseconds; only the newest state is written. */
 const INTERVAL_MS = 1000;
 
 /** Options of {@link createSnapshotWriter}. */
@@ -19,13 +19,13 @@ export interface SnapshotWriterOptions {
 
 /** Writes accepted states into a file. */
 export interface SnapshotWriter {
-  /** Writes a state soon; of several, the newest. `read` is called then. */
+  /** Schedules a write; only the newest state is written. `read` is called at that time. */
   write(read: () => Omit<SavedState, 'secrets'>): void;
-  /** Writes what is due; resolves when it is written, or has failed. */
+  /** Writes the pending state immediately; resolves when the write has finished or failed. */
   close(): Promise<void>;
 }
 
-/** Creates a writer. Each write replaces the file as a whole, or not at all; only its owner can read it. */
+/** Creates a writer. Each write replaces the file atomically; only its owner can read it. */
 export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWriter {
   const { path, key, log, intervalMs = INTERVAL_MS } = options;
   const stat = (name: string) => ({
@@ -79,7 +79,7 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
   };
 }
 
-/** The content is on the disk before it has its name. */
+/** Syncs the content to disk before the rename. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -115,7 +115,7 @@ describe('two planes', () => {
     (snapshot.listeners[0]!.virtualHosts.find((host) => host.name.endsWith(`.${name}`))!.routes[0]!.action as any).body;
   const resource = 'listener-::-8080/gw-system.a';
 
-  it('serve on the last version of what does not compile, and tell the control plane until it is repaired', async () => {
+  it('keep the last version of resources that do not compile, and report the rejection until it is fixed', async () => {
     const proxy = connect([server.port], {
       failing: (state) =>
         bodyOf(state, 'a') === 'bad'
@@ -146,7 +146,7 @@ describe('two planes', () => {
     expect(bodyOf({ snapshot: proxy.served! }, 'a')).to.equal('good');
   });
 
-  it('serve the state before on when nothing of an update can be applied, and try again later', async () => {
+  it('keep the previous state when an update cannot be applied at all, and retry later', async () => {
     let isBroken = false;
     const proxy = connect([server.port], {
       failing(state) {

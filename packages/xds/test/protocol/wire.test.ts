@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { decodeStrings, encodeStrings } from '../../src/protocol/wire.ts';
 
 describe('messages of strings', () => {
-  it('survive the way', () => {
+  it('are decoded as they were encoded', () => {
     for (const values of [['a'], ['', 'b'], ['x'.repeat(200), 'ü€', ''], ['y'.repeat(3_000_000)]])
       expect(decodeStrings(encodeStrings(values), values.length)).to.deep.equal(values);
   });

@@ -30,7 +30,7 @@ describe('certificate files of a state', () => {
     secrets: secretsOf(snapshot, states.resources(), secrets),
   });
 
-  it('travel with it, the same objects until they change', () => {
+  it('are part of it, as the same objects until they change', () => {
     const encoder = createStateEncoder();
     const decoder = createStateDecoder();
     const pass = () => {

@@ -169,7 +169,7 @@ describe('the delta protocol', () => {
     expect([first.type_url, first.resources]).to.deep.equal([TYPE.graphqlApi, []]);
   });
 
-  it('sends what is referred to first, and removes it last', async () => {
+  it('sends referenced types first, and removes them last', async () => {
     const order = Object.values(TYPE);
     for (const [i, type_url] of order.entries()) client.send({ type_url, ...(i === 0 && { node: NODE }) });
     await client.response(order.length - 1);
@@ -226,7 +226,7 @@ describe('the delta protocol', () => {
     small.close();
   });
 
-  it('forgets a client that is gone, with what it rejected', async () => {
+  it('removes a disconnected client and its rejections', async () => {
     client.send({ node: NODE, type_url: HOSTS });
     const { nonce } = await client.response(0);
     client.send({ type_url: HOSTS, response_nonce: nonce, error_detail: { code: 3, message: 'no' } });

@@ -113,7 +113,7 @@ describe('the connection between the planes', () => {
     await until(proxy.isServed, 'the state');
   });
 
-  it('carries secrets to other machines over TLS only', async function () {
+  it('sends secrets to other machines over TLS only', async function () {
     const address = Object.values(networkInterfaces())
       .flatMap((each) => each ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -128,7 +128,7 @@ describe('the connection between the planes', () => {
     expect(refused.applied).to.deep.equal([]);
   });
 
-  it('carries secrets to this machine in plain text, as a type of their own', async () => {
+  it('sends secrets to this machine in plain text, as a separate type', async () => {
     const { port } = await start();
     const client = openDelta(port);
     closing.push(client.close);

@@ -69,7 +69,7 @@ describe('a snapshot file', () => {
     expect(restored().saved.secrets).to.equal('locked');
   });
 
-  it('can be read by its owner only, and leaves nothing else behind', async () => {
+  it('can be read only by its owner, and leaves no temporary file behind', async () => {
     await save();
     await save();
     expect(statSync(path).mode & 0o777).to.equal(0o600);
@@ -97,7 +97,7 @@ describe('a snapshot file', () => {
     expect(readSnapshotFile(path)).to.equal(undefined);
   });
 
-  it('is rejected wherever one bit of it is flipped', async () => {
+  it('is rejected if any bit is flipped', async () => {
     await save(key(KEY));
     const bytes = readFileSync(path);
     const step = Math.max(1, Math.floor(bytes.length / 400));
@@ -109,7 +109,7 @@ describe('a snapshot file', () => {
     }
   });
 
-  it('is rejected wherever it is cut', async () => {
+  it('is rejected if it is truncated at any position', async () => {
     await save();
     const bytes = readFileSync(path);
     for (const length of [0, 1, 20, 60, 95, 96, 97, 200, bytes.length - 2, bytes.length - 1]) {

@@ -142,7 +142,7 @@ const HEIGHT = 48;
 /** The requests per second of the last two minutes. */
 function sparkline(history: readonly number[]): Content {
   if (history.length < 2)
-    return html`<p class="hint">The chart of the requests starts when this page is open for a few seconds.</p>`;
+    return html`<p class="hint">The request chart appears after this page has been open for a few seconds.</p>`;
   const most = Math.max(...history, 1);
   const x = (i: number): number => Math.round(((i + 60 - history.length) / 59) * WIDTH);
   const points = history.map((rate, i) => `${x(i)},${(HEIGHT - 2 - (rate / most) * (HEIGHT - 4)).toFixed(1)}`);
@@ -164,7 +164,7 @@ function componentTable(components: readonly Component[]): Markup {
     caption: 'Components',
     hidesCaption: true,
     columns: ['Component', 'State', { name: 'Reason', isWide: true }],
-    empty: 'There are none.',
+    empty: 'No components.',
     rows: components.map(({ name, kind, state, reason = '' }) => [
       [name, name !== kind && html` <small>${kind}</small>`],
       badge(state, COMPONENT_TONES[state]),

@@ -19,7 +19,7 @@ ${tableOf({
   caption: 'Rejected configuration',
   hidesCaption: true,
   columns: ['Process', 'Proxy', 'Type', 'Part', { name: 'Reason', isWide: true }],
-  empty: 'No proxy has rejected any configuration that it was sent.',
+  empty: 'No proxy has rejected any configuration.',
   rows: rejected.map(({ node, proxy, nack }) => [
     node,
     proxy,

@@ -81,7 +81,7 @@ export function resourcePage(
     content: html`<div id="resource" data-live="change">
 <dl class="facts">
 <dt>State</dt><dd>${badge(row.state, TONES[row.state])}</dd>
-${!row.isInUse && html`<dt>In use</dt><dd>no: it was never valid</dd>`}
+${!row.isInUse && html`<dt>In use</dt><dd>no, it has never been valid</dd>`}
 <dt>Written in</dt><dd>${row.origin ? html`<code>${placeText(row.origin)}</code>` : 'created by the gateway'}</dd>
 ${row.reasons.map((reason) => html`<dt>Reason</dt><dd class="lines">${reason}</dd>`)}
 </dl>

@@ -57,7 +57,7 @@ export function searchPage(searched: Searched, query: string): PageBody {
     query,
     content:
       total === 0
-        ? html`<p class="empty">${query.trim() === '' ? 'Write what to search for above.' : 'Nothing matches.'}</p>`
+        ? html`<p class="empty">${query.trim() === '' ? 'Enter a search term above.' : 'Nothing matches.'}</p>`
         : sections,
   };
 }

@@ -24,7 +24,7 @@ export function translationTable(records: readonly TranslationRecord[], now: num
     caption: 'Translations',
     hidesCaption: true,
     columns: [number('Revision'), 'When', 'At', ...['Took', 'Resources', 'Problems'].map(number)],
-    empty: 'None so far.',
+    empty: 'No translations yet.',
     rows: records.map(({ revision, at, durationMs, resources, problems }) => [
       revision,
       ageOf(at, now),

@@ -57,7 +57,7 @@ export function upstreamsPage(sources: StatusSources, traffic: Traffic, paramete
     heading: 'Upstreams',
     query: parameters.get('q') ?? '',
     content: html`${filterForm(PATHS.upstreams, filters, parameters)}
-${!hasTraffic(sources) && html`<p class="hint">Health and traffic are known to the proxies: see the status page of their admin ports.</p>`}
+${!hasTraffic(sources) && html`<p class="hint">Health and traffic are shown on the status pages of the proxies.</p>`}
 <div id="upstreams" data-live="tick change">${upstreamTable(sources, traffic, paged.rows)}${pager(PATHS.upstreams, paged, parameters)}</div>`,
   };
 }
@@ -148,7 +148,7 @@ function hostTable(hosts: readonly HostState[]): Markup {
     caption: 'Hosts',
     hidesCaption: true,
     columns: ['Host', 'Health', 'Name', number('Priority'), number('Weight'), ...counters],
-    empty: 'It has no hosts.',
+    empty: 'This upstream has no hosts.',
     rows: hosts.map(
       ({
         address,
@@ -178,7 +178,7 @@ function endpointTable(endpoints: SnapshotUpstream['endpoints']): Markup {
     caption: 'Declared hosts',
     hidesCaption: true,
     columns: ['Host', 'Name', number('Priority'), number('Weight')],
-    empty: 'It declares no hosts.',
+    empty: 'This upstream declares no hosts.',
     rows: endpoints.map(({ address, port, hostname = '', priority = 0, weight }) => [
       addressAndPort(address, port),
       hostname,

@@ -95,7 +95,7 @@ export function virtualServicePage(
 ${resource && html`<dt>Resource</dt><dd>${resourceLink(row.key)}</dd>`}
 </dl>
 <h2>Routes, in order</h2>
-${host ? routeTable(paged.rows, host) : html`<p class="empty">It is not served, so there are no routes.</p>`}
+${host ? routeTable(paged.rows, host) : html`<p class="empty">This virtual service is not served and has no routes.</p>`}
 ${host && pager(PATHS.virtualService, paged, parameters)}
 </div>`,
   };
@@ -106,7 +106,7 @@ function routeTable(routes: readonly Route[], host: VirtualHost): Markup {
     caption: 'Routes, in order',
     hidesCaption: true,
     columns: ['Matches', 'Destination', { name: 'Policies', isWide: true }, 'Source'],
-    empty: 'It has no routes.',
+    empty: 'This virtual service has no routes.',
     rows: routes.map((route) => [
       route.matchers.map((matcher) => html`<code class="matcher">${matcherText(matcher)}</code>`),
       destinationCell(route.action),

@@ -30,14 +30,14 @@ const tcpDestination = f.block(f.exclusive, {
   multi: f.of(MultiDestination, 'Several weighted destinations.'),
   upstreamGroup: f.ref('An UpstreamGroup.'),
   forwardSniClusterName: f.empty(
-    'The server name (SNI) is the name of the cluster, `<name>_<namespace>`. Clients can then reach every upstream.',
+    'Uses the server name (SNI) as the cluster name, `<name>_<namespace>`. Clients can then reach every upstream.',
   ),
 });
 const tcpHost = f.block({
   name: f.text('Name in logs: `%ROUTE_NAME%`.'),
   sslConfig: f.of(
     SslConfig,
-    'Server names of this host, and its certificate. Without a certificate TLS is not terminated: the server names choose the host, and the upstream receives the TLS of the client.',
+    'Server names of this host, and its certificate. Without a certificate, TLS passes through to the upstream, and the server names select the host.',
   ),
   destination: f.of(tcpDestination, 'The destination of connections.'),
 });
@@ -46,7 +46,7 @@ export interface TcpHost extends f.Static<typeof tcpHost> {}
 export const TcpHost = f.named<TcpHost>('TcpHost', tcpHost);
 
 const tcpGateway = f.block({
-  tcpHosts: f.list(TcpHost, 'The hosts; the server name of a connection chooses one.'),
+  tcpHosts: f.list(TcpHost, 'TCP hosts; the server name of a connection selects one.'),
   options: f.of(TcpListenerOptions, 'TCP options of each host.'),
 });
 /** Serves TCP. */
@@ -56,14 +56,14 @@ export const TcpGateway = f.named<TcpGateway>('TcpGateway', tcpGateway);
 const matcher = f.block({
   sslConfig: f.of(
     SslConfig,
-    'Only connections with TLS, with these server names. Other settings apply to virtual services and TCP hosts that have none themselves.',
+    'Matches TLS connections with these server names. Other fields are defaults for virtual services and TCP hosts.',
   ),
   sourcePrefixRanges: f.groups('Source addresses of clients. Empty: any.', {
     addressPrefix: f.text('First address.'),
     prefixLen: f.int('Length of the prefix in bits. Default: 0, every address.', { minimum: 0, maximum: 128 }),
   }),
   passthroughCipherSuites: f.texts(
-    'Only TLS clients that offer none but these cipher suites, by their OpenSSL names. For TCP hosts without a certificate: clients that are too old for the gateway are passed through to a server that accepts them.',
+    'Matches TLS clients that offer only these cipher suites (OpenSSL names). For TCP hosts without a certificate: passes clients that are too old for the gateway through to a server that accepts them.',
   ),
 });
 /** Selects the connections of an inner gateway. */
@@ -80,7 +80,7 @@ const delegated = {
 } as const;
 const hybridGateway = f.block({
   matchedGateways: f.groups(
-    'Inner gateways; delegated ones have no effect beside them.',
+    'Inner gateways. If set, delegated gateways have no effect.',
     f.oneOf(['httpGateway', 'tcpGateway']),
     {
       matcher: f.of(ConnectionMatcher, 'Connections that it accepts.'),
@@ -93,11 +93,11 @@ const hybridGateway = f.block({
     preventChildOverrides: f.flag('These settings override those of the selected gateways.'),
     httpConnectionManagerSettings: f.of(
       HttpConnectionManagerSettings,
-      'Settings of the selected gateways, for fields that they do not set.',
+      'Defaults for fields that the selected gateways do not set.',
     ),
     sslConfig: f.of(
       SslConfig,
-      'TLS of the selected gateways, for fields that they do not set. With it only gateways with TLS are selected, without it only those without.',
+      'TLS defaults for fields that the selected gateways do not set. If set, only gateways with TLS are selected, otherwise only gateways without TLS.',
     ),
   }),
   delegatedTcpGateways: f.group('MatchableTcpGateways that belong to it.', delegated),

@@ -45,7 +45,7 @@ const listener = f.block({
   ),
   socketOptions: f.list(
     socketOption,
-    'Options of the listening socket: left out, because Node sets none but those that it has names for. `TCP_NODELAY` is always on.',
+    'Options of the listening socket: not supported, because Node can set only a few of them. `TCP_NODELAY` is always on.',
     f.leftOut,
   ),
   proxyProtocol: f.of(
@@ -53,13 +53,13 @@ const listener = f.block({
     'Requires the PROXY header (version 1 or 2) of a load balancer at the start of each connection; its client address is used as that of the connection.',
   ),
   connectionBalanceConfig: f.group(
-    'How connections are balanced between workers: the kernel balances them.',
+    'Balancing of connections between workers: not supported, because the kernel balances them.',
     f.leftOut,
     {
       exactBalance: f.empty('Balances to the same number of connections per worker.'),
     },
   ),
-  tcpStats: f.anything('Statistics of the TCP layer: left out, because Node does not read them.', f.leftOut),
+  tcpStats: f.anything('TCP statistics: not supported, because Node does not expose them.', f.leftOut),
 });
 /** Options of a listener, `Gateway.spec.options`. */
 export interface ListenerOptions extends f.Static<typeof listener> {}
@@ -185,7 +185,7 @@ const http = f.block({
     'Responds with 200 to requests for one path, before routes and their policies, and with 503 while the proxy is draining or `/healthcheck/fail` of the proxy admin was called.',
     { path: f.text('Exact path, with its query.') },
   ),
-  grpcWeb: f.group('Translation of gRPC-Web requests to gRPC. Default: by Settings `gw.disableGrpcWeb`.', {
+  grpcWeb: f.group('Translation of gRPC-Web requests to gRPC. Default: as in `gw.disableGrpcWeb` of the Settings.', {
     disable: f.flag('Disables it.'),
   }),
   gzip: f.of(Gzip, 'Compresses responses.'),
@@ -263,11 +263,11 @@ const tcp = f.block({
       hostname: f.text('Host and port of the CONNECT request.'),
       headersToAdd: f.groups('Headers of the CONNECT request.', {
         header: f.group('The header.', { key: f.text('Header name.'), value: f.text('Its value.') }),
-        append: f.bool('Keeps earlier headers of the same name.', { default: true }),
+        append: f.bool('Appends to existing headers with the same name instead of replacing them.', { default: true }),
       }),
     }),
     accessLogFlushInterval: f.duration(
-      'Interval between log entries of an open connection, besides the one at its end.',
+      'Interval between log entries for an open connection, besides the one when it closes.',
     ),
   }),
   connectionLimit: f.of(ConnectionLimit, 'Limits the number of connections.'),

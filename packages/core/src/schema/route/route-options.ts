@@ -107,7 +107,7 @@ const route = f.block(
     lbHash: f.of(LbHash, 'Hash policies for ring hash and Maglev.'),
     upgrades: f.list(
       Upgrade,
-      'Protocol upgrades. What is not listed is as in `httpConnectionManagerSettings.upgrades`.',
+      'Protocol upgrades. Types that are not listed use `httpConnectionManagerSettings.upgrades`.',
     ),
     tracing: f.of(RouteTracing, 'Tracing of this route.'),
     envoyMetadata: f.map(

@@ -46,9 +46,9 @@ export const LbHash = f.named<LbHash>('LbHash', lbHash);
 const enabled = f.block({ enabled: f.bool('Whether the upgrade is allowed.', { default: true }) });
 const upgrade = f.block(f.exclusive, {
   websocket: f.of(enabled, 'Upgrades to WebSocket.'),
-  connect: f.of(enabled, 'Forwards CONNECT requests to an HTTP proxy; only routes with `connectMatcher` receive any.'),
+  connect: f.of(enabled, 'Forwards CONNECT requests to an HTTP proxy. Requires `connectMatcher`.'),
   connectTerminate: f.empty(
-    'Terminates CONNECT requests and forwards their data as a TCP connection; only on routes, not together with `connect`.',
+    'Terminates CONNECT requests and forwards their data as a TCP connection. Only on routes; cannot be combined with `connect`.',
   ),
 });
 /** A protocol upgrade; each kind at most once. */

@@ -39,7 +39,7 @@ const gateway = f.block({
   ),
   translateEmptyGateways: f.flag('Listens even if no virtual service is selected.'),
   persistProxySpec: f.flag('Stores Proxies with the resources.', f.notYet),
-  compressedProxySpec: f.flag('Shows Proxies with `compressedSpec` instead of `listeners`.'),
+  compressedProxySpec: f.flag('Writes `compressedSpec` instead of `listeners` in Proxies.'),
   virtualServiceOptions: f.group('Defaults of virtual services.', {
     oneWayTls: f.flag('Default of `sslConfig.oneWayTls`.'),
   }),
@@ -92,7 +92,7 @@ const gw = f.block({
   endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', { default: '5m', ...f.notYet }),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
   disableKubernetesDestinations: f.flag('Rejects `kube` destinations.'),
-  disableGrpcWeb: f.flag('Does not translate gRPC-Web on listeners without `grpcWeb`.'),
+  disableGrpcWeb: f.flag('Disables the translation of gRPC-Web on listeners without `grpcWeb`.'),
   disableProxyGarbageCollection: f.flag('Keeps Proxies of deleted gateways.', f.notYet),
   enableRestEds: f.flag('Serves endpoints over REST.', f.notYet),
   removeUnusedFilters: f.flag('Omits unused filters.', f.notYet),

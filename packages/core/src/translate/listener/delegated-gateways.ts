@@ -37,7 +37,7 @@ export function delegatedGateways(
         )
       : []),
   ];
-  if (selected.length === 0) report.warn('the hybrid gateway selects no gateway', ['spec', 'hybridGateway']);
+  if (selected.length === 0) report.warn('the hybrid gateway does not select any gateway', ['spec', 'hybridGateway']);
   return selected;
 }
 

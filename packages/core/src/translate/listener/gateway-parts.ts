@@ -48,7 +48,7 @@ export function buildGateway(gateway: UsedGateway, context: GatewayContext): Gat
   }
   const hasInline = (gateway.spec.hybridGateway?.matchedGateways ?? []).length > 0;
   const isEmpty = hasInline && parts.length === 0 && made.every(({ build }) => build.problems.length === 0);
-  if (isEmpty) report.error('the hybrid gateway serves nothing', ['spec', 'hybridGateway']);
+  if (isEmpty) report.error('the hybrid gateway has no inner gateways', ['spec', 'hybridGateway']);
   const frozen = report.hasErrors;
   const owner = keyOf('Gateway', gateway.ref);
   for (const { build } of made) {

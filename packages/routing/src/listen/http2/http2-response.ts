@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'nod
 import { Stream } from 'node:stream';
 import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { isHopByHop } from '../../http1/hop-by-hop.ts';
-import { noteReleasingWrite } from '../../http1/read-buffer.ts';
+import { registerReleasingWrite } from '../../http1/read-buffer.ts';
 import type { Http2Request } from './http2-request.ts';
 
 type Written = () => void;
@@ -284,7 +284,7 @@ export class Http2Response extends Stream {
   }
 }
 
-noteReleasingWrite(Http2Response.prototype.write);
+registerReleasingWrite(Http2Response.prototype.write);
 
 interface RespondOptions {
   readonly endStream: boolean;

@@ -15,7 +15,7 @@ const SWITCHING = 101;
 const HANDSHAKE = new Set(['connection', 'upgrade', 'sec-websocket-key']);
 
 /** Turns the extended CONNECT of a WebSocket into the handshake of HTTP/1.1 that routes, policies and upstreams understand. */
-export function becomeHandshake(req: Http2Request): void {
+export function toWebSocketHandshake(req: Http2Request): void {
   const key = randomBytes(16).toString('base64');
   const raw = req.rawHeaders.filter((_text, i, all) => !HANDSHAKE.has(all[i - (i % 2)]!));
   req.method = 'GET';
@@ -146,7 +146,7 @@ export class UpgradeStream extends Duplex {
 
   #sendHead(text: string): void {
     const { status, headers, framing } = readResponseHead(text, false);
-    if (framing === 'chunked') throw new Error('a response in chunks cannot be sent over HTTP/2');
+    if (framing === 'chunked') throw new Error('a chunked response cannot be sent over HTTP/2');
     const isUpgraded = status === SWITCHING;
     const key = this.req.headers['sec-websocket-key'];
     const sent: string[] = [];
@@ -158,7 +158,7 @@ export class UpgradeStream extends Duplex {
     }
     // The client cannot verify it, because the gateway generated the key.
     if (isUpgraded && (typeof key !== 'string' || accepted !== acceptOf(key)))
-      throw new Error('the handshake was accepted with a wrong Sec-WebSocket-Accept');
+      throw new Error('invalid Sec-WebSocket-Accept in the handshake response');
     this.#head = undefined;
     this.req.isTunnel = isUpgraded || status < 300;
     this.#response.writeHead(isUpgraded ? 200 : status, sent);

@@ -49,8 +49,8 @@ export function streamError({ id, code, error, goaway, isSessionClosed }: EndedS
     return new UpstreamResetError('it refused the stream', { isRefused: true });
   if (isSessionClosed) return sessionError(error, goaway?.code);
   if (PROTOCOL_CODES.has(code)) return new UpstreamProtocolError(`invalid response: ${nameOf(code)}`);
-  const isOfConnect = code === constants.NGHTTP2_CONNECT_ERROR;
-  return new UpstreamResetError(`it reset the stream with ${nameOf(code)}`, { isOfConnect });
+  const isConnectError = code === constants.NGHTTP2_CONNECT_ERROR;
+  return new UpstreamResetError(`it reset the stream with ${nameOf(code)}`, { isConnectError });
 }
 
 /** Returns why a connection ended. */

@@ -147,7 +147,7 @@ export class UpstreamStream implements Channel {
     return false;
   }
 
-  giveAway(): void {}
+  detachBuffer(): void {}
 
   leave(): void {
     this.#release();
