@@ -211,7 +211,7 @@ describe('check', () => {
     ]);
     const withoutPods = await check(missing, ['-x', 'pods,virtual-services'], pages);
     expect(withoutPods.stderr)
-      .to.contain(`Component gateway-proxy (proxy) is starting: not every`)
+      .to.contain(`Component gateway-proxy (proxy) is starting: some listeners`)
       .and.contain(message);
     const withoutServices = await check(missing, ['-x', 'virtual-services'], pages);
     expect(withoutServices.stderr).to.contain(`Listener listener-::-8443 (listener) is not served: ${message}\n`);

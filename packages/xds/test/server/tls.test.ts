@@ -124,7 +124,7 @@ describe('the connection between the planes', () => {
     const plain = await start(undefined, address);
     const refused = connect(plain.port, undefined, address);
     await until(() => refused.reasons.length > 0, 'a failure');
-    expect(refused.reasons[0]).to.contain('secrets are sent over TLS or loopback only');
+    expect(refused.reasons[0]).to.contain('secrets are sent only over TLS or loopback');
     expect(refused.applied).to.deep.equal([]);
   });
 
