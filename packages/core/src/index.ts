@@ -274,7 +274,7 @@ export { metricHelp } from './observe/metric-help.ts';
 export { jwtBlockOf } from './schema/auth/jwt-levels.ts';
 export { DEFAULTS } from './schema/defaults.ts';
 export { sdsFileOf, sdsSourceOf } from './security/sds-target.ts';
-export { inEffect } from './schema/in-effect.ts';
+export { inEffect, unknownFields } from './schema/in-effect.ts';
 export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
 export { parseCookies } from './http/cookies.ts';

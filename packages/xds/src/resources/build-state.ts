@@ -1,4 +1,5 @@
-import { freezeDeep } from '@edge-gateway/core';
+import { freezeDeep, unknownFields } from '@edge-gateway/core';
+
 import type {
   Endpoint,
   Listener,
@@ -89,6 +90,11 @@ export function buildState(
       }
     }
     if (known && known.body === body && isSameList(parts, known.nested)) return known;
+    const unknown = unknownOption(body);
+    if (unknown) {
+      rejections.push({ type: TYPE.virtualHost, resource: name, ...unknown });
+      return known ?? replacementOf(name, body);
+    }
     const { listener, ...rest } = body;
     let next = 0;
     const nested = NESTED.map(([field]) => {
@@ -192,6 +198,32 @@ export function buildState(
     },
     rejections,
   };
+}
+
+/**
+ * Returns the first option that this version does not know. It may protect what it belongs to: a control plane can be newer than its
+ * proxies.
+ */
+function unknownOption(host: Body): { readonly field: string; readonly message: string } | undefined {
+  const find = (block: Parameters<typeof unknownFields>[0], { options }: Body, at: string) =>
+    unknownFields(block, (options ?? {}) as object).map((name) => `${at}options.${name}`);
+  const fields = [
+    ...find('VirtualHostOptions', host, ''),
+    ...(host['routes'] as readonly Body[]).flatMap((route, i) => [
+      ...find('RouteOptions', route, `routes[${i}].`),
+      ...destinationsOf(route).flatMap((destination, k) =>
+        find('WeightedDestinationOptions', destination, `routes[${i}].action.destinations[${k}].`),
+      ),
+    ]),
+  ];
+  return fields[0] === undefined
+    ? undefined
+    : { field: fields[0], message: 'is not known to this version of the proxy' };
+}
+
+function destinationsOf({ action }: Body): readonly Body[] {
+  const { destinations } = (action ?? {}) as { readonly destinations?: readonly Body[] };
+  return Array.isArray(destinations) ? destinations : [];
 }
 
 /** A host that responds with 500 in place of one that cannot be built: its requests must not get to a host for all domains. */

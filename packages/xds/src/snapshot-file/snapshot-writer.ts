@@ -85,7 +85,9 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    const file = await open(temporary, 'w', 0o600);
+    // Left behind by a process that was killed. A link of this name must not be followed.
+    await rm(temporary, { force: true });
+    const file = await open(temporary, 'wx', 0o600);
     try {
       await file.chmod(0o600);
       await file.writeFile(text);

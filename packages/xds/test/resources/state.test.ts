@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createStateDecoder, createStateEncoder, TYPE } from '../../src/resources/index.ts';
+import { decodeStrings, encodeStrings } from '../../src/protocol/wire.ts';
 import { authConfig, secret, service, startStates, upstream } from '../states.ts';
 import { transfer } from './round-trip.ts';
 
@@ -307,6 +308,43 @@ describe('states that cannot be used', () => {
     ).to.have.length(1);
     decoder.accept();
     expect(decoder.versions(TYPE.virtualHost)).to.have.all.keys(name, rejected.resource);
+  });
+
+  it('reject a virtual host with an option that this version does not know, at any level', () => {
+    const encoded = createStateEncoder().encode(states.current());
+    const body = JSON.parse(decodeStrings(encoded.types.get(TYPE.virtualHost)!.byName.get(name)!.value, 1)[0]!) as {
+      options: object;
+      routes: { options: object; action: object }[];
+    };
+    const future = { timeout: '1s', futureAuth: {} };
+    const [route] = body.routes;
+    for (const [field, changed] of [
+      ['options.futureAuth', { ...body, options: { futureAuth: {} } }],
+      ['routes[0].options.futureAuth', { ...body, routes: [{ ...route, options: future }] }],
+      [
+        'routes[0].action.destinations[0].options.futureAuth',
+        {
+          ...body,
+          routes: [{ ...route, action: { type: 'forward', destinations: [{ options: { futureAuth: {} } }] } }],
+        },
+      ],
+    ] as const) {
+      const { decoder } = start();
+      const value = encodeStrings([JSON.stringify(changed)]);
+      decoder.receive({ type: TYPE.virtualHost, name, version: 'abc', value });
+      const state = decoder.build();
+      const rejection = { type: TYPE.virtualHost, resource: name, field };
+      expect(state.rejections).to.deep.equal([{ ...rejection, message: 'is not known to this version of the proxy' }]);
+      expect(bodyOf(state, 'a')).to.equal('one');
+
+      const fresh = createStateDecoder();
+      transfer(encoded, fresh);
+      fresh.receive({ type: TYPE.virtualHost, name, version: 'abc', value });
+      expect(fresh.build().snapshot.listeners[0]!.virtualHosts[0]!.routes[0]!.action).to.include({
+        status: 500,
+        body: '',
+      });
+    }
   });
 
   it('respond with 500 for a virtual host that lacks a part and has no earlier version', () => {

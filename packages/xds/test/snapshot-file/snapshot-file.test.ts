@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMetrics, silentLoggers } from '@edge-gateway/core';
@@ -73,6 +73,17 @@ describe('a snapshot file', () => {
     await save();
     await save();
     expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect(readdirSync(join(dir, 'state'))).to.deep.equal(['proxy.snapshot']);
+  });
+
+  it('is not written through a link in place of its temporary file', async () => {
+    await save();
+    const other = join(dir, 'other');
+    writeFileSync(other, 'kept');
+    symlinkSync(other, `${path}.${process.pid}.tmp`);
+    await save();
+    expect(readFileSync(other, 'utf8')).to.equal('kept');
+    expect(restored().saved.resources).to.not.deep.equal([]);
     expect(readdirSync(join(dir, 'state'))).to.deep.equal(['proxy.snapshot']);
   });
 
