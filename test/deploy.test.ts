@@ -116,7 +116,11 @@ describe('deploy/systemd', () => {
 
     it(`${unit}: its flags are valid`, async () => {
       expect(program).to.equal('/usr/bin/edge-gateway');
-      await settingsOf(flags!.replaceAll('%S', '/var/lib').split(' '));
+      await settingsOf(flags!.replaceAll('%S', '/var/lib').replaceAll('%N', basename(unit, '.service')).split(' '));
+    });
+
+    it(`${unit}: its state directory has no other user`, () => {
+      expect(/^StateDirectory=(.*)$/m.exec(text)![1]).to.equal('%N');
     });
 
     it(`${unit}: systemd accepts it, and rates it as hardened`, async function () {
