@@ -16,8 +16,6 @@ export type ParsedHello =
 
 /** Maximum length of the message, as in Envoy. */
 const MAX_HELLO = 16_384;
-/** Maximum number of bytes with the headers of records. */
-const MAX_BYTES = 18_432;
 /** Maximum number of records: each is looked at again with every read. */
 const MAX_RECORDS = 256;
 const RECORD_HEADER = 5;
@@ -43,10 +41,10 @@ export function parseClientHello(bytes: Buffer): ParsedHello {
   let length = 0;
   let needed = Number.POSITIVE_INFINITY;
   for (let at = 0; length < needed;) {
-    if (bytes.length < at + RECORD_HEADER) return bytes.length > MAX_BYTES ? TOO_LARGE : undefined;
+    if (bytes.length < at + RECORD_HEADER) return undefined;
     const size = bytes.readUInt16BE(at + 3);
     if (bytes[at] !== HANDSHAKE || bytes[at + 1] !== MAJOR_VERSION || size === 0 || size > MAX_RECORD) return INVALID;
-    if (fragments.length === MAX_RECORDS) return INVALID;
+    if (fragments.length === MAX_RECORDS) return TOO_LARGE;
     at += RECORD_HEADER;
     const fragment = bytes.subarray(at, at + size);
     fragments.push(fragment);
@@ -57,7 +55,7 @@ export function parseClientHello(bytes: Buffer): ParsedHello {
       needed = MESSAGE_HEADER + header.readUIntBE(1, 3);
       if (needed > MAX_HELLO) return TOO_LARGE;
     }
-    if (length < needed && fragment.length < size) return bytes.length > MAX_BYTES ? TOO_LARGE : undefined;
+    if (length < needed && fragment.length < size) return undefined;
     at += size;
   }
   const message = Buffer.concat(fragments).subarray(MESSAGE_HEADER, needed);
