@@ -7,7 +7,13 @@ import {
   type DiscoveryClient,
   type SavedState,
 } from '@edge-gateway/xds';
-import { applyReceived, createStateDecoder, type Applied, type DecodedState } from '@edge-gateway/xds/resources';
+import {
+  applyReceived,
+  createStateDecoder,
+  type Applied,
+  type DecodedState,
+  type StateDecoder,
+} from '@edge-gateway/xds/resources';
 import type { ProxySettings } from '../command-line/proxy-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { adminTokenOf } from './admin-token.ts';
@@ -36,12 +42,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const path = snapshotPath(settings.snapshotFile, settings.proxyName);
   const key = settings.snapshotKeyFile === undefined ? undefined : readSnapshotKey(settings.snapshotKeyFile);
   const decoder = createStateDecoder();
-  const saved = path === undefined ? undefined : readSaved(path, key, log);
-  for (const resource of saved?.resources ?? []) decoder.receive(resource);
-  if (saved) {
-    decoder.build();
-    decoder.accept();
-  }
+  const saved = path === undefined ? undefined : readSaved(path, { key, decoder, log });
   const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: decoder.secrets });
   const isConnected = (): boolean => client.connectedTo !== undefined;
   const admin = proxyAdmin({ settings, context, dataPlane, isConnected, token, quit });
@@ -83,7 +84,12 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       { reason, file: path, ageSeconds: age, secrets: saved.secrets },
       'serving the state of the snapshot file',
     );
-    applyReceived(decoder, apply);
+    try {
+      applyReceived(decoder, apply);
+    } catch (error) {
+      main.error({ file: path, reason: (error as Error).message }, 'snapshot file rejected');
+      listening.resolve();
+    }
     return undefined;
   }
 
@@ -137,17 +143,28 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   };
 }
 
-/** Ignores an unusable file: a control plane may still respond. */
-function readSaved(path: string, key: Uint8Array | undefined, log: Loggers): SavedState | undefined {
+interface ReadParts {
+  readonly key: Uint8Array | undefined;
+  readonly decoder: StateDecoder;
+  readonly log: Loggers;
+}
+
+/** Makes a saved state the accepted one. Ignores an unusable file: a control plane may still respond. */
+function readSaved(path: string, { key, decoder, log }: ReadParts): SavedState | undefined {
   try {
     const saved = readSnapshotFile(path, key);
-    if (saved?.secrets === 'locked')
+    if (!saved) return undefined;
+    for (const resource of saved.resources) decoder.receive(resource);
+    decoder.build();
+    decoder.accept();
+    if (saved.secrets === 'locked')
       log
         .get('main')
         .error({ file: path }, 'failed to decrypt secrets in snapshot file: --snapshot-key-file does not match');
     return saved;
   } catch (error) {
-    log.get('main').error({ reason: (error as Error).message }, 'snapshot file rejected');
+    decoder.discard();
+    log.get('main').error({ file: path, reason: (error as Error).message }, 'snapshot file rejected');
     return undefined;
   }
 }

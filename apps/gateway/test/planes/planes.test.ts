@@ -1,4 +1,8 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../gateway-process.ts';
 import { direct, forwarding, gatewayOn, upstream } from '../workers/resources.ts';
@@ -20,6 +24,31 @@ describe('control plane and proxies as processes', () => {
     return startProxy(proxy, [controlPlane.ready.xdsPort], ...flags);
   }
   const bodyOf = async (proxy: GatewayProcess) => (await fetch(proxy.url)).text();
+
+  it('ignore a snapshot file whose state cannot be built', async () => {
+    const listener = {
+      ...{ name: 'l', bindAddress: '127.0.0.1', bindPort: 1, ssl: false, sslConfigurations: [] },
+      ...{ options: {}, httpOptions: {}, routeOptions: {}, parts: [{ name: 'p', match: {}, http: 'l' }] },
+    };
+    const snapshot = { proxy: 'gateway-proxy', version: '1', listeners: ['l'], unserved: [], versions: {} };
+    const resources = Object.entries({ Listener: listener, Snapshot: snapshot }).map(([type, body]) => [
+      `type.googleapis.com/edge_gateway.config.v1.${type}`,
+      type === 'Listener' ? 'l' : 'gateway-proxy',
+      'a1',
+      JSON.stringify(body),
+    ]);
+    const text = `${JSON.stringify({ acceptedAt: 1, resources })}\n`;
+    const dir = mkdtempSync(join(tmpdir(), 'snapshot-'));
+    try {
+      const file = join(dir, 'file');
+      writeFileSync(file, `edge-gateway snapshot 1 ${hash('sha256', text, 'hex')}\n${text}`);
+      controlPlane.write('a.yaml', direct('one'));
+      await startControlPlane(controlPlane);
+      expect(await bodyOf(await connect('--snapshot-file', file))).to.equal('one');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
 
   it('serve the resources of the control plane, follow changes, and show the state', async () => {
     controlPlane.write('a.yaml', direct('one'));
