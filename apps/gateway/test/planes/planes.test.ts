@@ -27,8 +27,15 @@ describe('control plane and proxies as processes', () => {
 
   it('ignore a snapshot file whose state cannot be built', async () => {
     const listener = {
-      ...{ name: 'l', bindAddress: '127.0.0.1', bindPort: 1, ssl: false, sslConfigurations: [] },
-      ...{ options: {}, httpOptions: {}, routeOptions: {}, parts: [{ name: 'p', match: {}, http: 'l' }] },
+      name: 'l',
+      bindAddress: '127.0.0.1',
+      bindPort: 1,
+      ssl: false,
+      sslConfigurations: [],
+      options: {},
+      httpOptions: {},
+      routeOptions: {},
+      parts: [{ name: 'p', match: {}, http: 'l' }],
     };
     const snapshot = { proxy: 'gateway-proxy', version: '1', listeners: ['l'], unserved: [], versions: {} };
     const resources = Object.entries({ Listener: listener, Snapshot: snapshot }).map(([type, body]) => [
