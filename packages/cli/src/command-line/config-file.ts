@@ -25,7 +25,7 @@ function configFileOf({ env, cwd }: Io): string | undefined {
 
 /**
  * Reads the configuration file, `~/.gw/gatewayctl-config.yaml` or that of `GATEWAYCTL_CONFIG_FILE`. A missing one is
- * created with the defaults. Throws `ERR_CLI_FILE` if it is invalid.
+ * created with the defaults. Throws `ERR_CLI_FILE` if it is invalid, or if that of `GATEWAYCTL_CONFIG_FILE` is unreadable.
  */
 export function readPreferences(io: Io): Preferences {
   const file = configFileOf(io);
@@ -34,8 +34,9 @@ export function readPreferences(io: Io): Preferences {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileError(file, error);
-    createConfigFile(file);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') createConfigFile(file);
+    // The home directory may belong to another user: `HOME` often survives a change of user.
+    else if (io.env['GATEWAYCTL_CONFIG_FILE']) throw fileError(file, error);
     return DEFAULTS;
   }
   return parsePreferences(text, file);

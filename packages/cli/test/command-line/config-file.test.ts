@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -41,6 +41,21 @@ describe('the configuration file', () => {
     chmodSync(home, 0o500);
     expect(readPreferences(io({ HOME: join(home, 'none/such') })).checkTimeoutSeconds).to.equal(0);
     chmodSync(home, 0o700);
+  });
+
+  it('stops no command if the home directory or the file cannot be read', async () => {
+    mkdirSync(file(), { recursive: true });
+    expect((await call(['completion', 'bash'], { env: { HOME: home } })).code).to.equal(0);
+    writeFileSync(join(home, 'file'), '');
+    expect((await call(['completion', 'bash'], { env: { HOME: join(home, 'file') } })).code).to.equal(0);
+  });
+
+  it('is rejected if GATEWAYCTL_CONFIG_FILE names one that cannot be read', async () => {
+    const { code, stdout, stderr } = await call(['completion', 'bash'], { env: { GATEWAYCTL_CONFIG_FILE: home } });
+    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
+    expect(stderr)
+      .to.match(/^Error: .+ is a directory\n?$/)
+      .and.contain(home);
   });
 
   for (const [text, message] of [
