@@ -59,13 +59,19 @@ function addressOf(bytes: Buffer): string {
 /** Returns the fields from `start` to the end of a header, or why they are invalid. */
 function tlvsOf(header: Buffer, start: number): readonly Tlv[] | string {
   const tlvs: Tlv[] = [];
+  let isChecked = false;
   for (let at = start; at < header.length;) {
     const from = at + 3;
     if (from > header.length) return 'a field is incomplete';
     const to = from + header.readUInt16BE(at + 1);
     if (to > header.length) return 'a field is longer than the header';
     const type = header[at]!;
-    if (type === TLV_CRC32C && !isIntact(header, from, to)) return 'wrong checksum';
+    if (type === TLV_CRC32C) {
+      // Each checksum would be computed over the whole header.
+      if (isChecked) return 'more than one checksum';
+      if (!isIntact(header, from, to)) return 'wrong checksum';
+      isChecked = true;
+    }
     // A copy, because the received bytes are larger and would be kept with it.
     tlvs.push({ type, value: Buffer.from(header.subarray(from, to)) });
     at = to;

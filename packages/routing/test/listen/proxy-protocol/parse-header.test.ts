@@ -121,6 +121,11 @@ describe('parsing PROXY headers', () => {
     expect(parseProxyHeader(header)).to.deep.include({ reason: 'wrong checksum' });
   });
 
+  it('rejects a second checksum, whatever it is', () => {
+    const first = withChecksum(binary(0x21, 0x11, V4, field(3, Buffer.alloc(4)), field(3, '')));
+    expect(parseProxyHeader(first)).to.deep.include({ reason: 'more than one checksum' });
+  });
+
   it('computes CRC-32C as RFC 3720 has it', () => {
     expect(crc32c(Buffer.alloc(32)).toString(16)).to.equal('8a9136aa');
     expect(crc32c(Buffer.alloc(32, 0xff)).toString(16)).to.equal('62a8ab43');
