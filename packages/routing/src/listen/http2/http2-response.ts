@@ -132,8 +132,9 @@ export class Http2Response extends Stream {
     const head = this.#headOf(status, rest.at(-1));
     this.statusCode = status;
     this.statusMessage = STATUS_CODES[status] ?? '';
-    this.#isBodiless = status === 204 || status === 304 || this.req.method === 'HEAD';
-    this.#head = head;
+    this.#isBodiless = status === 204 || status === 205 || status === 304 || this.req.method === 'HEAD';
+    // Node ends such a stream with its head (RFC 9110 15.3.6): a length would contradict that.
+    this.#head = status === 205 ? withoutLength(head) : head;
     this.#isHeadWritten = true;
     return this;
   }
@@ -314,6 +315,9 @@ function addField(head: string[], name: string, value: string): void {
   if (isHopByHop(name) && name.toLowerCase() !== 'trailer') return;
   head.push(checkedName(name), checkedValue(name, value));
 }
+
+const withoutLength = (head: readonly string[]): string[] =>
+  head.filter((_text, i, all) => all[i - (i % 2)] !== 'content-length');
 
 function checkedName(name: string): string {
   const lower = name.toLowerCase();

@@ -6,6 +6,7 @@ describe('a response over HTTP/2', () => {
   for (const [name, method, status] of [
     ['to HEAD', 'HEAD', 200],
     ['with status 204', 'GET', 204],
+    ['with status 205', 'GET', 205],
     ['with status 304', 'GET', 304],
   ] as const) {
     it(`${name} has no body, whatever the handler writes`, async () => {

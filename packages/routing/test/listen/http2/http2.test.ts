@@ -183,6 +183,27 @@ describe('HTTP/2 clients', () => {
       for (const status of [204, 304]) expect((await ask(`/${status}`)).status).to.equal(status);
     });
 
+    it('with status 205 have no body, and no length that contradicts that', async () => {
+      const { client } = await start({
+        respond: (req, res) => {
+          if (req.url === '/length') res.writeHead(205, { 'content-length': '5', 'x-a': 'b' }).end('reset');
+          else if (req.url === '/chunks') res.writeHead(205, { 'x-a': 'b' }).end('reset');
+          else res.end('next');
+        },
+      });
+      const { ask } = await client();
+      for (const path of ['/length', '/chunks']) {
+        const { status, headers, body } = await ask(path);
+        expect([status, headers['x-a'], headers['content-length'], body], path).to.deep.equal([
+          205,
+          'b',
+          undefined,
+          '',
+        ]);
+      }
+      expect((await ask('/next')).body).to.equal('next');
+    });
+
     it('have no headers of a connection', async () => {
       const { client } = await start({
         respond: (_req, res) => {
