@@ -36,19 +36,25 @@ export interface ConnectionRules<T> {
   select(serverName: string | undefined): T | undefined;
   /** True if the handshake requires a client certificate. */
   requiresClient(selected: T): boolean;
+  /** Returns true if a connection that was made with this server name fulfils what `selected` requires. Default: if it selects the same. */
+  fulfils?(serverName: string | undefined, selected: T): boolean;
 }
 
-/** Rejects a host that requires a client certificate if the connection was made for another certificate of the listener. */
+/**
+ * Rejects a host that requires a client certificate if the connection was made for another certificate of the listener, or before that was
+ * required.
+ */
 export function checkConnection<T>(
   req: IncomingMessage,
-  { select, requiresClient }: ConnectionRules<T>,
+  { select, requiresClient, fulfils = (name, selected) => select(name) === selected }: ConnectionRules<T>,
 ): Refusal | undefined {
   const host = (req.headers.host ?? '').replace(/:\d*$/, '');
   const wanted = select(host);
   if (!wanted || !requiresClient(wanted)) return undefined;
   const serverName = (req.socket as TLSSocket).servername || undefined;
-  if (select(serverName) === wanted) return undefined;
-  const detail = `${host} requires a client certificate, and the TLS connection is for ${serverName ?? 'no server name'}`;
+  if (fulfils(serverName, wanted)) return undefined;
+  const made = select(serverName) === wanted ? 'older than that' : `for ${serverName ?? 'no server name'}`;
+  const detail = `${host} requires a client certificate, and the TLS connection is ${made}`;
   return refusal('ERR_ROUTING_MISDIRECTED', { detail });
 }
 

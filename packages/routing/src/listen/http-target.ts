@@ -64,7 +64,8 @@ export function createHttpTarget(name: string, parts: HttpTargetParts) {
     version = next;
     const limits = limitsOf(listener, parts.limits);
     headerCase = headerCaseOf(httpOptions.httpConnectionManagerSettings ?? {});
-    const tls = table && createTlsFront(table, limits, tickets(table));
+    const newest = (): TlsTable | undefined => version?.table;
+    const tls = table && createTlsFront({ table, limits, tickets: tickets(table), newest });
     const serve = createServe({
       handler,
       context,

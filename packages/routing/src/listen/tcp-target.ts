@@ -48,7 +48,8 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
 
   function createServer(tlsTable: TlsTable): Server {
     const secret = parts.ticketSecret();
-    const tls = createTlsFront(tlsTable, limits, secret && ticketKeysOf(secret, name, tlsTable));
+    const tickets = secret && ticketKeysOf(secret, name, tlsTable);
+    const tls = createTlsFront({ table: tlsTable, limits, tickets });
     const created = createTlsServer({ ...tls.options, ...protocolsOf(tlsTable) });
     created.on('secureConnection', (socket: TLSSocket) => opened(socket, tls));
     const stapler = tls.stapler(stats);

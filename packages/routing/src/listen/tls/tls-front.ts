@@ -10,17 +10,30 @@ import type { TlsEntry } from './tls-entry.ts';
 import { alpnOptions } from './alpn.ts';
 import { createStapler } from './stapling.ts';
 import type { TicketKeys } from './ticket-keys.ts';
-import type { TlsTable } from './tls-table.ts';
+import { acceptsSameClients, type TlsTable } from './tls-table.ts';
 
 export type TlsFront = ReturnType<typeof createTlsFront>;
 
-/** Creates the TLS part of a front from the certificates of a listener, at least one. Without `tickets` it has a random key of its own. */
-export function createTlsFront(table: TlsTable, limits: ListenLimits, tickets?: TicketKeys) {
+export interface TlsFrontParts {
+  /** The certificates of the listener, at least one. */
+  readonly table: TlsTable;
+  readonly limits: ListenLimits;
+  /** Default: a random key of its own. */
+  readonly tickets?: TicketKeys | undefined;
+  /** Returns the newest certificates of the listener: their client requirements apply to requests on older connections too. Default: `table`. */
+  readonly newest?: () => TlsTable | undefined;
+}
+
+/** Creates the TLS part of a front. */
+export function createTlsFront({ table, limits, tickets, newest = () => table }: TlsFrontParts) {
   const { entries, select } = table;
-  const rules = { select, requiresClient: ({ clientRequired }: TlsEntry): boolean => clientRequired };
-  const verifies = entries.some(({ clientRequired }) => clientRequired);
+  const requiresClient = ({ clientRequired }: TlsEntry): boolean => clientRequired;
+  function fulfils(serverName: string | undefined, wanted: TlsEntry): boolean {
+    const own = select(serverName);
+    return own !== undefined && (own === wanted || acceptsSameClients(own, wanted));
+  }
   return {
-    options: { ...tlsOptions(table, limits, verifies), ...(tickets && ticketOptions(tickets)) },
+    options: { ...tlsOptions(table, limits), ...(tickets && ticketOptions(tickets)) },
     stapler: (stats: ListenStats) => createStapler(entries, stats),
     /** Called after the handshake. Returns false if the connection must be closed. */
     admit(socket: TLSSocket, stats: ListenStats): boolean {
@@ -30,14 +43,16 @@ export function createTlsFront(table: TlsTable, limits: ListenLimits, tickets?: 
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
     },
-    /** Rejects a host whose certificate has stricter client requirements than the one of this connection. */
-    checkConnection: (req: IncomingMessage): Refusal | undefined =>
-      verifies ? checkConnection(req, rules) : undefined,
+    /** Rejects a host whose certificate has other client requirements than the one of this connection had in its handshake. */
+    checkConnection(req: IncomingMessage): Refusal | undefined {
+      const now = newest();
+      return now?.verifiesClients ? checkConnection(req, { select: now.select, requiresClient, fulfils }) : undefined;
+    },
   };
 }
 
-function tlsOptions(table: TlsTable, limits: ListenLimits, verifies: boolean): TlsOptions {
-  const { entries, select } = table;
+function tlsOptions(table: TlsTable, limits: ListenLimits): TlsOptions {
+  const { entries, select, verifiesClients: verifies } = table;
   const any = select(undefined);
   const resumes =
     !verifies && !entries.some(({ configuration }) => configuration.sslConfig.disableTlsSessionResumption);

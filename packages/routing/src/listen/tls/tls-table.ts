@@ -7,6 +7,8 @@ export interface TlsTable {
   readonly entries: readonly TlsEntry[];
   /** Messages about unusable certificates, for the log; the previous version, if any, stays in use. */
   readonly problems: readonly string[];
+  /** True if an entry requires client certificates. */
+  readonly verifiesClients: boolean;
   /** Returns the entry of a server name: exact, else the longest wildcard `*.b`, else the one for any name. */
   select(serverName: string | undefined): TlsEntry | undefined;
 }
@@ -29,11 +31,22 @@ export function buildTlsTable(
       if (last) entries.push(last);
     }
   }
-  return { entries, problems, select: createServerNameIndex(entries, ({ configuration }) => configuration) };
+  const select = createServerNameIndex(entries, ({ configuration }) => configuration);
+  return { entries, problems, verifiesClients: entries.some(({ clientRequired }) => clientRequired), select };
 }
 
 /** Identifies a configuration across versions: server names are unique within a listener. */
 const namesOf = ({ sniDomains }: TlsConfiguration): string => sniDomains.join(' ');
+
+/** Returns true if two entries, perhaps of different versions, accept the same clients for the same server names. */
+export function acceptsSameClients(one: TlsEntry, other: TlsEntry): boolean {
+  return (
+    one.clientRequired === other.clientRequired &&
+    one.material.ca === other.material.ca &&
+    namesOf(one.configuration) === namesOf(other.configuration) &&
+    one.clientNames.join('\n') === other.clientNames.join('\n')
+  );
+}
 
 /** Returns a lookup by server name: exact, else the longest wildcard `*.b`, else the first value without names. */
 export function createServerNameIndex<T>(

@@ -291,6 +291,70 @@ describe('TLS listeners', () => {
       expect((await visit(port, { host: 'www.example.com' }))?.answer).to.include('hello');
     });
 
+    for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
+      it(`are required of connections of ${version} that are older than the requirement`, async () => {
+        const statusOf = await openConnection(version);
+        expect(await statusOf('api.example.com')).to.equal(200);
+        // Another certificate, but the same clients.
+        await apply(configuration('two', ['api.example.com']), configuration('three', ['www.example.com']));
+        expect(await statusOf('api.example.com')).to.equal(200);
+        await apply(configuration('mutual', ['api.example.com']), configuration('three', ['www.example.com']));
+        served = 0;
+        if (version === 'HTTP/2') expect(await statusOf('www.example.com')).to.equal(200);
+        served = 0;
+        expect(await statusOf('api.example.com')).to.equal(421);
+        expect(served).to.equal(0);
+      });
+
+      it(`are verified again on connections of ${version} once their authority changes, but not their certificate`, async () => {
+        secrets.set('one', { ...pair(server), 'ca.crt': ca });
+        const statusOf = await openConnection(version, client);
+        expect(await statusOf('api.example.com')).to.equal(200);
+        secrets.set('one', { ...pair(client), 'ca.crt': ca });
+        await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
+        expect(await statusOf('api.example.com')).to.equal(200);
+        secrets.set('one', { ...pair(client), 'ca.crt': otherCa });
+        await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
+        served = 0;
+        expect(await statusOf('api.example.com')).to.equal(421);
+        expect(served).to.equal(0);
+      });
+    }
+
+    /** Opens a connection for `api.example.com`; the result asks for a host on it, and returns the status. */
+    async function openConnection(
+      version: 'HTTP/1.1' | 'HTTP/2',
+      own: { readonly cert?: string; readonly key?: string } = {},
+    ): Promise<(host: string) => Promise<number>> {
+      await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
+      const servername = 'api.example.com';
+      if (version === 'HTTP/2') {
+        const options = { servername, rejectUnauthorized: false, cert: own.cert, key: own.key };
+        const session = connectHttp2(`https://127.0.0.1:${port}`, options);
+        session.on('error', () => {});
+        await once(session, 'connect');
+        return async (host) => {
+          const stream = session.request({ ':authority': host });
+          const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+          stream.resume();
+          await once(stream, 'close');
+          return Number(headers[':status']);
+        };
+      }
+      const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, ...own });
+      socket.on('error', () => {});
+      await once(socket, 'secureConnect');
+      return async (host) => {
+        let text = '';
+        const receive = (chunk: Buffer): void => void (text += chunk.toString('latin1'));
+        socket.on('data', receive);
+        socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        while (!/\r\n\r\n[^]/.test(text)) await once(socket, 'data');
+        socket.off('data', receive);
+        return Number(text.split(' ')[1]);
+      };
+    }
+
     it('are not reached by resuming a session made under another name', async () => {
       await apply(configuration('mutual', ['api.example.com']), configuration('one', ['www.example.com']));
       for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
