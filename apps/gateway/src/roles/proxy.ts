@@ -135,8 +135,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       clearTimeout(fallback);
       tls.close();
       client.close();
-      await writer?.close();
-      await dataPlane.drain(settings.drainSeconds * 1000);
+      await Promise.all([writer?.close(), dataPlane.drain(settings.drainSeconds * 1000)]);
       await dataPlane.close();
       await admin.close();
     },

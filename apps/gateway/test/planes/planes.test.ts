@@ -135,9 +135,22 @@ describe('control plane and proxies as processes', () => {
     const proxy = await connect();
     expect(proxy.ready.listeners).to.deep.equal([]);
     expect((await fetch(`${proxy.admin}/ready`)).status).to.equal(503);
-    expect(proxy.errors).to.contain('no state to serve, waiting for a control plane');
+    await until(() => proxy.errors.includes('no state to serve, waiting for a control plane'), 'the warning');
     await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
     await until(async () => (await fetch(`${proxy.admin}/ready`)).status === 200, 'ready');
+  });
+
+  it('report a snapshot file that cannot be written, and stop at SIGTERM nevertheless', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane);
+    const proxy = await connect('--snapshot-file', '/proc/missing/proxy.snapshot');
+    await until(() => proxy.errors.includes('failed to write snapshot file'), 'the error');
+    expect(await bodyOf(proxy)).to.equal('one');
+    const stats = await (await fetch(`${proxy.admin}/stats?filter=write_failures`)).text();
+    expect(stats).to.match(/control_plane\.snapshot_file_write_failures: [1-9]/);
+    proxy.child.kill('SIGTERM');
+    expect(await proxy.ended()).to.equal(0);
+    expect(proxy.errors.match(/failed to write snapshot file/g)).to.have.length(1);
   });
 
   it('exit with 0 at SIGTERM', async () => {

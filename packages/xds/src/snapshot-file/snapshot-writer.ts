@@ -1,10 +1,15 @@
-import { open, mkdir, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger, Metrics } from '@edge-gateway/core';
+import { createFolder } from './create-folder.ts';
 import { formatSnapshotFile, type SavedState } from './snapshot-file.ts';
 
 /** Minimum time between two writes, in milliseconds; only the newest state is written. */
 const INTERVAL_MS = 1000;
+/** Maximum time between two attempts after failures, in milliseconds. */
+const MAX_INTERVAL_MS = 60_000;
+/** Maximum time that closing waits for a write, in milliseconds. */
+const CLOSE_MS = 2000;
 
 /** Options of {@link createSnapshotWriter}. */
 export interface SnapshotWriterOptions {
@@ -21,11 +26,14 @@ export interface SnapshotWriterOptions {
 export interface SnapshotWriter {
   /** Schedules a write; only the newest state is written. `read` is called at that time. */
   write(read: () => Omit<SavedState, 'secrets'>): void;
-  /** Writes the pending state immediately; resolves when the write has finished or failed. */
+  /** Writes the pending state immediately; resolves when the write has finished or failed, at the latest after two seconds. */
   close(): Promise<void>;
 }
 
-/** Creates a writer. Each write replaces the file atomically; only its owner can read it. */
+/**
+ * Creates a writer. Each write replaces the file atomically; only its owner can read it. A failed write is retried with exponential backoff, and logged when
+ * its reason differs from that of the last one.
+ */
 export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWriter {
   const { path, key, log, intervalMs = INTERVAL_MS } = options;
   const stat = (name: string) => ({
@@ -37,6 +45,8 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let lastFailure = '';
+  /** Consecutive failed writes. */
+  let failed = 0;
 
   async function writeDue(): Promise<void> {
     const read = due;
@@ -44,9 +54,13 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
     if (!read) return;
     try {
       await replaceFile(path, formatSnapshotFile(read(), key));
+      if (failed > 0) log.info({ file: path }, 'snapshot file written again');
       lastFailure = '';
+      failed = 0;
     } catch (error) {
       failures.value++;
+      failed++;
+      due ??= read;
       const { code, message } = error as NodeJS.ErrnoException;
       const reason = code ?? message;
       if (reason !== lastFailure) log.error({ file: path, reason }, 'failed to write snapshot file');
@@ -61,8 +75,19 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
         timer = undefined;
         if (due) schedule();
       });
-    }, intervalMs);
+    }, delayMs());
     timer.unref();
+  }
+
+  function delayMs(): number {
+    return Math.min(intervalMs * 2 ** Math.min(failed, 10), Math.max(intervalMs, MAX_INTERVAL_MS));
+  }
+
+  async function finish(): Promise<void> {
+    clearTimeout(timer);
+    await writing;
+    clearTimeout(timer);
+    await writeDue();
   }
 
   return {
@@ -71,10 +96,10 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
       schedule();
     },
     async close() {
-      clearTimeout(timer);
-      await writing;
-      clearTimeout(timer);
-      await writeDue();
+      let limit: NodeJS.Timeout | undefined;
+      const isLate = new Promise<void>((resolve) => (limit = setTimeout(resolve, CLOSE_MS)));
+      // A file system that does not respond must not delay the stop.
+      await Promise.race([finish(), isLate]).finally(() => clearTimeout(limit));
     },
   };
 }
@@ -82,7 +107,7 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
 /** Syncs the content to disk before the rename. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await createFolder(folder);
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     // Left behind by a process that was killed. A link of this name must not be followed.

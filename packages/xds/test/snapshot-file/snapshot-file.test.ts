@@ -14,6 +14,7 @@ import { createMetrics, silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createSnapshotWriter, readSnapshotFile, readSnapshotKey } from '../../src/index.ts';
 import { createStateDecoder, createStateEncoder } from '../../src/resources/index.ts';
+import { until } from '../planes.ts';
 import { transfer } from '../resources/round-trip.ts';
 import { secret, service, startStates, upstream } from '../states.ts';
 
@@ -111,6 +112,34 @@ describe('a snapshot file', () => {
     const failures = metrics.list().find(({ name }) => name.path.endsWith('write_failures'))!;
     expect((failures.stat as { value: number }).value).to.equal(1);
     expect(readdirSync(join(dir, 'state'))).to.deep.equal(['proxy.snapshot']);
+  });
+
+  it('is retried with backoff and one log entry if its directory cannot be created, and does not delay the close', async () => {
+    const errors: string[] = [];
+    const failing = createMetrics();
+    const writer = createSnapshotWriter({
+      path: '/proc/missing/state/proxy.snapshot',
+      log: { ...log, error: (_fields: unknown, text: string) => void errors.push(text) } as typeof log,
+      metrics: failing,
+      intervalMs: 20,
+    });
+    const { stat } = failing.list().find(({ name }) => name.path.endsWith('write_failures'))!;
+    const count = () => (stat as { value: number }).value;
+    const start = performance.now();
+    writer.write(accepted);
+    await until(() => count() >= 3, 'three failures');
+    // The delays are 20, 40, 80 ms and so on; a timer can fire 1 ms early.
+    const attempts = count();
+    expect(20 * (2 ** attempts - 1)).to.be.at.most(performance.now() - start + attempts);
+    await writer.close();
+    expect(errors).to.deep.equal(['failed to write snapshot file']);
+  });
+
+  it('creates missing parents of its directory', async () => {
+    path = join(dir, 'one', 'two', 'three', 'proxy.snapshot');
+    await save();
+    expect(readSnapshotFile(path)!.acceptedAt).to.equal(1234);
+    expect(statSync(join(dir, 'one')).mode & 0o777).to.equal(0o700);
   });
 
   it('is not needed', () => {
