@@ -1,11 +1,14 @@
-// `npm start`: the gateway with the demo's backends and resources, or with `--config DIR` the gateway alone.
+// `npm start`: the gateway with the demo's backends and resources, or with `--config DIR` the gateway alone. Other roles run without the demo.
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
-const isDemo = !args.some((arg) => arg === '--config' || arg.startsWith('--config=')) && !process.env.GATEWAY_CONFIG;
+/** The role is the first argument: no flag may precede it. */
+const role = args[0] === undefined || args[0].startsWith('-') ? 'all' : args[0];
+const hasConfig = args.some((arg) => arg === '--config' || arg.startsWith('--config=')) || process.env.GATEWAY_CONFIG;
+const isDemo = role === 'all' && !hasConfig;
 const demoFolder = join(root, 'apps/gateway/demo');
 const gatewayArgs = isDemo ? ['--config', demoFolder, ...args] : args;
 /** The default ports of gatewayctl. */
@@ -54,7 +57,8 @@ const demo = isDemo ? await startDemo() : { ready: true };
 if (demo.ready) {
   const gateway = run('apps/gateway/dist/main.js', gatewayArgs);
   const { ready } = await outcome(gateway);
-  if (ready) await greet(ready);
+  // The log shows the addresses of the other roles.
+  if (ready && role === 'all') await greet(ready);
 }
 
 /** Prints help or what is wrong with the arguments, and ends, before any program is started. */

@@ -29,7 +29,8 @@ describe('npm run', () => {
     [['--bogus'], 2, "Error: unknown option '--bogus' (see --help)\n"],
     [['--config'], 2, "Error: option '--config <dir>' argument missing\n"],
     [['--http-port', 'many'], 2, /^Error: option '--http-port <port>'.*a port must be between 0 and 65535/],
-    [['proxy'], 2, /^Error: the role proxy is not supported yet/],
+    [['proxy'], 2, /^Error: required option '--xds/],
+    [['control-plane'], 2, /^Error: required option '--config/],
     [['--help'], 0, /^Usage: edge-gateway \[role\] \[options\]\n/],
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
   ] as const) {
@@ -79,6 +80,46 @@ spec: { ${tls}virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       await ended;
+      rmSync(cwd, { recursive: true });
+    }
+  });
+
+  it('start runs the planes as separate processes, without the demo', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'run-'));
+    const started: ReturnType<typeof spawn>[] = [];
+    /** Resolves with the log until this program is ready. */
+    const startRole = async (...argv: string[]): Promise<string> => {
+      const child = spawn(process.execPath, [join(ROOT, 'scripts/start.mjs'), ...argv]);
+      started.push(child);
+      child.stdout.resume();
+      let printed = '';
+      for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
+        printed += String(chunk);
+        if (printed.includes('"msg":"ready"')) return printed;
+      }
+      throw new Error(`ended before it was ready:\n${printed}`);
+    };
+    try {
+      const service = `apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: a, namespace: gw-system }
+spec: { virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }] } }
+`;
+      writeFileSync(join(cwd, 'a.yaml'), service);
+      const ports = ['--xds-port', '0', '--http-port', '0', '--https-port', '0', '--stats-port', '0'];
+      const log = await startRole('control-plane', '--config', cwd, '--dev-admin-port', '0', ...ports);
+      const [, xdsPort] = /"xdsPort":(\d+)/.exec(log)!;
+      const own = ['--admin-port', '0', '--bind-address', '127.0.0.1', '--snapshot-file', 'none'];
+      const proxy = await startRole('proxy', '--xds', `127.0.0.1:${xdsPort}`, ...own);
+      expect(proxy).to.match(/"listeners":\[\{/);
+      for (const child of started.toReversed()) {
+        child.stderr!.resume();
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        expect(await ended).to.deep.equal([0, null]);
+      }
+    } finally {
+      for (const child of started) child.kill('SIGKILL');
       rmSync(cwd, { recursive: true });
     }
   });
