@@ -26,7 +26,7 @@ describe('addresses of control planes', () => {
   ]) {
     it(`reject "${text}"`, () => {
       expect(() => readServerAddresses(text))
-        .to.throw('invalid address')
+        .to.throw('must be host:port')
         .with.property('code', 'ERR_XDS_ADDRESS');
     });
   }
