@@ -33,10 +33,11 @@ export function addCreateGraphQLApi(create: Command, io: Terminal): void {
     const upstream = { name: flags.upstream ?? metadata.name, namespace: metadata.namespace };
     const { spec, skipped } = attempt(() => discover(upstream, { type: 'openapi', document }), flags.fromOpenapi);
     const resource = { apiVersion: 'graphql.gw.vendor.io/v1beta1', kind: 'GraphQLApi', metadata, spec } as const;
-    const text = await save(io, resource, flags);
-    for (const { where, reason } of skipped) io.err(`skipped ${where}: ${reason}`);
     const count = Object.keys(spec.executableSchema?.executor?.local?.resolutions ?? {}).length;
-    io.out(text ?? `GraphQLApi ${metadata.name}: ${count} fields of upstream ${upstream.name}`);
+    const table = () => `GraphQLApi ${metadata.name}: ${count} fields of upstream ${upstream.name}`;
+    const text = await save(io, resource, { flags, table });
+    for (const { where, reason } of skipped) io.err(`skipped ${where}: ${reason}`);
+    io.out(text);
   });
 }
 

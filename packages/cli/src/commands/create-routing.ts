@@ -15,6 +15,7 @@ import { cliError } from '../error-codes.ts';
 import { renderTables } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { loadOffline } from '../resources/load.ts';
+import type { StatusObject } from '../resources/objects.ts';
 import { VIEWS } from '../tables/views.ts';
 
 type AllFlags = CreateFlags & Flags;
@@ -88,8 +89,7 @@ async function rejectUnknown(io: Terminal, upstreams: readonly WeightedUpstream[
 }
 
 async function saveAndPrint(io: Terminal, resource: NewResource, flags: CreateFlags): Promise<void> {
-  const text = await save(io, resource, flags);
-  if (text !== undefined) return io.out(text);
   const { tables } = VIEWS.find(({ kind }) => kind === resource.kind)!;
-  io.out(renderTables(tables([resource], []), io.width));
+  const table = (written: StatusObject) => renderTables(tables([written], []), io.width);
+  io.out(await save(io, resource, { flags, table }));
 }

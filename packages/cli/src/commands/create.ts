@@ -22,6 +22,7 @@ import {
 } from '../command-line/command-help.ts';
 import { renderTable } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
+import type { StatusObject } from '../resources/objects.ts';
 import { tableOf } from '../tables/columns.ts';
 import { AUTH_CONFIG } from '../tables/policies.ts';
 import { addCreateGraphQLApi } from './create-graphqlapi.ts';
@@ -30,6 +31,7 @@ import { addCreateRouting } from './create-routing.ts';
 /** `create`: new resources as files in a directory, from flags or from a file. */
 export function addCreate(program: Command, io: Terminal): void {
   const create = asGroup(program.command('create').alias('c').description('Create a resource.'))
+    .usage('[options] <subcommand> | -f <file>')
     .option('-f, --file <file>', 'create the resources in this file; - is standard input')
     .option('-c, --config <dir>', 'directory to write to (env GATEWAY_CONFIG)')
     .option('--dry-run', 'print the resources with their secret values, write nothing')
@@ -60,7 +62,7 @@ async function createFromFile(io: Terminal, create: Command) {
   if (flags.file === undefined) throw missingSubcommand(create, 'please provide a file flag or subcommand');
   const resources = await readResources(io, flags.file);
   if (flags.dryRun) return io.out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));
-  const files = await saveAll(io, resources, flags);
+  const { files } = await saveAll(io, resources, flags);
   for (const [i, { key }] of resources.entries()) io.out(`${shown(key)}: ${files[i]}`);
 }
 
@@ -74,10 +76,11 @@ function addCreateSecret(create: Command, io: Terminal): void {
       const flags = command.optsWithGlobals<CreateFlags & Flags>();
       const metadata = metadataOf(argument, flags);
       const content = kind.read(io, flags);
-      const text = await save(io, secretOf(metadata, kind.type, content), flags);
+      const table = () => renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] });
+      const text = await save(io, secretOf(metadata, kind.type, content), { flags, table });
       // Not on standard output, which must stay parseable in other formats than the table.
       if (content.generated && !flags.dryRun) io.err(`The generated key, shown only once: ${content.generated}`);
-      io.out(text ?? renderTable({ columns: ['Secret', 'Type'], rows: [[metadata.name, kind.type]] }));
+      io.out(text);
     });
   }
 }
@@ -104,7 +107,7 @@ function addCreateAuthConfig(create: Command, io: Terminal): void {
     const metadata = metadataOf(argument, flags);
     const spec = { configs: authSteps(flags, metadata.namespace) };
     const resource = { apiVersion: 'enterprise.gw.vendor.io/v1', kind: 'AuthConfig', metadata, spec } as const;
-    const text = await save(io, resource, flags);
-    io.out(text ?? renderTable(tableOf(AUTH_CONFIG, [resource])));
+    const table = (written: StatusObject) => renderTable(tableOf(AUTH_CONFIG, [written]));
+    io.out(await save(io, resource, { flags, table }));
   });
 }

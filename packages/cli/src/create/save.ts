@@ -6,6 +6,7 @@ import {
   parseDocuments,
   redact,
   validateWritten,
+  type ControlPlaneState,
   type Kind,
   type Problem,
   type ResourceKey,
@@ -20,7 +21,8 @@ import type { Terminal } from '../output/terminal.ts';
 import { yamlText } from '../output/formats.ts';
 import { problemLine } from '../output/problem-lines.ts';
 import { readInputFile } from '../resources/input-file.ts';
-import { checksFor } from '../resources/load.ts';
+import { checksFor, objectsOf } from '../resources/load.ts';
+import type { StatusObject } from '../resources/objects.ts';
 
 /** The flags that every `create` command of one kind has. */
 export interface CreateFlags {
@@ -73,17 +75,23 @@ interface ReadResource {
 
 /**
  * Checks a new resource as the gateway would, and writes it to its own file, readable by the owner only; names the file on
- * standard error. Returns the text to print in the requested format, or nothing for a table. Throws `ERR_CLI_EXISTS` if the
- * resource exists.
+ * standard error. Returns the text to print in the requested format; `table` renders it with the status that a gateway would set.
+ * Throws `ERR_CLI_EXISTS` if the resource exists.
  */
-export async function save(io: Terminal, resource: NewResource, flags: CreateFlags): Promise<string | undefined> {
+export async function save(
+  io: Terminal,
+  resource: NewResource,
+  { flags, table }: { readonly flags: CreateFlags; readonly table: (written: StatusObject) => string },
+): Promise<string> {
   const text = yamlText(resource);
   const key = keyOfValid(resource.kind, text);
-  if (flags.dryRun) return render(resource, flags.output ?? 'kube-yaml');
-  const [file] = await saveAll(io, [{ key, text }], flags);
+  const { output = flags.dryRun ? 'kube-yaml' : 'table' } = flags;
+  if (flags.dryRun) return output === 'table' ? table(resource) : render(resource, output);
+  const { files, state } = await saveAll(io, [{ key, text }], flags);
   // Not on standard output, which must stay parseable.
-  io.err(`${shown(key)}: ${file}`);
-  return render(redact(resource), flags.output ?? 'table');
+  io.err(`${shown(key)}: ${files[0]}`);
+  if (output !== 'table') return render(redact(resource), output);
+  return table(objectsOf(state, (each) => each === key)[0]!);
 }
 
 function keyOfValid(kind: Kind, text: string): ResourceKey {
@@ -99,8 +107,7 @@ function lineWithoutPlace(issue: Problem): string {
   return problemLine(issue).slice(`${file}:${line}:${column}  `.length);
 }
 
-function render(resource: NewResource, output: NonNullable<CreateFlags['output']>): string | undefined {
-  if (output === 'table') return undefined;
+function render(resource: NewResource, output: Exclude<NonNullable<CreateFlags['output']>, 'table'>): string {
   return output === 'json' ? JSON.stringify(resource, undefined, 2) : yamlText(resource);
 }
 
@@ -150,17 +157,17 @@ function listOf(problems: readonly string[]): string {
 }
 
 /**
- * Writes each resource to its own file, readable by the owner only; returns the files. Throws `ERR_CLI_EXISTS` if one of them
+ * Writes each resource to its own file, readable by the owner only; returns the files and the directory after it. Throws `ERR_CLI_EXISTS` if one of them
  * exists already, and `ERR_CLI_REJECTED` if the gateway would reject one of them in this directory; then nothing is written.
  */
 export async function saveAll(
   io: Terminal,
   resources: readonly ReadResource[],
   flags: Partial<CreateFlags>,
-): Promise<string[]> {
+): Promise<{ readonly files: readonly string[]; readonly state: ControlPlaneState }> {
   const add = (draft: DirectoryDraft) =>
     resources.map(({ key, text }) => draft.add(key, { text, overwrite: flags.force === true }));
   // References of a new resource may be created later.
-  const { result } = await changeDirectory(io, flags, add, { missingReferences: true });
-  return result;
+  const { result: files, state } = await changeDirectory(io, flags, add, { missingReferences: true });
+  return { files, state };
 }

@@ -40,6 +40,17 @@ spec:
 `);
   });
 
+  it('prints the status that a gateway would set', async () => {
+    const statusOf = (text: string) => /Accepted|Pending|Warning|Rejected/.exec(text)?.[0];
+    const upstream = ['upstream', 'static', 'mine', '--static-hosts', '10.0.0.1:80'];
+    expect(statusOf((await create(...upstream)).stdout)).to.equal('Accepted');
+    expect(statusOf((await create('vs', 'mine', '--domains', 'mine.example')).stdout)).to.equal('Accepted');
+    // The domain belongs to another virtual service.
+    const contested = await create('vs', 'rival', '--domains', 'shop.example', '--force');
+    expect(statusOf(contested.stdout)).to.equal('Rejected');
+    expect(statusOf((await create(...upstream, '--dry-run', '-o', 'table')).stdout)).to.equal('Pending');
+  });
+
   it('reads every flag', async () => {
     expect((await printed('vs', '--name', 'x')).spec).to.deep.equal({
       displayName: 'x',
