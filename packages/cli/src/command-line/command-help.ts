@@ -77,16 +77,20 @@ export function addHelp(program: Command): void {
   });
 }
 
-/** Makes a command a group: without a subcommand, or with an unknown one, it is an error. */
+/** Makes a command a group: without a subcommand, or with an unknown one, it is an error. Its action reports unknown options. */
 export function asGroup(group: Command, noun: 'command' | 'kind' = 'command'): Command {
-  return group
-    .argument('[subcommand]')
-    .allowExcessArguments()
-    .action((word: string | undefined) => {
-      if (word === undefined) throw missingSubcommand(group, 'please provide a subcommand');
-      throw noun === 'kind' ? unknownKind(group, word) : unknownSubcommand(group, word);
-    })
-    .usage('[options] <subcommand>');
+  return (
+    group
+      .argument('[subcommand]')
+      .allowExcessArguments()
+      // A misspelt subcommand is reported before its options, which only that subcommand knows.
+      .allowUnknownOption()
+      .action((word: string | undefined) => {
+        if (word === undefined) throw missingSubcommand(group, 'please provide a subcommand');
+        throw noun === 'kind' ? unknownKind(group, word) : unknownSubcommand(group, word);
+      })
+      .usage('[options] <subcommand>')
+  );
 }
 
 /** The error for a group without a subcommand: `what`, and the subcommands. */
@@ -96,16 +100,24 @@ export function missingSubcommand(group: Command, what: string): Error {
 
 /** The error for a subcommand that a group does not have, with the nearest one, or all if none is similar. */
 export function unknownSubcommand(group: Command, word: string): Error {
+  if (word.startsWith('-')) return unknownOption(group, word);
   const names = group.commands.map((command) => command.name()).join(', ');
   const hint = didYouMean(word, namesOf(group)) || `: choose one of ${names}, or see ${pathOf(group)} --help`;
   return cliError('ERR_CLI_USAGE', `unknown command '${word}'${hint}`);
 }
 
 function unknownKind(group: Command, word: string): Error {
+  if (word.startsWith('-')) return unknownOption(group, word);
   const one = nearest(word, namesOf(group));
   const names = group.commands.map((command) => command.name()).join(', ');
   const hint = one === undefined ? `choose one of ${names}` : `did you mean "${one}"?`;
   return cliError('ERR_CLI_USAGE', `unknown kind "${word}": ${hint} (${pathOf(group)} --help lists all kinds)`);
+}
+
+function unknownOption(group: Command, word: string): Error {
+  const flag = word.split('=', 1)[0]!;
+  const known = new Help().visibleOptions(group).map(({ long }) => long ?? '');
+  return cliError('ERR_CLI_USAGE', `unknown option '${flag}'${didYouMean(flag, known)}`);
 }
 
 /** The names and aliases of the subcommands of a command. */

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, redact } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing } from '../edit/change-command.ts';
@@ -51,6 +51,9 @@ async function deleteOne(io: Terminal, view: View, flags: DeleteFlags & { readon
     draft.remove(identity);
     return written;
   });
-  if (flags.dryRun) io.out(yamlText(redact(result)));
-  else io.write(`${view.command} ${name} deleted`);
+  if (flags.dryRun) {
+    // Not on standard output, which must stay parseable.
+    io.err(printable(`${view.command} ${name} would be deleted`));
+    io.out(yamlText(redact(result)));
+  } else io.write(`${view.command} ${name} deleted`);
 }

@@ -78,7 +78,8 @@ function printObjects(io: Terminal, { found, all, view, output }: Shown): void {
   } else if (found.length > 0 || output === 'json') io.out(renderObjects(found, output));
   if (found.length > 0) return;
   const elsewhere = new Set(all.filter(({ kind }) => kind === view.kind).map(({ metadata }) => metadata.namespace));
-  const hint = elsewhere.size > 0 ? `; there are some in: ${[...elsewhere].sort().join(', ')} (-n or -A)` : '';
+  const without = view.kind === 'Gateway' ? '; the default gateways are used' : '';
+  const hint = elsewhere.size > 0 ? `; there are some in: ${[...elsewhere].sort().join(', ')} (-n or -A)` : without;
   io.err(printable(`No ${view.plural} here${hint}.`));
 }
 

@@ -34,8 +34,8 @@ describe('delete', () => {
   });
 
   it('prints the resource with --dry-run, and deletes nothing', async () => {
-    const { code, stdout } = await gw('delete', 'vs', 'shop', '--dry-run');
-    expect(code).to.equal(0);
+    const { code, stdout, stderr } = await gw('delete', 'vs', 'shop', '--dry-run');
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: 'virtualservice shop would be deleted\n' });
     expect(parse(stdout)).to.have.nested.property('metadata.name', 'shop');
     expect(directory.read('shop.yaml')).to.equal(SHOP);
   });
@@ -54,6 +54,21 @@ describe('delete', () => {
     expect((await call(['delete', 'virtalservice', 'x'])).stderr).to.match(
       /^Error: unknown kind "virtalservice": did you mean "virtualservice"\?/,
     );
+  });
+
+  it('reports a misspelt kind before options that only the kinds know', async () => {
+    expect((await gw('delete', 'upstrem', 'cart')).stderr).to.match(
+      /^Error: unknown kind "upstrem": did you mean "upstream"\?/,
+    );
+    expect((await gw('get', 'upstrem', 'cart')).stderr).to.match(
+      /^Error: unknown kind "upstrem": did you mean "upstream"\?/,
+    );
+    expect(await call(['delete', '--hlep', 'upstream'])).to.deep.equal({
+      code: 2,
+      stdout: '',
+      stderr: 'Error: unknown option \'--hlep\' (did you mean "--help"?)\n',
+    });
+    expect((await call(['proxy', '--zzz=1'])).stderr).to.equal("Error: unknown option '--zzz'\n");
   });
 
   for (const [argv, code, message] of [

@@ -4,6 +4,7 @@ import { parseAllDocuments } from 'yaml';
 import { VIEWS } from '../../src/tables/views.ts';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
+import { createDirectory } from '../support/directory.ts';
 import { expectFixture } from '../support/fixtures.ts';
 
 describe('get', () => {
@@ -107,6 +108,13 @@ describe('get', () => {
     expect((await get('routetables', '-A', '-o', 'name')).stdout).to.equal('routetable.gateway.vendor.io/team\n');
   });
 
+  it('says that the default gateways are used if there is no Gateway', async () => {
+    const directory = createDirectory();
+    const { stderr } = await directory.call(['get', 'gateways']);
+    directory.remove();
+    expect(stderr).to.equal('No gateways here; the default gateways are used.\n');
+  });
+
   it('prints no header of a kind without resources if the terminal is too narrow for it', async () => {
     let printed = '';
     const narrow = (columns: number) => {
@@ -118,7 +126,7 @@ describe('get', () => {
     };
     const { code, stderr } = await call(['get', 'gateways', '-n', 'team-a', ...at(server)], narrow(60));
     expect({ code, printed }).to.deep.equal({ code: 0, printed: '' });
-    expect(stderr).to.match(/^No gateways here/);
+    expect(stderr).to.match(/^No gateways here; there are some in: /);
     await call(['get', 'gateways', '-n', 'team-a', ...at(server)], narrow(62));
     expect(printed).to.match(/^GATEWAY .*STATUS\n$/);
   });
