@@ -64,6 +64,8 @@ export class Facts {
   bufferLimitBytes = 1_048_576;
   /** True if the listener forwards trailers. */
   passesTrailers = false;
+  /** Names of headers that only the gateway sets, as `canonicalName` writes them: trailers of the client with these names are dropped. */
+  guardedNames: ReadonlySet<string>[] | undefined = undefined;
   /** Set by a concern whose response filter reads the trailers; they are not forwarded then. */
   readsTrailers = false;
   /** Metadata of the chosen host, by namespace. */

@@ -11,6 +11,7 @@ export const AUTH_METADATA = 'envoy.filters.http.ext_authz';
 export function removeClientCopies(req: IncomingMessage, facts: Facts, headers: readonly string[]): void {
   if (headers.length === 0) return;
   const wanted = new Set(headers.map(canonicalName));
+  if (facts.passesTrailers) (facts.guardedNames ??= []).push(wanted);
   for (const name of Object.keys(req.headers)) {
     if (!wanted.has(canonicalName(name))) continue;
     const isGone = facts.requestChanges.some((change) => change.name === name && change.op !== 'append');

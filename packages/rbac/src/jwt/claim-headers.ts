@@ -35,6 +35,7 @@ export function removeOthersCopies(
   rawHeaders: readonly string[],
 ): void {
   if (claimHeaders.size === 0) return;
+  if (facts.passesTrailers) (facts.guardedNames ??= []).push(claimHeaders);
   const names = new Set<string>();
   const note = (name: string): void => {
     if (claimHeaders.has(name) || (name.includes('_') && claimHeaders.has(canonicalName(name)))) names.add(name);

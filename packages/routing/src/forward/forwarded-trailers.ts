@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { grpcTypeOf } from '@edge-gateway/core';
 import { findHeader } from '../http1/flat-headers.ts';
 import { UpstreamProtocolError } from '../http1/errors.ts';
-import { announcedTrailers, forwardableTrailers, type TrailerRules } from '../http1/trailers.ts';
+import { announcedTrailers, forwardableTrailers, withoutIdentity, type TrailerRules } from '../http1/trailers.ts';
 import type { ForwardHead } from './forward.ts';
 
 const NONE: readonly string[] = [];
@@ -30,7 +30,9 @@ export class ForwardedTrailers {
 
   /** Returns the trailers of the request that are forwarded. */
   readonly ofRequest = (raw: readonly string[]): readonly string[] =>
-    raw.length === 0 || this.#rules.forFilter ? NONE : forwardableTrailers(raw, this.#head.headers, this.#rules);
+    raw.length === 0 || this.#rules.forFilter
+      ? NONE
+      : withoutIdentity(forwardableTrailers(raw, this.#head.headers, this.#rules), this.#head.guardedNames);
 
   /** Adds `Trailer` to the headers of a chunked response. HTTP/1.0 has no trailers, and filters may replace the framing. */
   announce(headers: string[], trailer: string | undefined): void {

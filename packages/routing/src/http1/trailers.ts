@@ -1,3 +1,4 @@
+import { canonicalName, isIdentityHeader } from '@edge-gateway/core';
 import { hasHeader } from './flat-headers.ts';
 
 /** How trailers are forwarded. */
@@ -46,6 +47,22 @@ export function forwardableTrailers(
     const name = flat[i]!;
     if (isForwardable(name, rules) && !hasHeader(headers, dashed(name)) && !hasHeader(headers, name.toLowerCase()))
       kept.push(name, flat[i + 1]!);
+  }
+  return kept;
+}
+
+/**
+ * Returns the trailers of a request without those that a server could take for the identity of the client: by their name, or because the
+ * gateway sets headers of these names. The gateway may have removed such a header, so that no header repeats the field.
+ */
+export function withoutIdentity(
+  flat: readonly string[],
+  guarded: readonly ReadonlySet<string>[] = [],
+): readonly string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = canonicalName(flat[i]!);
+    if (!isIdentityHeader(name) && !guarded.some((names) => names.has(name))) kept.push(flat[i]!, flat[i + 1]!);
   }
   return kept;
 }

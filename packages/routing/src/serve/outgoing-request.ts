@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { factsOf, hideCookies, type Destination, type Facts } from '@edge-gateway/core';
+import { canonicalName, factsOf, hideCookies, type Destination, type Facts } from '@edge-gateway/core';
 import type { RoutingErrorCode } from '../error-codes.ts';
 import type { RecordedHead, RecordedRoute, RequestRecord } from '../format/record.ts';
 import { proxiedOf } from '../format/proxied.ts';
@@ -189,9 +189,11 @@ function changeHeaders(request: OutgoingRequest): void {
 }
 
 /** Applies the changes of concerns, once. Spellings of changed header names with underscores are removed too. */
-export function applyRequestChanges(headers: string[], { requestChanges }: Facts): void {
+export function applyRequestChanges(headers: string[], facts: Facts): void {
+  const { requestChanges } = facts;
   if (requestChanges.length === 0) return;
   const set = requestChanges.filter(({ op }) => op !== 'append').map(({ name }) => name);
+  if (facts.passesTrailers) (facts.guardedNames ??= []).push(new Set(set.map(canonicalName)));
   removeLookalikes(headers, set);
   applyRecorded(headers, requestChanges);
   requestChanges.length = 0;

@@ -192,6 +192,10 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return trailers ?? (this.req.httpVersionMajor > 1 ? http2Trailers : undefined);
   }
 
+  get guardedNames(): readonly ReadonlySet<string>[] | undefined {
+    return this.facts?.guardedNames;
+  }
+
   get metadata(): RequestRecord['metadata'] {
     return this.facts?.metadata ?? proxiedOf(this.req.socket)?.metadata ?? NO_METADATA;
   }

@@ -61,7 +61,10 @@ describe('trailers', () => {
   describe('of a request', () => {
     it('are sent after the body, except those that frame, route or identify it or repeat a header', async () => {
       const upstream = await keeping();
-      const gw = await serving(upstream.port, { headers: ['host', 'a', 'x-user', '1'] });
+      const gw = await serving(upstream.port, {
+        headers: ['host', 'a', 'x-user', '1'],
+        guardedNames: [new Set(['x-email'])],
+      });
       const sent: [string, string][] = [
         ['X-Sum', 'a b'],
         ['x-sum', 'é'],
@@ -71,6 +74,10 @@ describe('trailers', () => {
         ['X-User', '2'],
         ['x_user', '3'],
         ['x-forwarded-for', '1.1.1.1'],
+        ['x-auth-user', 'forged'],
+        ['X_Remote_User', 'forged'],
+        ['true-client-ip', '1.1.1.1'],
+        ['x_email', 'forged'],
       ];
       expect(await sendWith(gw.url, sent)).to.equal(200);
       expect(upstream.trailers).to.deep.equal([['x-sum', 'a b', 'x-sum', 'é']]);
