@@ -1,5 +1,10 @@
 import { connect } from 'node:net';
 
+/** Requests a page as a browser without Fetch metadata does; gives the response with its head. */
+export function browse(port: number, path: string): Promise<string> {
+  return rawRequest(port, `GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n`);
+}
+
 /** Sends bytes to a local port and gives everything that comes back until the other side closes. */
 export function rawRequest(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {

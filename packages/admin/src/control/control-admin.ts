@@ -1,4 +1,5 @@
 import { issueData, LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
+import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { adminError } from '../error-codes.ts';
 import { isSignedIn } from '../http/access.ts';
@@ -7,7 +8,7 @@ import { compactJson, type EndpointResponse } from '../http/endpoint-response.ts
 import { byPath, type Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
 import type { StatusSources } from '../page/sources.ts';
-import { statusPages } from '../page/status-page.ts';
+import { statusPages, unknownPage } from '../page/status-page.ts';
 import type { Component, ControlAdminOptions } from './options.ts';
 import { pprofEndpoints } from './pprof.ts';
 import { snapshotEndpoints } from './snapshots.ts';
@@ -35,11 +36,11 @@ export function createControlAdmin(options: ControlAdminOptions): AdminServer {
       respond: () => ({ type: 'text', body: text() }),
     })),
   ];
+  const sources = statusSources(options, endpoints);
+  const canSignOut = (req: Request): boolean => isSignedIn(req, options.token);
   const app = createAdminApp({
-    endpoints: [
-      ...endpoints,
-      ...statusPages(statusSources(options, endpoints), (req) => isSignedIn(req, options.token)),
-    ],
+    endpoints: [...endpoints, ...statusPages(sources, canSignOut)],
+    unknownPage: unknownPage(sources, canSignOut),
     log: options.loggers.get('admin'),
     allowedHosts: options.allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,

@@ -26,6 +26,8 @@ export interface AdminAppOptions {
   readonly errorResponse?: (error: GatewayError) => EndpointResponse;
   /** Default: `ERR_ADMIN_NOT_FOUND`. */
   readonly notFound?: () => EndpointResponse;
+  /** Returns the page for a browser at an unknown path; `undefined` for `notFound`. Default: `notFound` responds to browsers too. */
+  readonly unknownPage?: (req: Request) => EndpointResponse | undefined;
   /** Default: `ERR_ADMIN_METHOD_NOT_ALLOWED`. */
   readonly wrongMethod?: (method: string, allowed: readonly string[]) => EndpointResponse;
 }
@@ -35,7 +37,17 @@ const MAX_FORM_BYTES = 32_768;
 
 /** Creates the application of one admin port, behind its {@link guard}. */
 export function createAdminApp(options: AdminAppOptions): Express {
-  const { endpoints, log, allowedHosts, maxBodyBytes, headers = {}, routers = {}, notFound, token } = options;
+  const {
+    endpoints,
+    log,
+    allowedHosts,
+    maxBodyBytes,
+    headers = {},
+    routers = {},
+    notFound,
+    unknownPage,
+    token,
+  } = options;
   const app = express();
   app.disable('x-powered-by').disable('etag');
   app.enable('strict routing').enable('case sensitive routing');
@@ -55,7 +67,9 @@ export function createAdminApp(options: AdminAppOptions): Express {
   if (forms.length > 0) app.post(forms, bodyReader(MAX_FORM_BYTES));
   if (maxBodyBytes !== undefined) app.use(bodyReader(maxBodyBytes));
   for (const endpoint of endpoints) app.all([...endpoint.paths], handlerOf(endpoint, options));
-  app.use((_req, res) => {
+  app.use((req, res) => {
+    const page = unknownPage?.(req);
+    if (page) return send(res, page);
     if (!notFound) throw adminError('ERR_ADMIN_NOT_FOUND');
     return send(res, notFound());
   });

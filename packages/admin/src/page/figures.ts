@@ -17,3 +17,8 @@ export function millisecondsText(ms: number | undefined): string {
   if (ms >= 1000) return `${Number((ms / 1000).toFixed(1))} s`;
   return `${ms >= 10 ? Math.round(ms) : Number(ms.toFixed(1))} ms`;
 }
+
+/** Returns a number of things as text: `1 listener`, `1,204 listeners`. */
+export function countText(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}

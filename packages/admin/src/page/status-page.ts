@@ -1,9 +1,10 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, isNavigation, signsOf } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { adminError } from '../error-codes.ts';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH } from './assets.ts';
+import { countText } from './figures.ts';
 import { html } from './html.ts';
 import { pageOf, type Frame, type NavigationItem, type PageBody } from './layout.ts';
 import { createLiveEvents } from './live.ts';
@@ -27,8 +28,8 @@ type Page = (parameters: URLSearchParams) => PageBody | Promise<PageBody>;
 
 /** Returns the status page of a port: the overview, and the pages below `/status`. */
 export function statusPages(sources: StatusSources, canSignOut: (req: Request) => boolean = () => false): Endpoint[] {
-  const { home, metrics, refresh, title, version, explain, state: stateNow } = sources;
-  const frame = { title, version, navigation: navigationOf(sources) };
+  const { home, metrics, refresh, explain, state: stateNow } = sources;
+  const frame = frameOf(sources);
   const traffic = createTraffic(metrics, refresh && (() => refresh('stats')), sources.now);
   const rowsOf = memo(resourceRows);
   const statesOf = memo((rows: readonly ResourceRow[]) => new Map(rows.map((row) => [row.key, row])));
@@ -102,6 +103,28 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
   ];
 }
 
+/**
+ * Returns the page for an unknown path of the status page; `undefined` for requests of programs, and for paths that do not belong to the
+ * status page.
+ */
+export function unknownPage(
+  sources: StatusSources,
+  canSignOut: (req: Request) => boolean,
+): (req: Request) => EndpointResponse | undefined {
+  const frame = frameOf(sources);
+  return (req) => {
+    const belongs = sources.home === '/' || req.path.startsWith('/status/');
+    if (!belongs || req.method === 'POST' || !isNavigation(signsOf(req))) return undefined;
+    const error = adminError('ERR_ADMIN_NOT_FOUND', `This port has no page ${req.path}.`);
+    return pageOf({ ...frame, canSignOut: canSignOut(req) }, errorPage('', error));
+  };
+}
+
+function frameOf(sources: StatusSources): Omit<Frame, 'canSignOut'> {
+  const { title, version } = sources;
+  return { title, version, navigation: navigationOf(sources) };
+}
+
 function errorPage(path: string, { status, message }: GatewayError): PageBody {
   return { path, status, heading: 'Not found', content: html`<p class="error" role="alert">${message}</p>` };
 }
@@ -134,7 +157,7 @@ function describeChange({ state, snapshots }: StatusSources): string {
   const current = state?.();
   if (!current) return `New configuration ${snapshots()[0]?.version ?? ''}`;
   const { revision, issues } = current;
-  return `Revision ${revision} of the configuration, ${issues.length} ${issues.length === 1 ? 'problem' : 'problems'}`;
+  return `Revision ${revision} of the configuration, ${countText(issues.length, 'problem')}`;
 }
 
 function asset(path: string, type: 'css' | 'script', body: string): Endpoint {

@@ -45,9 +45,10 @@ export function badge(text: string, tone: Tone): Markup {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** Renders a point in time (milliseconds since the epoch) as its age. */
+/** Renders a point in time (milliseconds since the epoch) as its age, with the time as its tooltip. */
 export function ageOf(at: number, now: number): Markup {
-  return html`<time datetime="${new Date(at).toISOString()}">${ageText(Math.max(0, now - at))} ago</time>`;
+  const time = new Date(at).toISOString();
+  return html`<time datetime="${time}" title="${time.replace('T', ' ').slice(0, 19)} UTC">${ageText(Math.max(0, now - at))} ago</time>`;
 }
 
 function ageText(ms: number): string {

@@ -2,9 +2,9 @@ import { escapeHtml } from '@edge-gateway/core';
 import { byPath, type Endpoint, type Parameter } from '../http/endpoint.ts';
 import { page } from '../http/page.ts';
 
-/** `/`: a page with a form for each endpoint; forms that interrupt traffic are separate and must be confirmed. */
-export function indexPage(endpoints: readonly Endpoint[]): Endpoint {
-  const sorted = byPath(endpoints);
+/** `/`: a page with a form for each endpoint, `first` at the top; forms that interrupt traffic are separate and must be confirmed. */
+export function indexPage(endpoints: readonly Endpoint[], first: Endpoint): Endpoint {
+  const sorted = [first, ...byPath(endpoints.filter((endpoint) => endpoint !== first))];
   const safe = sorted.filter(({ disruptive }) => !disruptive);
   const disruptive = sorted.filter((endpoint) => endpoint.disruptive);
   const body = page(

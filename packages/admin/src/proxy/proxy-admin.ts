@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
 import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
@@ -13,7 +14,7 @@ import { logs } from './logs.ts';
 import type { Component } from '../control/options.ts';
 import type { ProxyAdminOptions } from './options.ts';
 import type { StatusSources } from '../page/sources.ts';
-import { statusPages } from '../page/status-page.ts';
+import { statusPages, unknownPage } from '../page/status-page.ts';
 import { serverEndpoints } from './server.ts';
 import { statsEndpoints } from './stats.ts';
 import { trace } from './trace.ts';
@@ -43,12 +44,14 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     ...(graphql ? [graphqlApis(graphql)] : []),
     ...(options.recordings ? [trace(options.recordings)] : []),
   ];
-  const [status, ...parts] = statusPages(statusSources(options, endpoints), (req) => isSignedIn(req, token));
+  const sources = statusSources(options, endpoints);
+  const canSignOut = (req: Request): boolean => isSignedIn(req, token);
+  const [status, ...parts] = statusPages(sources, canSignOut);
   const helpEndpoint = { paths: ['/help'], help: 'this list', respond: () => ({ body: help }) } as const;
   const all: readonly Endpoint[] = [...endpoints, status!, helpEndpoint];
   const help = helpText(all);
   const app = createAdminApp({
-    endpoints: [...all, ...parts, indexPage(all)],
+    endpoints: [...all, ...parts, indexPage(all, status!)],
     log: context.log.get('admin'),
     allowedHosts,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -56,6 +59,7 @@ export function createProxyAdmin(options: ProxyAdminOptions): AdminServer {
     readMethods: ['GET', 'HEAD', 'POST'],
     routers: graphql ? { '/graphql': graphqlExplorer(graphql) } : {},
     errorResponse: ({ message }) => ({ body: `${message}\n` }),
+    unknownPage: unknownPage(sources, canSignOut),
     notFound: () => ({ status: 404, body: `invalid path. ${help}` }),
     wrongMethod,
   });

@@ -1,4 +1,6 @@
 import {
+  createContext,
+  createMetrics,
   GatewayError,
   keyOf,
   type ControlPlaneState,
@@ -10,7 +12,8 @@ import {
 import { expect } from 'chai';
 import type { WrittenRequest } from '../../src/index.ts';
 import { controlAdmin, resource, STATE } from '../control/control-sample.ts';
-import { proxyAdmin, SNAPSHOT, type TestPort } from '../sample.ts';
+import { browse } from '../raw-request.ts';
+import { proxyAdmin, secrets, SNAPSHOT, type TestPort } from '../sample.ts';
 
 const EVIL = `<script>alert('1')"onmouseover=x`;
 
@@ -202,6 +205,38 @@ describe('the status page of the control plane', () => {
     }
   });
 
+  it('shows browsers a page for an unknown path, and programs an error', async () => {
+    for (const path of ['/nothing', '/status/', '/status/nothing?a=1']) {
+      const text = await browse(admin.port, path);
+      expect(text, path).to.match(/^HTTP\/1.1 404 .*\r\ncontent-type: text\/html; charset=utf-8\r\n/is);
+      expect(text)
+        .to.contain(`This port has no page ${path.split('?')[0]}.`)
+        .and.contain('<nav aria-label="Sections"');
+      const { text: json } = await admin.request(path);
+      expect(JSON.parse(json), path).to.have.property('code', 'ERR_ADMIN_NOT_FOUND');
+    }
+    const evil = await browse(admin.port, '/<script>');
+    expect(evil.match(/<script[^>]*>/g)).to.deep.equal(['<script src="/status/page.js" defer>']);
+  });
+
+  it('says where health and traffic are if the proxies are other processes', async () => {
+    const apart = await controlAdmin();
+    for (const path of ['/', '/status/upstreams', '/status/upstream?name=pets_gw-system'])
+      expect(textOf((await apart.request(path)).text), path).to.contain(
+        'Each proxy shows health and traffic on its own status page',
+      );
+    await apart.close();
+    expect(await page('/')).to.not.contain('Each proxy shows');
+  });
+
+  it('counts in the singular and plural', async () => {
+    expect(textOf(await page('/')))
+      .to.contain('1 virtual service')
+      .and.not.contain('1 virtual services');
+    state = { ...STATE, resources: new Map(), statuses: new Map() };
+    expect(textOf(await page('/'))).to.contain('0 virtual services');
+  });
+
   it('works before the resources have been read', async () => {
     state = undefined;
     expect(textOf(await page('/'))).to.contain('The resources have not been read yet.');
@@ -328,9 +363,40 @@ describe('the status page of a proxy', () => {
     expect(text).to.contain('href="/clusters"').and.not.contain('quitquitquit').and.not.contain('reset_counters');
   });
 
-  it('is listed in the help and on the home page', async () => {
+  it('is listed in the help, and first on the home page', async () => {
     expect((await admin.request('/help')).text).to.contain('  /status: the status page');
-    expect((await admin.request('/')).text).to.contain('action="status"');
+    const actions = (await admin.request('/')).text.match(/action="\w+"/g)!;
+    expect(actions[0]).to.equal('action="status"');
+    expect(actions.lastIndexOf('action="status"')).to.equal(0);
+  });
+
+  it('shows browsers a page for an unknown path below it only', async () => {
+    const text = await browse(admin.port, '/status/nothing');
+    expect(text).to.match(/^HTTP\/1.1 404 /);
+    expect(text).to.contain('This port has no page /status/nothing.').and.contain('href="/status"');
+    expect(await browse(admin.port, '/nothing')).to.match(/\r\n\r\ninvalid path\. admin commands are:\n/);
+    expect((await admin.request('/status/nothing')).text).to.match(/^invalid path\./);
+  });
+
+  it('shows how many upstreams are healthy', async () => {
+    const context = createContext({ metrics: createMetrics(), secrets });
+    for (const [name, healthy] of [
+      ['a', 2],
+      ['b', 1],
+    ] as const) {
+      const gauge = (metric: string) =>
+        context.metrics.gauge({
+          path: `cluster.${name}.${metric}`,
+          metric: `envoy_cluster_${metric}`,
+          labels: { envoy_cluster_name: name },
+        });
+      gauge('membership_total').value = 2;
+      gauge('membership_healthy').value = healthy;
+    }
+    const own = await proxyAdmin({ context, hostStates: () => [HOST] });
+    const text = textOf((await own.request('/status')).text);
+    await own.close();
+    expect(text).to.contain('Upstreams 1 of 2 healthy');
   });
 
   it('explains requests', async () => {

@@ -1,6 +1,6 @@
 import { httpListenersOf } from '@edge-gateway/core';
 import type { Component } from '../../control/options.ts';
-import { millisecondsText, rateText, shareText } from '../figures.ts';
+import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
 import { href, html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
 import { PATHS } from '../paths.ts';
@@ -11,7 +11,7 @@ import type { Traffic } from '../traffic.ts';
 import { proxyTable } from './proxies.ts';
 import { problemTable } from './resources.ts';
 import { translationTable } from './translations.ts';
-import { membershipsOf } from './upstreams.ts';
+import { membershipsOf, trafficHint } from './upstreams.ts';
 
 /** Number of rows of a list that has a page of its own. */
 const FEW = 5;
@@ -25,7 +25,7 @@ export function overviewPage(sources: StatusSources, traffic: Traffic, rows: rea
     heading: 'Overview',
     content: html`<div id="figures" data-live="tick change">
 <dl class="figures">${[...(sources.state ? configurationFigures(sources, rows) : proxyFigures(sources)), ...trafficFigures(sources, traffic)]}</dl>
-${hasTraffic(sources) && sparkline(traffic.history())}
+${hasTraffic(sources) ? sparkline(traffic.history()) : trafficHint(sources)}
 </div>
 <div id="overview" data-live="change">
 ${
@@ -78,7 +78,7 @@ function configurationFigures(sources: StatusSources, rows: readonly ResourceRow
     figure({
       name: 'Resources',
       value: count(rows.length),
-      note: `${count(services)} virtual services`,
+      note: countText(services, 'virtual service'),
       link: PATHS.resources,
     }),
     figure({
@@ -100,7 +100,7 @@ function proxyFigures({ snapshots }: StatusSources): Markup[] {
     figure({
       name: 'Virtual services',
       value: count(services),
-      note: `on ${count(snapshot?.listeners.length ?? 0)} ${snapshot?.listeners.length === 1 ? 'listener' : 'listeners'}`,
+      note: `on ${countText(snapshot?.listeners.length ?? 0, 'listener')}`,
       link: PATHS.virtualServices,
     }),
   ];
@@ -116,8 +116,8 @@ function trafficFigures(sources: StatusSources, traffic: Traffic): Markup[] {
   return [
     figure({
       name: 'Upstreams',
-      value: unhealthy === 0 ? 'healthy' : `${count(unhealthy)} unhealthy`,
-      note: `of ${count(memberships.length)}`,
+      value: `${count(memberships.length - unhealthy)} of ${count(memberships.length)}`,
+      note: 'healthy',
       tone: unhealthy === 0 ? 'good' : 'bad',
       link: href(PATHS.upstreams, { health: unhealthy === 0 ? '' : 'unhealthy' }),
     }),
@@ -142,14 +142,14 @@ const HEIGHT = 48;
 /** The requests per second of the last two minutes. */
 function sparkline(history: readonly number[]): Content {
   if (history.length < 2)
-    return html`<p class="hint">The request chart appears after this page has been open for a few seconds.</p>`;
+    return html`<p class="hint">The chart of requests per second appears after a few seconds of measurement.</p>`;
   const most = Math.max(...history, 1);
   const x = (i: number): number => Math.round(((i + 60 - history.length) / 59) * WIDTH);
   const points = history.map((rate, i) => `${x(i)},${(HEIGHT - 2 - (rate / most) * (HEIGHT - 4)).toFixed(1)}`);
-  const label = `Requests per second in the last two minutes: now ${rateText(history.at(-1)!)}, at most ${rateText(Math.max(...history))}`;
+  const label = `Requests per second in the last two minutes: now ${rateText(history.at(-1)!)}, maximum ${rateText(Math.max(...history))}`;
   return html`<figure class="chart"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">
 <polyline points="${points.join(' ')}" fill="none" vector-effect="non-scaling-stroke"/></svg>
-<figcaption>Requests per second, last two minutes, at most ${rateText(Math.max(...history))}</figcaption></figure>`;
+<figcaption>Requests per second in the last two minutes, maximum ${rateText(Math.max(...history))}</figcaption></figure>`;
 }
 
 const COMPONENT_TONES: Readonly<Record<Component['state'], Tone>> = {

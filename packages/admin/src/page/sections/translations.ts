@@ -23,12 +23,11 @@ export function translationTable(records: readonly TranslationRecord[], now: num
   return tableOf({
     caption: 'Translations',
     hidesCaption: true,
-    columns: [number('Revision'), 'When', 'At', ...['Took', 'Resources', 'Problems'].map(number)],
+    columns: [number('Revision'), 'When', ...['Took', 'Resources', 'Problems'].map(number)],
     empty: 'No translations yet.',
     rows: records.map(({ revision, at, durationMs, resources, problems }) => [
       revision,
       ageOf(at, now),
-      new Date(at).toISOString().replace('T', ' ').slice(0, 19),
       millisecondsText(durationMs),
       resources.toLocaleString('en'),
       problems,

@@ -57,9 +57,15 @@ export function upstreamsPage(sources: StatusSources, traffic: Traffic, paramete
     heading: 'Upstreams',
     query: parameters.get('q') ?? '',
     content: html`${filterForm(PATHS.upstreams, filters, parameters)}
-${!hasTraffic(sources) && html`<p class="hint">Health and traffic are shown on the status pages of the proxies.</p>`}
+${trafficHint(sources)}
 <div id="upstreams" data-live="tick change">${upstreamTable(sources, traffic, paged.rows)}${pager(PATHS.upstreams, paged, parameters)}</div>`,
   };
+}
+
+/** Renders where health and traffic are if other processes have them. */
+export function trafficHint(sources: StatusSources): Content {
+  if (hasTraffic(sources)) return undefined;
+  return html`<p class="hint">Each proxy shows health and traffic on its own status page: <code>/status</code> of its admin port (by default <code>http://127.0.0.1:19000/status</code> on its host).</p>`;
 }
 
 /** Returns the searchable text of an upstream, in lower case. */
@@ -134,6 +140,7 @@ export function upstreamPage(sources: StatusSources, traffic: Traffic, parameter
 ${upstreamTable(sources, traffic, [upstream])}
 ${sources.state?.()?.resources.has(key) && html`<p>Resource: ${resourceLink(key)}</p>`}
 <h2>Hosts</h2>
+${trafficHint(sources)}
 ${hosts ? hostTable(paged.rows as readonly HostState[]) : endpointTable(paged.rows as SnapshotUpstream['endpoints'])}
 ${pager(PATHS.upstream, paged, parameters)}
 </div>`,
