@@ -107,8 +107,54 @@ describe('deploy/compose', () => {
   });
 });
 
+describe('deploy/compose/prepare.sh', () => {
+  it('replaces certificates that expire soon, and keeps the others and the token', async function () {
+    await skipWithout(this, 'openssl');
+    const dir = mkdtempSync(join(tmpdir(), 'compose-'));
+    try {
+      const script = join(dir, 'prepare.sh');
+      writeFileSync(script, readFileSync(join(DEPLOY, 'compose', 'prepare.sh')));
+      const file = (name: string): string => join(dir, 'secrets', name);
+      const contents = () =>
+        ['ca.crt', 'control-plane.crt', 'proxy.crt', 'admin-token'].map((name) => readFileSync(file(name), 'utf8'));
+      const expire = async (name: string, key: string) =>
+        run('openssl', ['req', '-x509', '-key', file(key), '-subj', `/CN=${name}`, '-days', '20', '-out', file(name)]);
+      const verify = async () =>
+        run('openssl', ['verify', '-CAfile', file('ca.crt'), file('control-plane.crt'), file('proxy.crt')]);
+      await run('sh', [script]);
+      const first = contents();
+      await run('sh', [script]);
+      expect(contents()).to.deep.equal(first);
+
+      await expire('proxy.crt', 'proxy.key');
+      expect((await run('sh', [script])).stdout).to.equal('new certificate: secrets/proxy.crt\n');
+      const second = contents();
+      expect(second.map((text, i) => text === first[i])).to.deep.equal([true, true, false, true]);
+      await verify();
+
+      await expire('ca.crt', 'ca.key');
+      const expiring = readFileSync(file('ca.crt'), 'utf8');
+      await run('sh', [script]);
+      const third = contents();
+      expect(third.map((text, i) => text === second[i])).to.deep.equal([false, false, false, true]);
+      expect(third[0]).to.contain(expiring);
+      await verify();
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
+
 describe('deploy/systemd', () => {
   const units = globSync('*.service', { cwd: join(DEPLOY, 'systemd') }).toSorted();
+
+  it('gives units that run together different ports for statistics', () => {
+    const ports = ['control-plane', 'extauth', 'rate-limit'].map((role) => {
+      const text = readFileSync(join(DEPLOY, 'systemd', `edge-gateway-${role}.service`), 'utf8');
+      return /^Environment=GATEWAY_STATS_PORT=(\d+)$/m.exec(text)?.[1] ?? '9091';
+    });
+    expect(new Set(ports).size).to.equal(3);
+  });
 
   for (const unit of units) {
     const text = readFileSync(join(DEPLOY, 'systemd', unit), 'utf8');

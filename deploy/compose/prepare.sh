@@ -7,13 +7,24 @@ mkdir -p -m 700 secrets
 cd secrets
 umask 022
 [ -s admin-token ] || openssl rand -base64 32 > admin-token
-[ -s ca.crt ] || openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 \
-  -subj '/CN=gateway CA' -keyout ca.key -out ca.crt 2> /dev/null
+# Certificates that expire within 30 days are replaced. `ca.crt` keeps the previous CA certificates, so that containers that run and
+# those that start accept each other.
+days=30
+isFresh() { [ -s "$1" ] && openssl x509 -in "$1" -noout -checkend $((days * 86400)) > /dev/null; }
+if ! isFresh ca.crt; then
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 \
+    -subj '/CN=gateway CA' -keyout ca.key -out ca.new 2> /dev/null
+  [ ! -s ca.crt ] || cat ca.crt >> ca.new
+  mv ca.new ca.crt
+  echo 'new CA certificate: secrets/ca.crt'
+  rm -f control-plane.crt proxy.crt
+fi
 for name in control-plane proxy; do
-  [ -s "$name.crt" ] && continue
+  isFresh "$name.crt" && continue
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" -keyout "$name.key" -out "$name.csr" 2> /dev/null
   printf 'subjectAltName=DNS:%s\n' "$name" > "$name.ext"
   openssl x509 -req -in "$name.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 90 -extfile "$name.ext" -out "$name.crt" 2> /dev/null
   rm "$name.csr" "$name.ext"
+  echo "new certificate: secrets/$name.crt"
 done
 chmod 644 control-plane.key proxy.key
