@@ -1,8 +1,7 @@
-import { isIPv6 } from 'node:net';
 import { readAdminToken, type AdminToken } from '@edge-gateway/admin';
-import { isLoopbackUrl } from '@edge-gateway/core';
 import type { RoleSettings } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
+import { isLoopback } from './loopback.ts';
 
 /**
  * Returns the token of the admin ports; `undefined` if they need none. Throws `ERR_GATEWAY_ADMIN_TOKEN` if they listen on a non-loopback
@@ -24,8 +23,4 @@ function read(file: string): AdminToken {
   } catch (cause) {
     throw gatewayError('ERR_GATEWAY_ADMIN_TOKEN', `--admin-token-file: ${(cause as Error).message}.`, { cause });
   }
-}
-
-function isLoopback(address: string): boolean {
-  return isLoopbackUrl(`http://${isIPv6(address) ? `[${address}]` : address}`);
 }

@@ -1,4 +1,4 @@
-import { createContext, createMetrics, type ControlPlane } from '@edge-gateway/core';
+import { createContext, createMetrics, type ControlPlane, type Logger } from '@edge-gateway/core';
 import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
@@ -8,10 +8,14 @@ import { openControlPorts } from './admin-ports.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
+import { exposedXds } from './exposed-xds.ts';
 import { portError } from './port-error.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
+
+/** Maximum number of resources in one log entry. */
+const MAX_NAMED = 50;
 
 /** The proxy of the default gateways. */
 const DEFAULT_PROXY = 'gateway-proxy';
@@ -69,7 +73,11 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   try {
     await controlPlane.start();
     publishStates(controlPlane, server);
+    warnOfLostVersions(controlPlane, log.get('config'));
     listening = await listen(server, settings, tls.current);
+    const { xdsAddress: address } = settings;
+    const exposed = exposedXds(address, tls.current);
+    if (exposed !== undefined) log.get('main').warn({ address, port: listening.port }, exposed);
     const calls = {
       callUpstream: upstreams.callUpstream,
       get snapshot() {
@@ -88,6 +96,20 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await close();
     throw error;
   }
+}
+
+/** Last good versions exist only in the process that accepted them: after a restart, proxies remove resources that are invalid now. */
+function warnOfLostVersions({ state }: ControlPlane, log: Logger): void {
+  if (!state) return;
+  const unreadable = state.issues.filter(({ severity, name }) => severity === 'error' && name === undefined);
+  const files = [...new Set(unreadable.map(({ origin }) => origin.file))];
+  const resources = [...state.rejected.keys()];
+  if (resources.length === 0 && files.length === 0) return;
+  const first = { resources: resources.slice(0, MAX_NAMED), files: files.slice(0, MAX_NAMED) };
+  log.warn(
+    { ...first, count: resources.length + files.length },
+    'no last good version of invalid resources after a start: proxies stop serving them',
+  );
 }
 
 /** Sends each state to the proxies. */
