@@ -39,6 +39,8 @@ export interface RunningRole {
   readonly facts: Readonly<Record<string, unknown>>;
   /** False if it runs, but something that the resources require is missing; `facts` name it. */
   readonly isReady: boolean;
+  /** Resolves with the facts when a role that was not ready becomes ready. Default: it does not. */
+  readonly whenReady?: Promise<RunningRole['facts']>;
   /** Accepts no new work, lets work in progress finish within `drainSeconds`, then closes everything. */
   stop(): Promise<void>;
 }

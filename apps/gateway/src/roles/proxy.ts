@@ -28,6 +28,8 @@ import { watchTls } from './watched-tls.ts';
 
 /** Time to wait for a control plane before the saved state is served, in milliseconds. */
 const WAIT_MS = 2000;
+/** Time between two checks whether listeners have opened or failed, in milliseconds. */
+const CHECK_MS = 1000;
 
 /**
  * Runs a proxy. Resolves when it serves, or after some seconds without a state; it then starts to serve when a control plane responds.
@@ -55,7 +57,15 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const writer = path === undefined ? undefined : createSnapshotWriter({ path, key, log: main, metrics });
   const bind = createBinding(settings.bindAddress);
   const listening = Promise.withResolvers<void>();
+  /** Resolves when all listeners are open for the first time. */
+  const ready = Promise.withResolvers<RunningRole['facts']>();
   let isServing = false;
+  /** True when the listeners of the newest state are open, or have failed. */
+  let hasListened = false;
+  /** Why listeners of the served state are not open. */
+  let closed: readonly string[] = [];
+  /** The same in the last report. */
+  let reported = '';
   /** Time at which the served state was accepted. */
   let acceptedAt = 0;
   let fallback: NodeJS.Timeout | undefined;
@@ -64,8 +74,41 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   function apply({ snapshot, unserved }: DecodedState): Applied {
     const applied = dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets: decoder.secretValues });
     isServing = true;
-    void applied.listening.catch(() => {}).then(() => listening.resolve());
+    hasListened = false;
+    void applied.listening
+      .catch(() => {})
+      .then(() => {
+        hasListened = true;
+        listening.resolve();
+        checkListeners();
+      });
     return applied;
+  }
+
+  /** Reports listeners that have failed or opened since the last report. */
+  function checkListeners(): void {
+    if (!hasListened) return;
+    // The control plane knows the listeners that the state does not contain.
+    const own = new Set(dataPlane.snapshot.listeners.map(({ name }) => name));
+    closed = dataPlane.unserved.flatMap(({ name, reason }) =>
+      own.has(name) ? [`${name} is not open: ${reason}`] : [],
+    );
+    if (dataPlane.unserved.length === 0) ready.resolve(facts());
+    const now = closed.join();
+    if (now === reported) return;
+    reported = now;
+    client.refresh();
+  }
+
+  function facts(): RunningRole['facts'] {
+    const { unserved } = dataPlane;
+    return {
+      listeners: shownListeners(dataPlane),
+      ...(unserved.length > 0 && { unserved }),
+      ...(settings.workers > 1 && { workers: settings.workers }),
+      adminPort,
+      controlPlane: client.connectedTo,
+    };
   }
 
   /** Serves the saved state until a control plane responds. */
@@ -108,6 +151,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     decoder,
     isServed: () => isServing,
     apply,
+    unavailable: () => closed,
     onAccepted() {
       clearTimeout(fallback);
       acceptedAt = context.now();
@@ -121,18 +165,15 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   });
   waitForState();
   await listening.promise;
-  const { unserved } = dataPlane;
+  const isReady = isServing && dataPlane.unserved.length === 0;
+  const checks = setInterval(checkListeners, CHECK_MS);
   return {
-    facts: {
-      listeners: shownListeners(dataPlane),
-      ...(unserved.length > 0 && { unserved }),
-      ...(settings.workers > 1 && { workers: settings.workers }),
-      adminPort,
-      controlPlane: client.connectedTo,
-    },
-    isReady: isServing && unserved.length === 0,
+    facts: facts(),
+    isReady,
+    ...(!isReady && { whenReady: ready.promise }),
     async stop() {
       clearTimeout(fallback);
+      clearInterval(checks);
       tls.close();
       client.close();
       await Promise.all([writer?.close(), dataPlane.drain(settings.drainSeconds * 1000)]);

@@ -20,10 +20,11 @@ const run: Run = async (settings, start) => {
     const { config }: Partial<ConfiguredSettings> = settings;
     if (config !== undefined) requireDirectory(config);
     role = await start(settings, { log, quit });
-    const { facts, isReady } = role;
-    const shown = { ...facts, ...(config !== undefined && { config }) };
-    if (isReady) main.info(shown, 'ready');
-    else main.warn(shown, 'started, but not ready');
+    const { facts, isReady, whenReady } = role;
+    const shown = (now: typeof facts) => ({ ...now, ...(config !== undefined && { config }) });
+    if (isReady) main.info(shown(facts), 'ready');
+    else main.warn(shown(facts), 'started, but not ready');
+    void whenReady?.then((now) => main.info(shown(now), 'ready'));
     process.send?.({ ready: facts });
   } catch (error) {
     fail(error);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,6 +139,48 @@ describe('control plane and proxies as processes', () => {
     await until(() => proxy.errors.includes('no state to serve, waiting for a control plane'), 'the warning');
     await startControlPlane(controlPlane, '--xds-port', String(xdsPort));
     await until(async () => (await fetch(`${proxy.admin}/ready`)).status === 200, 'ready');
+    await until(() => /"msg":"ready"/.test(proxy.errors), 'the log entry');
+    expect(proxy.errors).to.match(/"msg":"started, but not ready"[^]*"listeners":\[\{[^]*"msg":"ready"/);
+  });
+
+  it('report a listener that cannot open, until it is open', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    controlPlane.write('a.yaml', direct('one'));
+    await startControlPlane(controlPlane, '--http-port', String(port));
+    const proxy = await connect();
+    const nack = async () => (await proxiesOf(controlPlane))[0]?.nack;
+    const found = await until(nack, 'the rejection');
+    expect(found).to.include({ resource: 'gateway-proxy', field: '' });
+    expect(found!.message).to.match(new RegExp(`^listener-::-${port}\\S* is not open: .*${port}`));
+    expect(proxy.errors).to.contain('started, but not ready');
+    taken.close();
+    await once(taken, 'close');
+    await until(async () => (await proxiesOf(controlPlane))[0]!.current, 'the proxy is current');
+    expect(await nack()).to.equal(undefined);
+    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).to.equal('one');
+    await until(() => /"msg":"ready"/.test(proxy.errors), 'the log entry');
+  });
+
+  it('warn at the start of invalid resources without a last good version', async () => {
+    controlPlane.write('a.yaml', direct('one'));
+    controlPlane.write('b.yaml', direct('two').replace('name: direct', 'name: broken').replace('status', 'statsu'));
+    controlPlane.write('c.yaml', 'kind: [');
+    await startControlPlane(controlPlane);
+    const warning = await until(
+      () => /^.*no last good version of invalid resources.*$/m.exec(controlPlane.errors),
+      'it',
+    );
+    const { resources, files } = JSON.parse(warning![0]) as { resources: string[]; files: string[] };
+    expect(resources).to.deep.equal(['VirtualService/gw-system/broken']);
+    expect(files).to.have.length(1);
+    expect(files[0]).to.match(/c\.yaml$/);
+  });
+
+  it('warn of a port for proxies that is open to other machines in plain text', async () => {
+    await startControlPlane(controlPlane, '--xds-address', '0.0.0.0');
+    await until(() => controlPlane.errors.includes('secrets are not sent to other machines'), 'the warning');
   });
 
   it('report a snapshot file that cannot be written, and stop at SIGTERM nevertheless', async () => {

@@ -52,6 +52,8 @@ export interface DiscoveryClientOptions {
   /** Returns true if the state of the decoder is already being served. Default: true if there is one. */
   readonly isServed?: () => boolean;
   readonly apply: ApplyState;
+  /** Returns why parts of the served state are not available, such as listeners that are not open; reported as a rejection of the state. */
+  readonly unavailable?: () => readonly string[];
   /** Called after a state was accepted, perhaps with rejected resources. */
   readonly onAccepted?: (rejections: readonly ProxyRejection[]) => void;
   /** Called when a server could not be reached or was lost, with its address. */
@@ -70,6 +72,8 @@ export interface DiscoveryClient {
   readonly connectedTo: string | undefined;
   /** The rejected resources of the served state. */
   readonly rejections: readonly ProxyRejection[];
+  /** Has the server send the state again, so that what `unavailable` returns now is reported. */
+  refresh(): void;
   close(): void;
 }
 
@@ -102,6 +106,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
   let turn = 0;
   /** Consecutive attempts without a response. */
   let failures = 0;
+  /** The reason of the last failure, by server; a repeated one is not logged. */
+  const failureReasons = new Map<string, string>();
 
   function connect(): void {
     const server = servers[turn % servers.length]!;
@@ -126,10 +132,10 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       connected.value = 0;
       if (isClosed) return;
       for (const { failure } of stats.values()) failure.value++;
-      log.warn(
-        { server: address, reason },
-        wasConnected ? 'connection to control plane lost' : 'failed to connect to control plane',
-      );
+      if (wasConnected) log.warn({ server: address, reason }, 'connection to control plane lost');
+      else if (failureReasons.get(address) !== reason)
+        log.warn({ server: address, reason }, 'failed to connect to control plane');
+      if (!wasConnected) failureReasons.set(address, reason);
       options.onFailure?.(address, reason);
       failures = wasConnected ? 0 : failures + 1;
       turn++;
@@ -140,9 +146,10 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     const answer = (found: readonly ProxyRejection[], to = pending): void => {
       if (to === pending) pending = [];
       if (isOver) return;
+      const all = [...found, ...unavailable(to)];
       for (const each of to) {
         const { type, nonce } = each;
-        const own = found.filter((rejection) => rejection.type === type && responseFor(rejection, to) === each);
+        const own = all.filter((rejection) => rejection.type === type && responseFor(rejection, to) === each);
         stats.get(type)![own.length > 0 ? 'rejected' : 'success'].value++;
         opened.write({
           type_url: type,
@@ -150,6 +157,12 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
           ...(own.length > 0 && { error_detail: errorDetailOf(own) }),
         });
       }
+    };
+
+    const unavailable = (to: readonly PendingResponse[]): readonly ProxyRejection[] => {
+      if (!decoder.isComplete || !to.some(({ type }) => type === TYPE.snapshot)) return [];
+      const message = (options.unavailable?.() ?? []).join('; ');
+      return message === '' ? [] : [{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }];
     };
 
     const applyAll = (): void => {
@@ -190,14 +203,18 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         connectedTo = address;
         connected.value = 1;
         failures = 0;
+        failureReasons.clear();
         log.info({ server: address }, 'connected to control plane');
       }
       stats.get(type)!.attempt.value++;
+      const accepted = type === TYPE.snapshot ? decoder.versions(type) : {};
+      // After `refresh`, the state has not changed.
+      const isRepeated = resources.every(({ name, version }) => accepted[name] === version);
       for (const { name, version, resource } of resources)
         decoder.receive({ type, name, version, value: resource.value });
       for (const name of removed) decoder.remove(type, name);
       pending.push({ type, nonce, names: new Set([...resources.map(({ name }) => name), ...removed]) });
-      if (resources.length > 0 || removed.length > 0) isChanged = true;
+      if ((resources.length > 0 && !isRepeated) || removed.length > 0) isChanged = true;
       if (!decoder.isComplete) {
         // The update is incomplete: the server sends the rest after this acknowledgement.
         if (type === TYPE.snapshot) answer([]);
@@ -245,6 +262,10 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     },
     get rejections() {
       return rejections;
+    },
+    refresh() {
+      if (connectedTo === undefined) return;
+      stream?.write({ type_url: TYPE.snapshot, resource_names_subscribe: [options.node.proxy] });
     },
     close() {
       isClosed = true;

@@ -1,3 +1,4 @@
+import { createLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { TYPE, type DecodedState } from '../../src/resources/index.ts';
 import { startProxy, startServer, until } from '../planes.ts';
@@ -29,6 +30,46 @@ describe('two planes', () => {
   }
   const publish = () => server.publish(states.current());
   const version = () => states.snapshot().version;
+
+  it('log the first of equal connection failures, and the next connection', async () => {
+    const { port } = server;
+    server.close();
+    const lines: string[] = [];
+    let failures = 0;
+    connect([port], {
+      random: () => 0,
+      onFailure: () => void failures++,
+      log: createLoggers({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
+    });
+    await until(() => failures >= 3, 'three failures');
+    const logged = () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(logged()).to.deep.equal(['failed to connect to control plane']);
+    server = await startServer({}, { address: '127.0.0.1', port });
+    publish();
+    await until(() => logged().length > 1, 'the connection');
+    expect(logged()[1]).to.equal('connected to control plane');
+  });
+
+  it('report what is not available in the served state, until it is', async () => {
+    let unavailable = ['a listener is not open'];
+    const { client, applied } = connect([server.port], { unavailable: () => unavailable });
+    publish();
+    const status = () => server.server.proxies()[0];
+    await until(() => status()?.nack !== undefined, 'the rejection');
+    expect(status()!.nack).to.deep.equal({
+      type: 'Snapshot',
+      resource: 'gateway-proxy',
+      field: '',
+      message: 'a listener is not open',
+    });
+    expect(status()!.current).to.equal(false);
+    unavailable = [];
+    client.refresh();
+    await until(() => status()!.current, 'acknowledged');
+    expect(status()).to.not.have.property('nack');
+    // A repeated state is not applied again.
+    expect(applied).to.have.length(1);
+  });
 
   it('have the same snapshot, which the proxy acknowledges', async () => {
     const proxy = connect();
