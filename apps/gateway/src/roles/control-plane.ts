@@ -98,17 +98,22 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   }
 }
 
-/** Last good versions exist only in the process that accepted them: after a restart, proxies remove resources that are invalid now. */
+/** Last good versions exist only in the process that accepted them: after a restart, proxies remove what is invalid now. */
 function warnOfLostVersions({ state }: ControlPlane, log: Logger): void {
   if (!state) return;
-  const unreadable = state.issues.filter(({ severity, name }) => severity === 'error' && name === undefined);
-  const files = [...new Set(unreadable.map(({ origin }) => origin.file))];
-  const resources = [...state.rejected.keys()];
-  if (resources.length === 0 && files.length === 0) return;
-  const first = { resources: resources.slice(0, MAX_NAMED), files: files.slice(0, MAX_NAMED) };
+  // A route without its destination is a warning of its virtual service.
+  const errors = state.issues.filter(({ severity, code }) => severity === 'error' || code === 'MISSING_REFERENCE');
+  const resources = new Set<string>();
+  const files = new Set<string>();
+  for (const { kind, namespace, name, origin } of errors) {
+    if (name === undefined) files.add(origin.file);
+    else resources.add(`${kind} ${namespace}/${name}`);
+  }
+  if (errors.length === 0) return;
+  const first = { resources: [...resources].slice(0, MAX_NAMED), files: [...files].slice(0, MAX_NAMED) };
   log.warn(
-    { ...first, count: resources.length + files.length },
-    'no last good version of invalid resources after a start: proxies stop serving them',
+    { ...first, count: resources.size + files.size },
+    'no last good version of invalid resources and routes after a start: proxies stop serving them',
   );
 }
 

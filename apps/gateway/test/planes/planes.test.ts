@@ -167,13 +167,15 @@ describe('control plane and proxies as processes', () => {
     controlPlane.write('a.yaml', direct('one'));
     controlPlane.write('b.yaml', direct('two').replace('name: direct', 'name: broken').replace('status', 'statsu'));
     controlPlane.write('c.yaml', 'kind: [');
+    const dangling = forwarding('{}', 'dangling', "['dangling.example']");
+    controlPlane.write('d.yaml', dangling);
     await startControlPlane(controlPlane);
     const warning = await until(
-      () => /^.*no last good version of invalid resources.*$/m.exec(controlPlane.errors),
+      () => /^.*no last good version of invalid resources and routes.*$/m.exec(controlPlane.errors),
       'it',
     );
     const { resources, files } = JSON.parse(warning![0]) as { resources: string[]; files: string[] };
-    expect(resources).to.deep.equal(['VirtualService/gw-system/broken']);
+    expect(resources).to.have.members(['VirtualService gw-system/broken', 'VirtualService gw-system/dangling']);
     expect(files).to.have.length(1);
     expect(files[0]).to.match(/c\.yaml$/);
   });
