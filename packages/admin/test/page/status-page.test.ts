@@ -229,6 +229,13 @@ describe('the status page of the control plane', () => {
     expect(await page('/')).to.not.contain('Each proxy shows');
   });
 
+  it('shows when each translation ran, with the time as a tooltip', async () => {
+    const text = await page('/status/translations');
+    const columns = [...text.matchAll(/<th scope="col"[^>]*>([^<]*)</g)].map(([, name]) => name);
+    expect(columns).to.deep.equal(['Revision', 'When', 'Took', 'Resources', 'Problems']);
+    expect(text).to.match(/<time datetime="[^"]+Z" title="\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC">\d+ s ago</);
+  });
+
   it('counts in the singular and plural', async () => {
     expect(textOf(await page('/')))
       .to.contain('1 virtual service')

@@ -12,7 +12,7 @@ export function translationsPage(sources: StatusSources): PageBody {
   return {
     path: PATHS.translations,
     heading: 'Translations',
-    content: html`<p class="hint">The last ${records.length} changes of the configuration, newest first.</p>
+    content: html`<p class="hint">The latest translations of the configuration, newest first.</p>
 <div id="translations" data-live="change">${translationTable(records, sources.now())}</div>`,
   };
 }
