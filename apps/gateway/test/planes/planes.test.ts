@@ -143,25 +143,26 @@ describe('control plane and proxies as processes', () => {
     expect(proxy.errors).to.match(/"msg":"started, but not ready"[^]*"listeners":\[\{[^]*"msg":"ready"/);
   });
 
-  it('report a listener that cannot open, until it is open', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    controlPlane.write('a.yaml', direct('one'));
-    await startControlPlane(controlPlane, '--http-port', String(port));
-    const proxy = await connect();
-    const nack = async () => (await proxiesOf(controlPlane))[0]?.nack;
-    const found = await until(nack, 'the rejection');
-    expect(found).to.include({ resource: 'gateway-proxy', field: '' });
-    expect(found!.message).to.match(new RegExp(`^listener-::-${port}\\S* is not open: .*${port}`));
-    expect(proxy.errors).to.contain('started, but not ready');
-    taken.close();
-    await once(taken, 'close');
-    await until(async () => (await proxiesOf(controlPlane))[0]!.current, 'the proxy is current');
-    expect(await nack()).to.equal(undefined);
-    expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).to.equal('one');
-    await until(() => /"msg":"ready"/.test(proxy.errors), 'the log entry');
-  });
+  for (const workers of ['1', '2'])
+    it(`report a listener that cannot open, until it is open, with --workers ${workers}`, async () => {
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as AddressInfo;
+      controlPlane.write('a.yaml', direct('one'));
+      await startControlPlane(controlPlane, '--http-port', String(port));
+      const proxy = await connect('--workers', workers);
+      const nack = async () => (await proxiesOf(controlPlane))[0]?.nack;
+      const found = await until(nack, 'the rejection');
+      expect(found).to.include({ resource: 'gateway-proxy', field: '' });
+      expect(found!.message).to.match(new RegExp(`^listener-::-${port}\\S* is not open: .*${port}`));
+      expect(proxy.errors).to.contain('started, but not ready');
+      taken.close();
+      await once(taken, 'close');
+      await until(async () => (await proxiesOf(controlPlane))[0]!.current, 'the proxy is current');
+      expect(await nack()).to.equal(undefined);
+      expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).to.equal('one');
+      await until(() => /"msg":"ready"/.test(proxy.errors), 'the log entry');
+    });
 
   it('warn at the start of invalid resources without a last good version', async () => {
     controlPlane.write('a.yaml', direct('one'));
