@@ -60,7 +60,7 @@ export const DIFFERENCES: readonly Difference[] = [
         'response content-length': ['0', '-'],
         'response transfer-encoding': ['-', 'chunked'],
       },
-      'unmatched: path of HEAD results in 404': {
+      'unmatched: path of HEAD gives 404': {
         'response content-length': ['0', '-'],
         'response transfer-encoding': ['-', 'chunked'],
       },
@@ -688,6 +688,24 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'The gRPC protocol has no request trailers.',
     scenarios: {},
     http2: { both: { 'gRPC call: with trailers of the client': { 'request trailers': ['-', 'x-t: 1'] } } },
+  },
+  {
+    topic: 'Request headers',
+    gateway: 'Identity headers, and headers that claims or auth steps set, never pass as request trailers.',
+    envoy: 'They are forwarded.',
+    reason: 'Some servers merge trailers into the headers.',
+    scenarios: {},
+  },
+  {
+    topic: 'Response headers',
+    gateway: 'A response with status 205 has no `content-length` over HTTP/2.',
+    envoy: '`content-length: 0`.',
+    reason: 'Its status says that it has no content (RFC 9110 §15.3.6).',
+    scenarios: {},
+    http2: {
+      client: { 'response body: of 205': { 'response content-length': ['-', '0'] } },
+      both: { 'response body: of 205': { 'response content-length': ['-', '0'] } },
+    },
   },
   {
     topic: 'Response headers',
