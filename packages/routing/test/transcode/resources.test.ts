@@ -223,7 +223,7 @@ describe('resources with a gRPC-JSON transcoder', () => {
       { protoDescriptorConfigMap: {} },
       'protoDescriptorConfigMap.configMapRef: the reference names no ConfigMap',
     ],
-    'no descriptors': [{}, ': the transcoder has no descriptors'],
+    'no descriptors': [{}, ': missing descriptors'],
   };
   for (const [name, [transcoder, problem]] of Object.entries(rejected)) {
     it(`are rejected with ${name}`, async () => {
