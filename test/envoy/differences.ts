@@ -671,7 +671,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Request headers',
     gateway: 'Whitespace around a value is also removed over HTTP/2.',
-    envoy: 'They are forwarded.',
+    envoy: 'It is forwarded.',
     reason: 'RFC 9113 §8.2.1 forbids them.',
     scenarios: {},
     http2: {

@@ -88,7 +88,7 @@ spec:
       return handshakes.every(({ fingerprint }) => fingerprint === wanted);
     }, 'every worker has the new certificate');
     for (const version of versions) await resumeEverywhere(version, (await ask(version)).session);
-    // Whom the old certificate identified must identify itself again.
+    // A client that the old certificate identified must authenticate again.
     expect((await ask('TLSv1.3', before)).isReused).to.equal(false);
   });
 });
