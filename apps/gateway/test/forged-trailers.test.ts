@@ -62,6 +62,14 @@ spec:
       - matchers: [{ prefix: /key }]
         options: { extauth: { configRef: { name: keys, namespace: gw-system } } }
         routeAction: { single: { upstream: { name: echo } } }
+      - matchers: [{ prefix: /changed }]
+        options:
+          headerManipulation:
+            requestHeadersToRemove: [X-Debug]
+            requestHeadersToAdd:
+              - { header: { key: X-Team, value: '%REQ(x-none)%' }, append: false }
+              - { header: { key: X-Note, value: '%REQ(x-none)%' }, append: true }
+        routeAction: { single: { upstream: { name: echo } } }
 `;
 
 describe('trailers of HTTP/2 clients', () => {
@@ -109,4 +117,11 @@ describe('trailers of HTTP/2 clients', () => {
       expect(trailers).to.deep.equal({ 'x-sum': '1' });
     });
   }
+
+  it('do not pass as headers that a route removes or sets', async () => {
+    const forged = { 'x-debug': '1', x_debug: '1', 'x-team': '1', x_team: '1', 'x-note': '1' };
+    const { headers, trailers } = await send('/changed', { 'x-debug': '1' }, { 'x-sum': '1', ...forged });
+    expect(headers).not.to.have.any.keys('x-debug', 'x-team');
+    expect(trailers).to.deep.equal({ 'x-sum': '1', 'x-note': '1' });
+  });
 });

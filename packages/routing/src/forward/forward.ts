@@ -31,7 +31,7 @@ export interface ForwardHead {
   readonly passesInterim?: boolean;
   /** How trailers are forwarded, if the upstream has them enabled too. Default: they are dropped in both directions. */
   readonly trailers?: TrailerRules | undefined;
-  /** Trailers of the request with these names are dropped: only the gateway sets such headers. Names are in lower case with `-` for `_`. */
+  /** Trailers of the request with these names are dropped: the gateway sets or removes such headers. Names are in lower case with `-` for `_`. */
   readonly guardedNames?: readonly ReadonlySet<string>[] | undefined;
   /** Sent instead of the body of the request, which was already read. Its length is the content-length. */
   readonly body?: Buffer;

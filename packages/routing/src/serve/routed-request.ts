@@ -28,7 +28,7 @@ import type { ForwardHead, ForwardOutcome } from '../forward/forward.ts';
 import { maskRecord } from '../dlp/masked-record.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
 import type { ForwardFailure } from '../upstream/failure.ts';
-import { applyHeaderOps } from '../route/options/header-manipulation.ts';
+import { applyHeaderOps, decidedNames } from '../route/options/header-manipulation.ts';
 import type { ManagerSettings } from '../route/options/manager-settings.ts';
 import { replacementOf } from './replaced-response.ts';
 import type { RecordedRequest, RecordingSource } from '../tracing/recordings.ts';
@@ -192,8 +192,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     return trailers ?? (this.req.httpVersionMajor > 1 ? http2Trailers : undefined);
   }
 
-  get guardedNames(): readonly ReadonlySet<string>[] | undefined {
-    return this.facts?.guardedNames;
+  get guardedNames(): readonly ReadonlySet<string>[] {
+    const ops = [this.settings.earlyHeaders, this.route.plan.headers.request];
+    return [...(this.facts?.guardedNames ?? []), ...ops.map(decidedNames)];
   }
 
   get metadata(): RequestRecord['metadata'] {

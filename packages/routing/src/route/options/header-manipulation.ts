@@ -1,4 +1,4 @@
-import { type Context, FRAMING_HEADERS, isHeaderName, type VirtualHost } from '@edge-gateway/core';
+import { canonicalName, type Context, FRAMING_HEADERS, isHeaderName, type VirtualHost } from '@edge-gateway/core';
 import { routingError } from '../../error-codes.ts';
 import { breaksLine, removeHeader, setHeader } from '../../http1/flat-headers.ts';
 import { compileFormat, fill, type Format } from '../../format/format.ts';
@@ -58,6 +58,11 @@ export function applyHeaderOps(flat: string[], ops: readonly HeaderOp[], record:
     if (op === 'set') setHeader(flat, name, filled);
     else flat.push(name, filled);
   }
+}
+
+/** Returns the names of headers that these operations set or remove, as `canonicalName` writes them. */
+export function decidedNames(ops: readonly HeaderOp[]): ReadonlySet<string> {
+  return new Set(ops.filter(({ op }) => op !== 'append').map(({ name }) => canonicalName(name)));
 }
 
 export function removal(written: string): HeaderOp {
