@@ -23,7 +23,11 @@ export function grpcReply({ status, body, headers, error, grpcStatus }: LocalRep
 /** Percent-encodes a message for gRPC: all bytes except printable ASCII, and `%`. */
 function percentEncoded(text: string): string {
   let encoded = '';
-  for (const byte of Buffer.from(text).subarray(0, MAX_MESSAGE)) {
+  const bytes = Buffer.from(text);
+  let end = Math.min(bytes.length, MAX_MESSAGE);
+  // A character is not divided.
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
+  for (const byte of bytes.subarray(0, end)) {
     if (byte >= 0x20 && byte <= 0x7e && byte !== 0x25) encoded += String.fromCharCode(byte);
     else encoded += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { compileRetries } from '@edge-gateway/core';
-import { closeAll, get, until } from '../../forward/harness.ts';
+import { closeAll, gateway, get, snapshotOf, until } from '../../forward/harness.ts';
 import { FRAME } from '../../listen/http2/frames.ts';
 import { frame, frameUpstream, lastHead } from './frames.ts';
 import { bodyOf, http2Gateway, http2Upstream } from './servers.ts';
@@ -116,6 +116,37 @@ describe('an upstream over HTTP/2', () => {
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200]);
     expect(upstream.connections).to.equal(1);
     expect(gw.stat('upstream_rq_pending_overflow')).to.equal(1);
+  });
+
+  it('opens a connection to another host when one of the limit is closed', async () => {
+    const held: (() => void)[][] = [[], []];
+    const [one, other] = await Promise.all(
+      held.map((waiting) =>
+        http2Upstream(
+          (stream) => {
+            waiting.push(() => {
+              if (stream.destroyed) return;
+              stream.respond({ ':status': 200 });
+              stream.end();
+            });
+          },
+          { settings: { maxConcurrentStreams: 1 } },
+        ),
+      ),
+    );
+    const endpoints = [one!, other!].map(({ port }) => ({ address: '127.0.0.1', port, weight: 1 }));
+    const spec = { useHttp2: true, circuitBreakers: { maxConnections: 3 } };
+    const gw = await gateway({ upstream: snapshotOf(one!.port, { endpoints, spec }) });
+    const sent = Array.from({ length: 4 }, () => get(gw.url));
+    await until(() => held[0]!.length + held[1]!.length === 3 && gw.stat('upstream_rq_pending_active') === 1);
+    const full = held[0]!.length === 2 ? 0 : 1;
+    const [session] = [one!, other!][full]!.sessions;
+    session!.destroy();
+    await until(() => held[1 - full]!.length === 2, 'a connection to the other host');
+    expect(gw.stat('upstream_cx_active')).to.equal(3);
+    for (const respond of held.flat()) respond();
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.toSorted()).to.deep.equal([200, 200, 200, 503]);
   });
 
   it('limits active requests', async () => {
