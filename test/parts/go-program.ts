@@ -6,9 +6,14 @@ import { findProgram } from './apt.ts';
 
 const run = promisify(execFile);
 /** The first build takes minutes. */
-const BUILD_TIMEOUT_MS = 900_000;
-const ARTIFACTS = join(import.meta.dirname, '..', '..', '.artifacts');
+export const BUILD_TIMEOUT_MS = 900_000;
+export const ARTIFACTS = join(import.meta.dirname, '..', '..', '.artifacts');
 const GO = '/usr/local/go/bin';
+
+/** Returns the path of the Go command. */
+export function findGo(): string | undefined {
+  return findProgram('go') ?? (existsSync(join(GO, 'go')) ? join(GO, 'go') : undefined);
+}
 
 /**
  * Returns the path of a program: that on the `PATH`, or one that is built from a Go module once. Its folder is added to the `PATH`. Skips
@@ -22,7 +27,7 @@ export async function skipWithoutGoProgram(test: Mocha.Context, name: string, mo
   const file = join(directory, name);
   process.env.PATH = [process.env.PATH, directory].join(delimiter);
   if (existsSync(file)) return file;
-  const go = findProgram('go') ?? (existsSync(join(GO, 'go')) ? join(GO, 'go') : undefined);
+  const go = findGo();
   if (!go) {
     console.log(`      skipped: there is neither ${name} nor go`);
     return test.skip();
