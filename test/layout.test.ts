@@ -5,6 +5,7 @@ import { ROOT } from './docs/workspace.ts';
 
 const SOURCES = ['packages/admin', 'packages/cli', 'packages/core', 'packages/extauth', 'packages/graphql']
   .concat(
+    'packages/kubernetes',
     'packages/oidc',
     'packages/rate-limit',
     'packages/rbac',

@@ -16,6 +16,7 @@ const PUBLISHED = [
   'packages/extauth',
   'packages/rate-limit',
   'packages/xds',
+  'packages/kubernetes',
   'packages/admin',
   'packages/cli',
   'apps/gateway',

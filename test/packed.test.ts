@@ -32,6 +32,8 @@ const USES: Readonly<Record<string, string>> = {
     "export const limit = pkg.rateLimit({ requestsPerUnit: 5, unit: 'MINUTE' });\nlimit.close?.();",
   '@edge-gateway/xds':
     "export const addresses: readonly pkg.ServerAddress[] = pkg.readServerAddresses('127.0.0.1:9977');",
+  '@edge-gateway/kubernetes':
+    "export const path: string = pkg.pathOf({ group: '', version: 'v1', plural: 'services' });",
   '@edge-gateway/graphql':
     'export const api: typeof pkg.graphqlApi = pkg.graphqlApi;\nexport const limit: number = pkg.DEFAULT_LIMITS.maxBodyBytes;',
 };

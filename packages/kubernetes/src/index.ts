@@ -1,0 +1,34 @@
+export { ApiError, isApiError } from './client/api-error.ts';
+export {
+  findClusterAccess,
+  type ClusterAccess,
+  type ClusterChoice,
+  type KubeconfigAccess,
+  type ServiceAccountAccess,
+} from './client/cluster-access.ts';
+export {
+  createClusterClient,
+  type ClusterClient,
+  type ClusterClientOptions,
+  type ClusterRequest,
+  type ResponseStream,
+} from './client/cluster-client.ts';
+export type { RequestLimit } from './client/token-bucket.ts';
+export { ERROR_CODES } from './error-codes.ts';
+export {
+  objectKey,
+  pathOf,
+  typeName,
+  type ClusterObject,
+  type ObjectMetadata,
+  type OwnerReference,
+  type ResourceType,
+} from './watch/cluster-object.ts';
+export {
+  createReflector,
+  type Reflector,
+  type ReflectorChange,
+  type ReflectorOptions,
+  type ReflectorProblem,
+  type ReflectorTiming,
+} from './watch/reflector.ts';

@@ -1,0 +1,55 @@
+/** An object of the API server, as JSON. */
+export interface ClusterObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMetadata;
+  readonly [field: string]: unknown;
+}
+
+/** The metadata that this package reads. */
+export interface ObjectMetadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+  readonly creationTimestamp?: string;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly managedFields?: unknown;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+}
+
+/** A resource type of the API server. */
+export interface ResourceType {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+}
+
+/** Returns the path of a resource type, of one namespace or of all, and of one object. */
+export function pathOf({ group, version, plural }: ResourceType, namespace?: string, name?: string): string {
+  const base = group ? `/apis/${group}/${version}` : `/api/${version}`;
+  const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${base}${scope}/${plural}${name ? `/${encodeURIComponent(name)}` : ''}`;
+}
+
+/** Returns `plural.group`, as kubectl names a resource type. */
+export function typeName({ group, plural }: ResourceType): string {
+  return group ? `${plural}.${group}` : plural;
+}
+
+/** Returns `namespace/name`, or the name of an object without a namespace. */
+export function objectKey({ namespace, name }: Pick<ObjectMetadata, 'namespace' | 'name'>): string {
+  return namespace ? `${namespace}/${name}` : name;
+}
