@@ -15,6 +15,7 @@ export {
   type StatusReport,
 } from './resource/resource.ts';
 export { kubernetesStatus, type RateLimitConfigStatus } from './resource/kubernetes-status.ts';
+export type { ClusterService, ClusterServicePort, ClusterServices } from './contract/cluster-services.ts';
 export type { ActionExchange, ActionKind, Responder, WriteHead } from './contract/action.ts';
 export { httpListenersOf } from './contract/http-listeners.ts';
 export {

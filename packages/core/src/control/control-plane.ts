@@ -12,6 +12,7 @@ import { certificateFiles } from '../source/certificate-files.ts';
 import { directorySource } from '../source/directory.ts';
 import { sdsFiles } from '../source/sds-file.ts';
 import { createSdsServers } from '../source/sds-server.ts';
+import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import type { ControlPlaneState } from './state.ts';
@@ -40,6 +41,8 @@ export interface ControlPlaneOptions {
    * `@edge-gateway/graphql`. Default: none.
    */
   readonly files?: readonly ResourceFiles[];
+  /** The Services of a cluster, for upstreams and destinations of type `kube`. Default: none. */
+  readonly services?: ClusterServices;
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -71,7 +74,7 @@ export interface ControlPlane {
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
-  const { files = [], certificateFiles: readsCertificates = true } = options;
+  const { files = [], certificateFiles: readsCertificates = true, services } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   const store = createStore(checks);
@@ -129,10 +132,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     const began = performance.now();
     try {
       const changed = settle();
-      const { revision, stored } = store.state;
+      const { revision, stored, services: known } = store.state;
       if (revision === state?.revision) return;
       resources = resourcesAfter(resources, changed, store.state);
-      const translated = report.translated(() => translate({ stored, defaultGateways }, translation?.memo));
+      const translated = report.translated(() =>
+        translate({ stored, services: known, defaultGateways }, translation?.memo),
+      );
       translation = translated.result;
       state = toState(store, resources, { translation, translationMs: translated.milliseconds });
       report.changed(state, performance.now() - began);
@@ -157,7 +162,14 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       return state;
     },
     secrets,
-    start: () => source.start((change) => take(() => settleSource(change))),
+    async start() {
+      // The first state must not lack the endpoints of Services: proxies would lose them when a control plane restarts.
+      await services?.start((changes) => {
+        if (!state) store.applyServices(changes);
+        else take(() => (store.applyServices(changes), NO_KEYS));
+      });
+      await source.start((change) => take(() => settleSource(change)));
+    },
     observe(key, observed, observer = '') {
       const known = reported.get(key) ?? new Map<string, Observed>();
       if (observed) reported.set(key, known.set(observer, observed));
@@ -169,9 +181,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       if (state) publish(listener, state);
       return () => void listeners.delete(listener);
     },
-    close() {
+    async close() {
       for (const watch of watches) watch.close();
-      return source.close();
+      await Promise.all([source.close(), services?.close()]);
     },
   };
 }
@@ -223,6 +235,8 @@ function toState(
   };
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }
+
+const NO_KEYS: ReadonlySet<ResourceKey> = new Set();
 
 function rejectedDocuments({ state: { faulty } }: Store): ReadonlyMap<ResourceKey, object> {
   const rejected = new Map<ResourceKey, object>();

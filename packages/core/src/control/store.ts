@@ -3,8 +3,9 @@ import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitCont
 import type { Observed, StoredResource, StoreState } from '../resource/stored.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
+import type { ClusterService } from '../contract/cluster-services.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
-import { withChanges } from '../layered-map.ts';
+import { withChanges, type MapChanges } from '../layered-map.ts';
 import type { SourceChange } from '../source/source.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 
@@ -16,6 +17,8 @@ export interface Store {
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
   /** Stores observations about resources until they are replaced; `undefined` removes them. */
   observe(entries: Iterable<readonly [ResourceKey, Observed | undefined]>): ReadonlySet<ResourceKey>;
+  /** Applies changes of the Services of a cluster. */
+  applyServices(changes: MapChanges<string, ClusterService>): void;
   /** Returns the current position of a field of a resource, or of its nearest parent; `undefined` without a document. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
 }
@@ -87,7 +90,7 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
         state.faulty,
         Array.from(changes, ([key, now]) => [key, isFaulty(now) ? now : undefined] as const),
       );
-      state = Object.freeze({ revision: state.revision + 1, stored, faulty, unfiled });
+      state = Object.freeze({ ...state, revision: state.revision + 1, stored, faulty, unfiled });
     }
     return new Set(changes.keys());
   }
@@ -105,6 +108,12 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
         touched.add(key);
       }
       return touched.size > 0 ? settle(touched) : touched;
+    },
+    applyServices(changes) {
+      const { services: before = new Map<string, ClusterService>(), revision } = state;
+      const differing = [...changes].filter(([key, service]) => before.get(key) !== service);
+      if (differing.length === 0 && state.services) return;
+      state = Object.freeze({ ...state, revision: revision + 1, services: withChanges(before, differing) });
     },
     locate(key, path) {
       const claim = claims.get(key)?.find(({ retained }) => !retained);

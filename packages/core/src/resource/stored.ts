@@ -1,3 +1,4 @@
+import type { ClusterService } from '../contract/cluster-services.ts';
 import type { Problem } from './problem.ts';
 import type { Resource, ResourceKey } from './resource.ts';
 
@@ -47,4 +48,6 @@ export interface StoreState {
   readonly faulty: StoreState['stored'];
   /** Problems of documents without a key: no kind, no name, unreadable. */
   readonly unfiled: readonly Problem[];
+  /** The Services of the cluster by `<namespace>/<name>`; missing without a cluster. */
+  readonly services?: ReadonlyMap<string, ClusterService>;
 }

@@ -3,11 +3,12 @@ import type { FieldProblem } from '../resource/problem.ts';
 import { keyOf, type Kind, type ResourceKey, type ResourceRef } from '../resource/resource.ts';
 import type { Ref } from '../schema/field.ts';
 import type { RateLimitServer } from '../schema/route/rate-limit.ts';
-import type { StoredResource } from '../resource/stored.ts';
+import type { StoredResource, StoreState } from '../resource/stored.ts';
 import { dotted } from './names.ts';
+import { missingServiceReason, SERVICE_PREFIX } from './reference/cluster-services.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
-import { missingFault } from './reference/missing.ts';
+import { faultOf, missingFault } from './reference/missing.ts';
 import type { TranslationSettings } from './settings.ts';
 import type { UpstreamEntry, UpstreamTable } from './reference/tables.ts';
 
@@ -15,6 +16,10 @@ import type { UpstreamEntry, UpstreamTable } from './reference/tables.ts';
 export interface TranslationInput extends Resources {
   readonly settings: TranslationSettings;
   readonly upstreams: UpstreamTable;
+  /** The Services of the cluster; missing without a cluster. */
+  readonly services: StoreState['services'];
+  /** Upstreams of their ports, which exist only in memory. */
+  readonly serviceUpstreams: UpstreamTable;
   readonly authConfigs: AuthConfigTable;
   /** Stored resources of a kind, sorted by key. */
   readonly list: (kind: Kind) => readonly StoredResource[];
@@ -27,7 +32,11 @@ export interface Dependencies {
   readonly names: ReadonlySet<Kind>;
   /** True if a selector searched all route tables. */
   readonly everyTable: boolean;
+  /** True if a Service, or a port of one, was not found. */
+  readonly services: boolean;
 }
+
+const KUBE_DISABLED = faultOf('kube destinations are disabled in the Settings (gw.disableKubernetesDestinations)');
 
 /** Reads the input and records what it read. */
 export class Reader {
@@ -36,7 +45,7 @@ export class Reader {
   readonly authServers: AuthServers;
   /** True if the build is for a listener with a rate limit server. */
   readonly hasLimitServer: boolean;
-  readonly dependencies = { keys: new Set<ResourceKey>(), names: new Set<Kind>(), everyTable: false };
+  readonly dependencies = { keys: new Set<ResourceKey>(), names: new Set<Kind>(), everyTable: false, services: false };
 
   constructor(input: TranslationInput, authServers: AuthServers = {}, limitServer?: RateLimitServer) {
     this.input = input;
@@ -54,6 +63,18 @@ export class Reader {
   missing(text: string, kind: Kind, ref: ResourceRef): FieldProblem {
     this.dependencies.names.add(kind);
     return missingFault(text, kind, ref, this.input);
+  }
+
+  /** Returns the same for the upstream of a destination. */
+  destination(ref: ResourceRef): ReturnType<Reader['upstream']> {
+    const isDisabled = ref.name.startsWith(SERVICE_PREFIX) && this.input.settings.disableKubernetesDestinations;
+    return isDisabled ? { fault: KUBE_DISABLED } : this.upstream(ref);
+  }
+
+  private missingService(ref: ResourceRef): FieldProblem {
+    this.dependencies.services = true;
+    const text = `*v1.Upstream { ${dotted(ref)} } not found: ${missingServiceReason(ref, this.input.services)}`;
+    return { code: 'MISSING_REFERENCE', path: [], message: text, cause: `${keyOf('Upstream', ref)} not found` };
   }
 
   tables(): readonly StoredResource[] {
@@ -77,7 +98,9 @@ export class Reader {
   upstream(ref: ResourceRef): Partial<Pick<UpstreamEntry, 'upstream' | 'fault' | 'warning'>> {
     const key = keyOf('Upstream', ref);
     this.dependencies.keys.add(key);
-    const entry = this.input.upstreams.get(key);
+    const { upstreams, serviceUpstreams } = this.input;
+    const entry = upstreams.get(key) ?? serviceUpstreams.get(key);
+    if (!entry && ref.name.startsWith(SERVICE_PREFIX)) return { fault: this.missingService(ref) };
     if (!entry) return { fault: this.missing(`*v1.Upstream { ${dotted(ref)} } not found`, 'Upstream', ref) };
     return entry;
   }

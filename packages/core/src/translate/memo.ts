@@ -14,11 +14,13 @@ import type { UpstreamTable } from './reference/tables.ts';
 export interface Memo {
   readonly derived: Derived;
   readonly stored: StoreState['stored'];
+  readonly services: StoreState['services'];
   readonly settings: TranslationSettings;
   readonly lists: ReadonlyMap<Kind, readonly StoredResource[]>;
   /** Virtual services without a version in use, sorted by key. */
   readonly rejected: readonly StoredResource[];
   readonly upstreams: UpstreamTable;
+  readonly serviceUpstreams: UpstreamTable;
   readonly authConfigs: AuthConfigTable;
   readonly served: readonly SnapshotUpstream[];
   /** By proxy and gateway. */

@@ -12,11 +12,12 @@ export function outdatedBy(input: TranslationInput, memo: Memo | undefined, chan
   const all = !memo || !changes || memo.settings !== input.settings;
   for (const key of changes?.keys ?? []) if (!COMPARED_KINDS.some((kind) => key.startsWith(kind))) keys.add(key);
   for (const key of changedKeys(input.upstreams, memo?.upstreams)) keys.add(key);
+  for (const key of changedKeys(input.serviceUpstreams, memo?.serviceUpstreams)) keys.add(key);
   for (const key of changedKeys(input.authConfigs, memo?.authConfigs)) keys.add(key);
   // No build refers to virtual services.
   const isMissed = [...(changes?.members ?? [])].some((kind) => kind !== 'VirtualService');
   return {
-    any: all || keys.size > 0 || isMissed,
+    any: all || keys.size > 0 || isMissed || changes.servicePorts,
     has: ({ dependencies }) => all || isAffected(dependencies, keys, changes),
   };
 }

@@ -10,7 +10,8 @@ import { usedGateways, type DefaultGateways } from './listener/gateways.ts';
 import type { LocatedProblem } from './status/report.ts';
 import { listsOf, withItems } from './lists.ts';
 import { problemsOf, type Memo } from './memo.ts';
-import { servedUpstreams, upstreamTable } from './reference/upstreams.ts';
+import { serviceUpstreamTable, upstreamTable } from './reference/upstreams.ts';
+import { servedUpstreams } from './reference/served-upstreams.ts';
 import { readSettings } from './settings.ts';
 import { proxiesOf } from './snapshot/proxy-resource.ts';
 import { snapshotsOf } from './snapshot/snapshots.ts';
@@ -20,6 +21,8 @@ import type { TranslationInput } from './input.ts';
 /** The input of a translation. */
 export interface TranslateOptions {
   readonly stored: StoreState['stored'];
+  /** The Services of a cluster; missing without a cluster. */
+  readonly services?: StoreState['services'];
   readonly defaultGateways?: DefaultGateways;
 }
 
@@ -44,29 +47,33 @@ export interface Translation {
  * const first = translate({ stored });
  * const second = translate({ stored: changed }, first.memo); // the same objects where nothing changed
  */
-export function translate({ stored, defaultGateways }: TranslateOptions, memo?: Memo): Translation {
-  const changes = memo && changesBetween(memo.stored, stored);
+export function translate({ stored, services, defaultGateways }: TranslateOptions, memo?: Memo): Translation {
+  const changes = memo && changesBetween(memo, { stored, services });
   const lists = listsOf(stored, memo?.lists, changes);
   const derived = memo?.derived ?? new Derived();
   const list: TranslationInput['list'] = (kind) => lists.get(kind) ?? [];
   const settings = readSettings({ stored, derived });
-  const upstreams = upstreamTable({ stored, derived, settings, list }, memo, changes);
+  const sources = { stored, services, derived, settings, list };
+  const upstreams = upstreamTable(sources, memo, changes);
+  const serviceUpstreams = serviceUpstreamTable(sources, memo, changes);
   const authConfigs = authConfigTable({ stored, derived, list }, memo, changes);
-  const input: TranslationInput = { stored, derived, settings, upstreams, authConfigs, list };
+  const input: TranslationInput = { ...sources, upstreams, serviceUpstreams, authConfigs };
   const gateways = usedGateways(list('Gateway'), input, defaultGateways);
   const listeners = buildListeners(gateways, { input, memo, changes });
   const missing = missingOptions(listeners.values(), memo?.missing);
-  const served = servedUpstreams(upstreams, memo);
+  const served = servedUpstreams(input, listeners.values(), memo);
   const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served, derived }, memo?.snapshots);
   const proxies = proxiesOf(snapshots, input, memo);
   const statuses = statusTable({ input, listeners, missing, proxies, changes }, memo);
   const parts = {
     stored,
+    services,
     derived,
     settings,
     lists,
     rejected: rejectedServices(list('VirtualService'), stored, memo, changes),
     upstreams,
+    serviceUpstreams,
     authConfigs,
     served,
     listeners,

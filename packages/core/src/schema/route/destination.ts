@@ -30,8 +30,8 @@ const destinationSpec = f.block(f.exclusive, {
 
 const fields = f.block(f.oneOf(['upstream', 'kube', 'consul']), {
   upstream: f.ref('The upstream. Default namespace: that of the enclosing resource.'),
-  kube: f.group('A Kubernetes Service.', f.notYet, {
-    ref: f.ref('The Service.'),
+  kube: f.group('A port of a Kubernetes Service, without an upstream.', {
+    ref: f.ref('The Service. Default namespace: that of the enclosing resource.'),
     port: f.int('Port of the Service.', PORT),
   }),
   consul: f.group('A service in Consul.', f.leftOut, {

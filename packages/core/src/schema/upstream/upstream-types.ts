@@ -36,9 +36,9 @@ export const StaticUpstream = f.named<StaticUpstream>('StaticUpstream', staticFi
 
 const kube = f.block({
   serviceName: f.text('Name of the Service.'),
-  serviceNamespace: f.text('Namespace of the Service.'),
+  serviceNamespace: f.text('Namespace of the Service. Default: that of the upstream.'),
   servicePort: f.port('Port of the Service.'),
-  selector: f.map(f.text(), 'Labels of the pods. Default: those of the Service.'),
+  selector: f.map(f.text(), 'Labels that the pods must have, besides those that the Service selects.'),
   serviceSpec,
   subsetSpec,
 });
@@ -108,7 +108,7 @@ export const AzureUpstream = f.named<AzureUpstream>('AzureUpstream', azure);
 /** The types of an upstream; an upstream has exactly one. */
 export const UPSTREAM_TYPES = {
   static: f.of(StaticUpstream, 'A fixed list of hosts.'),
-  kube: f.of(KubeUpstream, 'A Kubernetes Service.', f.notYet),
+  kube: f.of(KubeUpstream, 'A Kubernetes Service. It has endpoints in a control plane with `--kubernetes`.'),
   consul: f.of(ConsulUpstream, 'A service in Consul.', f.leftOut),
   aws: f.of(AwsUpstream, 'AWS Lambda functions.', f.leftOut),
   awsEc2: f.of(AwsEc2Upstream, 'AWS EC2 instances.', f.leftOut),

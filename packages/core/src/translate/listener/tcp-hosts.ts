@@ -4,9 +4,10 @@ import type { ConnectionMatch, ListenerPart, TcpDestination, TlsConfiguration } 
 import type { ConnectionMatcher, TcpGateway, TcpHost } from '../../schema/kind/gateway.ts';
 import type { UpstreamGroupSpec } from '../../schema/kind/upstream-group.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
-import type { WeightedDestination } from '../../schema/route/destination.ts';
+import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import { Reader, type TranslationInput } from '../input.ts';
 import { dotted } from '../names.ts';
+import { upstreamOf } from '../reference/destination-upstream.ts';
 import { faultOf } from '../reference/missing.ts';
 import { tcpHostMessage } from '../status/messages.ts';
 import type { Report } from '../status/report.ts';
@@ -102,9 +103,10 @@ function destinationsOf(
     return fault.message;
   };
   const share = (one: WeightedDestination, from: string, path: FieldPath): TcpDestination => {
-    const { upstream, subset } = one.destination ?? {};
-    const ref = { name: upstream?.name ?? '', namespace: upstream?.namespace || from };
-    const { fault } = reader.upstream(ref);
+    const written = one.destination ?? {};
+    const { subset } = written;
+    const ref = upstreamOf(written, from);
+    const { fault } = reader.destination(ref);
     const labels = subset?.values;
     return {
       upstream: clusterName(ref),
@@ -114,10 +116,13 @@ function destinationsOf(
     };
   };
   if (destination.single)
-    return [share({ destination: destination.single, weight: 1 }, namespace, [...at, 'single', 'upstream'])];
+    return [
+      share({ destination: destination.single, weight: 1 }, namespace, pathOf(destination.single, [...at, 'single'])),
+    ];
   if (destination.multi) {
     const list = destination.multi.destinations ?? [];
-    return list.map((one, i) => share(one, namespace, [...at, 'multi', 'destinations', i, 'destination', 'upstream']));
+    const pathAt = (i: number): FieldPath => [...at, 'multi', 'destinations', i, 'destination'];
+    return list.map((one, i) => share(one, namespace, pathOf(one.destination ?? {}, pathAt(i))));
   }
   if (!destination.upstreamGroup) return [];
   const { name = '', namespace: own } = destination.upstreamGroup;
@@ -132,4 +137,9 @@ function destinationsOf(
       ? reader.missing(`${text} not found`, 'UpstreamGroup', ref)
       : faultOf(`${text} is rejected: ${found.cause}`);
   return [{ upstream: clusterName(ref), weight: 1, broken: warn(fault, path) }];
+}
+
+/** Returns the path of the upstream of a destination. */
+function pathOf({ upstream, kube }: DestinationSpec, at: FieldPath): FieldPath {
+  return upstream || !kube ? [...at, 'upstream'] : [...at, 'kube'];
 }

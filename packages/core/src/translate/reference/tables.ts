@@ -1,3 +1,4 @@
+import type { ClusterService } from '../../contract/cluster-services.ts';
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { SnapshotAuthConfig, SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
@@ -22,6 +23,8 @@ export type AuthConfigTable = ReadonlyMap<ResourceKey, AuthConfigEntry>;
 /** The translation of one upstream. */
 export interface UpstreamEntry {
   readonly stored: StoredResource;
+  /** The Service that it was made with. */
+  readonly service?: ClusterService | undefined;
   /** Missing if it cannot be served. */
   readonly upstream?: SnapshotUpstream;
   readonly problems: Problems;

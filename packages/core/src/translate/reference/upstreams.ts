@@ -1,14 +1,15 @@
 import type { Changes } from '../changes.ts';
 import type { Memo } from '../memo.ts';
-import { sameList } from '../lists.ts';
 import type { Derived } from '../derived.ts';
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import { identityOfKey, clusterName, type Resource } from '../../resource/resource.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
-import type { SnapshotUpstream } from '../../contract/snapshot.ts';
+import type { ClusterService } from '../../contract/cluster-services.ts';
+import type { Endpoint, SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { serviceSpecOf } from '../../upstream/service-functions.ts';
+import { serviceEndpoints, serviceOf, serviceProblem, serviceResources } from './cluster-services.ts';
 import { descriptorsOf, functionsVersion, transcoderPath } from './descriptor-sets.ts';
 import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';
@@ -22,10 +23,11 @@ import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
 import type { TranslationInput } from '../input.ts';
 import { causeOf } from './find.ts';
 
-type UpstreamInput = Pick<TranslationInput, 'stored' | 'derived' | 'settings' | 'list'>;
+type UpstreamInput = Pick<TranslationInput, 'stored' | 'services' | 'derived' | 'settings' | 'list'>;
 
 /** The kinds that upstreams are made of. */
-const KINDS = ['Upstream', 'Secret', 'ConfigMap'] as const;
+const OTHER_KINDS = ['Secret', 'ConfigMap'] as const;
+const KINDS = ['Upstream', ...OTHER_KINDS] as const;
 
 /** Returns the entries of all upstreams, those of `memo` if nothing changed. */
 export function upstreamTable(
@@ -33,41 +35,63 @@ export function upstreamTable(
   memo: Memo | undefined,
   changes: Changes | undefined,
 ): UpstreamTable {
-  const isSame = memo?.settings.upstreamDefaults === input.settings.upstreamDefaults;
-  if (isSame && changes && !KINDS.some((kind) => changes.kinds.has(kind))) return memo.upstreams;
-  return new Map(
-    input
-      .list('Upstream')
-      .map((one) => [one.key, upstreamEntry(one, input, isSame ? memo?.upstreams.get(one.key) : undefined)]),
-  );
+  const known = knownTable(input, memo, changes);
+  if (memo && known && !changes!.services && !KINDS.some((kind) => changes!.kinds.has(kind))) return memo.upstreams;
+  return tableOf(input.list('Upstream'), input, known && memo?.upstreams);
 }
 
-/** Returns the upstreams that can be served, sorted by name. */
-export function servedUpstreams(table: UpstreamTable, memo: Memo | undefined): readonly SnapshotUpstream[] {
-  if (memo?.upstreams === table) return memo.served;
-  const served = [...table.values()].flatMap(({ upstream }) => upstream ?? []);
-  return sameList(
-    served.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    memo?.served,
+/** Returns the entries of the upstreams of all ports of Services, those of `memo` if nothing changed. */
+export function serviceUpstreamTable(
+  input: UpstreamInput,
+  memo: Memo | undefined,
+  changes: Changes | undefined,
+): UpstreamTable {
+  const { services, derived } = input;
+  if (!services) return NO_UPSTREAMS;
+  const known = knownTable(input, memo, changes);
+  const isSame = known && !changes!.services && !OTHER_KINDS.some((kind) => changes!.kinds.has(kind));
+  if (memo && isSame) return memo.serviceUpstreams;
+  const all = [...services.values()].flatMap((service) => derived.of(serviceResources, service));
+  return tableOf(all, input, known && memo?.serviceUpstreams);
+}
+
+const NO_UPSTREAMS: UpstreamTable = new Map();
+
+/** Returns true if entries of the memo may be used again. */
+function knownTable({ settings }: UpstreamInput, memo: Memo | undefined, changes: Changes | undefined): boolean {
+  return changes !== undefined && memo?.settings.upstreamDefaults === settings.upstreamDefaults;
+}
+
+function tableOf(
+  resources: readonly StoredResource[],
+  input: UpstreamInput,
+  before: UpstreamTable | false | undefined,
+): UpstreamTable {
+  return new Map(
+    resources.map((one) => [one.key, upstreamEntry(one, input, before ? before.get(one.key) : undefined)]),
   );
 }
 
 /** Returns the entry of `before` if nothing changed. */
 function upstreamEntry(stored: StoredResource, all: UpstreamInput, before: UpstreamEntry | undefined): UpstreamEntry {
-  const { spec } = (stored.resource as Resource<UpstreamSpec> | undefined) ?? {};
+  const { spec, metadata } = (stored.resource as Resource<UpstreamSpec> | undefined) ?? {};
+  const service = spec && serviceOf(spec, metadata!.namespace, all.services);
   const usesOthers =
     spec !== undefined &&
     (!!spec.sslConfig?.secretRef ||
       endpointSecrets(spec).length > 0 ||
       !!serviceSpecOf(spec)?.grpcJsonTranscoder?.protoDescriptorConfigMap);
-  if (before && before.stored === stored && !usesOthers) return before;
-  const entry = entryOf(stored, all, before?.goodSsl);
+  const isKnown = before?.stored === stored && before.service === service && (service !== undefined || !spec?.kube);
+  if (before && isKnown && !usesOthers) return before;
+  const made = entryOf(stored, { ...all, service }, before?.goodSsl);
+  const entry = service ? { ...made, service } : made;
   return before && isSame(entry, before, all.derived) ? before : entry;
 }
 
 function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): boolean {
   return (
     before.stored === now.stored &&
+    before.service === now.service &&
     before.upstream === now.upstream &&
     before.fault?.message === now.fault?.message &&
     before.warning === now.warning &&
@@ -75,12 +99,22 @@ function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): bo
   );
 }
 
-function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig | undefined): UpstreamEntry {
+type EntryInput = UpstreamInput & { readonly service: ClusterService | undefined };
+
+function entryOf(stored: StoredResource, all: EntryInput, goodSsl: SslConfig | undefined): UpstreamEntry {
   const resource = stored.resource as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(identityOfKey(stored.key))} }`;
   if (!resource)
     return { stored, problems: report.problems(), fault: faultOf(`${name} is rejected: ${causeOf(stored)}`) };
+  const missing =
+    all.services && resource.spec.kube && serviceProblem(resource.spec.kube, resource.metadata.namespace, all.service);
+  if (missing) {
+    report.warn(faultOf(missing.message), missing.path);
+    const fault = faultOf(`${name} cannot be served: ${missing.message}`);
+    return { stored, problems: report.problems(), fault, ...(goodSsl && { goodSsl }) };
+  }
+  if (resource.spec.kube && !all.services) report.warn(faultOf(NO_CLUSTER), ['spec', 'kube']);
   const problem = tlsProblem(resource, all);
   for (const { path, ...fault } of endpointSecretProblems(resource.spec, resource.metadata.namespace, all))
     report.warn({ ...fault, path: [] }, path);
@@ -102,6 +136,8 @@ function entryOf(stored: StoredResource, all: UpstreamInput, goodSsl: SslConfig 
   const good = sslConfig?.secretRef && { goodSsl: sslConfig };
   return { stored, upstream, problems: report.problems(), warning, functions: functionsVersion(upstream), ...good };
 }
+
+const NO_CLUSTER = 'the upstream has no endpoints: Services are only known to a control plane with --kubernetes';
 
 function canReplace(goodSsl: SslConfig, resource: Resource<UpstreamSpec>, all: UpstreamInput): boolean {
   const { sslConfig = {} } = resource.spec;
@@ -134,7 +170,7 @@ function tlsProblem({ spec, metadata }: Resource<UpstreamSpec>, all: UpstreamInp
 function upstreamOf(
   { spec, metadata }: Resource<UpstreamSpec>,
   stored: StoredResource,
-  { all, report }: { readonly all: UpstreamInput; readonly report: Report },
+  { all, report }: { readonly all: EntryInput; readonly report: Report },
 ): SnapshotUpstream {
   const { derived, settings } = all;
   const { name, namespace } = metadata;
@@ -142,7 +178,9 @@ function upstreamOf(
   const { descriptorSet, fault } = descriptorsOf(transcoder, { stored, namespace, resources: all });
   if (fault) report.warn({ ...fault, path: [] }, [...transcoderPath(spec), ...fault.path]);
   const upstream = derived.of(snapshotUpstream, spec, name, namespace, descriptorSet);
-  return derived.of(withDefaults, upstream, settings.upstreamDefaults);
+  const found = spec.kube && derived.of(serviceEndpoints, spec.kube, all.service);
+  const complete = found && found.length > 0 ? derived.of(withServiceEndpoints, upstream, found) : upstream;
+  return derived.of(withDefaults, complete, settings.upstreamDefaults);
 }
 
 function snapshotUpstream(
@@ -160,6 +198,12 @@ function snapshotUpstream(
     tls: usesTls(spec),
     ...(descriptorSet !== undefined && { descriptorSet }),
   });
+}
+
+/** Adds the endpoints of a Service, before those of the failover. */
+function withServiceEndpoints(upstream: SnapshotUpstream, found: readonly Endpoint[]): SnapshotUpstream {
+  const endpoints = upstream.endpoints.length > 0 ? Object.freeze([...found, ...upstream.endpoints]) : found;
+  return Object.freeze({ ...upstream, endpoints });
 }
 
 /** Adds the default namespace to the secret reference, because the data plane does not know the resource. */

@@ -19,6 +19,7 @@ import {
 import { routeMessage } from '../status/messages.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
+import { upstreamOf } from '../reference/destination-upstream.ts';
 import { restCallOf } from './rest-calls.ts';
 import { descriptorMapOf, transcoderRef } from '../reference/descriptor-sets.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
@@ -77,9 +78,6 @@ export function routeAction(leaf: Leaf, { reader, lastGood, hostOptions }: Route
   return intended ? withFaults(intended, broken, reader) : replacement(broken, faults[0]!.message);
 }
 
-/** Begins the names of upstreams of Kubernetes Services. */
-const KUBE = 'kube-svc:';
-const KUBE_DISABLED = faultOf('kube destinations are disabled in the Settings (gw.disableKubernetesDestinations)');
 const KEPT = '; the route keeps its last good destination';
 const NOT_KEPT = '; the route responds with 503, because its access options changed as well';
 
@@ -104,7 +102,7 @@ function keptAction(good: GoodAction, reader: Reader, lastGood: LastGood): Route
 /** Returns the action with its broken shares replaced; the whole action if no share is left. */
 function withFaults({ action, upstreams }: IntendedAction, answer: Replacement, reader: Reader): RouteAction {
   if (action.type !== 'forward') return action;
-  const faults = upstreams.map((ref) => readUpstream(ref, reader).fault);
+  const faults = upstreams.map((ref) => reader.destination(ref).fault);
   return faults.some(Boolean) ? withBroken(action, faults, answer) : action;
 }
 
@@ -185,9 +183,9 @@ function forward(written: readonly WeightedDestination[], context: DestinationCo
 function sharedForward({ destination }: WeightedDestination, { namespace, reader }: DestinationContext) {
   if (!destination?.upstream || Object.keys(destination).length > 1) return undefined;
   const ref = upstreamOf(destination, namespace);
-  const { upstream, fault, warning } = readUpstream(ref, reader);
-  if (!upstream || fault || warning || descriptorMapOf(upstream)) return undefined;
-  const entry = reader.input.upstreams.get(keyOf('Upstream', ref))!;
+  const { upstream, fault, warning } = reader.destination(ref);
+  const entry = reader.input.upstreams.get(keyOf('Upstream', ref));
+  if (!entry || !upstream || fault || warning || descriptorMapOf(upstream)) return undefined;
   return reader.input.derived.of(forwardTo, entry, reader.input.derived);
 }
 
@@ -214,8 +212,9 @@ function ownForward(written: readonly WeightedDestination[], context: Destinatio
   const keys = upstreams.map((ref) => keyOf('Upstream', ref));
   for (const [i, ref] of upstreams.entries()) {
     const field = at === MULTI ? [...MULTI, i, 'destination'] : at;
-    const path = at !== GROUP && written[i]!.destination?.upstream ? [...field, 'upstream'] : field;
-    const { fault, warning } = readUpstream(ref, reader);
+    const member = memberOf(written[i]!.destination);
+    const path = at !== GROUP && member !== undefined ? [...field, member] : field;
+    const { fault, warning } = reader.destination(ref);
     if (fault) faults.push({ ...fault, key: keys[i]!, path });
     else if (warning) warnings.push({ code: 'STATUS', path, message: warning });
   }
@@ -223,6 +222,11 @@ function ownForward(written: readonly WeightedDestination[], context: Destinatio
   const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze(destinations) });
   const refs = Object.freeze(group ? [group, ...keys] : keys);
   return { intended: { action, refs, upstreams: Object.freeze(upstreams) }, faults, warnings };
+}
+
+function memberOf({ upstream, kube }: DestinationSpec = {}): string | undefined {
+  if (upstream) return 'upstream';
+  return kube ? 'kube' : undefined;
 }
 
 function shareOf(
@@ -253,22 +257,6 @@ function transcoderOf(ref: ResourceRef, reader: Reader): Destination['transcoder
   const map = descriptorMapOf(upstream);
   if (map) reader.dependencies.keys.add(map);
   return reader.input.derived.of(transcoderRef, upstream);
-}
-
-/** Returns why a destination cannot be used, or a warning about it. */
-function readUpstream(ref: ResourceRef, reader: Reader): ReturnType<Reader['upstream']> {
-  const isDisabled = ref.name.startsWith(KUBE) && reader.input.settings.disableKubernetesDestinations;
-  return isDisabled ? { fault: KUBE_DISABLED } : reader.upstream(ref);
-}
-
-/** Kubernetes and Consul services refer to upstreams that discovery creates in memory. */
-function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: string): ResourceRef {
-  if (kube) {
-    const { name = '', namespace: own = namespace } = kube.ref ?? {};
-    return { name: `${KUBE}${own}-${name}-${kube.port ?? 0}`, namespace: own };
-  }
-  if (consul) return { name: `consul-svc:${consul.serviceName ?? ''}`, namespace: 'gw-system' };
-  return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };
 }
 
 function warn({ holder, label, at }: Leaf, fault: FieldProblem): void {

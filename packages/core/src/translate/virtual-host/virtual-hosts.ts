@@ -114,8 +114,8 @@ const NO_TABLES: ReadonlyMap<ResourceKey, Problems> = new Map();
 const NO_NAMES: ReadonlySet<never> = new Set();
 
 /** Most builds search no names: they share a set. */
-function compact({ keys, names, everyTable }: Reader['dependencies']): Dependencies {
-  return { keys, names: names.size > 0 ? names : NO_NAMES, everyTable };
+function compact({ keys, names, everyTable, services }: Reader['dependencies']): Dependencies {
+  return { keys, names: names.size > 0 ? names : NO_NAMES, everyTable, services };
 }
 
 /** Key of the last good options of the virtual host itself. */
