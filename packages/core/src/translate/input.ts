@@ -5,7 +5,7 @@ import type { Ref } from '../schema/field.ts';
 import type { RateLimitServer } from '../schema/route/rate-limit.ts';
 import type { StoredResource, StoreState } from '../resource/stored.ts';
 import { dotted } from './names.ts';
-import { missingServiceReason, SERVICE_PREFIX } from './reference/cluster-services.ts';
+import { missingServiceReason, SERVICE_PREFIX } from './reference/kube-upstreams.ts';
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { faultOf, missingFault } from './reference/missing.ts';

@@ -1,6 +1,6 @@
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec } from '../../schema/route/destination.ts';
-import { serviceUpstreamRef } from './cluster-services.ts';
+import { serviceUpstreamRef } from './kube-upstreams.ts';
 
 /** Returns the upstream of a destination; those of Kubernetes and Consul services exist only in memory. */
 export function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespace: string): ResourceRef {

@@ -3,7 +3,7 @@ import type { ListenerBuild } from '../listener/listeners.ts';
 import { sameList } from '../lists.ts';
 import type { Memo } from '../memo.ts';
 import type { TranslationInput } from '../input.ts';
-import { SERVICE_PREFIX } from './cluster-services.ts';
+import { SERVICE_PREFIX } from './kube-upstreams.ts';
 
 /** Returns the upstreams that can be served, sorted by name; those of Services only if a listener refers to them. */
 export function servedUpstreams(

@@ -9,7 +9,7 @@ import type { Endpoint, SnapshotUpstream } from '../../contract/snapshot.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { serviceSpecOf } from '../../upstream/service-functions.ts';
-import { serviceEndpoints, serviceOf, serviceProblem, serviceResources } from './cluster-services.ts';
+import { serviceEndpoints, serviceOf, serviceProblem, serviceResources } from './kube-upstreams.ts';
 import { descriptorsOf, functionsVersion, transcoderPath } from './descriptor-sets.ts';
 import { endpointSecretProblems, endpointSecrets } from './endpoint-secrets.ts';
 import { endpointsOf } from './endpoints.ts';
