@@ -4,7 +4,6 @@ import type { DestinationStream } from 'pino';
 import { createProgram, type Run } from '../command-line/program.ts';
 import type { ConfiguredSettings, RunningRole } from '../command-line/role.ts';
 import { gatewayError } from '../error-codes.ts';
-import { limitYoungGeneration } from './young-generation.ts';
 import { stopOnSignals } from '../shutdown.ts';
 
 const run: Run = async (settings, start) => {
@@ -62,5 +61,4 @@ function requireDirectory(dir: string): void {
   }
 }
 
-limitYoungGeneration([...process.execArgv, process.env['NODE_OPTIONS'] ?? '']);
 await createProgram(run).parseAsync();

@@ -10,14 +10,11 @@ import {
 } from '@edge-gateway/core';
 import { createRelayedStore } from '@edge-gateway/rate-limit';
 import type { ListenResult } from '@edge-gateway/routing';
-import { limitYoungGeneration } from '../roles/young-generation.ts';
 import { createDataPlane, type LocalDataPlane } from '../roles/data-plane.ts';
 import { shownVariables } from '../roles/shown-variables.ts';
 import type { ListenReport, SharedPorts, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import { createStateDecoder } from './state-decoder.ts';
 import { createReportedMetrics } from './stat-report.ts';
-
-limitYoungGeneration([...process.execArgv, process.env['NODE_OPTIONS'] ?? '']);
 
 type Receive = (message: ToWorker) => void;
 

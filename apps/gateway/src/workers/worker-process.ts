@@ -5,6 +5,7 @@ import type { HostState, ProxyRejection } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import type { EncodedState } from './state-encoder.ts';
+import { youngGenerationFlags } from '../roles/young-generation.ts';
 import { within } from './within.ts';
 
 /** How long a worker may take to end after it was told to, in milliseconds. */
@@ -59,11 +60,12 @@ export class WorkerProcess {
   constructor(setup: WorkerSetup, events: WorkerEvents) {
     this.setup = setup;
     this.#events = events;
+    // A debugger listens on one port.
+    const flags = process.execArgv.filter((option) => !option.startsWith('--inspect'));
     this.#child = fork(PROGRAM, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A debugger listens on one port.
-      execArgv: process.execArgv.filter((option) => !option.startsWith('--inspect')),
+      execArgv: [...flags, ...youngGenerationFlags([...flags, process.env['NODE_OPTIONS'] ?? ''])],
     });
     this.#child.on('message', (message) => this.#receive(message as ToParent));
     this.#child.once('exit', (code, signal) => this.#end({ code, signal }));

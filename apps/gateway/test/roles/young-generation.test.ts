@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { youngGenerationFlags } from '../../src/roles/young-generation.ts';
 
 const MODULE = new URL('../../src/roles/young-generation.ts', import.meta.url).href;
 
 /** Size of the young generation in bytes after many objects survived. */
-async function sizeAfterGrowth(limit: string): Promise<number> {
+async function sizeAfterGrowth(limit: string, more: readonly string[] = []): Promise<number> {
   const program = `
     const { getHeapSpaceStatistics } = await import('node:v8');
     const { limitYoungGeneration } = await import('${MODULE}');
@@ -17,7 +18,7 @@ async function sizeAfterGrowth(limit: string): Promise<number> {
     }
     console.log(getHeapSpaceStatistics().find((each) => each.space_name === 'new_space').space_size);
   `;
-  const flags = ['--max-semi-space-size=64', '--input-type=module', '--eval', program];
+  const flags = ['--max-semi-space-size=64', ...more, '--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, flags);
   return Number(stdout);
 }
@@ -25,11 +26,18 @@ async function sizeAfterGrowth(limit: string): Promise<number> {
 describe('limitYoungGeneration', () => {
   it('stops its growth', async () => {
     const size = await sizeAfterGrowth('limitYoungGeneration([]);');
-    expect(size).to.be.within(1, 40_000_000);
+    expect(size).to.be.within(1, 20_000_000);
   });
 
   it('has no effect if flags set the size', async () => {
     const size = await sizeAfterGrowth(`limitYoungGeneration(['--max-semi-space-size=64']);`);
-    expect(size).to.be.greaterThan(40_000_000);
+    expect(size).to.be.greaterThan(20_000_000);
+  });
+
+  it('limits another process by its flags', async () => {
+    const size = await sizeAfterGrowth('', youngGenerationFlags([]));
+    expect(size).to.be.within(1, 20_000_000);
+    expect(youngGenerationFlags(['--max-semi-space-size=64'])).to.deep.equal([]);
+    expect(youngGenerationFlags(['--max-old-space-size=512 --min_semi_space_size=2'])).to.deep.equal([]);
   });
 });
