@@ -84,14 +84,15 @@ export { createLineSink, type LineSink, type LineSinkOptions } from './observe/l
 export {
   LOGGER_NAMES,
   LOG_LEVELS,
-  createLoggers,
-  libraryLoggers,
-  silentLoggers,
-  type LogLevel,
-  type Logger,
+  SETTABLE_LEVELS,
+  parseLoggerLevel,
+  parseLogLevel,
+  type LoggerLevel,
   type LoggerName,
-  type Loggers,
-} from './observe/logger.ts';
+  type LogLevel,
+  type SettableLevel,
+} from './observe/log-levels.ts';
+export { createLoggers, libraryLoggers, silentLoggers, type Logger, type Loggers } from './observe/logger.ts';
 export { logRejection } from './observe/rejection-log.ts';
 export { inflateSpec } from './syntax/compressed-spec.ts';
 export { printable, readableLine } from './observe/readable-line.ts';

@@ -1,7 +1,6 @@
-import { issueData, LOG_LEVELS, type LogLevel } from '@edge-gateway/core';
+import { issueData } from '@edge-gateway/core';
 import type { Request } from 'express';
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
-import { adminError } from '../error-codes.ts';
 import { isSignedIn } from '../http/access.ts';
 import { createAdminApp } from '../http/admin-app.ts';
 import { compactJson, type EndpointResponse } from '../http/endpoint-response.ts';
@@ -9,6 +8,7 @@ import { byPath, type Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
 import type { StatusSources } from '../page/sources.ts';
 import { statusPages, unknownPage } from '../page/status-page.ts';
+import { levelEndpoint } from './levels.ts';
 import type { Component, ControlAdminOptions } from './options.ts';
 import { pprofEndpoints } from './pprof.ts';
 import { snapshotEndpoints } from './snapshots.ts';
@@ -76,17 +76,7 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
         return compactJson({ total: issues.length, problems: issues.map(issueData) });
       },
     },
-    {
-      paths: ['/logging'],
-      help: 'log level; PUT {"level":"debug"} sets it',
-      respond: () => compactJson({ level: loggers.level('main') }),
-      put: (body) => {
-        const level = levelIn(body);
-        loggers.setLevel(level);
-        loggers.get('admin').info({ setTo: level }, 'log level set');
-        return compactJson({ level });
-      },
-    },
+    levelEndpoint(loggers),
   ];
 }
 
@@ -94,14 +84,6 @@ function readiness(components: readonly Component[]): EndpointResponse {
   const states = new Set(components.map(({ state }) => state));
   if (states.has('draining')) return { status: 503, body: 'DRAINING\n' };
   return states.has('starting') ? { status: 503, body: 'INITIALIZING\n' } : { body: 'LIVE\n' };
-}
-
-function levelIn(body: unknown): LogLevel {
-  const { level, ...others } = typeof body === 'object' && body !== null ? (body as { level?: unknown }) : {};
-  const known = LOG_LEVELS.find((each) => each === level);
-  if (known && Object.keys(others).length === 0) return known;
-  const levels = LOG_LEVELS.join(', ');
-  throw adminError('ERR_ADMIN_BAD_LEVEL', `The body must be {"level": "<level>"} with one of ${levels}.`);
 }
 
 function statusSources(options: ControlAdminOptions, endpoints: readonly Endpoint[]): StatusSources {

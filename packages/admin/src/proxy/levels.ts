@@ -1,20 +1,7 @@
-import { LOGGER_NAMES, LOG_LEVELS, type LoggerName, type LogLevel, type Loggers } from '@edge-gateway/core';
-
-/** A level that a logger can be set to. */
-export type SettableLevel = LogLevel | 'trace' | 'off';
+import { LOGGER_NAMES, SETTABLE_LEVELS, type LoggerName, type Loggers, type SettableLevel } from '@edge-gateway/core';
 
 /** The levels under their names in the proxy admin, least to most severe. */
 export const PROXY_LEVELS = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'] as const;
-
-/** Least to most severe. */
-const SETTABLE: readonly SettableLevel[] = ['trace', ...LOG_LEVELS, 'off'];
-
-/** Parses a level of either port: `warn` and `warning`, `fatal` and `critical` are the same. */
-export function parseLevel(word: string): SettableLevel | undefined {
-  if (word === 'warning') return 'warn';
-  if (word === 'critical') return 'fatal';
-  return SETTABLE.find((level) => level === word);
-}
 
 /** Returns the name of a level in the proxy admin. */
 export function proxyLevelName(level: SettableLevel): (typeof PROXY_LEVELS)[number] {
@@ -38,7 +25,7 @@ export function levelHolder(log: Loggers): (level: SettableLevel) => () => void 
     holders++;
     for (const name of LOGGER_NAMES) {
       const level = log.level(name);
-      if (SETTABLE.indexOf(level) <= SETTABLE.indexOf(held)) continue;
+      if (SETTABLE_LEVELS.indexOf(level) <= SETTABLE_LEVELS.indexOf(held)) continue;
       before.set(name, { level: before.get(name)?.level ?? level, held });
       log.setLevel(held, name);
     }

@@ -1,5 +1,12 @@
-import { LOGGER_NAMES, type LoggerName, type Loggers } from '@edge-gateway/core';
-import { PROXY_LEVELS, parseLevel, proxyLevelName, type SettableLevel } from './levels.ts';
+import {
+  LOGGER_NAMES,
+  parseLoggerLevel,
+  parseLogLevel,
+  type LoggerName,
+  type Loggers,
+  type SettableLevel,
+} from '@edge-gateway/core';
+import { PROXY_LEVELS, proxyLevelName } from './levels.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
 const USAGE = `usage: /logging?level=<level> sets every logger
@@ -49,9 +56,8 @@ function settingsOf(parameters: URLSearchParams): Setting[] | string {
 }
 
 function settingOf([name = '', value = '', ...rest]: readonly string[], forAll: boolean): Setting | string {
-  const known = LOGGER_NAMES.find((each) => each === name);
-  const level = parseLevel(value);
-  if (!forAll && !known) return 'unknown logger name';
-  if (!level || rest.length > 0) return 'unknown logger level';
-  return forAll ? { level } : { name: known!, level };
+  if (rest.length > 0) return 'unknown logger level';
+  if (!forAll) return parseLoggerLevel(name, value);
+  const level = parseLogLevel(value);
+  return level ? { level } : 'unknown logger level';
 }

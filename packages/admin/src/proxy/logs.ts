@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Loggers, RecentLines } from '@edge-gateway/core';
+import { parseLogLevel, type Loggers, type RecentLines, type SettableLevel } from '@edge-gateway/core';
 import { isOn, type Endpoint } from '../http/endpoint.ts';
-import { PROXY_LEVELS, levelHolder, parseLevel, type SettableLevel } from './levels.ts';
+import { PROXY_LEVELS, levelHolder } from './levels.ts';
 
 const MAX_FOLLOWERS = 8;
 /** Bytes buffered for a slow reader. Lines beyond that are dropped and counted. */
@@ -59,7 +59,7 @@ function readParameters(parameters: URLSearchParams): LogRequest | string {
   const lines = written === '' ? Infinity : Number(written);
   if (word === null) return { lines, follow };
   if (!follow) return 'level requires follow: use /logging to set levels permanently';
-  const level = parseLevel(word);
+  const level = parseLogLevel(word);
   return level ? { lines, follow, level } : 'unknown logger level';
 }
 

@@ -78,6 +78,15 @@ describe('the control-plane port', () => {
     expect((await admin.request('/logging')).text).to.equal('{"level":"debug"}\n');
   });
 
+  it('sets the levels of single loggers, and shows those that differ', async () => {
+    const changed = await put('{"loggers":{"router":"debug","grpc":"off"}}');
+    expect(changed).to.include({ status: 200, text: '{"level":"info","loggers":{"grpc":"off","router":"debug"}}\n' });
+    expect([loggers.level('router'), loggers.level('main')]).to.deep.equal(['debug', 'info']);
+    const both = await put('{"level":"warn","loggers":{"jwt":"info"}}');
+    expect(both.text).to.equal('{"level":"warn","loggers":{"jwt":"info"}}\n');
+    expect((await put('{"level":"info"}')).text).to.equal('{"level":"info"}\n');
+  });
+
   it('accepts a level with any content type', async () => {
     expect((await put('{"level":"warn"}', { 'content-type': 'application/x-www-form-urlencoded' })).status).to.equal(
       200,
@@ -102,13 +111,17 @@ describe('the control-plane port', () => {
     '"debug"',
     'null',
     '{"level":"debug","x":1}',
+    '{"loggers":"debug"}',
+    '{"loggers":{"nobody":"debug"}}',
+    '{"loggers":{"router":"debug","main":"loud"}}',
+    '{"level":"loud","loggers":{"main":"debug"}}',
   ];
   for (const body of BAD_LEVELS) {
     it(`rejects ${body} as a level`, async () => {
       const { status, text } = await put(body);
       expect(status).to.equal(400);
       expect(JSON.parse(text)).to.include({ code: 'ERR_ADMIN_BAD_LEVEL' });
-      expect(loggers.level('main')).to.equal('info');
+      expect([loggers.level('main'), loggers.level('router')]).to.deep.equal(['info', 'info']);
     });
   }
 

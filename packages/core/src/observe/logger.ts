@@ -1,44 +1,8 @@
 import { constants } from 'node:os';
 import { pino, stdSerializers, type DestinationStream, type Level, type Logger as PinoLogger } from 'pino';
+import { LOGGER_NAMES, type LoggerLevel, type LoggerName, type LogLevel, type SettableLevel } from './log-levels.ts';
 import { createLineBuffer, type RecentLines } from './recent-lines.ts';
 import { redact, redactText } from '../security/redact.ts';
-
-/** Log levels, least to most severe. `panic` is between error and fatal. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'panic', 'fatal'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** The named loggers that `GET /logging` lists. */
-export const LOGGER_NAMES = [
-  'admin',
-  'client',
-  'config',
-  'conn_handler',
-  'connection',
-  'ext_authz',
-  'filter',
-  'graphql',
-  'grpc',
-  'hc',
-  'health_checker',
-  'http',
-  'http2',
-  'init',
-  'jwt',
-  'main',
-  'misc',
-  'pool',
-  'rate_limit_quota',
-  'rbac',
-  'redis',
-  'router',
-  'runtime',
-  'secret',
-  'stats',
-  'tracing',
-  'upstream',
-  'websocket',
-] as const;
-export type LoggerName = (typeof LOGGER_NAMES)[number];
 
 /** Fields of a log line; the names that every line has are not available. */
 export interface LogDetails {
@@ -61,16 +25,16 @@ export interface Logger {
 /** The named loggers of one process, with their levels. */
 export interface Loggers {
   get(name: LoggerName): Logger;
-  level(name: LoggerName): LogLevel | 'trace' | 'off';
+  level(name: LoggerName): SettableLevel;
   /** One logger, or with no name all of them. */
-  setLevel(level: LogLevel | 'trace' | 'off', name?: LoggerName): void;
+  setLevel(level: SettableLevel, name?: LoggerName): void;
   /** The newest lines: at most 1,000 and 1 MiB. Missing if none are kept. */
   readonly recent?: RecentLines;
   /** Writes a line of another process, in JSON and with a line break. Missing if lines have no common destination. */
   append?(line: string): void;
 }
 
-const PINO_LEVEL: Readonly<Record<LogLevel | 'trace' | 'off', Level | 'silent'>> = {
+const PINO_LEVEL: Readonly<Record<SettableLevel, Level | 'silent'>> = {
   trace: 'trace',
   debug: 'debug',
   info: 'info',
@@ -118,15 +82,20 @@ function redactField(key: string, value: unknown): unknown {
 }
 
 /**
- * Creates the named loggers. `level` defaults to `info`; without `destination` they write JSON lines to standard output. Every line has
- * `fields`.
+ * Creates the named loggers. `level` defaults to `info`, and `levels` are those of single loggers; without `destination` they write JSON lines to
+ * standard output. Every line has `fields`.
  *
  * @example
  * const log = createLoggers({ level: 'warn' });
  * log.get('router').warn({ route: 'a' }, 'no healthy upstream');
  */
 export function createLoggers(
-  options: { level?: LogLevel; destination?: DestinationStream; fields?: Readonly<Record<string, unknown>> } = {},
+  options: {
+    level?: LogLevel;
+    levels?: readonly LoggerLevel[];
+    destination?: DestinationStream;
+    fields?: Readonly<Record<string, unknown>>;
+  } = {},
 ): Loggers {
   const recent = createLineBuffer();
   const destination = options.destination ?? pino.destination(1);
@@ -147,15 +116,16 @@ export function createLoggers(
     destination,
   );
   const loggers = new Map<LoggerName, PinoLogger>();
-  const levels = new Map<LoggerName, LogLevel | 'trace' | 'off'>();
+  const levels = new Map<LoggerName, SettableLevel>();
   for (const name of LOGGER_NAMES) loggers.set(name, root.child({ logger: name }));
-  const setLevel = (level: LogLevel | 'trace' | 'off', name?: LoggerName): void => {
+  const setLevel = (level: SettableLevel, name?: LoggerName): void => {
     for (const each of name ? [name] : LOGGER_NAMES) {
       levels.set(each, level);
       loggers.get(each)!.level = PINO_LEVEL[level];
     }
   };
   setLevel(options.level ?? 'info');
+  for (const { name, level } of options.levels ?? []) setLevel(level, name);
   return {
     get: (name) => loggers.get(name)!,
     level: (name) => levels.get(name)!,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObservedProblem } from '../resource/stored.ts';
-import type { Logger, LoggerName, Loggers } from '../observe/logger.ts';
+import type { LoggerName } from '../observe/log-levels.ts';
+import type { Logger, Loggers } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { ResourceKey } from '../resource/resource.ts';
 import { createYielder, stampOf } from './listing.ts';
