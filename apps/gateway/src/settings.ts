@@ -13,9 +13,21 @@ export const PORT_FLAGS = {
   devAdminPort: { flag: '--dev-admin-port', fallback: 10_010, what: 'deprecated developer API (Settings devMode)' },
 } as const satisfies Readonly<Record<string, PortFlag>>;
 
+/** The ports of a proxy for scrapers and readers, which are closed unless their flags are set. */
+export const READ_ONLY_PORT_FLAGS = {
+  metricsPort: { flag: '--metrics-port', what: 'probes and metrics of the proxy, by convention 8081' },
+  readConfigPort: { flag: '--read-config-port', what: 'read-only part of the proxy admin, by convention 8082' },
+} as const satisfies Readonly<Record<string, PortFlag>>;
+
 /** The settings of a process that serves. Port 0 is any free one. */
 export interface ServingSettings extends RoleSettings {
   readonly adminPort: number;
+  /** Port for probes and metrics. Default: none. */
+  readonly metricsPort?: number;
+  /** Port for the read-only part of the proxy admin. Default: none. */
+  readonly readConfigPort?: number;
+  /** Address of these two ports. Default 127.0.0.1. */
+  readonly readOnlyAddress: string;
   readonly proxyName: string;
   /** Number of processes that serve. Default 1: this process. */
   readonly workers: number;

@@ -1,6 +1,7 @@
 export type { AdminServer } from './admin-server.ts';
 export { ERROR_CODES, type AdminErrorCode } from './error-codes.ts';
 export { createProxyAdmin } from './proxy/proxy-admin.ts';
+export { createProxyMetrics, createProxyReader } from './proxy/read-only-ports.ts';
 export type { ListeningAddress, ProxyAdminOptions, Readiness } from './proxy/options.ts';
 export type { Explain, WrittenRequest } from './page/written-request.ts';
 export { readAdminToken, type AdminToken } from './http/admin-token.ts';

@@ -1,4 +1,4 @@
-import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
+import { PORT_FLAGS, READ_ONLY_PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import * as flags from './flags.ts';
 import type { Role } from './role.ts';
 
@@ -9,28 +9,27 @@ const FLAGS_NOT_YET = ['--context', '--kubeconfig', '--kubernetes'];
 export const allRole: Role<GatewaySettings> = {
   name: 'all',
   description: 'Serves what the resources in a directory declare: control plane and data plane in one process.',
-  ports: PORT_FLAGS,
+  ports: { ...PORT_FLAGS, ...READ_ONLY_PORT_FLAGS },
   options: (notYet) => [
     flags.configOption(),
     ...Object.values(PORT_FLAGS).map(flags.portOption),
     ...flags.adminOptions(),
     flags.proxyNameOption(),
-    flags.logLevelOption(),
+    ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
     ...flags.notYetOptions(FLAGS_NOT_YET, notYet),
   ],
   async start(settings, { log, quit }) {
     const { startAll } = await import('../roles/all.ts');
-    const { listeners, unserved, workers, problems, adminPort, statsPort, stop } = await startAll(settings, log, quit);
+    const { listeners, unserved, workers, problems, ports, stop } = await startAll(settings, log, quit);
     const isReady = unserved.length === 0;
     const facts = {
       listeners,
       ...(!isReady && { unserved }),
       ...(workers && { workers }),
       problems,
-      adminPort,
-      statsPort,
+      ...ports,
     };
     return { facts, isReady, stop };
   },

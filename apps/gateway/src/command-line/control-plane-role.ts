@@ -36,7 +36,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
     flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
     ...flags.adminOptions(),
-    flags.logLevelOption(),
+    ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
     ...flags.notYetOptions(['--kubernetes', '--kubeconfig', '--context'], notYet),
   ],

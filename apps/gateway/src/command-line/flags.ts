@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
-import { LOG_LEVELS, readRedisAddress } from '@edge-gateway/core';
+import { LOG_LEVELS, LOGGER_NAMES, parseLoggerLevel, readRedisAddress, type LoggerLevel } from '@edge-gateway/core';
+import { READ_ONLY_PORT_FLAGS } from '../settings.ts';
 import type { PortFlag } from './role.ts';
 
 /** Returns a port from its text; 0 is any free one. */
@@ -56,8 +57,10 @@ export function option(flags: string, description: string, variable?: string): O
 
 export const configOption = (): Option => option('--config <dir>', 'directory of the resources');
 
-export const portOption = ({ flag, fallback, what }: PortFlag): Option =>
-  option(`${flag} <port>`, what).default(fallback).argParser(port);
+export const portOption = ({ flag, fallback, what }: PortFlag): Option => {
+  const created = option(`${flag} <port>`, what).argParser(port);
+  return fallback === undefined ? created : created.default(fallback);
+};
 
 /** Returns the flags of the admin ports of every role. */
 export const adminOptions = (): readonly Option[] => [
@@ -65,8 +68,28 @@ export const adminOptions = (): readonly Option[] => [
   option('--admin-token-file <file>', 'token for the admin ports; required unless they listen on loopback'),
 ];
 
-export const logLevelOption = (): Option =>
-  option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info');
+/** Returns the levels of single loggers, from `name:level` separated by commas. */
+export function loggerLevels(text: string): readonly LoggerLevel[] {
+  return names(text).map((pair) => {
+    const [name = '', level = '', ...rest] = pair.split(':');
+    const parsed = parseLoggerLevel(name, [level, ...rest].join(':'));
+    if (typeof parsed !== 'string') return parsed;
+    const allowed = parsed === 'unknown logger name' ? `loggers: ${LOGGER_NAMES.join(', ')}` : LEVELS;
+    throw new InvalidArgumentError(`${parsed} in '${pair}'; ${allowed}.`);
+  });
+}
+
+const LEVELS = `levels: trace, ${LOG_LEVELS.join(', ')}, off`;
+
+/** Returns the flags of log levels, which every role has. */
+export const logLevelOptions = (): readonly Option[] => [
+  option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info'),
+  option(
+    '--component-log-level <levels>',
+    'levels of single loggers, as name:level separated by commas',
+    'COMPONENT_LOG_LEVEL',
+  ).argParser(loggerLevels),
+];
 
 export const drainSecondsOption = (): Option =>
   option('--drain-seconds <s>', 'time for requests in progress after SIGTERM').default(30).argParser(seconds);
@@ -77,7 +100,7 @@ export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[
   ...ports.map(portOption),
   ...adminOptions(),
   ...own,
-  logLevelOption(),
+  ...logLevelOptions(),
   drainSecondsOption(),
 ];
 
@@ -97,8 +120,10 @@ export const rateLimitRedisOptions = (): readonly Option[] => [
   option('--rate-limit-redis-certs <dir>', 'directory with ca.crt, tls.crt and tls.key for that Redis'),
 ];
 
-/** Returns the flags of a serving process, except its ports and the flags of every role. */
+/** Returns the flags of a serving process, except its admin port and the flags of every role. */
 export const servingOptions = (): readonly Option[] => [
+  ...Object.values(READ_ONLY_PORT_FLAGS).map(portOption),
+  option('--read-only-address <address>', 'address of these two ports').default('127.0.0.1'),
   option('--access-log-overflow <what>', 'if the access log is read too slowly: drop lines or block requests')
     .choices(['drop', 'block'])
     .default('drop'),

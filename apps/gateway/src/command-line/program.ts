@@ -71,7 +71,8 @@ function rejectEarlierFlags(program: Command, { name }: AnyRole): void {
 function portClash(settings: RoleSettings, ports: Role['ports']): string | undefined {
   const flags = new Map<number, string>();
   for (const [key, { flag }] of Object.entries(ports)) {
-    const number = settings[key as keyof RoleSettings] as number;
+    const number = settings[key as keyof RoleSettings] as number | undefined;
+    if (number === undefined) continue;
     const other = flags.get(number);
     if (other && number !== 0) return `${other} and ${flag} are both ${number}: choose different ports`;
     flags.set(number, flag);

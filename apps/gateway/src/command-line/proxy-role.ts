@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError } from 'commander';
 import { readServerAddresses, type ServerAddress } from '@edge-gateway/xds/address';
-import { PORT_FLAGS, type ServingSettings } from '../settings.ts';
+import { PORT_FLAGS, READ_ONLY_PORT_FLAGS, type ServingSettings } from '../settings.ts';
 import * as flags from './flags.ts';
 import type { Role } from './role.ts';
 
@@ -43,7 +43,7 @@ export const proxyRole: Role<ProxySettings> = {
   name: 'proxy',
   description: 'Serves the configuration that a control plane sends.',
   required: { setting: 'xds', flag: '--xds <addresses>' },
-  ports: { adminPort },
+  ports: { adminPort, ...READ_ONLY_PORT_FLAGS },
   options: () => [
     flags
       .option('--xds <addresses>', 'control planes, as host:port separated by commas; one is used at a time')
@@ -58,7 +58,7 @@ export const proxyRole: Role<ProxySettings> = {
     flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
     flags.option('--snapshot-key-file <file>', 'file with the key that encrypts the secrets in the snapshot file'),
     flags.proxyNameOption(),
-    flags.logLevelOption(),
+    ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
   ],

@@ -1,10 +1,11 @@
 import type { Option } from 'commander';
-import type { Loggers, LogLevel } from '@edge-gateway/core';
+import type { LoggerLevel, Loggers, LogLevel } from '@edge-gateway/core';
 
 /** A flag that sets a port, and what listens there. */
 export interface PortFlag {
   readonly flag: `--${string}`;
-  readonly fallback: number;
+  /** Unset: the port is closed unless the flag is set. */
+  readonly fallback?: number;
   readonly what: string;
 }
 
@@ -15,6 +16,8 @@ export interface RoleSettings {
   /** File with the token of the admin ports; required unless they listen on loopback. Default: none. */
   readonly adminTokenFile?: string;
   readonly logLevel: LogLevel;
+  /** Levels of single loggers. Default: that of all. */
+  readonly componentLogLevel?: readonly LoggerLevel[];
   /** Seconds that requests in progress have to finish after the first SIGTERM. Default 30. */
   readonly drainSeconds: number;
 }

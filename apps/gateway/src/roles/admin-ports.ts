@@ -13,11 +13,12 @@ import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import type { DataPlane } from './data-plane.ts';
 import { followDevMode } from './developer-port.ts';
-import { NODE_ID, proxyAdmin, proxyComponents, servedConfiguration } from './proxy-admin.ts';
+import { NODE_ID, proxyComponents, servedConfiguration } from './proxy-admin.ts';
+import { openProxyPorts } from './proxy-ports.ts';
 
 interface AdminPorts {
-  readonly adminPort: number;
-  readonly statsPort: number;
+  /** The open ports by the names of their settings. */
+  readonly ports: Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -32,13 +33,12 @@ interface AdminParts {
   readonly quit: () => void;
 }
 
-/** Opens the proxy admin and the control-plane port, and the developer port while the Settings enable it. */
+/** Opens the ports of the proxy and the control-plane port, and the developer port while the Settings enable it. */
 export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
   const { settings, context, controlPlane, dataPlane } = parts;
   const connectedAt = context.now();
   const token = adminTokenOf(settings);
-  const proxy = proxyAdmin({ ...parts, token });
-  const adminPort = await listenAdmin(proxy, 'adminPort', settings);
+  const proxy = await openProxyPorts({ ...parts, token });
   const control = await openControlPorts({
     settings,
     context,
@@ -55,8 +55,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
     throw error;
   });
   return {
-    adminPort,
-    statsPort: control.statsPort,
+    ports: { ...proxy.ports, statsPort: control.statsPort },
     close: async () => void (await Promise.all([control.close(), proxy.close()])),
   };
 }

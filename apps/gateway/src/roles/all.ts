@@ -31,8 +31,8 @@ export interface RunningGateway {
   readonly workers?: number;
   /** Errors and warnings in the resources. */
   readonly problems: number;
-  readonly adminPort: number;
-  readonly statsPort: number;
+  /** The open admin ports by the names of their settings. */
+  readonly ports: Readonly<Record<string, number>>;
   /** Stops taking connections, lets requests in progress finish within the limit, then closes everything. */
   stop(): Promise<void>;
 }
@@ -86,8 +86,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     unserved: dataPlane.unserved.map(({ name, reason, resources }) => ({ name, reason, resources })),
     ...(settings.workers > 1 && { workers: settings.workers }),
     problems: controlPlane.state?.issues.length ?? 0,
-    adminPort: admin.adminPort,
-    statsPort: admin.statsPort,
+    ports: admin.ports,
     stop,
   };
 }

@@ -1,11 +1,12 @@
 import { hostname } from 'node:os';
-import { createProxyAdmin, type AdminServer, type AdminToken, type Component } from '@edge-gateway/admin';
+import type { AdminToken, Component, ProxyAdminOptions } from '@edge-gateway/admin';
 import { explainInProcess, type ServedConfiguration } from '@edge-gateway/cli/explain';
 import type { Context } from '@edge-gateway/core';
 import { BUILD, type ServingSettings } from '../settings.ts';
 import type { DataPlane } from './data-plane.ts';
 
-interface ProxyAdminParts {
+/** What the admin ports of a data plane show. */
+export interface ProxyAdminParts {
   readonly settings: ServingSettings;
   readonly context: Context;
   readonly dataPlane: DataPlane;
@@ -16,10 +17,10 @@ interface ProxyAdminParts {
   readonly quit: () => void;
 }
 
-/** Creates the admin port of a data plane. */
-export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
+/** Returns the options of the admin ports of a data plane. */
+export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
   const { settings, context, dataPlane, isConnected, token, quit } = parts;
-  return createProxyAdmin({
+  return {
     context,
     snapshot: () => dataPlane.snapshot,
     lastUpdated: () => dataPlane.lastUpdated,
@@ -36,7 +37,7 @@ export function proxyAdmin(parts: ProxyAdminParts): AdminServer {
     ...(dataPlane.recordings && { recordings: dataPlane.recordings }),
     token,
     explain: (request) => explainInProcess(servedConfiguration(dataPlane), request),
-  });
+  };
 }
 
 /** Returns the configuration of a data plane for explanations. */

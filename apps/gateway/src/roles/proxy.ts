@@ -17,9 +17,9 @@ import {
 import type { ProxySettings } from '../command-line/proxy-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { adminTokenOf } from './admin-token.ts';
-import { listenAdmin } from './admin-port.ts';
 import { createBinding } from './bind-address.ts';
-import { NODE_ID, proxyAdmin } from './proxy-admin.ts';
+import { NODE_ID } from './proxy-admin.ts';
+import { openProxyPorts } from './proxy-ports.ts';
 import { readClientTls } from './server-tls.ts';
 import { createServing } from './serving.ts';
 import { shownListeners } from './shown-listeners.ts';
@@ -47,8 +47,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const saved = path === undefined ? undefined : readSaved(path, { key, decoder, log });
   const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: decoder.secrets });
   const isConnected = (): boolean => client.connectedTo !== undefined;
-  const admin = proxyAdmin({ settings, context, dataPlane, isConnected, token, quit });
-  const adminPort = await listenAdmin(admin, 'adminPort', settings).catch(async (error: unknown) => {
+  const parts = { settings, context, dataPlane, isConnected, token, quit };
+  const admin = await openProxyPorts(parts).catch(async (error: unknown) => {
     tls.close();
     await dataPlane.close();
     throw error;
@@ -106,7 +106,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       listeners: shownListeners(dataPlane),
       ...(unserved.length > 0 && { unserved }),
       ...(settings.workers > 1 && { workers: settings.workers }),
-      adminPort,
+      ...admin.ports,
       controlPlane: client.connectedTo,
     };
   }

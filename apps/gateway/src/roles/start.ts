@@ -8,7 +8,11 @@ import { stopOnSignals } from '../shutdown.ts';
 
 const run: Run = async (settings, start) => {
   const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
-  const log = createLoggers({ level: settings.logLevel, destination });
+  const log = createLoggers({
+    level: settings.logLevel,
+    ...(settings.componentLogLevel && { levels: settings.componentLogLevel }),
+    destination,
+  });
   const main = log.get('main');
   let role: RunningRole | undefined;
   const quit = stopOnSignals(async () => {

@@ -1,4 +1,4 @@
-import type { HostState, LoggerName, LogLevel, ProxyRejection, StatName } from '@edge-gateway/core';
+import type { HostState, LoggerName, ProxyRejection, SettableLevel, StatName } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListenAddress } from '@edge-gateway/routing';
 import type { ResourceDifference } from '@edge-gateway/xds/resources';
@@ -75,14 +75,12 @@ export interface StatsReport {
   readonly usage: { readonly residentBytes: number; readonly cpuSeconds: number };
 }
 
-export type Level = LogLevel | 'trace' | 'off';
-
 export type ToWorker =
   | { readonly type: 'setup'; readonly setup: WorkerSetup }
   /** A serialized {@link StateChange}. */
   | { readonly type: 'state'; readonly change: Uint8Array }
   | { readonly type: 'ports'; readonly ports: SharedPorts }
-  | { readonly type: 'levels'; readonly levels: readonly (readonly [LoggerName, Level])[] }
+  | { readonly type: 'levels'; readonly levels: readonly (readonly [LoggerName, SettableLevel])[] }
   | { readonly type: 'ticketSecret'; readonly secret: Uint8Array }
   | { readonly type: 'healthy'; readonly healthy: boolean }
   | { readonly type: 'counted'; readonly batch: CountedBatch }

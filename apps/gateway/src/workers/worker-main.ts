@@ -29,6 +29,7 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
   const sink = createLineSink('/dev/stderr');
   const log = createLoggers({
     level: settings.logLevel,
+    ...(settings.componentLogLevel && { levels: settings.componentLogLevel }),
     destination: { write: (line) => sink.write(line) },
     fields: { worker },
   });

@@ -96,6 +96,44 @@ describe('the command line of edge-gateway', () => {
     expect(await call('proxy', '--xds', 'a:1', '--config', 'x')).to.contain("unknown option '--config'");
   });
 
+  it('accepts levels of single loggers in every role, and rejects unknown loggers and levels', async () => {
+    const levels = [
+      { name: 'grpc', level: 'debug' },
+      { name: 'ext_authz', level: 'warn' },
+    ];
+    const given = ['--component-log-level', 'grpc:debug,ext_authz:warning'];
+    const roles = [
+      ['--config', 'r'],
+      ['control-plane', '--config', 'r'],
+      ['proxy', '--xds', 'a:1'],
+      ['extauth', '--config', 'r'],
+      ['rate-limit', '--config', 'r'],
+    ];
+    for (const role of roles) {
+      expect(await call(...role, ...given)).to.deep.include({ componentLogLevel: levels, logLevel: 'info' });
+    }
+    for (const [text, error] of [
+      ['nobody:debug', "unknown logger name in 'nobody:debug'; loggers: admin, client"],
+      ['grpc', "unknown logger level in 'grpc'; levels: trace, debug"],
+      ['grpc:loud', "unknown logger level in 'grpc:loud'"],
+      ['grpc:debug:info', "unknown logger level in 'grpc:debug:info'"],
+    ] as const) {
+      expect(await call('--config', 'r', '--component-log-level', text)).to.contain(error);
+    }
+  });
+
+  it('opens the ports for scrapers and readers of a proxy only on request', async () => {
+    const all = await call('--config', 'r', '--metrics-port', '8081', '--read-config-port', '8082');
+    expect(all).to.include({ metricsPort: 8081, readConfigPort: 8082, readOnlyAddress: '127.0.0.1' });
+    expect(await call('proxy', '--xds', 'a:1')).not.to.have.any.keys('metricsPort', 'readConfigPort');
+    expect(await call('control-plane', '--config', 'r', '--metrics-port', '1')).to.contain(
+      "unknown option '--metrics-port'",
+    );
+    expect(await call('proxy', '--xds', 'a:1', '--metrics-port', '19000')).to.equal(
+      'Error: --admin-port and --metrics-port are both 19000: choose different ports\n',
+    );
+  });
+
   it('rejects one port for two flags', async () => {
     expect(await call('--config', 'resources', '--stats-port', '8080')).to.equal(
       'Error: --http-port and --stats-port are both 8080: choose different ports\n',

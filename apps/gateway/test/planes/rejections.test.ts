@@ -19,7 +19,7 @@ import { until } from '../gateway-process.ts';
 import { direct } from '../workers/resources.ts';
 
 const PROCESS = { log: silentLoggers, quit: () => {} };
-const BASE = { adminAddress: '127.0.0.1', logLevel: 'error', drainSeconds: 0 } as const;
+const BASE = { adminAddress: '127.0.0.1', readOnlyAddress: '127.0.0.1', logLevel: 'error', drainSeconds: 0 } as const;
 
 describe('what a proxy rejects', () => {
   let dir: string;

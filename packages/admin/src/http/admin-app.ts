@@ -11,7 +11,8 @@ import { guard } from './guard.ts';
 export interface AdminAppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly log: Logger;
-  readonly allowedHosts: readonly string[] | undefined;
+  /** Names that the Host header may have, in addition to `localhost` and IP addresses. */
+  readonly allowedHosts: readonly string[] | 'any' | undefined;
   /** Largest body in bytes. Default: bodies are not read. */
   readonly maxBodyBytes?: number;
   /** Methods of requests that change nothing. Default: GET and HEAD. */

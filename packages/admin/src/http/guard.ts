@@ -6,17 +6,19 @@ import { adminError } from '../error-codes.ts';
 /**
  * The first handler of every admin port. Sets the headers of all responses, and rejects requests that a web page of
  * another site could send: with a foreign name in Host (DNS rebinding needs a name, so addresses pass), or with another
- * Origin. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`.
+ * Origin. Errors: `ERR_ADMIN_HOST_REFUSED`, `ERR_ADMIN_ORIGIN_REFUSED`. With `any`, every name in Host is allowed.
  */
 export function guard(
-  allowedHosts: readonly string[] = [],
+  allowedHosts: readonly string[] | 'any' = [],
 ): (req: IncomingMessage, res: ServerResponse, next: Next) => void {
-  const allowed = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())]);
+  const names = allowedHosts === 'any' ? [] : allowedHosts;
+  const allowed = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);
+  const isRefused = (host: string): boolean => allowedHosts !== 'any' && !isAllowed(hostName(host), allowed);
   return function adminGuard(req, res, next) {
     res.setHeader('cache-control', 'no-cache, max-age=0');
     res.setHeader('x-content-type-options', 'nosniff');
     const { host, origin } = req.headers;
-    if (host !== undefined && !isAllowed(hostName(host), allowed)) next(adminError('ERR_ADMIN_HOST_REFUSED'));
+    if (host !== undefined && isRefused(host)) next(adminError('ERR_ADMIN_HOST_REFUSED'));
     else if (origin !== undefined && !isSameOrigin(origin, host)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
     else if (isFetchedFromElsewhere(req)) next(adminError('ERR_ADMIN_ORIGIN_REFUSED'));
     else next();

@@ -56,8 +56,11 @@ export interface ProxyAdminOptions {
   readonly explain?: Explain;
   /** The required token; see `readAdminToken`. Default: no authentication. */
   readonly token?: AdminToken | undefined;
-  /** Names, beside `localhost` and IP addresses, that the Host header may have. Default none. */
-  readonly allowedHosts?: readonly string[];
+  /**
+   * Names, beside `localhost` and IP addresses, that the Host header may have. Default none. `any` allows every name, for a port that scrapers reach by
+   * its DNS name: it must then listen on no loopback address, which web pages could reach by DNS rebinding.
+   */
+  readonly allowedHosts?: readonly string[] | 'any';
 }
 
 /** The APIs that the explorer shows. */
