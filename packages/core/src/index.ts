@@ -113,6 +113,7 @@ export {
 } from './observe/metrics.ts';
 export {
   formatIssue,
+  formatOrigin,
   formatPath,
   groupByCause,
   issueData,
@@ -167,6 +168,7 @@ export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { readRegularFile, UnusableFile } from './source/read-file.ts';
 export { fileSource } from './source/read-unit.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
+export { writtenObjects } from './source/written-object.ts';
 export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export type { FilesRead, ResourceFiles } from './source/watched-files.ts';

@@ -15,6 +15,7 @@ export {
 } from './client/cluster-client.ts';
 export type { RequestLimit } from './client/token-bucket.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export { kubernetesSource, type KubernetesSource, type KubernetesSourceOptions } from './source/kubernetes-source.ts';
 export {
   objectKey,
   pathOf,

@@ -100,11 +100,6 @@ export function countStates(rows: readonly ResourceRow[]): Readonly<Record<State
   return counts;
 }
 
-/** Returns `file:line:column`. */
-export function placeText({ file, line, column }: Origin): string {
-  return `${file}:${line}:${column}`;
-}
-
 /** Returns a problem as one text: field, message and hint. */
 export function problemText({ path, message, hint }: Problem): string {
   const field = formatPath(path);

@@ -1,4 +1,4 @@
-import type { FieldPath, Problem } from '../resource/problem.ts';
+import { formatOrigin, type FieldPath, type Problem } from '../resource/problem.ts';
 import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
@@ -94,8 +94,4 @@ export function duplicateIssues(claims: readonly Claim[]): Problem[] {
 export function compareOrigins(a: Origin, b: Origin): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;
-}
-
-function formatOrigin({ file, line, column }: Origin): string {
-  return `${file}:${line}:${column}`;
 }

@@ -40,17 +40,23 @@ export function formatPath(path: FieldPath): string {
   return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');
 }
 
-/** Formats a problem as one line: `file:line:column  Kind ns/name  field.path  message  (hint)`. */
+/** Formats a position as `file:line:column`, or without line and column where there is no text. */
+export function formatOrigin({ file, line, column }: Origin): string {
+  return line === 0 ? file : `${file}:${line}:${column}`;
+}
+
+/**
+ * Formats a problem as one line: `file:line:column  Kind ns/name  field.path  message  (hint)`, or `plural.group ns/name: field.path  message`
+ * for an object of a cluster.
+ */
 export function formatIssue(issue: Problem): string {
-  const { file, line, column } = issue.origin;
+  const field = formatPath(issue.path);
+  const hint = issue.hint && `(${issue.hint})`;
+  if (issue.origin.line === 0) {
+    return [`${issue.origin.file}:`, [field, issue.message, hint].filter(Boolean).join('  ')].join(' ');
+  }
   const who = issue.kind && `${issue.kind} ${issue.namespace ? `${issue.namespace}/` : ''}${issue.name ?? '(no name)'}`;
-  const parts = [
-    `${file}:${line}:${column}`,
-    who,
-    formatPath(issue.path),
-    issue.message,
-    issue.hint && `(${issue.hint})`,
-  ];
+  const parts = [formatOrigin(issue.origin), who, field, issue.message, hint];
   return parts.filter(Boolean).join('  ');
 }
 

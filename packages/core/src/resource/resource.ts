@@ -30,7 +30,10 @@ export interface ResourceRef {
   readonly namespace: string;
 }
 
-/** A position in a source. `file` is a path or `memory:<n>`; line and column start at 1. */
+/**
+ * A position in a source. `file` is a path, `memory:<n>`, or an object of a cluster as `<plural>.<group> <namespace>/<name>`. Line and column
+ * start at 1; both are 0 where there is no text, as in a cluster.
+ */
 export interface Origin {
   readonly file: string;
   readonly line: number;

@@ -1,5 +1,6 @@
 import { parseDocuments } from '../parse/parse.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
+import { writtenObjects } from './written-object.ts';
 
 /** A source that the program fills. */
 export interface MemorySource extends Source {
@@ -48,28 +49,6 @@ export function memorySource(initial: Readonly<Record<string, unknown>> = {}): M
 function writtenIn(unit: string, resources: unknown): readonly WrittenResource[] {
   if (typeof resources === 'string') return parseDocuments(resources, unit);
   const list = Array.isArray(resources) ? resources : [resources];
-  return list.flatMap((resource) => writtenFrom(unit, resource));
-}
-
-/** Objects are converted to JSON: values that a file cannot contain are rejected here as well. */
-function writtenFrom(unit: string, resource: unknown): WrittenResource[] {
   const origin = { file: unit, line: 1, column: 1 };
-  let text: string | undefined;
-  let message = 'a value that JSON does not support';
-  try {
-    text = JSON.stringify(resource);
-  } catch (error) {
-    message = error instanceof TypeError ? 'a circular object, or a value that JSON does not support' : message;
-  }
-  if (text === undefined) {
-    const issue = { code: 'NOT_AN_OBJECT', severity: 'error', origin, path: [], message } as const;
-    return [{ unit, origin, value: undefined, issues: [issue], locate: () => origin }];
-  }
-  return parseDocuments(text, `${unit}.json`).map(({ value, issues }) => ({
-    unit,
-    origin,
-    value,
-    issues: issues.map((issue) => ({ ...issue, origin })),
-    locate: () => origin,
-  }));
+  return list.flatMap((resource) => writtenObjects({ unit, origin }, resource));
 }

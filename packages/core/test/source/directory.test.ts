@@ -17,23 +17,27 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { directorySource, type DirectoryOptions } from '../../src/source/directory.ts';
 import type { Source, WrittenResource } from '../../src/source/source.ts';
-import { sourceContract } from './source-contract.ts';
+import { sourceContract, textSourceContract, type SourceFixture } from './source-contract.ts';
 import { until } from './until.ts';
 
 const temporary = (): string => mkdtempSync(join(tmpdir(), 'resources-'));
 const upstream = (name: string): string => `kind: Upstream\nmetadata: {name: ${name}}\n`;
 
-sourceContract('directorySource', async (texts) => {
+async function createFixture(texts: Record<string, string>): Promise<SourceFixture> {
   const directory = temporary();
-  for (const [name, text] of Object.entries(texts)) writeFileSync(join(directory, name), text);
+  const fileOf = (name: string): string => join(directory, `${name}.yaml`);
+  for (const [name, text] of Object.entries(texts)) writeFileSync(fileOf(name), text);
   return {
     source: directorySource(directory),
-    put: (name, text) => writeFileSync(join(directory, name), text),
-    remove: (name) => unlinkSync(join(directory, name)),
-    unit: (name) => join(directory, name),
+    put: (name, text) => writeFileSync(fileOf(name), text),
+    remove: (name) => unlinkSync(fileOf(name)),
+    unit: fileOf,
     dispose: async () => rmSync(directory, { recursive: true, force: true }),
   };
-});
+}
+
+sourceContract('directorySource', createFixture);
+textSourceContract('directorySource', createFixture);
 
 describe('directorySource', () => {
   let directory: string;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { memorySource } from '../../src/source/memory.ts';
 import type { SourceChange } from '../../src/source/source.ts';
-import { sourceContract } from './source-contract.ts';
+import { sourceContract, textSourceContract, type SourceFixture } from './source-contract.ts';
 
-sourceContract('memorySource', async (texts) => {
+async function createFixture(texts: Record<string, string>): Promise<SourceFixture> {
   const source = memorySource(texts);
   return {
     source,
@@ -11,7 +11,10 @@ sourceContract('memorySource', async (texts) => {
     remove: (name) => source.delete(name),
     unit: (name) => `memory:${name}`,
   };
-});
+}
+
+sourceContract('memorySource', createFixture);
+textSourceContract('memorySource', createFixture);
 
 describe('memorySource', () => {
   async function read(resources: unknown): Promise<SourceChange> {

@@ -1,11 +1,19 @@
-import { keyOf, KIND_NAMES, STATES, type ControlPlaneState, type Kind, type Problem } from '@edge-gateway/core';
+import {
+  formatOrigin,
+  keyOf,
+  KIND_NAMES,
+  STATES,
+  type ControlPlaneState,
+  type Kind,
+  type Problem,
+} from '@edge-gateway/core';
 import { listedObject, showObject } from '../../control/kubernetes-object.ts';
 import { adminError } from '../../error-codes.ts';
 import { html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
 import { filterForm, pagedRows, pager, wordsIn } from '../paging.ts';
 import { PATHS, resourceLink } from '../paths.ts';
-import { placeText, problemText, TONES, type ResourceRow } from '../resource-rows.ts';
+import { problemText, TONES, type ResourceRow } from '../resource-rows.ts';
 import { badge, tableOf } from '../table.ts';
 
 const FILTERS = [
@@ -42,7 +50,7 @@ export function resourceTable(rows: readonly ResourceRow[]): Markup {
       row.kind,
       badge(row.state, TONES[row.state]),
       problemCell(row),
-      row.origin ? html`<code>${placeText(row.origin)}</code>` : 'created by the gateway',
+      row.origin ? html`<code>${formatOrigin(row.origin)}</code>` : 'created by the gateway',
     ]),
   });
 }
@@ -82,7 +90,7 @@ export function resourcePage(
 <dl class="facts">
 <dt>State</dt><dd>${badge(row.state, TONES[row.state])}</dd>
 ${!row.isInUse && html`<dt>In use</dt><dd>no, it has never been valid</dd>`}
-<dt>Written in</dt><dd>${row.origin ? html`<code>${placeText(row.origin)}</code>` : 'created by the gateway'}</dd>
+<dt>Written in</dt><dd>${row.origin ? html`<code>${formatOrigin(row.origin)}</code>` : 'created by the gateway'}</dd>
 ${row.reasons.map((reason) => html`<dt>Reason</dt><dd class="lines">${reason}</dd>`)}
 </dl>
 ${routes}
@@ -117,7 +125,7 @@ export function problemsPage(state: ControlPlaneState | undefined, parameters: U
 /** Returns the searchable text of a problem, in lower case. */
 export function searchable(problem: Problem): string {
   const { kind, namespace, name, origin } = problem;
-  return [kind, `${namespace}/${name}`, placeText(origin), problemText(problem)].join(' ').toLowerCase();
+  return [kind, `${namespace}/${name}`, formatOrigin(origin), problemText(problem)].join(' ').toLowerCase();
 }
 
 /** Renders problems as a table. */
@@ -128,7 +136,7 @@ export function problemTable(problems: readonly Problem[], empty = 'There are no
     columns: ['Place', 'Severity', 'Resource', { name: 'Problem', isWide: true }],
     empty,
     rows: problems.map((problem) => [
-      html`<code>${placeText(problem.origin)}</code>`,
+      html`<code>${formatOrigin(problem.origin)}</code>`,
       badge(problem.severity, problem.severity === 'error' ? 'bad' : 'warning'),
       problem.kind && problem.name
         ? [

@@ -1,0 +1,122 @@
+import type { Logger, Source, SourceChange, WrittenResource } from '@edge-gateway/core';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ClusterClient } from '../client/cluster-client.ts';
+import type { ReflectorProblem, ReflectorTiming } from '../watch/reflector.ts';
+import { createGeneration, type Generation } from './generation.ts';
+import { followScopes } from './scopes.ts';
+import type { WrittenObject } from './written-object.ts';
+
+export interface KubernetesSourceOptions {
+  readonly client: ClusterClient;
+  readonly log: Logger;
+  readonly timing?: Partial<ReflectorTiming>;
+}
+
+/** The resources of a cluster. */
+export interface KubernetesSource extends Source {
+  /** Resource types that cannot be followed now, and why. */
+  problems(): ReadonlyMap<string, ReflectorProblem>;
+}
+
+/** Changes within this time are one. */
+const COLLECT_MS = 20;
+/** A change waits so long for the Secrets that it refers to. */
+const MAX_READ_MS = 2_000;
+
+/**
+ * Creates the source of all resources in a cluster. Each object is a unit, named as kubectl names it, e.g.
+ * `upstreams.gw.vendor.io gw-system/a`; a status is no change. Settings choose the namespaces. Secrets and ConfigMaps are read only if a
+ * resource refers to them or selects them.
+ *
+ * @example
+ * const client = await createClusterClient(findClusterAccess({ env: process.env }));
+ * const controlPlane = createControlPlane({ source: kubernetesSource({ client, log: loggers.get('config') }) });
+ */
+export function kubernetesSource({ client, log, timing }: KubernetesSourceOptions): KubernetesSource {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const delivered = new Map<string, string>();
+  let pending = new Map<string, readonly WrittenResource[]>();
+  let deliver: ((change: SourceChange) => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing = Promise.resolve();
+  let active: Generation | undefined;
+  const started = Promise.withResolvers<void>();
+
+  function take(unit: string, object: WrittenObject | undefined): void {
+    if (object ? delivered.get(unit) === object.digest : !delivered.has(unit)) return;
+    if (object) delivered.set(unit, object.digest);
+    else delivered.delete(unit);
+    pending.set(unit, object?.written ?? []);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      flushing = flushing.then(flush);
+    }, COLLECT_MS);
+  }
+
+  /** Delivers changes together with the Secrets that they refer to, so that no valid resource is rejected in between. */
+  async function flush(): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(MAX_READ_MS)]);
+    const late = wait(MAX_READ_MS, undefined, { signal: limit, ref: false }).catch(() => undefined);
+    await Promise.race([active?.readReferenced(), late]);
+    if (pending.size === 0 || signal.aborted) return;
+    const change = pending;
+    pending = new Map();
+    deliver?.(change);
+  }
+
+  /** Replaces the objects of the previous scope. */
+  async function activate(next: Generation): Promise<void> {
+    const before = active;
+    active = next;
+    await before?.close();
+    const isFirst = before === undefined;
+    for (const unit of delivered.keys()) if (!next.objects.has(unit)) take(unit, undefined);
+    for (const [unit, object] of next.objects) take(unit, object);
+    next.release(take);
+    if (!isFirst) return;
+    clearTimeout(timer);
+    timer = undefined;
+    const change = pending;
+    pending = new Map();
+    deliver?.(change);
+    started.resolve();
+  }
+
+  const scopes = followScopes({ client, log, timing });
+
+  /** Follows the newest scope; one that takes long to start gives way to a newer one. */
+  async function run(): Promise<void> {
+    await scopes.start();
+    for (let scope = scopes.current(); !signal.aborted;) {
+      const changed = scopes.changed();
+      const next = createGeneration({ client, scope, log, timing });
+      const isReady = await Promise.race([next.start().then(() => true), changed.then(() => false)]);
+      if (!isReady || signal.aborted) await next.close();
+      else {
+        await activate(next);
+        await changed;
+      }
+      scope = scopes.current();
+    }
+  }
+
+  let running: Promise<void> | undefined;
+  return {
+    name: 'kubernetes',
+    problems: () => active?.problems() ?? new Map(),
+    async start(onChange) {
+      deliver = onChange;
+      running = run();
+      await Promise.race([started.promise, running]);
+    },
+    async close() {
+      deliver = undefined;
+      closing.abort();
+      clearTimeout(timer);
+      await scopes.close();
+      await running;
+      await active?.close();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
+import type { ClusterClient } from '../client/cluster-client.ts';
+import type { ClusterObject } from '../watch/cluster-object.ts';
+import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
+import { typeOfKind } from './cluster-kinds.ts';
+import { scopeKey, type Scope } from './generation.ts';
+import { matchesLabels, namespaceChoice, type NamespaceChoice } from './namespaces.ts';
+
+const SETTINGS_NAME = 'default';
+
+interface ScopesOptions {
+  readonly client: ClusterClient;
+  readonly log: Logger;
+  readonly timing: Partial<ReflectorTiming> | undefined;
+}
+
+/** The scope that Settings choose. */
+export interface Scopes {
+  start(): Promise<void>;
+  current(): Scope;
+  /** Resolves with the next change, or with `close`. */
+  changed(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Follows which namespaces the Settings choose, by name or by label. */
+export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
+  const labels = new Map<string, Readonly<Record<string, string>>>();
+  let choice: NamespaceChoice = { all: true };
+  let key = '';
+  let next = Promise.withResolvers<void>();
+  let namespaces: Reflector | undefined;
+  let isStarted = false;
+  let isClosed = false;
+
+  function current(): Scope {
+    if ('names' in choice) return { watched: choice.names };
+    if (!('selectors' in choice)) return { watched: undefined };
+    const { selectors } = choice;
+    const found = [...labels].filter(([, each]) => selectors.some((selector) => matchesLabels(selector, each)));
+    return { watched: undefined, used: new Set([DEFAULT_NAMESPACE, ...found.map(([name]) => name)]) };
+  }
+
+  function update(): void {
+    const now = scopeKey(current());
+    if (now === key || !isStarted) return;
+    key = now;
+    next.resolve();
+    next = Promise.withResolvers();
+  }
+
+  const settings = createReflector<ClusterObject>({
+    client,
+    type: typeOfKind('Settings'),
+    namespace: DEFAULT_NAMESPACE,
+    fieldSelector: `metadata.name=${SETTINGS_NAME}`,
+    log,
+    timing,
+    select: (object) => object,
+    onChange({ changed, deleted }) {
+      const [found] = changed.values();
+      if (!found && deleted.length === 0) return;
+      choice = namespaceChoice(found);
+      if (isStarted) void followLabels().then(update);
+    },
+  });
+
+  async function followLabels(): Promise<void> {
+    if (!('selectors' in choice) || namespaces || isClosed) return;
+    namespaces = createReflector<Readonly<Record<string, string>>>({
+      client,
+      type: { group: '', version: 'v1', plural: 'namespaces' },
+      metadataOnly: true,
+      log,
+      timing,
+      select: ({ metadata }) => metadata.labels ?? {},
+      onChange({ changed, deleted }) {
+        for (const [name, each] of changed) labels.set(name, each);
+        for (const name of deleted) labels.delete(name);
+        update();
+      },
+    });
+    await namespaces.start();
+  }
+
+  return {
+    async start() {
+      await settings.start();
+      await followLabels();
+      isStarted = true;
+      key = scopeKey(current());
+    },
+    current,
+    changed: () => next.promise,
+    async close() {
+      isClosed = true;
+      next.resolve();
+      await Promise.all([settings.close(), namespaces?.close()]);
+    },
+  };
+}

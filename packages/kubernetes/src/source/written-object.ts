@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { KINDS, writtenObjects, type Kind, type WrittenResource } from '@edge-gateway/core';
+import { objectKey, typeName, type ClusterObject } from '../watch/cluster-object.ts';
+import { typeOfKind } from './cluster-kinds.ts';
+
+/** The part of an object that the user wrote. */
+export interface WrittenObject {
+  /** `<plural>.<group> <namespace>/<name>`, as kubectl names it. */
+  readonly unit: string;
+  /** Changes with what the user wrote, not with the status. */
+  readonly digest: string;
+  readonly written: readonly WrittenResource[];
+}
+
+/** Managed by the API server or a controller, not part of the resource. */
+const OMITTED_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
+/** Contains the whole object, of a Secret too. */
+const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Returns the unit of an object of a kind. */
+export function unitOf(kind: Kind, key: string): string {
+  return `${typeName(typeOfKind(kind))} ${key}`;
+}
+
+/** Returns what the user wrote of an object. */
+export function writtenObject(kind: Kind, object: ClusterObject): WrittenObject {
+  const { name, namespace, labels, annotations = {} } = object.metadata;
+  const { [APPLIED]: _, ...kept } = annotations;
+  const unit = unitOf(kind, objectKey(object.metadata));
+  const resource = {
+    apiVersion: KINDS.get(kind)!.apiVersions[0]!,
+    kind,
+    metadata: { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined },
+    ...Object.fromEntries(Object.entries(object).filter(([field]) => !OMITTED_FIELDS.has(field))),
+  };
+  const digest = createHash('sha1').update(JSON.stringify(resource)).digest('base64');
+  return { unit, digest, written: writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource) };
+}
