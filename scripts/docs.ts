@@ -1,7 +1,9 @@
-// Writes docs/reference and the man pages from schemas, error tables and commands; with --check only lists what is out of date.
+// Writes docs/reference, the man pages and the CRDs from schemas, error tables and commands; with --check only lists what is out of date.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { stringify } from 'yaml';
 import { resourceSchema } from '../packages/core/src/schema/json-schema.ts';
+import { customResourceDefinitions } from '../packages/kubernetes/src/crd/definitions.ts';
 import { commandsPage, manPages } from './docs/command-pages.ts';
 import { errorsPage } from './docs/errors-page.ts';
 import { kinds } from './docs/model.ts';
@@ -11,7 +13,7 @@ import { page, table } from './docs/table.ts';
 
 const root = dirname(import.meta.dirname);
 /** The folders of generated files. */
-const FOLDERS = ['docs/reference', 'packages/cli/man'];
+const FOLDERS = ['docs/reference', 'packages/cli/man', 'deploy/crds'];
 
 /** Every generated file, by its path. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
@@ -29,7 +31,13 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...Array.from(files, ([path, content]) => [`docs/reference/${path}`, content] as const),
     ...Array.from(manPages(), ([path, content]) => [`packages/cli/man/${path}`, content] as const),
+    ...customResourceDefinitions().map((each) => [`deploy/crds/${each.metadata.name}.yaml`, yaml(each)] as const),
   ]);
+}
+
+/** Deep schemas would be mostly white space with more indentation. */
+function yaml(content: object): string {
+  return stringify(content, { indent: 1, lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** The schema of any resource: that of its kind. */
@@ -64,7 +72,7 @@ async function write(): Promise<void> {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), content);
   }
-  console.log(`docs: wrote ${files.size} files to ${FOLDERS.join(' and ')}`);
+  console.log(`docs: wrote ${files.size} files to ${FOLDERS.join(', ')}`);
 }
 
 function existing(): string[] {

@@ -172,6 +172,8 @@ export { writtenObjects } from './source/written-object.ts';
 export { severalSources } from './source/several.ts';
 export type { Source, SourceChange, WrittenResource } from './source/source.ts';
 export type { FilesRead, ResourceFiles } from './source/watched-files.ts';
+export type { SchemaNode } from './schema/field.ts';
+export { describeField } from './schema/json-schema.ts';
 export { KINDS, findKind, type KindInfo } from './schema/kinds.ts';
 export {
   DEFAULT_SNAPSHOT_SETTINGS,

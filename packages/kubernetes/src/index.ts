@@ -14,6 +14,7 @@ export {
   type ResponseStream,
 } from './client/cluster-client.ts';
 export type { RequestLimit } from './client/token-bucket.ts';
+export { customResourceDefinitions, type Definition } from './crd/definitions.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export { kubernetesSource, type KubernetesSource, type KubernetesSourceOptions } from './source/kubernetes-source.ts';
 export {

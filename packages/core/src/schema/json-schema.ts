@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Support } from './field.ts';
+import type { SchemaNode, Support } from './field.ts';
 import type { KindInfo } from './kinds.ts';
 
 /** A JSON Schema, draft 7. */
@@ -12,6 +12,16 @@ const SUPPORT_NOTES: Readonly<Record<Support, string>> = {
   leftOut: ' Not supported.',
   refused: ' Rejected: not supported yet.',
 };
+
+/**
+ * Returns the description of a field, with a note if it is not supported; `undefined` without a description.
+ *
+ * @example
+ * describeField({ description: 'Deprecated.', 'x-support': 'leftOut' }); // 'Deprecated. Not supported.'
+ */
+export function describeField({ description, 'x-support': support = 'yes' }: SchemaNode): string | undefined {
+  return description === undefined ? undefined : `${description}${SUPPORT_NOTES[support]}`;
+}
 
 /** Returns the JSON Schema of a whole resource of a kind as written; named blocks appear once, under `$defs`. */
 export function resourceSchema(info: KindInfo): JsonSchema {
@@ -82,12 +92,9 @@ class Writer {
     return { type: 'object', properties, ...(required && { required }), additionalProperties: false };
   }
 
-  #describe({ description, default: fallback, ...rest }: JsonSchema): JsonSchema {
-    const support = rest['x-support'];
-    const note = SUPPORT_NOTES[support as Support] ?? '';
-    return {
-      ...(description !== undefined && { description: `${description as string}${note}` }),
-      ...(fallback !== undefined && { default: fallback }),
-    };
+  #describe(from: JsonSchema): JsonSchema {
+    const description = describeField(from);
+    const { default: fallback } = from;
+    return { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
   }
 }
