@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema, type TUnsafe } from 'typebox';
+import type { Static, TSchema, TUnsafe } from 'typebox';
 
 export type { Static } from 'typebox';
 
@@ -93,7 +93,12 @@ type Fields = Readonly<Record<string, TSchema>>;
 type Block<P extends Fields> = { readonly [K in keyof P]?: Static<P[K]> };
 
 function field<T>(schema: object, description: string | undefined, options: object = {}): TUnsafe<T> {
-  return Type.Unsafe<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
+  return typed<T>({ ...schema, ...options, ...(description !== undefined && { description }) });
+}
+
+/** Gives a JSON Schema its type. It needs nothing of TypeBox at run time, whose modules would take longer to load than all schemas. */
+function typed<T>(schema: object): TUnsafe<T> {
+  return schema as TUnsafe<T>;
 }
 
 /** Creates the function that describes a field of one schema. */
@@ -112,7 +117,7 @@ export function block<const P extends Fields>(...parts: Parts<P>): TUnsafe<Block
   const oneOf = rules['x-oneof']?.map((rule) =>
     rule.members.length > 0 ? rule : { members: Object.keys(properties) },
   );
-  return Type.Unsafe<Block<P>>({
+  return typed<Block<P>>({
     type: 'object',
     properties,
     ...rules,
@@ -141,7 +146,7 @@ export function named<T>(title: string, fields: TUnsafe<unknown>): TUnsafe<T> {
 }
 
 /** Refers to the enclosing named block, so that a block can contain itself. */
-export const self = (title: string): TUnsafe<unknown> => Type.Unsafe<unknown>({ 'x-ref': title });
+export const self = (title: string): TUnsafe<unknown> => typed<unknown>({ 'x-ref': title });
 
 /** A field with another schema, described for this place. */
 export const of = <T>(schema: TUnsafe<T>, description: string, options?: FieldOptions): TUnsafe<T> =>
