@@ -23,6 +23,8 @@ export interface ProcessLimits {
   readonly openFiles?: number | undefined;
   /** Most MiB of the old generation of its heap. */
   readonly heapMb?: number | undefined;
+  /** Further flags of Node.js. */
+  readonly nodeFlags?: readonly string[] | undefined;
 }
 
 /** The program as a process of its own, with a directory of resources that a test writes to. */
@@ -66,7 +68,8 @@ export class GatewayProcess {
   async startRole(role: string, ...flags: string[]): Promise<this> {
     const config = role === 'proxy' ? [] : ['--config', this.dir];
     const args = ['--conditions=source', MAIN, role, ...config, ...flags];
-    const { openFiles, heapMb } = this.#limits;
+    const { openFiles, heapMb, nodeFlags = [] } = this.#limits;
+    args.unshift(...nodeFlags);
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
     const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];
     const [program, given] = openFiles === undefined ? [process.execPath, args] : ['sh', limited];

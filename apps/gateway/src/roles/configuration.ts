@@ -9,10 +9,10 @@ import {
   type Metrics,
   type ResourceCheck,
 } from '@edge-gateway/core';
-import { descriptorFiles, graphqlApiCheck } from '@edge-gateway/graphql';
 import { accessChecks } from '@edge-gateway/rbac';
 import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
 import type { TranslatingSettings } from '../settings.ts';
+import { lazyDescriptorFiles, lazyGraphQLCheck } from './graphql-parts.ts';
 
 interface ConfigurationParts {
   readonly settings: TranslatingSettings;
@@ -40,8 +40,8 @@ export function createConfiguration(parts: ConfigurationParts): Configuration {
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName },
     log,
     metrics,
-    checks: [graphqlApiCheck, ...transcoderChecks, ...accessChecks, ...checks],
-    files: [descriptorFiles(settings.config), transcoderFiles(settings.config)],
+    checks: [lazyGraphQLCheck, ...transcoderChecks, ...accessChecks, ...checks],
+    files: [lazyDescriptorFiles(settings.config), transcoderFiles(settings.config)],
   });
   return { controlPlane, found };
 }

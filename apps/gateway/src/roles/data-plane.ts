@@ -14,7 +14,7 @@ import {
   type SnapshotUpstream,
   type UnservedListener,
 } from '@edge-gateway/core';
-import { createExplorer, graphqlAction, redisResults, routedPaths, type Explorer } from '@edge-gateway/graphql';
+import type { Explorer, RedisResults } from '@edge-gateway/graphql';
 import {
   createListeners,
   createRecordings,
@@ -29,6 +29,7 @@ import type { Store } from '@edge-gateway/rate-limit';
 import { TYPE, type Applied, type ProxyState } from '@edge-gateway/xds/resources';
 import { createConcerns } from '../concerns.ts';
 import type { ServingSettings } from '../settings.ts';
+import { graphqlPackage, lazyExplorer, lazyGraphQLAction } from './graphql-parts.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 
@@ -105,8 +106,9 @@ export function createDataPlane(
   const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
-  const cache = graphqlCache === undefined ? undefined : redisResults(graphqlCache, context.log.get('graphql'));
-  const graphql = graphqlAction({ findUpstream, ...(cache && { cache }) });
+  let cache: RedisResults | undefined;
+  if (graphqlCache !== undefined) cache = graphqlPackage().redisResults(graphqlCache, context.log.get('graphql'));
+  const graphql = lazyGraphQLAction(() => ({ findUpstream, ...(cache && { cache }) }));
   const rateLimits = rateLimitStore(settings, context);
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
@@ -122,12 +124,15 @@ export function createDataPlane(
   });
   const listeners = createListeners({ router, context, limits: { http1Parser }, ...parts.listeners });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
-  const graphqlExplorer = createExplorer(
+  const graphqlExplorer = lazyExplorer(
     () => apisOf(snapshot),
     { ...context, state: context.state.bind(context), callUpstream: router.call },
     {
       findUpstream,
-      serverPath: (ref) => routedPaths({ snapshots: new Map([[proxy, snapshot]]) }).get(clusterName(ref)),
+      serverPath: (ref) =>
+        graphqlPackage()
+          .routedPaths({ snapshots: new Map([[proxy, snapshot]]) })
+          .get(clusterName(ref)),
     },
   );
   let lastUpdated = new Date(context.now());

@@ -7,8 +7,9 @@ import {
   type Snapshot,
   type SnapshotUpstream,
 } from '@edge-gateway/core';
-import { createExplorer, routedPaths, type Explorer } from '@edge-gateway/graphql';
+import type { Explorer } from '@edge-gateway/graphql';
 import { createUpstreamCaller, createUpstreams } from '@edge-gateway/routing';
+import { graphqlPackage, lazyExplorer } from '../roles/graphql-parts.ts';
 
 /** Calls of this process to upstreams: for discovery, and for the GraphQL explorer of the admin port. */
 export interface ParentUpstreams {
@@ -48,12 +49,15 @@ export function createParentUpstreams(given: Context, proxy: string): ParentUpst
     find: (...args: Parameters<NonNullable<CallUpstream['find']>>) => use().call.find?.(...args),
     connect: async (...args: Parameters<NonNullable<CallUpstream['connect']>>) => use().call.connect!(...args),
   });
-  const graphqlExplorer = createExplorer(
+  const graphqlExplorer = lazyExplorer(
     () => snapshot.listeners.flatMap(({ virtualHosts }) => virtualHosts.flatMap(({ graphqlApis }) => graphqlApis)),
     { ...context, state: context.state.bind(context), callUpstream },
     {
       findUpstream: (ref) => snapshot.upstreams.find(({ name }) => name === clusterName(ref)),
-      serverPath: (ref) => routedPaths({ snapshots: new Map([[proxy, snapshot]]) }).get(clusterName(ref)),
+      serverPath: (ref) =>
+        graphqlPackage()
+          .routedPaths({ snapshots: new Map([[proxy, snapshot]]) })
+          .get(clusterName(ref)),
     },
   );
   return {

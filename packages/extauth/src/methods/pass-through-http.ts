@@ -1,4 +1,5 @@
-import { Agent, request as send } from 'undici';
+import { createRequire } from 'node:module';
+import type { Agent } from 'undici';
 import {
   DEFAULTS,
   parseDuration,
@@ -17,6 +18,10 @@ import { MAX_ANSWER_BYTES } from '../server/ask.ts';
 import { delayMs } from '../settings.ts';
 import { clientError, isServerFailure, SAFE_HEADER_BYTES } from '../chain/failure.ts';
 import { serverTls } from '../server/tls.ts';
+
+const require = createRequire(import.meta.url);
+/** Loads the client with the first AuthConfig that calls a server: it has a hundred modules. */
+const loadClient = () => require('undici') as typeof import('undici');
 
 const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.passThroughTimeout);
 const DEFAULT_CONNECTIONS = 100;
@@ -65,7 +70,7 @@ export function createPassThroughHttpMethod({ moreRoots }: PassThroughHttpParts 
 
       async function ask(request: AuthRequest, question: ReturnType<typeof questionOf>): Promise<Answer> {
         const limits = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])];
-        const response = await send(url, {
+        const response = await loadClient().request(url, {
           method: 'POST',
           dispatcher,
           headers: question.headers,
@@ -120,6 +125,7 @@ function urlOf({ url = '' }: HttpSpec, id: string): string {
 
 function agentOf({ connectionPool }: HttpSpec, tls: object): Agent {
   const idleMs = delayMs(connectionPool?.idleTimeout) ?? 0;
+  const { Agent } = loadClient();
   return new Agent({
     connections: connectionPool?.maxConns || DEFAULT_CONNECTIONS,
     connect: tls,

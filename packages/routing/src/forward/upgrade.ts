@@ -1,8 +1,8 @@
 import { Agent, STATUS_CODES, type ClientRequest, type IncomingMessage } from 'node:http';
 import { constants, type ClientHttp2Stream } from 'node:http2';
+import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createProxyMiddleware } from 'http-proxy-middleware';
 import { linger } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { authorityOf, hostOf } from '../http1/authority.ts';
@@ -42,6 +42,9 @@ const CANCEL = constants.NGHTTP2_CANCEL;
 /** Headers of an HTTP/1.1 handshake that are not copied from the upstream. */
 const OWN_OF_HANDSHAKE = /^(?:connection|upgrade|content-length|sec-websocket-accept)$/i;
 const ignore = (): void => {};
+const require = createRequire(import.meta.url);
+/** Loads the proxy with the first upgrade: most gateways forward none. */
+const loadProxy = () => require('http-proxy-middleware') as typeof import('http-proxy-middleware');
 /** http-proxy-middleware reads the server of a request and does nothing without one. */
 const SERVER = {};
 
@@ -279,7 +282,7 @@ class Upgrade implements Limited {
         httpVersionMajor: 1,
         socket: { server: SERVER },
       };
-      const proxy = createProxyMiddleware({
+      const proxy = loadProxy().createProxyMiddleware({
         // The agent uses TLS if the upstream does, so the target is always plain.
         target: `http://${authorityOf(host)}`,
         agent: this.#createAgent(this.#cluster.pool(host)),
