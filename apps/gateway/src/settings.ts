@@ -47,8 +47,8 @@ export interface ServingSettings extends RoleSettings {
   readonly rateLimitRedisCerts?: string;
 }
 
-/** The settings of a process that translates the resources of proxies. */
-export interface TranslatingSettings extends ConfiguredSettings {
+/** The ports of a process that translates the resources of proxies. */
+export interface ListeningSettings {
   /** Of the default gateways, when no Gateway resource exists. */
   readonly httpPort: number;
   readonly httpsPort: number;
@@ -56,4 +56,4 @@ export interface TranslatingSettings extends ConfiguredSettings {
 }
 
 /** The settings of control plane and data plane in one process. */
-export interface GatewaySettings extends ServingSettings, TranslatingSettings {}
+export interface GatewaySettings extends ServingSettings, ConfiguredSettings, ListeningSettings {}

@@ -66,7 +66,7 @@ export class GatewayProcess {
 
   /** Starts a role in the same way, with only these flags. */
   async startRole(role: string, ...flags: string[]): Promise<this> {
-    const config = role === 'proxy' ? [] : ['--config', this.dir];
+    const config = role === 'proxy' || flags.includes('--kubernetes') ? [] : ['--config', this.dir];
     const args = ['--conditions=source', MAIN, role, ...config, ...flags];
     const { openFiles, heapMb, nodeFlags = [] } = this.#limits;
     args.unshift(...nodeFlags);

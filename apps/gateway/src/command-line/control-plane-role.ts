@@ -1,6 +1,6 @@
-import { PORT_FLAGS, type TranslatingSettings } from '../settings.ts';
+import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import * as flags from './flags.ts';
-import type { Role } from './role.ts';
+import type { Role, SourceSettings } from './role.ts';
 
 /** The xDS port. */
 export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configuration for proxies (xDS)' } as const;
@@ -9,7 +9,7 @@ export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configurati
 const { httpPort, httpsPort, statsPort, devAdminPort } = PORT_FLAGS;
 const PORTS = { xdsPort: XDS_PORT, statsPort, devAdminPort, httpPort, httpsPort };
 
-export interface ControlPlaneSettings extends TranslatingSettings {
+export interface ControlPlaneSettings extends SourceSettings, ListeningSettings {
   readonly xdsPort: number;
   /** Address of the port for proxies. Default 127.0.0.1. */
   readonly xdsAddress: string;
@@ -20,13 +20,14 @@ export interface ControlPlaneSettings extends TranslatingSettings {
   readonly xdsTlsClientCa?: string;
 }
 
-/** The control plane: translates the resources of a directory for proxies, which connect to it. */
+/** The control plane: translates the resources of a directory or a cluster for proxies, which connect to it. */
 export const controlPlaneRole: Role<ControlPlaneSettings> = {
   name: 'control-plane',
-  description: 'Sends the configuration from a directory of resources to proxies (xDS).',
+  description: 'Sends the configuration from a directory or a Kubernetes cluster to proxies (xDS).',
   ports: PORTS,
-  options: (notYet) => [
-    flags.configOption(),
+  check: flags.sourceProblem,
+  options: () => [
+    ...flags.sourceOptions(),
     ...Object.values(PORTS).map(flags.portOption),
     flags.option('--xds-address <address>', 'address of the port for proxies').default('127.0.0.1'),
     flags.option(
@@ -38,7 +39,6 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     ...flags.adminOptions(),
     ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
-    ...flags.notYetOptions(['--kubernetes', '--kubeconfig', '--context'], notYet),
   ],
   async start(settings, process) {
     const { startControlPlane } = await import('../roles/control-plane.ts');

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, LOGGER_NAMES, parseLoggerLevel, readRedisAddress, type LoggerLevel } from '@edge-gateway/core';
 import { READ_ONLY_PORT_FLAGS } from '../settings.ts';
-import type { PortFlag } from './role.ts';
+import { isInCluster } from '@edge-gateway/kubernetes/access';
+import type { PortFlag, SourceSettings } from './role.ts';
 
 /** Returns a port from its text; 0 is any free one. */
 export function port(text: string): number {
@@ -56,6 +57,23 @@ export function option(flags: string, description: string, variable?: string): O
 }
 
 export const configOption = (): Option => option('--config <dir>', 'directory of the resources');
+
+/** Returns the flags of a role that reads resources from a directory or a cluster. */
+export const sourceOptions = (): readonly Option[] => [
+  configOption(),
+  option('--kubernetes', 'read the resources of a Kubernetes cluster; the default in a pod with a service account'),
+  option('--kubeconfig <file>', 'file with the access to the cluster', 'GATEWAY_KUBECONFIG'),
+  option('--context <name>', 'context of the kubeconfig', 'GATEWAY_KUBE_CONTEXT'),
+];
+
+/** Returns why the flags of {@link sourceOptions} do not fit together. */
+export function sourceProblem({ config, kubernetes, kubeconfig, context }: SourceSettings): string | undefined {
+  if (config !== undefined && kubernetes) return '--config and --kubernetes exclude each other';
+  const cluster = Object.entries({ kubeconfig, context }).find(([, value]) => value !== undefined);
+  if (config !== undefined && cluster) return `--${cluster[0]} requires --kubernetes, not --config`;
+  if (config !== undefined || kubernetes || cluster || isInCluster(process.env)) return undefined;
+  return "required option '--config <dir>' or '--kubernetes' not specified";
+}
 
 export const portOption = ({ flag, fallback, what }: PortFlag): Option => {
   const created = option(`${flag} <port>`, what).argParser(port);

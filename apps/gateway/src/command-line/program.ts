@@ -12,7 +12,7 @@ const ROLES_NOT_YET: ReadonlySet<string> = new Set(['discovery']);
 /** The roles besides `all`, which is the default. */
 const SERVICES: readonly AnyRole[] = [controlPlaneRole, proxyRole, extAuthRole, rateLimitRole];
 
-type AnyRole = Pick<Role<never>, 'name' | 'description' | 'required' | 'ports' | 'options' | 'start'>;
+type AnyRole = Pick<Role<never>, 'name' | 'description' | 'required' | 'check' | 'ports' | 'options' | 'start'>;
 
 const CONFIG = { setting: 'config', flag: '--config <dir>' };
 
@@ -47,12 +47,15 @@ export function createProgram(run: Run): Command {
 
 function addRole(command: Command, role: AnyRole, run: Run): void {
   const { description, ports, options, start, required = CONFIG } = role;
+  const check = role.check as Role['check'] | undefined;
   command.description(description).action(async () => {
     const settings = command.opts<RoleSettings>();
     if (!start) notYet(command, `the role ${command.name()}`);
     // Checked here, after commander has rejected unknown flags, which a mandatory option would precede.
-    if (settings[required.setting as keyof RoleSettings] === undefined)
+    if (!check && settings[required.setting as keyof RoleSettings] === undefined)
       command.error(`error: required option '${required.flag}' not specified`);
+    const misfit = check?.(settings);
+    if (misfit) command.error(`error: ${misfit}`);
     const clash = portClash(settings, ports);
     if (clash) command.error(`error: ${clash}`);
     await run(settings, start as NonNullable<Role['start']>);

@@ -22,11 +22,26 @@ export interface RoleSettings {
   readonly drainSeconds: number;
 }
 
-/** The settings of a role that reads resources. */
-export interface ConfiguredSettings extends RoleSettings {
+/** The settings of a role with control-plane diagnostics. */
+export interface DiagnosedSettings extends RoleSettings {
+  readonly statsPort: number;
+}
+
+/** The settings of a role that reads resources from a directory. */
+export interface ConfiguredSettings extends DiagnosedSettings {
   /** Directory of the resources. */
   readonly config: string;
-  readonly statsPort: number;
+}
+
+/** The settings of a role that reads resources from a directory or a cluster: one of both is set. */
+export interface SourceSettings extends DiagnosedSettings {
+  readonly config?: string;
+  /** True for the resources of a Kubernetes cluster. */
+  readonly kubernetes?: boolean;
+  /** Default: the service account of the pod, `KUBECONFIG`, or `~/.kube/config`. */
+  readonly kubeconfig?: string;
+  /** Default: the current context of the kubeconfig. */
+  readonly context?: string;
 }
 
 /** What a role gets from its process. */
@@ -54,6 +69,8 @@ export interface Role<Settings extends RoleSettings = RoleSettings> {
   readonly description: string;
   /** The required flag, as in the help. Default: the flag of the resource directory. */
   readonly required?: { readonly setting: string; readonly flag: string };
+  /** Returns why settings do not fit together. It replaces the check of the required flag. */
+  readonly check?: (settings: Settings) => string | undefined;
   /** The flags that set ports, by the name of the setting. */
   readonly ports: Readonly<Record<string, PortFlag>>;
   /** Creates all of its flags in the order of the help. `notYet` ends the program for one that is reserved for a later version. */

@@ -8,7 +8,8 @@ import {
 } from '@edge-gateway/admin';
 import { explainInProcess, type ServedConfiguration } from '@edge-gateway/cli/explain';
 import type { Context, ControlPlane, ProxyStatus } from '@edge-gateway/core';
-import { BUILD, type GatewaySettings, type TranslatingSettings } from '../settings.ts';
+import type { DiagnosedSettings } from '../command-line/role.ts';
+import { BUILD, type GatewaySettings, type ListeningSettings } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import type { DataPlane } from './data-plane.ts';
@@ -61,7 +62,7 @@ export async function openAdminPorts(parts: AdminParts): Promise<AdminPorts> {
 }
 
 interface ControlParts extends Pick<ControlAdminOptions, 'refresh' | 'hostStates'> {
-  readonly settings: TranslatingSettings;
+  readonly settings: DiagnosedSettings & ListeningSettings;
   readonly context: Context;
   readonly controlPlane: ControlPlane;
   /** Besides the control plane. */

@@ -1,6 +1,7 @@
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
   createMetrics,
+  directorySource,
   keyOf,
   type ControlPlane,
   type Loggers,
@@ -45,7 +46,15 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   const metrics = createMetrics();
   const checks = settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : [];
   const { proxyName } = settings;
-  const { controlPlane, found } = createConfiguration({ settings, proxyName, log, metrics, checks });
+  const { controlPlane, found } = createConfiguration({
+    settings,
+    source: directorySource(settings.config, { log: log.get('config') }),
+    directory: settings.config,
+    proxyName,
+    log,
+    metrics,
+    checks,
+  });
   const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: controlPlane.secrets });
   let discovery: { close(): void } | undefined;
   let rejections: readonly ProxyRejection[] = [];

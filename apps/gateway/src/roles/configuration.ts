@@ -1,6 +1,5 @@
 import {
   createControlPlane,
-  directorySource,
   memorySource,
   severalSources,
   type ControlPlane,
@@ -8,14 +7,18 @@ import {
   type MemorySource,
   type Metrics,
   type ResourceCheck,
+  type Source,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
 import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
-import type { TranslatingSettings } from '../settings.ts';
+import type { ListeningSettings } from '../settings.ts';
 import { lazyDescriptorFiles, lazyGraphQLCheck } from './graphql-parts.ts';
 
 interface ConfigurationParts {
-  readonly settings: TranslatingSettings;
+  readonly settings: Pick<ListeningSettings, 'httpPort' | 'httpsPort'>;
+  readonly source: Source;
+  /** Directory of the files that resources name. */
+  readonly directory: string;
   /** Of the default gateways. */
   readonly proxyName: string;
   readonly log: Loggers;
@@ -24,24 +27,24 @@ interface ConfigurationParts {
   readonly checks?: readonly ResourceCheck[];
 }
 
-/** What translates the resources of a directory for proxies. */
+/** What translates resources for proxies. */
 export interface Configuration {
   readonly controlPlane: ControlPlane;
   /** Receives discovered resources. */
   readonly found: MemorySource;
 }
 
-/** Creates the control plane on the directory of the settings. */
+/** Creates the control plane on a source. */
 export function createConfiguration(parts: ConfigurationParts): Configuration {
-  const { settings, proxyName, log, metrics, checks = [] } = parts;
+  const { settings, source, directory, proxyName, log, metrics, checks = [] } = parts;
   const found = memorySource();
   const controlPlane = createControlPlane({
-    source: severalSources([directorySource(settings.config, { log: log.get('config') }), found]),
+    source: severalSources([source, found]),
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName },
     log,
     metrics,
     checks: [lazyGraphQLCheck, ...transcoderChecks, ...accessChecks, ...checks],
-    files: [lazyDescriptorFiles(settings.config), transcoderFiles(settings.config)],
+    files: [lazyDescriptorFiles(directory), transcoderFiles(directory)],
   });
   return { controlPlane, found };
 }

@@ -1,4 +1,4 @@
-import { createContext, createMetrics, type ControlPlane, type Logger } from '@edge-gateway/core';
+import { createContext, createMetrics, directorySource, type ControlPlane, type Logger } from '@edge-gateway/core';
 import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
@@ -6,6 +6,7 @@ import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { createParentUpstreams } from '../workers/parent-upstreams.ts';
 import { openControlPorts } from './admin-ports.ts';
 import { adminTokenOf } from './admin-token.ts';
+import { openCluster } from './cluster.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { exposedXds } from './exposed-xds.ts';
@@ -21,12 +22,21 @@ const MAX_NAMED = 50;
 const DEFAULT_PROXY = 'gateway-proxy';
 
 /**
- * Runs the control plane. Resolves when proxies can connect. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with `ERR_GATEWAY_TLS` for an
+ * Runs the control plane on a directory or a cluster. Resolves when proxies can connect. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with `ERR_GATEWAY_TLS` for an
  * unusable certificate.
  */
 export async function startControlPlane(settings: ControlPlaneSettings, { log }: RoleProcess): Promise<RunningRole> {
   const metrics = createMetrics();
-  const { controlPlane, found } = createConfiguration({ settings, proxyName: DEFAULT_PROXY, log, metrics });
+  const { config } = settings;
+  const cluster = config === undefined ? await openCluster(settings, log) : undefined;
+  const { controlPlane, found } = createConfiguration({
+    settings,
+    source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
+    directory: config ?? process.cwd(),
+    proxyName: DEFAULT_PROXY,
+    log,
+    metrics,
+  });
   const context = createContext({ log, metrics, secrets: controlPlane.secrets });
   const upstreams = createParentUpstreams(context, DEFAULT_PROXY);
   const report = createRejectionReport(controlPlane);
@@ -66,6 +76,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     tls.close();
     discovery?.close();
     await controlPlane.close();
+    await cluster?.close();
     listening?.close();
     await upstreams.close();
     await admin.close();

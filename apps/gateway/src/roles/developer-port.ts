@@ -1,11 +1,12 @@
 import { createDeveloperAdmin, type AdminServer, type AdminToken } from '@edge-gateway/admin';
 import { keyOf, type ControlPlane, type ControlPlaneState, type Loggers } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
-import type { TranslatingSettings } from '../settings.ts';
+import type { DiagnosedSettings } from '../command-line/role.ts';
+import type { ListeningSettings } from '../settings.ts';
 import { listenAdmin } from './admin-port.ts';
 
 interface DeveloperPortParts {
-  readonly settings: Pick<TranslatingSettings, 'devAdminPort' | 'adminAddress'>;
+  readonly settings: Pick<ListeningSettings & DiagnosedSettings, 'devAdminPort' | 'adminAddress'>;
   readonly log: Loggers;
   readonly controlPlane: ControlPlane;
   readonly token: AdminToken | undefined;

@@ -75,9 +75,8 @@ describe('the command line of edge-gateway', () => {
     const controlPlane = await call('control-plane', '--config', 'resources', '--xds-port', '0');
     expect(controlPlane).to.include({ xdsPort: 0, statsPort: 9091, httpPort: 8080, xdsAddress: '127.0.0.1' });
     expect(await call('control-plane', '--xds-port', '0')).to.equal(
-      "Error: required option '--config <dir>' not specified\n",
+      "Error: required option '--config <dir>' or '--kubernetes' not specified\n",
     );
-    expect(await call('control-plane', '--config', 'resources', '--kubernetes')).to.match(/is not supported yet/);
     const proxy = await call('proxy', '--xds', 'cp-1:9977,[::1]:9978', '--bind-address', '127.0.0.1');
     expect(proxy).to.deep.include({
       xds: [
@@ -94,6 +93,18 @@ describe('the command line of edge-gateway', () => {
       .and.not.match(/invalid.*invalid/);
     expect(await call('proxy', '--xds', 'a:1', '--bind-address', 'b')).to.contain('an IP address');
     expect(await call('proxy', '--xds', 'a:1', '--config', 'x')).to.contain("unknown option '--config'");
+  });
+
+  it('reads the resources of the control plane from a directory or a cluster', async () => {
+    expect(await call('control-plane', '--kubernetes')).to.include({ kubernetes: true });
+    const chosen = await call('control-plane', '--kubeconfig', 'file', '--context', 'dev');
+    expect(chosen).to.include({ kubeconfig: 'file', context: 'dev' });
+    expect(await call('control-plane', '--config', 'resources', '--kubernetes')).to.equal(
+      'Error: --config and --kubernetes exclude each other\n',
+    );
+    expect(await call('control-plane', '--config', 'resources', '--context', 'dev')).to.equal(
+      'Error: --context requires --kubernetes, not --config\n',
+    );
   });
 
   it('accepts levels of single loggers in every role, and rejects unknown loggers and levels', async () => {

@@ -30,6 +30,11 @@ export interface ClusterChoice {
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
+/** Returns whether this process runs in a pod with a service account. */
+export function isInCluster(env: ClusterChoice['env'], serviceAccount: string = SERVICE_ACCOUNT): boolean {
+  return !!env.KUBERNETES_SERVICE_HOST && existsSync(join(serviceAccount, 'token'));
+}
+
 /**
  * Returns the access to the cluster: by the given kubeconfig, else by the service account of the pod, else by `KUBECONFIG`, else by
  * `~/.kube/config`. A context without a kubeconfig is one of the user's own files. Throws `ERR_KUBERNETES_ACCESS` if there is none.
@@ -39,9 +44,8 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
  */
 export function findClusterAccess(choice: ClusterChoice): ClusterAccess {
   const { kubeconfig, context, env, serviceAccount = SERVICE_ACCOUNT } = choice;
-  const host = env.KUBERNETES_SERVICE_HOST;
-  if (!kubeconfig && !context && host && existsSync(join(serviceAccount, 'token'))) {
-    return { serviceAccount, host, port: env.KUBERNETES_SERVICE_PORT || '443' };
+  if (!kubeconfig && !context && isInCluster(env, serviceAccount)) {
+    return { serviceAccount, host: env.KUBERNETES_SERVICE_HOST!, port: env.KUBERNETES_SERVICE_PORT || '443' };
   }
   const files = kubeconfigFiles(kubeconfig, env);
   if (files.length === 0) {
