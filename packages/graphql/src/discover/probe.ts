@@ -1,5 +1,6 @@
 import {
   GatewayError,
+  serviceSpecOf,
   type CallUpstream,
   type Resource,
   type ResourceRef,
@@ -50,7 +51,7 @@ export async function probeUpstream(
       return { type: 'graphql', introspection };
     },
     openapi: async () => {
-      const upstream = { ref, serviceSpec: spec.static?.serviceSpec };
+      const upstream = { ref, serviceSpec: serviceSpecOf(spec) };
       const document = await findDocument(upstream, callUpstream, reportPath);
       return document && { type: 'openapi', document };
     },

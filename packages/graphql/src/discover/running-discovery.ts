@@ -28,6 +28,7 @@ import {
 import { createPoll } from '../remote/poll.ts';
 import { discover } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
+import { isEligible, type NamespaceLabels } from './eligible.ts';
 import { probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
@@ -35,8 +36,10 @@ export interface DiscoveryOptions {
   /** Returns an upstream of the newest snapshot. */
   readonly findUpstream: (ref: ResourceRef) => SnapshotUpstream | undefined;
   readonly secrets: Secrets;
-  /** Source that receives the generated resources. */
-  readonly source: MemorySource;
+  /** Receives the generated resources. */
+  readonly source: Pick<MemorySource, 'set' | 'delete'>;
+  /** Returns whether discovery has created a GraphQLApi. Default: if it comes from `source` in memory. */
+  readonly isOwn?: (api: Resource, unit: string) => boolean;
   /** Receives changes of the schema of an upstream, e.g. `observe` of a control plane. */
   readonly observe: (key: ResourceKey, observed: Observed | undefined) => void;
   readonly log: Logger;
@@ -46,8 +49,8 @@ export interface DiscoveryOptions {
 
 /** A loop that creates GraphQLApis of upstreams. */
 export interface RunningDiscovery {
-  /** Sets the newest resources. New and changed upstreams are probed at once. */
-  update(resources: ReadonlyMap<ResourceKey, Resource>): void;
+  /** Sets the newest resources, and the labels of namespaces. New and changed upstreams are probed at once. */
+  update(resources: ReadonlyMap<ResourceKey, Resource>, namespaces?: NamespaceLabels): void;
   /** Probes every upstream now. Resolves when that is done. */
   look(): Promise<void>;
   close(): void;
@@ -151,18 +154,22 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   }
 
   let known: ReadonlyMap<ResourceKey, Resource> = new Map();
+  let knownNamespaces: NamespaceLabels = new Map();
+  const { isOwn = isInMemory } = options;
 
   return {
-    update(resources) {
+    update(resources, namespaces = knownNamespaces) {
       const changedKeys = differingKeys(known, resources);
+      const isSameLabels = namespaces === knownNamespaces;
       known = resources;
+      knownNamespaces = namespaces;
       // Nothing is discovered, and nothing that changed may start it.
-      if (upstreams.size === 0 && ![...changedKeys].some(mayStartDiscovery)) return;
+      if (upstreams.size === 0 && isSameLabels && ![...changedKeys].some(mayStartDiscovery)) return;
       settings = settingsOf(resources);
       const granted = grantedHeaderNames([...resources.values()].map(({ spec }) => spec));
       const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
       grantedHeaders = granted;
-      const eligible = eligibleOf(resources, settings);
+      const eligible = eligibleOf(resources, { settings, namespaces, isOwn });
       for (const unit of upstreams.keys()) if (!eligible.has(unit)) drop(unit);
       const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
       for (const [unit] of changed) quiet.delete(unit);
@@ -178,30 +185,31 @@ function mayStartDiscovery(key: ResourceKey): boolean {
   return key.startsWith('Upstream/') || key.startsWith('Settings/') || key.startsWith('GraphQLApi/');
 }
 
+function isInMemory({ origin }: Resource, unit: string): boolean {
+  return origin.file === `memory:${unit}`;
+}
+
+interface EligibilityContext {
+  readonly settings: SettingsSpec;
+  readonly namespaces: NamespaceLabels;
+  readonly isOwn: NonNullable<DiscoveryOptions['isOwn']>;
+}
+
 /** Returns the upstreams to probe, by the unit of their API. */
 function eligibleOf(
   resources: ReadonlyMap<ResourceKey, Resource>,
-  settings: SettingsSpec,
+  { settings, namespaces, isOwn }: EligibilityContext,
 ): Map<string, Resource<UpstreamSpec>> {
   const eligible = new Map<string, Resource<UpstreamSpec>>();
   for (const resource of resources.values()) {
-    if (resource.kind !== 'Upstream' || !isEligible(resource as Resource<UpstreamSpec>, settings.discovery)) continue;
+    if (resource.kind !== 'Upstream') continue;
+    const upstream = resource as Resource<UpstreamSpec>;
+    if (!isEligible(upstream, settings.discovery, namespaces)) continue;
     const unit = `discovery/${resource.metadata.namespace}/${resource.metadata.name}`;
     const api = resources.get(keyOf('GraphQLApi', resource.metadata));
-    if (!api || api.origin.file === `memory:${unit}`) eligible.set(unit, resource as Resource<UpstreamSpec>);
+    if (!api || isOwn(api, unit)) eligible.set(unit, upstream);
   }
   return eligible;
-}
-
-/** The label on an Upstream: `enabled` or `disabled`. */
-const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
-
-/** `BLACKLIST` means all without the label `disabled`, `WHITELIST` those with `enabled`; the default is `WHITELIST`. */
-function isEligible({ metadata, spec }: Resource<UpstreamSpec>, discovery: SettingsSpec['discovery']): boolean {
-  const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';
-  if (mode === 'DISABLED' || discovery?.fdsOptions?.graphqlEnabled === false || !spec.static) return false;
-  const label = metadata.labels?.[DISCOVERY_LABEL] ?? spec.discoveryMetadata?.labels?.[DISCOVERY_LABEL];
-  return mode === 'WHITELIST' ? label === 'enabled' : label !== 'disabled';
 }
 
 async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {

@@ -1,0 +1,31 @@
+import type { Resource } from '@edge-gateway/core';
+import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
+
+/** Labels of the namespaces of a cluster. */
+export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** The label on an Upstream, its Service or the namespace of the Service: `enabled` or `disabled`. */
+const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
+/** Their Services are only asked with the label `enabled`. */
+const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'kube-public']);
+
+/**
+ * Returns whether an upstream is asked for its functions. `BLACKLIST` means all without the label `disabled`, `WHITELIST` those with
+ * `enabled`; the default is `WHITELIST`. The label of the Upstream counts first, then that of its Service, then that of the namespace.
+ */
+export function isEligible(
+  { metadata, spec }: Resource<UpstreamSpec>,
+  discovery: SettingsSpec['discovery'],
+  namespaces: NamespaceLabels,
+): boolean {
+  const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';
+  if (mode === 'DISABLED' || discovery?.fdsOptions?.graphqlEnabled === false) return false;
+  if (!spec.static && !spec.kube) return false;
+  const namespace = spec.kube?.serviceNamespace ?? '';
+  const label =
+    metadata.labels?.[DISCOVERY_LABEL] ??
+    spec.discoveryMetadata?.labels?.[DISCOVERY_LABEL] ??
+    namespaces.get(namespace)?.[DISCOVERY_LABEL];
+  const needsLabel = mode === 'WHITELIST' || SYSTEM_NAMESPACES.has(namespace);
+  return needsLabel ? label === 'enabled' : label !== 'disabled';
+}
