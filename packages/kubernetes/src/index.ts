@@ -34,3 +34,14 @@ export {
   type ReflectorProblem,
   type ReflectorTiming,
 } from './watch/reflector.ts';
+export {
+  createClusterServices,
+  type ClusterServicesOptions,
+  type WatchedServices,
+} from './discovery/cluster-services.ts';
+export {
+  createUpstreamDiscovery,
+  type UpstreamDiscovery,
+  type UpstreamDiscoveryOptions,
+} from './discovery/upstream-discovery.ts';
+export type { DiscoveryProblem } from './discovery/upstream-plan.ts';

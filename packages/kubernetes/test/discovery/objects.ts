@@ -16,7 +16,7 @@ export function serviceObject(key: string, { labels, annotations, spec }: Writte
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace, resourceVersion: '1', ...(labels && { labels }), ...(annotations && { annotations }) },
+    metadata: { name, namespace, ...(labels && { labels }), ...(annotations && { annotations }) },
     spec: { type: 'ClusterIP', selector: { app: name }, ports, ...spec },
   };
 }

@@ -1,4 +1,5 @@
-import type { Listener, SnapshotUpstream, VirtualHost } from '../../contract/snapshot.ts';
+import type { Listener, Route, SnapshotUpstream, VirtualHost } from '../../contract/snapshot.ts';
+import { clusterName } from '../../resource/resource.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { sameList } from '../lists.ts';
 import type { Memo } from '../memo.ts';
@@ -47,9 +48,15 @@ const known = new WeakMap<VirtualHost, readonly string[]>();
 function servicesOf(host: VirtualHost): readonly string[] {
   let names = known.get(host);
   if (!names) {
-    const destinations = host.routes.flatMap(({ action }) => (action.type === 'forward' ? action.destinations : []));
-    names = destinations.map(({ upstream }) => upstream).filter((name) => name.startsWith(SERVICE_PREFIX));
+    names = host.routes.flatMap(clustersOf).filter((name) => name.startsWith(SERVICE_PREFIX));
     known.set(host, names);
   }
   return names;
+}
+
+/** Returns the clusters of a route: its destinations, and the upstream of its copies. */
+function clustersOf({ action, options }: Route): readonly string[] {
+  const destinations = action.type === 'forward' ? action.destinations.map(({ upstream }) => upstream) : [];
+  const { name = '', namespace = '' } = options.shadowing?.upstream ?? {};
+  return name ? [...destinations, clusterName({ name, namespace })] : destinations;
 }

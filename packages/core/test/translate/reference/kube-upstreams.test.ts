@@ -223,6 +223,20 @@ describe('kube destinations', () => {
     await plane.controlPlane.close();
   });
 
+  it('receive copies of requests', async () => {
+    const route = virtualService('a', kube('web', 80));
+    const shadowing = { upstream: { name: 'kube-svc:apps-copy-80', namespace: 'apps' }, percentage: 100 };
+    const [written] = route.spec.virtualHost.routes;
+    const copied = {
+      ...route,
+      spec: { virtualHost: { domains: ['*'], routes: [{ ...written, options: { shadowing } }] } },
+    };
+    const services = [clusterService('apps/web', { 80: [] }), clusterService('apps/copy', { 80: [] })];
+    const plane = await running([copied], services);
+    expect(plane.upstream('kube-svc:apps-copy-80_apps')).not.to.equal(undefined);
+    await plane.controlPlane.close();
+  });
+
   it('name the fault of a port that discovery cannot use', async () => {
     const service = clusterService(
       'apps/web',
