@@ -115,8 +115,8 @@ export class GatewayProcess {
 }
 
 /** Waits until `check` gives something true; fails after half a minute. */
-export async function until<T>(check: () => Promise<T> | T, what: string): Promise<T> {
-  const giveUp = Date.now() + 30_000;
+export async function until<T>(check: () => Promise<T> | T, what: string, seconds = 30): Promise<T> {
+  const giveUp = Date.now() + 1_000 * seconds;
   for (;;) {
     const value = await check();
     if (value) return value;
