@@ -389,4 +389,36 @@ describe('internals of Node', () => {
     req._addHeaderLines(['A', '1', 'a', '2'], 4);
     expect([req.headers, req.rawHeaders]).to.deep.equal([{ a: '1, 2' }, ['A', '1', 'a', '2']]);
   });
+
+  it('Socket._httpMessage: only this response writes to a connection (listen/http1/plain-connection.ts)', async () => {
+    type Carrier = Socket & { _httpMessage?: ServerResponse | null };
+    const seen: boolean[] = [];
+    const port = await serving((_req, res) => {
+      const socket: Carrier = res.socket!;
+      seen.push(socket._httpMessage === res);
+      socket._httpMessage = null;
+      res.writeHead(200, ['content-length', '2']).end('no');
+      seen.push(socket.bytesWritten === 0 && socket.writableLength === 0);
+      socket.destroy();
+    });
+    expect(await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')).to.equal('');
+    expect(seen).to.deep.equal([true, true]);
+  });
+
+  it('Socket._paused: true while a server does not parse because responses wait (listen/http1/feed-parser.ts)', async () => {
+    const requests: ServerResponse[] = [];
+    const port = await serving((_req, res) => {
+      if (requests.push(res) > 1) res.writeHead(200, ['content-length', '1000000']).end(Buffer.alloc(1_000_000));
+    });
+    const socket = connect(port, '127.0.0.1');
+    closers.push(() => socket.destroy());
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    socket.write(request);
+    while (requests.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    const served = requests[0]!.socket as Socket & { readonly _paused?: boolean };
+    expect(served._paused).to.equal(false);
+    socket.write(request + request);
+    while (!served._paused) await new Promise((resolve) => setImmediate(resolve));
+    expect(requests.length).to.be.lessThan(4);
+  });
 });

@@ -1,6 +1,7 @@
 import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import type { PortSharing } from './acceptor.ts';
+import { withUsableParser } from './http1/choose-parser.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import { createMemoryWatch, type MemoryUse } from './memory-watch.ts';
 import { createConnectionBudget } from './open-files.ts';
@@ -72,9 +73,10 @@ const LAST_RETRY_MS = 30_000;
  * const results = await listeners.apply(snapshot);
  */
 export function createListeners(options: ListenersOptions): Listeners {
-  const { router, context, host, portOf = (listener) => listener.bindPort, sharingOf, limits = {} } = options;
+  const { router, context, host, portOf = (listener) => listener.bindPort, sharingOf } = options;
   let ticketSecret: Uint8Array | undefined;
   const log = context.log.get('conn_handler');
+  const limits = withUsableParser(options.limits ?? {}, log);
   const budget = createConnectionBudget();
   const memory = createMemoryWatch({
     onChange: (isScarce, use) =>

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { IncomingMessage, ServerResponse, type Server } from 'node:http';
+import { IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deadline, Deadlines, Limited } from '../../upstream/deadlines.ts';
 import { acceptsRequests, type Connection } from '../connection.ts';
@@ -7,20 +7,13 @@ import type { ClientError } from '../refuse/client-error.ts';
 import { feedParser } from './feed-parser.ts';
 import { PlainHeadReader, type PlainHead } from './plain-head.ts';
 import { PlainRequest } from './plain-request.ts';
+import { attachResponse, createResponse, type PlainResponse } from './plain-response.ts';
 import { drained, readInto } from './user-buffer.ts';
 
 /** A placeholder for the request in progress, for the `node:http` parser. */
 const STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n', 'latin1');
 const LAST_STAND_IN = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 'latin1');
 
-/** The part of a response that its server sets. */
-interface Internals {
-  _keepAliveTimeout: number;
-  _maxRequestsPerSocket: number;
-  _last: boolean;
-  _closed: boolean;
-}
-type Response = ServerResponse & Internals;
 type Carrier = Socket & { _httpMessage?: ServerResponse | null; server?: Server };
 
 export interface PlainConnectionParts {
@@ -56,11 +49,11 @@ export class PlainConnection implements Limited {
   readonly #idleTimeoutMs: number;
   #first: Deadline | undefined;
   #req: PlainRequest | undefined;
-  #res: Response | undefined;
+  #res: PlainResponse | undefined;
   /** The client has asked to close the connection. */
   #isLast = false;
   /** The `node:http` response that `#res` replaces. */
-  #standIn: Response | undefined;
+  #standIn: PlainResponse | undefined;
   /** True once it was handed over to the `node:http` server. */
   #isHandedOver = false;
 
@@ -127,17 +120,14 @@ export class PlainConnection implements Limited {
     this.#first?.cancel();
     if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(this.#requestTimeoutMs);
     const req = (this.#req = new PlainRequest(socket, head, body));
-    const res = (this.#res = createResponse(req, { highWaterMark: socket.writableHighWaterMark }));
-    res._keepAliveTimeout = server.keepAliveTimeout;
-    res._maxRequestsPerSocket = 0;
+    const res = (this.#res = createResponse(req, socket, server.keepAliveTimeout));
     if (!head.keepAlive) {
       this.#isLast = true;
       res.shouldKeepAlive = false;
     }
     (res as OfConnection)[CONNECTION] = this;
     if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server });
-    socket._httpMessage = res;
-    (res as { socket: Socket | null }).socket = socket;
+    attachResponse(res, socket);
     res.on('finish', onFinish);
     serve(req, res, this.#connection);
     req.deliver();
@@ -190,7 +180,7 @@ export class PlainConnection implements Limited {
     socket._httpMessage = null;
     this.#connection.standIn = (standIn) => {
       this.#connection.standIn = undefined;
-      this.#standIn = standIn as Response;
+      this.#standIn = standIn as PlainResponse;
       socket._httpMessage = res;
     };
     this.#parts.server.emit('connection', socket);
@@ -199,7 +189,7 @@ export class PlainConnection implements Limited {
   }
 
   /** Lets the server of `node:http` send the next response. */
-  #finishStandIn(standIn: Response, isLast: boolean): void {
+  #finishStandIn(standIn: PlainResponse, isLast: boolean): void {
     this.#standIn = undefined;
     this.#socket.off('close', this.#onClose);
     this.#socket._httpMessage = standIn;
@@ -250,10 +240,6 @@ export class PlainConnection implements Limited {
   };
 }
 
-/** The declared type lacks the second parameter, which its server passes. */
-const createResponse = (req: IncomingMessage, options: object): Response =>
-  new (ServerResponse as unknown as new (req: IncomingMessage, options: object) => Response)(req, options);
-
 interface ReadInternals {
   readonly _consuming: boolean;
   readonly _readableState: { readonly resumeScheduled: boolean };
@@ -264,12 +250,12 @@ function onFinish(this: OfConnection): void {
   this[CONNECTION]!.finished();
 }
 
-function closeResponse(connection: PlainConnection, res: Response): void {
+function closeResponse(connection: PlainConnection, res: PlainResponse): void {
   emitClose(res);
   connection.closed();
 }
 
-function emitClose(res: Response): void {
+function emitClose(res: PlainResponse): void {
   if (res._closed) return;
   res.destroyed = true;
   res._closed = true;

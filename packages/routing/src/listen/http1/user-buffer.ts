@@ -25,9 +25,11 @@ probe.destroy();
 /** One buffer for all connections: data is used or copied before the next read. Not on Windows, which fills the buffer asynchronously. */
 const SHARED = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(64 * 1024);
 
-/** True if this version of Node has the internals that connections without its HTTP parser require. */
-export const canReadDirectly =
-  SHARED !== undefined && [BUFFER, CALLBACK, NEEDS_DRAIN].every((key) => key !== undefined);
+/** False on Windows. */
+export const isSupportedPlatform = SHARED !== undefined;
+
+/** True if this version of Node has the internals that {@link readInto} requires. */
+export const canReadDirectly = SHARED !== undefined && BUFFER !== undefined && CALLBACK !== undefined;
 
 /** Makes an accepted socket read like one of `net.connect` with `onread`. Returns false if it cannot. */
 export function readInto(socket: Socket, callback: OnRead): boolean {
@@ -42,7 +44,8 @@ export function readInto(socket: Socket, callback: OnRead): boolean {
 /** Emits `drain` on a response whose writer waits for it. */
 export function drained(res: ServerResponse): void {
   const internals = res as ServerResponse & Record<symbol, unknown>;
-  if (res.writableEnded || internals[NEEDS_DRAIN!] !== true || res.writableLength > 0) return;
-  internals[NEEDS_DRAIN!] = false;
+  if (NEEDS_DRAIN === undefined || res.writableEnded || internals[NEEDS_DRAIN] !== true || res.writableLength > 0)
+    return;
+  internals[NEEDS_DRAIN] = false;
   res.emit('drain');
 }
