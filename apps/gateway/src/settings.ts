@@ -33,7 +33,7 @@ export interface ServingSettings extends RoleSettings {
   readonly workers: number;
   /** Whether lines are dropped or requests blocked when the reader of the access log is too slow. Default `drop`. */
   readonly accessLogOverflow: 'drop' | 'block';
-  /** Whether plain requests of HTTP/1.1 are read without the parser of Node.js. Default `node`. */
+  /** Whether plain requests of HTTP/1.1 are read without the parser of Node.js. Default `plain`. */
   readonly http1Parser: 'plain' | 'node';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];

@@ -147,11 +147,11 @@ export const servingOptions = (): readonly Option[] => [
     .default('drop'),
   option(
     '--http1-parser <which>',
-    'what reads HTTP/1.1: node for all requests, or plain, which reads plain requests with less CPU time',
+    'what reads HTTP/1.1: plain, which reads plain requests with less CPU time, or node for all requests',
     'GATEWAY_HTTP1_PARSER',
   )
-    .choices(['node', 'plain'])
-    .default('node'),
+    .choices(['plain', 'node'])
+    .default('plain'),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(

@@ -47,12 +47,12 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ accessLogOverflow: 'drop' });
   });
 
-  it('rejects an unknown parser of HTTP/1.1, and defaults to node', async () => {
+  it('rejects an unknown parser of HTTP/1.1, and defaults to plain', async () => {
     expect(await call('--config', 'resources', '--http1-parser', 'fast')).to.contain(
-      'Allowed choices are node, plain.',
+      'Allowed choices are plain, node.',
     );
-    expect(await call('--config', 'resources', '--http1-parser', 'plain')).to.include({ http1Parser: 'plain' });
-    expect(await call('--config', 'resources')).to.include({ http1Parser: 'node' });
+    expect(await call('--config', 'resources', '--http1-parser', 'node')).to.include({ http1Parser: 'node' });
+    expect(await call('--config', 'resources')).to.include({ http1Parser: 'plain' });
   });
 
   it('hides options that are not supported yet, and rejects them', async () => {

@@ -124,7 +124,7 @@ describe('what a proxy rejects', () => {
             proxyName: 'gateway-proxy',
             workers,
             accessLogOverflow: 'drop',
-            http1Parser: 'node',
+            http1Parser: 'plain',
           },
           PROCESS,
         );

@@ -32,7 +32,7 @@ export interface ListenLimits extends RequestRules {
   readonly codecType: 'AUTO' | 'HTTP1' | 'HTTP2';
   /**
    * The HTTP/1.1 parser. With `plain`, plain requests are parsed without `node:http`, which takes over the connection with the first other
-   * request. With `node`, it parses all requests. Default `node`.
+   * request. With `node`, it parses all requests. Default `plain`, if the version of Node supports it.
    */
   readonly http1Parser: 'node' | 'plain';
   /** Maximum number of concurrent streams of an HTTP/2 connection. Default 1,024. */
@@ -67,7 +67,7 @@ export const DEFAULT_LIMITS: ListenLimits = {
   maxConnections: 10_000,
   overflowDelayMs: 0,
   codecType: 'AUTO',
-  http1Parser: 'node',
+  http1Parser: 'plain',
   maxConcurrentStreams: 1_024,
   initialStreamWindowBytes: 16 * 1024 * 1024,
   initialConnectionWindowBytes: 24 * 1024 * 1024,
