@@ -5,28 +5,14 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { createProgram } from '../apps/gateway/src/command-line/program.ts';
 import { loadDirectory } from '@edge-gateway/core';
 import { ROOT } from './docs/workspace.ts';
 import { findProgram, skipWithout } from './parts/apt.ts';
+import { settingsOf } from './parts/role-settings.ts';
 
 const run = promisify(execFile);
 const DEPLOY = join(ROOT, 'deploy');
 const OBSERVABILITY = join(DEPLOY, 'observability');
-
-/** Returns the settings that the program reads from a command line; fails if it rejects the command line. */
-async function settingsOf(args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
-  let settings: object | undefined;
-  const program = createProgram(async (read) => void (settings = read));
-  const { exit } = process;
-  process.exit = (() => expect.fail(`rejects ${args.join(' ')}`)) as never;
-  try {
-    await program.parseAsync(['node', 'edge-gateway', ...args]);
-  } finally {
-    process.exit = exit;
-  }
-  return settings as Readonly<Record<string, unknown>>;
-}
 
 interface Service {
   readonly image: string;
