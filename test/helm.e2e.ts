@@ -23,7 +23,8 @@ function withoutSecrets(object: Manifest): Manifest {
 }
 
 const print = (objects: readonly Manifest[]): string =>
-  objects.map((object) => `---\n${stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`)
+  objects
+    .map((object) => `---\n${stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })}`)
     .join('');
 
 describe('the Helm chart in a cluster', () => {
@@ -47,12 +48,13 @@ describe('the Helm chart in a cluster', () => {
 
   it('has no findings of lint', async function () {
     this.timeout(60_000);
-    for (const name of goldenNames) await helm('lint', CHART, '--strict', '--quiet', '--values', goldenPath(name, 'values'));
+    for (const name of goldenNames)
+      await helm('lint', CHART, '--strict', '--quiet', '--values', goldenPath(name, 'values'));
   });
 
   it('has an expected output for each set of values, and no other', () => {
-    const expected = goldenNames.flatMap((name) => [`${name}.out.yaml`, `${name}.values.yaml`]);
-    const orphans = readdirSync(GOLDENS).filter((file) => !expected.includes(file));
+    const expected = new Set(goldenNames.flatMap((name) => [`${name}.out.yaml`, `${name}.values.yaml`]));
+    const orphans = readdirSync(GOLDENS).filter((file) => !expected.has(file));
     if (update) for (const file of orphans) rmSync(join(GOLDENS, file));
     else expect(orphans).to.deep.equal([]);
     expect(goldenNames).to.have.length.of.at.least(12);
@@ -106,7 +108,9 @@ describe('the Helm chart in a cluster', () => {
     this.timeout(300_000);
     const cluster = ['--kubeconfig', api.kubeconfig, '--namespace', NAMESPACE];
     const secrets = async () => {
-      const { items } = JSON.parse(await api.kubectl(['get', 'secret', '-n', NAMESPACE, '-l', 'app=gw', '-o', 'json'])) as {
+      const { items } = JSON.parse(
+        await api.kubectl(['get', 'secret', '-n', NAMESPACE, '-l', 'app=gw', '-o', 'json']),
+      ) as {
         items: { metadata: { name: string }; data: object }[];
       };
       return Object.fromEntries(items.map(({ metadata, data }) => [metadata.name, data]));
@@ -120,9 +124,18 @@ spec: { virtualHost: { domains: [shop.example], routes: [] } }
 `);
     const before = await secrets();
     expect(Object.keys(before)).to.have.members(['admin-token', 'redis', 'xds-tls']);
-    const { metadata: crd } = JSON.parse(await api.kubectl(['get', 'crd', 'upstreams.gw.vendor.io', '-o', 'json'])) as any;
+    const { metadata: crd } = JSON.parse(
+      await api.kubectl(['get', 'crd', 'upstreams.gw.vendor.io', '-o', 'json']),
+    ) as any;
 
-    await helm('upgrade', 'gw', CHART, ...cluster, '--set', 'gw.logLevel=debug,gatewayProxies.extra.kind.deployment.replicas=2');
+    await helm(
+      'upgrade',
+      'gw',
+      CHART,
+      ...cluster,
+      '--set',
+      'gw.logLevel=debug,gatewayProxies.extra.kind.deployment.replicas=2',
+    );
     expect(await secrets()).to.deep.equal(before);
     const get = (...args: string[]): Promise<string> => api.kubectl(['get', '-n', NAMESPACE, '-o', 'name', ...args]);
     expect(await get('vs')).to.contain('shop');
@@ -134,7 +147,9 @@ spec: { virtualHost: { domains: [shop.example], routes: [] } }
 
     await helm('uninstall', 'gw', ...cluster);
     expect(await get('vs')).to.contain('shop');
-    const { metadata: kept } = JSON.parse(await api.kubectl(['get', 'crd', 'upstreams.gw.vendor.io', '-o', 'json'])) as any;
+    const { metadata: kept } = JSON.parse(
+      await api.kubectl(['get', 'crd', 'upstreams.gw.vendor.io', '-o', 'json']),
+    ) as any;
     expect(kept.uid).to.equal(crd.uid);
   });
 });

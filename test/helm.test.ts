@@ -15,8 +15,16 @@ const workloads = (objects: readonly Manifest[]): Manifest[] =>
   objects.filter(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet');
 
 /** Calls `visit` for every object of a set of values with its schema. */
-function walkSchema(schema: any, values: any, root: any, visit: (schema: any, values: any, path: string) => void, path = ''): void {
-  const node = schema?.$ref ? root.definitions[schema.$ref.slice('#/definitions/'.length)] : (schema?.anyOf?.[0] ?? schema);
+function walkSchema(
+  schema: any,
+  values: any,
+  root: any,
+  visit: (schema: any, values: any, path: string) => void,
+  path = '',
+): void {
+  const node = schema?.$ref
+    ? root.definitions[schema.$ref.slice('#/definitions/'.length)]
+    : (schema?.anyOf?.[0] ?? schema);
   const own = node?.$ref ? root.definitions[node.$ref.slice('#/definitions/'.length)] : node;
   visit(own, values, path);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return;
@@ -42,9 +50,11 @@ describe('the Helm chart', () => {
       if (node?.type !== 'object' || node.properties === undefined) return;
       const keys = Object.keys(value as object);
       const known = Object.keys(node.properties);
-      if (node.additionalProperties === false) unknown.push(...keys.filter((key) => !known.includes(key)).map((key) => `${path}.${key}`));
+      if (node.additionalProperties === false)
+        unknown.push(...keys.filter((key) => !known.includes(key)).map((key) => `${path}.${key}`));
       // An empty object has no defaults: `image: {}` overrides nothing.
-      if (keys.length > 0) withoutDefault.push(...known.filter((key) => !keys.includes(key)).map((key) => `${path}.${key}`));
+      if (keys.length > 0)
+        withoutDefault.push(...known.filter((key) => !keys.includes(key)).map((key) => `${path}.${key}`));
     });
     expect(unknown).to.deep.equal([]);
     // A repository and a tag are enough: the other fields are those of global.image.
@@ -62,7 +72,11 @@ describe('the Helm chart', () => {
         const settings = await settingsOf(args);
         const mounts = (volumeMounts as { mountPath: string }[]).map(({ mountPath }) => mountPath);
         const files = (args as string[]).flatMap((flag) => /=(\/\S+)$/.exec(flag)?.[1] ?? []);
-        for (const file of files) expect(mounts.some((mount) => file.startsWith(`${mount}/`)), file).to.equal(true);
+        for (const file of files)
+          expect(
+            mounts.some((mount) => file.startsWith(`${mount}/`)),
+            file,
+          ).to.equal(true);
         const admin = (ports as { name: string; containerPort: number }[]).find((port) => port.name === 'http-admin');
         expect(admin?.containerPort).to.equal(settings['adminPort'] ?? settings['statsPort']);
       }
@@ -119,7 +133,9 @@ describe('the Helm chart', () => {
     });
 
     it(`${name}: no secret is in the manifest except generated ones`, () => {
-      const secrets = objects.filter(({ kind }) => kind === 'Secret').flatMap(({ data }) => Object.values(data as object));
+      const secrets = objects
+        .filter(({ kind }) => kind === 'Secret')
+        .flatMap(({ data }) => Object.values(data as object));
       for (const value of secrets) expect(value).to.equal('Z2VuZXJhdGVk');
       expect(readFileSync(goldenPath(name, 'out'), 'utf8')).to.not.contain('PRIVATE KEY');
     });

@@ -1,5 +1,5 @@
 import * as flags from './flags.ts';
-import type { ConfiguredSettings, PortFlag, Role } from './role.ts';
+import type { PortFlag, Role, SourceSettings } from './role.ts';
 
 /** The ports of the auth server. */
 export const EXTAUTH_PORTS = {
@@ -10,7 +10,7 @@ export const EXTAUTH_PORTS = {
 /** The port for checks over HTTP, which is closed by default. */
 export const HTTP_CHECKS = { flag: '--http-port', what: 'checks over HTTP/1.1' } as const;
 
-export interface ExtAuthSettings extends ConfiguredSettings {
+export interface ExtAuthSettings extends SourceSettings {
   readonly grpcPort: number;
   /** Port of checks over HTTP/1.1. Default: none. */
   readonly httpPort?: number;
@@ -23,11 +23,12 @@ export interface ExtAuthSettings extends ConfiguredSettings {
   readonly tlsClientCa?: string;
 }
 
-/** The auth server: decides about requests of Envoy and of other gateways with the AuthConfigs of a directory. */
+/** The auth server: decides about requests of Envoy and of other gateways with the AuthConfigs of a directory or a cluster. */
 export const extAuthRole: Role<ExtAuthSettings> = {
   name: 'extauth',
-  description: 'Serves the AuthConfigs in a directory to Envoy and other gateways (ext_authz).',
+  description: 'Serves the AuthConfigs in a directory or a Kubernetes cluster to Envoy and other gateways (ext_authz).',
   ports: { ...EXTAUTH_PORTS, httpPort: { ...HTTP_CHECKS, fallback: 0 } },
+  check: flags.sourceProblem,
   options: () =>
     flags.serviceOptions(Object.values(EXTAUTH_PORTS), [
       flags

@@ -114,7 +114,7 @@ export const drainSecondsOption = (): Option =>
 
 /** Returns the flags of a role without a data plane: its ports and own flags, and those of every role. */
 export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[] = []): readonly Option[] => [
-  configOption(),
+  ...sourceOptions(),
   ...ports.map(portOption),
   ...adminOptions(),
   ...own,

@@ -1,5 +1,5 @@
 import * as flags from './flags.ts';
-import type { ConfiguredSettings, PortFlag, Role } from './role.ts';
+import type { PortFlag, Role, SourceSettings } from './role.ts';
 
 /** The ports of the rate limit server. */
 export const RATE_LIMIT_PORTS = {
@@ -8,7 +8,7 @@ export const RATE_LIMIT_PORTS = {
   statsPort: { flag: '--stats-port', fallback: 9091, what: 'metrics and diagnostics' },
 } as const satisfies Readonly<Record<string, PortFlag>>;
 
-export interface RateLimitSettings extends ConfiguredSettings {
+export interface RateLimitSettings extends SourceSettings {
   readonly grpcPort: number;
   readonly httpPort: number;
   /** Address of the ports for requests. Default 127.0.0.1. */
@@ -23,11 +23,12 @@ export interface RateLimitSettings extends ConfiguredSettings {
   readonly rateLimitRedisCerts?: string;
 }
 
-/** The rate limit server: counts requests of Envoy and of other gateways by the rules of a directory. */
+/** The rate limit server: counts requests of Envoy and of other gateways by the rules of a directory or a cluster. */
 export const rateLimitRole: Role<RateLimitSettings> = {
   name: 'rate-limit',
-  description: 'Serves the rate limits in a directory to Envoy and other gateways (ratelimit).',
+  description: 'Serves the rate limits in a directory or a Kubernetes cluster to Envoy and other gateways (ratelimit).',
   ports: RATE_LIMIT_PORTS,
+  check: flags.sourceProblem,
   options: () =>
     flags.serviceOptions(Object.values(RATE_LIMIT_PORTS), [
       ...flags.requestPortOptions(),

@@ -7,7 +7,7 @@ import { openServicePorts, type ServicePort } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
 
 /**
- * Runs the auth server. Resolves when it listens, with the AuthConfigs of the directory. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with
+ * Runs the auth server. Resolves when it listens, with the AuthConfigs of the resources. Rejects with `ERR_GATEWAY_PORT` when a port is in use, and with
  * `ERR_GATEWAY_TLS` for an unusable certificate.
  */
 export async function startExtAuth(settings: ExtAuthSettings, process: RoleProcess): Promise<RunningRole> {

@@ -15,7 +15,7 @@ import { openServicePorts } from './service-ports.ts';
 import { startService, type Service, type ServiceParts } from './service.ts';
 
 /**
- * Runs the rate limit server. Resolves when it listens, with the rules of the directory. Rejects with `ERR_GATEWAY_PORT` when a port is
+ * Runs the rate limit server. Resolves when it listens, with the rules of the resources. Rejects with `ERR_GATEWAY_PORT` when a port is
  * in use, and with `ERR_GATEWAY_TLS` for an unusable certificate.
  */
 export async function startRateLimit(settings: RateLimitSettings, process: RoleProcess): Promise<RunningRole> {

@@ -7,9 +7,10 @@ import {
   type Context,
   type ControlPlane,
 } from '@edge-gateway/core';
-import type { ConfiguredSettings, PortFlag, RoleProcess, RunningRole } from '../command-line/role.ts';
+import type { DiagnosedSettings, PortFlag, RoleProcess, RunningRole, SourceSettings } from '../command-line/role.ts';
 import { BUILD } from '../settings.ts';
 import { adminTokenOf } from './admin-token.ts';
+import { openCluster } from './cluster.ts';
 import { portError } from './port-error.ts';
 
 /** The parts of a server: the control plane with its resources, and the context. */
@@ -42,14 +43,16 @@ export interface ServiceKind {
  * `ERR_GATEWAY_PORT` when the stats port is in use, and with the error of `open`.
  */
 export async function startService(
-  settings: ConfiguredSettings,
+  settings: SourceSettings,
   { log }: RoleProcess,
   { statsPort: flag, pages = [], open }: ServiceKind,
 ): Promise<RunningRole> {
   const token = adminTokenOf(settings);
   const metrics = createMetrics();
+  const { config } = settings;
+  const cluster = config === undefined ? await openCluster(settings, log) : undefined;
   const controlPlane = createControlPlane({
-    source: directorySource(settings.config, { log: log.get('config') }),
+    source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
     log,
     metrics,
     // Those of listeners, which a service does not have.
@@ -74,6 +77,7 @@ export async function startService(
   const close = async (): Promise<void> => {
     translations.close();
     await controlPlane.close();
+    await cluster?.close();
     await service?.close();
     await admin.close();
   };
@@ -99,7 +103,7 @@ export async function startService(
 /** Listens on the stats port and resolves with the port. Rejects with `ERR_GATEWAY_PORT`. */
 async function listenOn(
   { flag, what }: PortFlag,
-  { statsPort: port, adminAddress: address }: ConfiguredSettings,
+  { statsPort: port, adminAddress: address }: DiagnosedSettings,
   listen: (port: number, address: string) => Promise<number>,
 ): Promise<number> {
   try {
