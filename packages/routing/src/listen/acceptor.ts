@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type DropArgument, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { claimOwnPort } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { Overflow, type OverflowLimits } from './overflow.ts';
@@ -7,6 +8,11 @@ import { Overflow, type OverflowLimits } from './overflow.ts';
 export interface Acceptor {
   readonly address: string;
   readonly port: number;
+  /**
+   * Resolves when the connections that the system has established are accepted. It resets those that are still queued when the port is
+   * released, although clients may have sent requests on them.
+   */
+  acceptQueued(): Promise<void>;
   /** Releases the port; accepted connections stay open. */
   stop(): void;
 }
@@ -34,6 +40,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTSUP: 'processes cannot share ports on this operating system',
 };
 
+/** Maximum number of connections that the system establishes before they are accepted. */
+const BACKLOG = 1_024;
+/** Turns of the event loop without a new connection after which the queue is empty: the first one may already have passed its poll phase. */
+const QUIET_TURNS = 2;
+
 /** Error codes for `::` on a machine without IPv6. */
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
@@ -53,20 +64,23 @@ export async function createAcceptor(options: AcceptorOptions): Promise<Acceptor
 async function listen(options: AcceptorOptions, host: string): Promise<Acceptor> {
   const server = createServer({ allowHalfOpen: true, noDelay: true });
   const overflow = new Overflow(options);
+  let accepted = 0;
   server.on('connection', (socket) => {
+    accepted++;
     server.maxConnections = overflow.serverLimit;
     if (overflow.accepts) return options.onConnection(overflow.count(socket));
     options.onOverflow(addressesOf(socket));
     overflow.closeLater(socket);
   });
   server.on('drop', (address) => {
+    accepted++;
     server.maxConnections = overflow.serverLimit;
     options.onOverflow(address);
   });
   server.maxConnections = overflow.serverLimit;
   const { port: wanted, sharing } = options;
   if (sharing === 'start' && wanted !== 0) await requireFree(wanted, host);
-  server.listen({ port: wanted, host, backlog: 1_024, reusePort: sharing !== undefined });
+  server.listen({ port: wanted, host, backlog: BACKLOG, reusePort: sharing !== undefined });
   await once(server, 'listening');
   server.on('error', () => {});
   const { address, port } = server.address() as AddressInfo;
@@ -74,6 +88,14 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
   return {
     address,
     port,
+    async acceptQueued() {
+      // Node accepts one connection in each turn. Clients that connect meanwhile must not delay this forever.
+      for (let turn = 0, quiet = 0; quiet < QUIET_TURNS && turn < BACKLOG; turn++) {
+        const before = accepted;
+        await nextTurn();
+        quiet = accepted === before ? quiet + 1 : 0;
+      }
+    },
     stop() {
       release();
       server.close();

@@ -26,6 +26,8 @@ export class Connection {
   refused = false;
   /** True if no request is accepted after those in progress. */
   closing = false;
+  /** Milliseconds that it stays open after a response that did not announce its end. */
+  graceMs = 0;
   upgraded = false;
   /** Receives the next `node:http` response, which another response replaces. */
   standIn: ((res: ServerResponse) => void) | undefined;
@@ -84,7 +86,12 @@ function endRequest(this: ServerResponse): void {
   else connection.earlier = connection.earlier.filter((res) => res !== this);
   connection.idleSince = performance.now();
   connection.idleBytes = connection.socket.bytesRead;
-  if (connection.closing && connection.inflight === 0 && !connection.upgraded) close(connection.socket);
+  if (!connection.closing || connection.inflight > 0 || connection.upgraded) return;
+  const { graceMs, socket, refused } = connection;
+  // Its head was sent before the drain began: the client may be sending another request.
+  const isUnaware = graceMs > 0 && this.shouldKeepAlive && !refused && !isReading(connection);
+  if (isUnaware) closeWhenIdle(connection);
+  else close(socket);
 }
 
 /** Turns off the idle timeout of the listener until the response ends: the route of the request has its own. */
@@ -110,19 +117,24 @@ export const isIdle = (connection: Connection): boolean =>
 
 /**
  * Closes a connection: immediately if it was idle for `graceMs`, otherwise after the current or next response,
- * which has `connection: close`, or after the grace period. A request that is just being sent is not lost.
+ * which has `connection: close`, or after the grace period. A request that is just being sent is not lost, nor is the first one of a
+ * connection.
  */
 export function closeGracefully(connection: Connection, graceMs: number): void {
   connection.closing = true;
+  connection.graceMs = graceMs;
   if (connection.upgraded) return;
   if (connection.res && !connection.res.headersSent) connection.res.shouldKeepAlive = false;
-  const rest = connection.idleSince + graceMs - performance.now();
-  if (rest <= 0) closeIfIdle(connection);
-  else setTimeout(closeIfIdle, rest, connection).unref();
+  if (connection.requests === 0) connection.idleSince = performance.now();
+  closeWhenIdle(connection);
 }
 
-function closeIfIdle(connection: Connection): void {
-  if (isIdle(connection)) connection.socket.destroySoon();
+/** Closes a connection that is idle now after its grace period, unless a request arrives meanwhile. */
+function closeWhenIdle(connection: Connection): void {
+  if (!isIdle(connection)) return;
+  const rest = connection.idleSince + connection.graceMs - performance.now();
+  if (rest <= 0) connection.socket.destroySoon();
+  else setTimeout(closeWhenIdle, rest, connection).unref();
 }
 
 const destroySoon = (socket: Socket): void => socket.destroySoon();

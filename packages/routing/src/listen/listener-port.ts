@@ -195,12 +195,15 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     renewTickets(): void {
       for (const slot of slots.values()) slot.renewTickets();
     },
+    /** Stops accepting. Connections that the system has established, but that are not accepted yet, are reset. */
+    stop,
     /** Stops accepting, lets requests finish, and ends the remaining ones after the limit. */
     async drain(limitMs: number): Promise<void> {
-      stop();
       const graceMs = Math.min(IDLE_GRACE_MS, limitMs / 4);
-      firstBytes.expire(graceMs);
       for (const slot of [...slots.values(), ...retired]) slot.drain(graceMs);
+      await acceptor?.acceptQueued();
+      stop();
+      firstBytes.expire(graceMs);
       await emptied(sockets, limitMs);
       for (const socket of sockets) socket.destroy();
       for (const slot of slots.values()) slot.retire();

@@ -119,6 +119,8 @@ export function createListeners(options: ListenersOptions): Listeners {
   function closeOne(port: ListenerPort): void {
     ports.delete(port.name);
     log.info({ listener: port.name }, 'listener removed');
+    // Another listener may open its port next.
+    port.stop();
     leaving.set(
       port,
       port.drain(port.drainTimeoutMs).finally(() => leaving.delete(port)),

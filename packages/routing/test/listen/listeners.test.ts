@@ -297,6 +297,40 @@ describeParsers('drain', () => {
     await drained;
   });
 
+  it('serves connections that the system established before the listener accepted them', async () => {
+    const serving = await serve((_req, res) => res.end('served'));
+    const exchanges = Array.from({ length: 30 }, () => exchange(serving.port, GET));
+    // The clients connect in this turn of the event loop, and nothing is accepted in it.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const drained = serving.listeners.drain(60_000);
+    const statuses = (await Promise.all(exchanges)).flatMap((each) => each.statuses);
+    expect(statuses).to.deep.equal(Array(30).fill(200));
+    await drained;
+  });
+
+  it('serves one more request after a response whose head did not announce the end of the connection', async () => {
+    let begin = (_answer: () => void): void => {};
+    const begun = new Promise<() => void>((resolve) => (begin = resolve));
+    const serving = await serve((req, res) => {
+      res.write('first ');
+      if (req.url === '/slow') begin(() => res.end('last'));
+      else res.end('another');
+    });
+    const client = await open(serving.port);
+    client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+    const answer = await begun;
+    await client.until('first');
+    const drained = serving.listeners.drain(60_000);
+    answer();
+    await client.until('last');
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.closed;
+    expect(client.text())
+      .to.include('another')
+      .and.to.match(/connection: close/i);
+    await drained;
+  });
+
   it('serves a request that is just arriving', async () => {
     const serving = await serve((_req, res) => res.end('served'));
     const client = await open(serving.port);
