@@ -93,6 +93,7 @@ export {
   type SettableLevel,
 } from './observe/log-levels.ts';
 export { createLoggers, libraryLoggers, silentLoggers, type Logger, type Loggers } from './observe/logger.ts';
+export { createWatchdog, type WatchdogOptions } from './observe/watchdog.ts';
 export { logRejection } from './observe/rejection-log.ts';
 export { inflateSpec } from './syntax/compressed-spec.ts';
 export { printable, readableLine } from './observe/readable-line.ts';

@@ -1,6 +1,7 @@
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
   createMetrics,
+  createWatchdog,
   directorySource,
   keyOf,
   type ControlPlane,
@@ -44,6 +45,7 @@ export interface RunningGateway {
  */
 export async function startAll(settings: GatewaySettings, log: Loggers, quit: () => void): Promise<RunningGateway> {
   const metrics = createMetrics();
+  const watchdog = createWatchdog({ metrics, log: log.get('main'), thread: 'main_thread' });
   const checks = settings.workers > 1 ? [sharedSessionsCheck(settings.workers)] : [];
   const { proxyName } = settings;
   const { controlPlane, found } = createConfiguration({
@@ -66,6 +68,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     rejections: () => rejections,
     quit,
   }).catch(async (error: unknown) => {
+    watchdog.close();
     await dataPlane.close();
     throw error;
   });
@@ -76,6 +79,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     await controlPlane.close();
     await dataPlane.close();
     await admin.close();
+    watchdog.close();
   };
   try {
     await controlPlane.start();

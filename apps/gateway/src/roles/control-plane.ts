@@ -1,4 +1,11 @@
-import { createContext, createMetrics, directorySource, type ControlPlane, type Logger } from '@edge-gateway/core';
+import {
+  createContext,
+  createMetrics,
+  createWatchdog,
+  directorySource,
+  type ControlPlane,
+  type Logger,
+} from '@edge-gateway/core';
 import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
@@ -27,6 +34,7 @@ const DEFAULT_PROXY = 'gateway-proxy';
  */
 export async function startControlPlane(settings: ControlPlaneSettings, { log }: RoleProcess): Promise<RunningRole> {
   const metrics = createMetrics();
+  const watchdog = createWatchdog({ metrics, log: log.get('main'), thread: 'main_thread' });
   const { config } = settings;
   const cluster = config === undefined ? await openCluster(settings, log) : undefined;
   const { controlPlane, found } = createConfiguration({
@@ -74,6 +82,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   });
   const close = async (): Promise<void> => {
     tls.close();
+    watchdog.close();
     discovery?.close();
     await controlPlane.close();
     await cluster?.close();

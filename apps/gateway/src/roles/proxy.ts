@@ -1,4 +1,4 @@
-import { createMetrics, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
+import { createMetrics, createWatchdog, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
 import {
   createDiscoveryClient,
   createSnapshotWriter,
@@ -39,6 +39,7 @@ const CHECK_MS = 1000;
 export async function startProxy(settings: ProxySettings, { log, quit }: RoleProcess): Promise<RunningRole> {
   const main = log.get('main');
   const metrics = createMetrics();
+  const watchdog = createWatchdog({ metrics, log: main, thread: 'main_thread' });
   const token = adminTokenOf(settings);
   const tls = watchTls(() => readClientTls(settings), log.get('secret'));
   const path = snapshotPath(settings.snapshotFile, settings.proxyName);
@@ -50,6 +51,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const parts = { settings, context, dataPlane, isConnected, token, quit };
   const admin = await openProxyPorts(parts).catch(async (error: unknown) => {
     tls.close();
+    watchdog.close();
     await dataPlane.close();
     throw error;
   });
@@ -179,6 +181,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       await Promise.all([writer?.close(), dataPlane.drain(settings.drainSeconds * 1000)]);
       await dataPlane.close();
       await admin.close();
+      watchdog.close();
     },
   };
 }

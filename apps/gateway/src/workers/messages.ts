@@ -88,6 +88,9 @@ export type ToWorker =
   | { readonly type: 'drain'; readonly limitMs: number }
   | { readonly type: 'close' };
 
+/** Time in milliseconds between two signs of life of a worker. */
+export const ALIVE_MS = 500;
+
 export type ToParent =
   /** The parts that cannot be compiled; their previous versions stay in use. */
   | { readonly type: 'applied'; readonly revision: number; readonly rejections: readonly ProxyRejection[] }
@@ -95,4 +98,6 @@ export type ToParent =
   | { readonly type: 'charged'; readonly batch: ChargedBatch }
   | { readonly type: 'stats'; readonly report: StatsReport }
   | { readonly type: 'hosts'; readonly hosts: ReadonlyMap<string, readonly HostState[]> }
-  | { readonly type: 'drained' };
+  | { readonly type: 'drained' }
+  /** A sign of life, from the event loop. */
+  | { readonly type: 'alive' };

@@ -5,6 +5,7 @@ import {
   createLineSink,
   createLoggers,
   createPages,
+  createWatchdog,
   type HostState,
   type Listener,
 } from '@edge-gateway/core';
@@ -12,6 +13,7 @@ import { createRelayedStore } from '@edge-gateway/rate-limit';
 import type { ListenResult } from '@edge-gateway/routing';
 import { createDataPlane, type LocalDataPlane } from '../roles/data-plane.ts';
 import { shownVariables } from '../roles/shown-variables.ts';
+import { ALIVE_MS } from './messages.ts';
 import type { ListenReport, SharedPorts, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import { createStateDecoder } from './state-decoder.ts';
 import { createReportedMetrics } from './stat-report.ts';
@@ -34,6 +36,8 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
     fields: { worker },
   });
   const reported = createReportedMetrics();
+  const watchdog = createWatchdog({ metrics: reported.metrics, log: log.get('main'), thread: 'workers' });
+  const alive = setInterval(() => send({ type: 'alive' }), ALIVE_MS).unref();
   const decoder = createStateDecoder();
   const context = createContext({
     log,
@@ -84,6 +88,8 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
   function close(): Promise<void> {
     closing ??= dataPlane.close().then(async () => {
       counters?.close();
+      clearInterval(alive);
+      watchdog.close();
       await sink.close();
       if (process.connected) process.disconnect();
       process.exit(0);

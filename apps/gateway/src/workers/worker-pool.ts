@@ -216,7 +216,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
 
   function isReady(): boolean {
     if (!complete && isSettled && unserved().length === 0) complete = true;
-    return complete && workers().some(({ isServing }) => isServing);
+    return complete && workers().some(({ isServing, isResponding }) => isServing && isResponding);
   }
 
   function readiness(): Readiness {
@@ -305,6 +305,10 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
         ...open.filter((name) => !lost.has(name)).map((name) => ({ name, kind: 'listener', state: 'ready' }) as const),
         ...failed.map((one) => ({ ...one, kind: 'listener', state: 'failed' }) as const),
         ...slots.map(({ number, worker }) => {
+          if (worker?.isServing && !worker.isResponding) {
+            const reason = 'its event loop is blocked, or the process is stopped';
+            return { name: `worker-${number}`, kind: 'worker', state: 'failed', reason } as const;
+          }
           const state = worker?.isServing ? (draining ? 'draining' : 'ready') : 'starting';
           return { name: `worker-${number}`, kind: 'worker', state } as const;
         }),

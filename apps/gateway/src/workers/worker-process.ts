@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
 import type { HostState, ProxyRejection } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
+import { ALIVE_MS } from './messages.ts';
 import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
 import type { EncodedState } from './state-encoder.ts';
 import { youngGenerationFlags } from '../roles/young-generation.ts';
@@ -10,6 +11,8 @@ import { within } from './within.ts';
 
 /** How long a worker may take to end after it was told to, in milliseconds. */
 const CLOSE_MS = 6_000;
+/** A worker whose event loop gives no sign of life in so many intervals does not respond. */
+const MAX_SILENT = 3;
 /** How long its last lines are waited for after its end. */
 const LAST_LINES_MS = 1_000;
 
@@ -45,6 +48,9 @@ export class WorkerProcess {
   /** True once it was told to end. */
   isClosing = false;
   hasEnded = false;
+  /** Intervals without a message, counted by a timer of this process: its own delays are not those of the worker. */
+  #silent = 0;
+  readonly #silenceTimer = setInterval(() => this.#silent++, ALIVE_MS).unref();
   readonly #child: ChildProcess;
   readonly #events: WorkerEvents;
   /** The state that it has, the one that it is applying, and a newer one. */
@@ -95,6 +101,11 @@ export class WorkerProcess {
   /** Revision of the state that it serves; 0 before the first. */
   get revision(): number {
     return this.#applied?.revision ?? 0;
+  }
+
+  /** False while its event loop is blocked, or the process is stopped. */
+  get isResponding(): boolean {
+    return this.#silent <= MAX_SILENT;
   }
 
   send(message: ToWorker): void {
@@ -163,6 +174,7 @@ export class WorkerProcess {
   }
 
   #receive(message: ToParent): void {
+    this.#silent = 0;
     switch (message.type) {
       case 'applied':
         this.#applied = this.#sent;
@@ -192,6 +204,7 @@ export class WorkerProcess {
   #end(how: WorkerEnd): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
+    clearInterval(this.#silenceTimer);
     this.#stats?.resolve();
     this.#hosts?.resolve(new Map());
     this.#drained?.resolve();

@@ -117,6 +117,33 @@ describe('edge-gateway --workers 2', () => {
       await clients;
     });
 
+    it('is ready while one worker responds, and not while all are stalled', async () => {
+      const pids = pidsOf(gateway);
+      const readiness = async (): Promise<number> => (await fetch(`${gateway.admin}/ready`)).status;
+      const stateOf = async (name: string): Promise<string | undefined> => {
+        const components = (await (await fetch(`${gateway.stats}/components`)).json()) as {
+          name: string;
+          state: string;
+        }[];
+        return components.find((each) => each.name === name)?.state;
+      };
+      try {
+        process.kill(pids.get(1)!, 'SIGSTOP');
+        await until(async () => (await stateOf('worker-1')) === 'failed', 'the stall of one worker is noticed');
+        expect(await readiness()).to.equal(200);
+        process.kill(pids.get(2)!, 'SIGSTOP');
+        await until(async () => (await readiness()) === 503, 'the stall of all workers is noticed');
+      } finally {
+        for (const pid of pids.values()) process.kill(pid, 'SIGCONT');
+      }
+      await until(async () => (await readiness()) === 200, 'the workers respond again');
+      await until(async () => (await stateOf('worker-1')) === 'ready', 'the first worker responds again');
+      expect(await askAll()).to.be.greaterThan(0);
+      const misses = await numbersOf(gateway, '^workers\\.watchdog_mega_miss$');
+      expect(misses['workers.watchdog_mega_miss']).to.be.at.least(2);
+      expect(pidsOf(gateway)).to.deep.equal(pids);
+    });
+
     it('replaces a worker that dies, of which only the requests in progress fail', async () => {
       gateway.write('a.yaml', toEcho());
       await until(async () => (await ask('/x')).text === '/x', 'the upstream is used again');

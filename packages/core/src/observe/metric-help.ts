@@ -254,6 +254,11 @@ const HELP: Readonly<Record<string, string>> = {
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',
   workers_cpu_seconds_total: 'CPU time of the worker in seconds.',
   workers_downstream_rq_total: 'Requests that the worker received.',
+  envoy_main_thread_watchdog_mega_miss:
+    'Times at which the event loop of the main process was blocked for at least a second.',
+  envoy_main_thread_watchdog_miss: 'Times at which the event loop of the main process was blocked for at least 200 ms.',
+  envoy_workers_watchdog_mega_miss: 'Times at which the event loop of a worker was blocked for at least a second.',
+  envoy_workers_watchdog_miss: 'Times at which the event loop of a worker was blocked for at least 200 ms.',
   workers_live: 'Workers that run.',
   workers_memory_physical_size: 'Resident memory of the worker in bytes.',
   workers_restarts: 'Workers that were replaced because they ended unexpectedly.',
