@@ -15,6 +15,7 @@ export type Kind =
   | 'no keys'
   | 'bad token'
   | 'cut off'
+  | 'told to reconnect'
   | (string & {});
 
 /** The bodies of JSON errors and pages carry the code. */

@@ -4,7 +4,7 @@ import { ADMIN } from './resources.ts';
 import { openSocket, type Socket } from './socket.ts';
 import type { Expected, Flow } from './traffic.ts';
 import { EVENTS } from './upstream.ts';
-import { bearer, newcomer, type World } from './world.ts';
+import { bearer, newcomer, type Site } from './world.ts';
 
 /** Requests of people with a session that a redirect may answer. */
 const NAVIGATIONS = ['pages', 'accounts'] as const;
@@ -28,11 +28,11 @@ export function withoutSession(...kinds: readonly Kind[]): Expected {
 
 let serial = 0;
 
-/** All of them, about 130 requests a second: pages, scripts, posts, streams, WebSockets, logins, tokens, public pages. */
-export function mixedFlows(world: World): readonly Flow[] {
+/** All of them, about 130 requests a second, or so many times that: pages, scripts, posts, streams, WebSockets, logins, tokens, public pages. */
+export function mixedFlows(world: Site, times = 1): readonly Flow[] {
   const flow = (name: string, perSecond: number, send: () => Promise<Kind>): Flow => ({
     name,
-    perSecond,
+    perSecond: perSecond * times,
     usual: ['served'],
     send,
   });
@@ -44,7 +44,7 @@ export function mixedFlows(world: World): readonly Flow[] {
     flow('accounts', 10, () => get(world, someone(), { path: '/account/page', headers: NAVIGATION })),
     flow('streams', 4, () => stream(world, someone())),
     flow('upgrades', 3, () => upgrade(world, someone())),
-    { ...messages(world), perSecond: 15 },
+    { ...messages(world), perSecond: 15 * times },
     flow('logins', 4, () => login(world)),
     { ...flow('tokens', 15, () => token(world)), usual: ['served', 'forbidden'] },
     flow('public', 15, () => open(world)),
@@ -66,8 +66,8 @@ function has(text: string, wanted: Body): boolean {
 }
 
 /** Whoever was with a gateway when it was killed is counted apart. */
-async function reach(world: World, send: (next: () => string) => Promise<Kind>): Promise<Kind> {
-  let last: ReturnType<World['next']> | undefined;
+async function reach(world: Site, send: (next: () => string) => Promise<Kind>): Promise<Kind> {
+  let last: ReturnType<Site['next']> | undefined;
   try {
     return await send(() => (last = world.next()).url);
   } catch (error) {
@@ -78,10 +78,10 @@ async function reach(world: World, send: (next: () => string) => Promise<Kind>):
 
 interface Get extends Ask {
   readonly path: string;
-  readonly node?: ReturnType<World['next']> | undefined;
+  readonly node?: ReturnType<Site['next']> | undefined;
 }
 
-function get(world: World, person: Person, { path, headers, node }: Get): Promise<Kind> {
+function get(world: Site, person: Person, { path, headers, node }: Get): Promise<Kind> {
   const asked = `${path}?${serial++}`;
   return reach(world, async (next) => {
     const answered = await person.ask((node?.url ?? next()) + asked, { headers });
@@ -89,7 +89,7 @@ function get(world: World, person: Person, { path, headers, node }: Get): Promis
   });
 }
 
-function post(world: World, person: Person): Promise<Kind> {
+function post(world: Site, person: Person): Promise<Kind> {
   const body = `body ${serial++}`;
   return reach(world, async (next) => {
     const answered = await person.ask(`${next()}/private/form`, { method: 'POST', headers: NAVIGATION, body });
@@ -99,7 +99,7 @@ function post(world: World, person: Person): Promise<Kind> {
   });
 }
 
-function stream(world: World, person: Person): Promise<Kind> {
+function stream(world: Site, person: Person): Promise<Kind> {
   return reach(world, async (next) => {
     const answered = await person.ask(`${next()}/private/events`, {
       headers: { ...SCRIPT, accept: 'text/event-stream' },
@@ -114,11 +114,15 @@ function stream(world: World, person: Person): Promise<Kind> {
 
 async function say(person: Person, socket: Socket): Promise<Kind> {
   const echo = `message ${serial++}`;
-  const text = await socket.say(echo);
+  const text = await socket.say(echo).catch((error: { code?: string }) => {
+    if (error.code === 'GOING_AWAY') return undefined;
+    throw error;
+  });
+  if (text === undefined) return 'told to reconnect';
   return has(text, { who: person.email, echo }) ? 'served' : `another answer: ${text}`;
 }
 
-function upgrade(world: World, person: Person): Promise<Kind> {
+function upgrade(world: Site, person: Person): Promise<Kind> {
   return reach(world, async (next) => {
     const socket = await openSocket(`${next()}/private/socket`, { cookie: person.cookies() });
     if (!('say' in socket)) return kindOf(socket, () => false);
@@ -131,7 +135,7 @@ function upgrade(world: World, person: Person): Promise<Kind> {
 }
 
 /** Messages over WebSockets that stay open, one for each gateway. They are closed when the flow is asked to. */
-function messages(world: World): Omit<Flow, 'perSecond'> {
+function messages(world: Site): Omit<Flow, 'perSecond'> {
   const sockets = new Map<object, ReturnType<typeof openSocket>>();
   // By turns of its own: each gateway has a socket after as many messages as there are gateways.
   let turn = 0;
@@ -164,43 +168,43 @@ function messages(world: World): Omit<Flow, 'perSecond'> {
 }
 
 /** Pages of someone, sent like any flow. */
-export function pagesOf(world: World, who: () => Person, perSecond = 5): Flow {
+export function pagesOf(world: Site, who: () => Person, perSecond = 5): Flow {
   const send = (): Promise<Kind> => page(world, who());
   return { name: 'pages of one', perSecond, usual: ['served'], send };
 }
 
 /** A page of someone with a session, from the gateway whose turn it is, or from this one. */
-export function page(world: World, person: Person, node?: ReturnType<World['next']>): Promise<Kind> {
+export function page(world: Site, person: Person, node?: ReturnType<Site['next']>): Promise<Kind> {
   return get(world, person, { path: '/private/page', headers: NAVIGATION, node });
 }
 
 /** How someone's page is answered at each gateway. */
-export function pageEverywhere(world: World, person: Person): Promise<Kind[]> {
+export function pageEverywhere(world: Site, person: Person): Promise<Kind[]> {
   return Promise.all(world.nodes.map((node) => page(world, person, node)));
 }
 
 /** True when the sessions of all people work at every gateway. */
-export async function allServed(world: World): Promise<boolean> {
+export async function allServed(world: Site): Promise<boolean> {
   const kinds = await Promise.all(world.people.map((person) => pageEverywhere(world, person)));
   return kinds.flat().every((kind) => kind === 'served');
 }
 
 /** One of the ways to use a session. */
-export function anyUse(world: World, person: Person, number: number): Promise<Kind> {
+export function anyUse(world: Site, person: Person, number: number): Promise<Kind> {
   if (number % 3 === 0) return page(world, person);
   if (number % 3 === 1) return get(world, person, { path: '/private/data', headers: SCRIPT });
   return post(world, person);
 }
 
 /** Someone new logs in. */
-export function login(world: World, person: Person = newcomer()): Promise<Kind> {
+export function login(world: Site, person: Person = newcomer()): Promise<Kind> {
   return reach(world, async (next) => {
     const answered = await person.visit('/private/page', next);
     return kindOf(answered, (text) => has(text, { who: person.email, asked: 'GET /private/page' }));
   });
 }
 
-function token(world: World): Promise<Kind> {
+function token(world: Site): Promise<Kind> {
   const email = serial++ % 3 === 0 ? 'user@example.com' : ADMIN;
   return reach(world, async (next) => {
     const answered = await world.people[0]!.ask(`${next()}/token`, { headers: bearer(world, email) });
@@ -210,7 +214,7 @@ function token(world: World): Promise<Kind> {
   });
 }
 
-function open(world: World): Promise<Kind> {
+function open(world: Site): Promise<Kind> {
   const asked = `/public?${serial++}`;
   return reach(world, async (next) => {
     const answered = await world.people[0]!.ask(next() + asked);

@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { request } from 'undici';
+import { createConnections } from './connections.ts';
 import { WHO_HEADER } from './provider.ts';
 import { APP } from './resources.ts';
 
@@ -34,8 +35,8 @@ export const SCRIPT = { 'x-requested-with': 'XMLHttpRequest', accept: 'applicati
 export const NOBODY_ANSWERED = 0;
 const MAX_HOPS = 12;
 
-/** Connections of all people. Idle ones are closed before a gateway that was replaced could be taken for the one before. */
-const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000, keepAliveTimeout: 1000 });
+/** Connections of all people. */
+const connections = createConnections();
 
 export function createPerson(email: string): Person {
   const jar = new Map<string, string>();
@@ -51,7 +52,7 @@ export function createPerson(email: string): Person {
 
   async function ask(url: string, { method = 'GET', headers = NAVIGATION, body }: Ask = {}): Promise<Answered> {
     const answer = await request(url, {
-      dispatcher: agent,
+      dispatcher: connections.current(),
       method,
       headers: { ...headers, host: APP, ...(jar.size > 0 && { cookie: cookies() }) },
       ...(body !== undefined && { body }),
@@ -63,7 +64,10 @@ export function createPerson(email: string): Person {
   /** At the provider no form has to be filled in. Where nobody answers the browser says so itself. */
   async function atProvider(url: string): Promise<Answered> {
     try {
-      const { statusCode, headers, body } = await request(url, { dispatcher: agent, headers: { [WHO_HEADER]: email } });
+      const { statusCode, headers, body } = await request(url, {
+        dispatcher: connections.current(),
+        headers: { [WHO_HEADER]: email },
+      });
       return { status: statusCode, headers, text: await body.text() };
     } catch {
       return { status: NOBODY_ANSWERED, headers: {}, text: '' };

@@ -40,6 +40,8 @@ const LEAST_SENT = 300;
 const LEAST_UNDER_WAY = 4;
 const SHOWN_LOSSES = 5;
 const SEPARATOR = '/';
+/** Begins the kind of what was never answered. */
+const NONE = 'none: ';
 
 interface Phase {
   readonly name: string;
@@ -58,6 +60,7 @@ export async function underTraffic(
   const phases: Phase[] = [{ name: 'before', expected: {} }];
   const tallies = new Map<string, Tally>();
   const lost: string[] = [];
+  const wrong: string[] = [];
   const open = new Set<Promise<void>>();
   const state = { running: true };
   const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -75,12 +78,12 @@ export async function underTraffic(
     const tally = tallyOf(phases[first]!.name, flow.name);
     const from = performance.now();
     tally.sent++;
-    const kind = await flow.send().catch((error: Error & { code?: string }) => `none: ${error.code ?? error.message}`);
+    const kind = await flow.send().catch((error: Error & { code?: string }) => NONE + (error.code ?? error.message));
     tally.tookMs.push(performance.now() - from);
     tally.kinds.set(kind, (tally.kinds.get(kind) ?? 0) + 1);
     const lived = phases.slice(first);
     if (lived.some(({ expected }) => (expected[flow.name] ?? flow.usual).includes(kind))) return;
-    lost.push(`${flow.name}, ${lived.map(({ name }) => name).join(' to ')}: ${kind}`);
+    (kind.startsWith(NONE) ? lost : wrong).push(`${flow.name}, ${lived.map(({ name }) => name).join(' to ')}: ${kind}`);
   }
 
   const loops = flows.map(async (flow) => {
@@ -115,9 +118,16 @@ export async function underTraffic(
     await Promise.all(open);
     for (const flow of flows) await flow.stop?.();
     delay.disable();
-    print(title, { tallies, lost: lost.length, seconds, usual: new Set(flows.flatMap(({ usual }) => usual)) });
+    print(title, {
+      tallies,
+      lost: lost.length,
+      wrong: wrong.length,
+      seconds,
+      usual: new Set(flows.flatMap(({ usual }) => usual)),
+    });
   }
-  expect(lost.slice(0, SHOWN_LOSSES), `${lost.length} lost`).to.deep.equal([]);
+  const unexpected = [...lost, ...wrong];
+  expect(unexpected.slice(0, SHOWN_LOSSES), `${lost.length} lost, ${wrong.length} wrong`).to.deep.equal([]);
   return report;
 }
 
@@ -128,18 +138,21 @@ function sentOf(tallies: Iterable<Tally>): number {
 interface Outcome {
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly lost: number;
+  /** Answered in a way that was not to be expected. */
+  readonly wrong: number;
   readonly seconds: number;
   readonly usual: ReadonlySet<Kind>;
 }
 
-function print(title: string, { tallies, lost, seconds, usual }: Outcome): void {
+function print(title: string, { tallies, lost, wrong, seconds, usual }: Outcome): void {
   const all = [...tallies.values()];
   const sent = sentOf(all);
   const slowest = all.flatMap(({ tookMs }) => tookMs).reduce((most, each) => Math.max(most, each), 0);
   const rate = `${Math.round(sent / seconds)}/s, slowest ${Math.round(slowest)} ms`;
   const cut = all.reduce((sum, { kinds }) => sum + (kinds.get('cut off') ?? 0), 0);
   const withNode = cut > 0 ? `, cut off with their gateway ${cut}` : '';
-  console.log(`      ${title}: sent ${sent}, answered ${sent - lost - cut}${withNode}, lost ${lost} (${rate})`);
+  const answered = `answered ${sent - lost - wrong - cut}${withNode}, wrong ${wrong}, lost ${lost}`;
+  console.log(`      ${title}: sent ${sent}, ${answered} (${rate})`);
   const lines = new Map<string, string[]>();
   for (const [key, { kinds }] of tallies) {
     if ([...kinds.keys()].every((kind) => usual.has(kind))) continue;

@@ -5,8 +5,20 @@ import { startProvider, type Provider } from './provider.ts';
 import { ADMIN, redisSession, resources } from './resources.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
+/** Addresses of an application, with its identity provider and the people who use it. */
+export interface Site {
+  readonly nodes: readonly { readonly url: string }[];
+  readonly provider: Provider;
+  readonly upstream: Upstream;
+  /** People who are logged in. */
+  readonly people: readonly Person[];
+  /** The nodes that run take turns. */
+  next(): { readonly url: string };
+  isUp(node: { readonly url: string }): boolean;
+}
+
 /** Gateways, each a process of its own, that share a Redis; an identity provider; an application; people who use it. */
-export interface World {
+export interface World extends Site {
   readonly nodes: readonly GatewayProcess[];
   readonly provider: Provider;
   readonly upstream: Upstream;
@@ -66,17 +78,7 @@ export async function startWorld({ redis, count = 3, people = 10, providerIsAway
       const text = resources({ issuer, upstreamPort: upstream.port, session: redisSession(redis), ...parts });
       for (const node of nodes) node.write('all.yaml', text);
     },
-    async settle() {
-      // What was just started may be too slow at first.
-      const hasLoggedIn = async (person: Person): Promise<boolean> =>
-        (await person.visit('/private/page', () => world.next().url)).status === 200;
-      for (const person of world.people) await until(() => hasLoggedIn(person), 'a login');
-      for (const { url } of nodes) {
-        await until(async () => (await newcomer().visit('/private/page', () => url)).status === 200, 'a login');
-        await world.people[0]!.ask(`${url}/token`, { headers: bearer(world, ADMIN) });
-        await world.people[0]!.ask(`${url}/account`);
-      }
-    },
+    settle: () => settle(world),
     async close() {
       await Promise.all(nodes.map((node) => node.close()));
       await provider.stop();
@@ -91,6 +93,19 @@ export async function startWorld({ redis, count = 3, people = 10, providerIsAway
   } catch (error) {
     await world.close();
     throw error;
+  }
+}
+
+/** Has the people log in, and every node know its keys. */
+export async function settle(site: Site): Promise<void> {
+  // What was just started may be too slow at first.
+  const hasLoggedIn = async (person: Person): Promise<boolean> =>
+    (await person.visit('/private/page', () => site.next().url)).status === 200;
+  for (const person of site.people) await until(() => hasLoggedIn(person), 'a login');
+  for (const { url } of site.nodes) {
+    await until(async () => (await newcomer().visit('/private/page', () => url)).status === 200, 'a login');
+    await site.people[0]!.ask(`${url}/token`, { headers: bearer(site, ADMIN) });
+    await site.people[0]!.ask(`${url}/account`);
   }
 }
 
@@ -111,7 +126,7 @@ export function newcomer(prefix = 'new-'): Person {
 }
 
 /** Headers with a token of one's own that was never seen before. */
-export function bearer({ provider }: World, email: string): Record<string, string> {
+export function bearer({ provider }: Pick<Site, 'provider'>, email: string): Record<string, string> {
   const now = Math.floor(Date.now() / 1000) + provider.clockSeconds;
   return {
     authorization: `Bearer ${provider.sign({ email, sub: email, nbf: now, exp: now + BEARER_SECONDS, jti: String(serial++) })}`,
