@@ -211,6 +211,7 @@ export {
   type ControlPlane,
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
+export { watchedNamespaces, type IsWatched } from './control/watched-namespaces.ts';
 export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';
 export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
 export { createStore, type Store } from './control/store.ts';

@@ -8,8 +8,8 @@ import { formatIssue, groupByCause, type Problem } from '../resource/problem.ts'
 export interface ChangeReport {
   /** Runs a translation and returns its result with the milliseconds that it took. */
   translated<T>(translate: () => T): { readonly result: T; readonly milliseconds: number };
-  /** Logs one line for the change, and one for each new cause of problems. */
-  changed(state: ControlPlaneState, milliseconds: number): void;
+  /** Logs one line for the change, and one for each new cause of problems. `unwatched` counts the resources that are not read. */
+  changed(state: ControlPlaneState, milliseconds: number, unwatched: number): void;
   failed(error: unknown): void;
 }
 
@@ -41,7 +41,7 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
         seconds.observe((performance.now() - began) / 1000);
       }
     },
-    changed(state, milliseconds) {
+    changed(state, milliseconds, unwatched) {
       const { revision, issues } = state;
       const verdicts = verdictsOf(state.statuses, statuses);
       statuses = state.statuses;
@@ -59,6 +59,7 @@ export function reportChanges(log: Logger, metrics: Metrics): ChangeReport {
       const counts = {
         resources: state.resources.size,
         ...(state.rejected.size > 0 && { rejected: state.rejected.size }),
+        ...(unwatched > 0 && { unwatched }),
         problems: issues.length,
       };
       log.info({ revision, ...counts, ms }, 'configuration applied');

@@ -15,6 +15,7 @@ import { createSdsServers } from '../source/sds-server.ts';
 import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
+import type { Labels } from '../syntax/label-expression.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from '../translate/translate.ts';
@@ -43,6 +44,8 @@ export interface ControlPlaneOptions {
   readonly files?: readonly ResourceFiles[];
   /** The Services of a cluster, for upstreams and destinations of type `kube`. Default: none. */
   readonly services?: ClusterServices;
+  /** Returns the labels of a namespace, for `watchNamespaceSelectors` of the Settings. Default: `kubernetes.io/metadata.name` only. */
+  readonly namespaceLabels?: (namespace: string) => Labels;
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -74,10 +77,10 @@ export interface ControlPlane {
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
-  const { files = [], certificateFiles: readsCertificates = true, services } = options;
+  const { files = [], certificateFiles: readsCertificates = true, namespaceLabels, services } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  const store = createStore(checks);
+  const store = createStore(checks, namespaceLabels);
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
@@ -140,7 +143,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       );
       translation = translated.result;
       state = toState(store, resources, { translation, translationMs: translated.milliseconds });
-      report.changed(state, performance.now() - began);
+      report.changed(state, performance.now() - began, store.unwatched);
     } catch (error) {
       report.failed(error);
       if (state) return;

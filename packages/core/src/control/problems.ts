@@ -1,9 +1,9 @@
 import { compareOrigins } from './claim.ts';
 import { formatIssue, type FieldPath, type Problem } from '../resource/problem.ts';
-import { DEFAULT_NAMESPACE, identityOfKey, keyOf, type Origin, type ResourceKey } from '../resource/resource.ts';
+import { identityOfKey, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
 import type { LocatedProblem } from '../translate/status/report.ts';
-import { SETTINGS_NAME } from '../translate/settings.ts';
+import { SETTINGS_KEY } from '../translate/settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
@@ -24,12 +24,11 @@ function toProblem({ key, problem }: LocatedProblem, store: Store): Problem {
   return { ...rest, origin: originOf(place.key, place.path, store), ...identityOfKey(key) };
 }
 
-const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
 const NOWHERE: Origin = Object.freeze({ file: 'default', line: 1, column: 1 });
 
 /** Returns the place of a field. For a resource in an unreadable file it is that of its last good version. */
 function originOf(key: ResourceKey, path: FieldPath, store: Store): Origin {
   const written = store.locate(key, path) ?? store.state.stored.get(key)?.resource?.origin;
   // Default gateways have no file; their warnings come from Settings.
-  return written ?? store.locate(SETTINGS, []) ?? NOWHERE;
+  return written ?? store.locate(SETTINGS_KEY, []) ?? NOWHERE;
 }

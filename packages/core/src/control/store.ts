@@ -4,6 +4,9 @@ import type { Observed, StoredResource, StoreState } from '../resource/stored.ts
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { ClusterService } from '../contract/cluster-services.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import { SETTINGS_KEY } from '../translate/settings.ts';
+import { labelsOfName, watchedNamespaces, type IsWatched } from './watched-namespaces.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import { withChanges, type MapChanges } from '../layered-map.ts';
 import type { SourceChange } from '../source/source.ts';
@@ -13,6 +16,8 @@ import type { ResourceCheck } from '../validate/check.ts';
 export interface Store {
   /** The same object until an applied change modifies something. */
   readonly state: StoreState;
+  /** Number of resources in namespaces that the Settings do not watch. */
+  readonly unwatched: number;
   /** Validates and applies the new content of units. Returns the changed keys. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
   /** Stores observations about resources until they are replaced; `undefined` removes them. */
@@ -30,18 +35,24 @@ export interface Store {
  *   never good are used without their invalid fields.
  * - Several documents with the same kind, namespace and name are all rejected, in any order. The version in use stays.
  * - A unit that is unreadable as a whole keeps its previous resources.
+ * - Resources outside of the namespaces that the Settings watch are not part of the state; `labelsOf` returns the labels of a namespace.
  *
  * @example
  * const store = createStore();
  * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
  * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
  */
-export function createStore(checks: readonly ResourceCheck[] = []): Store {
+export function createStore(checks: readonly ResourceCheck[] = [], labelsOf = labelsOfName): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   const observed = new Map<ResourceKey, Observed>();
   /** Those of `units` with problems without a key. */
   const withUnfiled = new Map<string, UnitContent>();
+  /** The resources of all namespaces. */
+  let all: StoreState['stored'] = new Map();
+  let isWatched: IsWatched | undefined;
+  /** The fields of the Settings that `isWatched` was made of. */
+  let selection = '';
   let state: StoreState = { revision: 0, stored: new Map(), faulty: new Map(), unfiled: [] };
 
   function replace(unit: string, content: UnitContent | undefined): ResourceKey[] {
@@ -68,7 +79,7 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
     const touched = new Set<ResourceKey>();
     for (const [unit, written] of change) {
       const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
-      const usable = held.filter((key) => state.stored.get(key)?.resource);
+      const usable = held.filter((key) => all.get(key)?.resource);
       const content = written.length > 0 ? readContent(written, usable, checks) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
     }
@@ -78,14 +89,15 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
   function settle(touched: ReadonlySet<ResourceKey>): ReadonlySet<ResourceKey> {
     const changes = new Map<ResourceKey, StoredResource | undefined>();
     for (const key of touched) {
-      const before = state.stored.get(key);
+      const before = all.get(key);
       const now = resolve(claims.get(key) ?? [], before, observed.get(key));
       if (now === before) continue;
       changes.set(key, now);
     }
     const unfiled = unfiledOf(withUnfiled, state.unfiled);
+    select(changes);
     if (changes.size > 0 || unfiled !== state.unfiled || state.revision === 0) {
-      const stored = withChanges(state.stored, changes);
+      const stored = isWatched ? withChanges(state.stored, changes) : all;
       const faulty = withChanges(
         state.faulty,
         Array.from(changes, ([key, now]) => [key, isFaulty(now) ? now : undefined] as const),
@@ -95,9 +107,43 @@ export function createStore(checks: readonly ResourceCheck[] = []): Store {
     return new Set(changes.keys());
   }
 
+  /** Applies changes to the resources of all namespaces, and leaves those that change the state. */
+  function select(changes: Map<ResourceKey, StoredResource | undefined>): void {
+    all = withChanges(all, changes);
+    if (changes.has(SETTINGS_KEY) && selectNamespaces()) {
+      for (const [key, stored] of all) if (!state.stored.has(key)) changes.set(key, stored);
+      for (const [key, stored] of state.stored) if (!changes.has(key)) changes.set(key, stored);
+    }
+    for (const [key, now] of changes) {
+      const visible = now && isRead(key) ? now : undefined;
+      if (visible === state.stored.get(key)) changes.delete(key);
+      else changes.set(key, visible);
+    }
+  }
+
+  /** Takes the selection of the Settings. Returns false if it is the same as before. */
+  function selectNamespaces(): boolean {
+    const spec = (all.get(SETTINGS_KEY)?.resource?.spec ?? {}) as SettingsSpec;
+    const { discoveryNamespace, watchNamespaces, watchNamespaceSelectors } = spec;
+    const next = JSON.stringify([discoveryNamespace, watchNamespaces, watchNamespaceSelectors]);
+    if (next === selection) return false;
+    selection = next;
+    isWatched = watchedNamespaces(spec);
+    return true;
+  }
+
+  function isRead(key: ResourceKey): boolean {
+    if (!isWatched || key === SETTINGS_KEY) return true;
+    const { namespace } = identityOfKey(key);
+    return isWatched(namespace, labelsOf(namespace));
+  }
+
   return {
     get state() {
       return state;
+    },
+    get unwatched() {
+      return all.size - state.stored.size;
     },
     apply,
     observe(entries) {

@@ -82,6 +82,7 @@ export const SEMANTIC_CODES = {
   INVALID_RETRIES: 'Retry settings that contradict each other.',
   INVALID_REWRITE: 'Rewrites that cannot be combined, or without a host.',
   INVALID_SECRET: 'A secret without the entries that its type requires; a warning.',
+  INVALID_SETTINGS: 'Settings that cannot be applied.',
   INVALID_SHADOWING: 'Shadowing without an upstream.',
   INVALID_TRANSFORMATION: 'An incomplete extractor or value of a transformation.',
   INVALID_UPGRADE: 'An upgrade that is listed twice, or not allowed in this place.',

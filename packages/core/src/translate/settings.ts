@@ -1,12 +1,13 @@
-import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { DEFAULT_NAMESPACE, keyOf } from '../resource/resource.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { upstreamDefaults } from './reference/upstream-defaults.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 import { find, type Resources } from './reference/find.ts';
 
-/** Name of the effective Settings; they are in the default namespace. */
-export const SETTINGS_NAME = 'default';
+/** The effective Settings. */
+const SETTINGS_REF = { namespace: DEFAULT_NAMESPACE, name: 'default' };
+export const SETTINGS_KEY = keyOf('Settings', SETTINGS_REF);
 /** Default of `invalidRouteResponseBody`. */
 export const REPLACEMENT_BODY = 'The requested resource is not available.';
 
@@ -51,7 +52,7 @@ const CLOSED = settingsOf({ rbac: { requireRbac: true } });
 
 /** Returns the settings in use, the same object as long as the resource is the same. */
 export function readSettings({ stored, derived }: Resources): TranslationSettings {
-  const found = find<SettingsSpec>(stored, 'Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
+  const found = find<SettingsSpec>(stored, 'Settings', SETTINGS_REF);
   if (found.state === 'missing') return UNSET;
   return found.state === 'refused' ? CLOSED : derived.of(settingsOf, found.resource.spec);
 }

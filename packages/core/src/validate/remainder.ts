@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldPath, Problem } from '../resource/problem.ts';
-import type { Resource } from '../resource/resource.ts';
+import { DEFAULT_NAMESPACE, type Resource } from '../resource/resource.ts';
 import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
@@ -14,7 +14,7 @@ const MAX_ROUNDS = 5;
 /**
  * Returns rejected Settings without their invalid fields. The defaults are not always the safe choice: a
  * mistake in one field must not disable the others. An invalid block fails closed: that of `rbac` requires policies, those
- * of `extauth` and `ratelimitServer` deny requests whose check fails. External auth has no server if the mistake is in how it is called, and an
+ * of `extauth` and `ratelimitServer` deny requests whose check fails, and without the selection of namespaces only the write namespace is read. External auth has no server if the mistake is in how it is called, and an
  * invalid entry of `namedExtauth` is removed. Of the rules of `ratelimit` only the invalid ones are removed. Returns `undefined` if invalid
  * parts cannot be removed.
  */
@@ -77,6 +77,7 @@ function withoutField(value: unknown, [step, ...rest]: FieldPath): unknown {
 
 function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
   const { rbac, extauth, namedExtauth, ratelimitServer, ...others } = resource.spec as SettingsSpec;
+  const { discoveryNamespace } = others;
   const fieldsOf = (block: string): string[] =>
     mistakes.flatMap(([, name, field]) => (camelCase(name) === block ? [camelCase(field)] : []));
   const isWrong = (block: string): boolean => fieldsOf(block).length > 0;
@@ -90,6 +91,9 @@ function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
     ...(extauth && { extauth: closeServer(extauth, fieldsOf('extauth')) }),
     ...(namedExtauth && { namedExtauth: Object.fromEntries(named) }),
     ...(ratelimitServer && { ratelimitServer: server }),
+    ...((isWrong('watchNamespaces') || isWrong('watchNamespaceSelectors')) && {
+      watchNamespaces: [discoveryNamespace || DEFAULT_NAMESPACE],
+    }),
     ...(isWrong('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
   };
   return Object.freeze({ ...resource, spec });

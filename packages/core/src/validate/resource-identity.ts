@@ -74,8 +74,13 @@ function readName(name: unknown, report: DocumentReport): string | undefined {
 
 function readNamespace(namespace: unknown, report: DocumentReport): string | undefined {
   if (namespace === undefined || namespace === null || namespace === '') return DEFAULT_NAMESPACE;
-  if (typeof namespace === 'string' && namespace.length <= 63 && LABEL.test(namespace)) return namespace;
+  if (typeof namespace === 'string' && isNamespace(namespace)) return namespace;
   return reportName('namespace', namespace, { hint: 'lower case letters, digits and -, at most 63', report });
+}
+
+/** Returns true for a valid name of a namespace. */
+export function isNamespace(name: string): boolean {
+  return name.length <= 63 && LABEL.test(name);
 }
 
 function reportName(

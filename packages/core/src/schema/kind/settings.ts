@@ -31,18 +31,19 @@ const observability = f.block({
 
 const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSources), Object.keys(ArtifactSources)), {
   discoveryNamespace: f.text('Namespace that discovery and translation write to.', { default: 'gw-system' }),
-  watchNamespaces: f.texts('Namespaces to read; the write namespace is always included. Empty: all.', f.notYet),
+  watchNamespaces: f.texts(
+    'Namespaces to read; the write namespace is always included, and the Settings are always read. Empty: all.',
+  ),
   watchNamespaceSelectors: f.list(
     f.block({
       matchLabels: f.map(f.text(), 'Labels that a namespace must have.'),
       matchExpressions: f.groups('Expressions that its labels must match.', {
         key: f.text('Label key.'),
-        operator: f.text('`In`, `NotIn`, `Exists` or `DoesNotExist`.'),
+        operator: f.enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'How to compare.'),
         values: f.texts('Values to compare with.'),
       }),
     }),
-    'Namespaces to read, by label; only used without `watchNamespaces`.',
-    f.notYet,
+    'Namespaces to read, by label; only used without `watchNamespaces`. Those of a directory have the label `kubernetes.io/metadata.name` only.',
   ),
   ...ConfigSources,
   ...SecretSources,

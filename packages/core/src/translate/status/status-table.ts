@@ -1,10 +1,4 @@
-import {
-  DEFAULT_NAMESPACE,
-  keyOf,
-  type Resource,
-  type ResourceKey,
-  type StatusReport,
-} from '../../resource/resource.ts';
+import { keyOf, type Resource, type ResourceKey, type StatusReport } from '../../resource/resource.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { withChanges } from '../../layered-map.ts';
 import { kindOf, type Changes } from '../changes.ts';
@@ -21,7 +15,7 @@ import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
 import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
-import { SETTINGS_NAME } from '../settings.ts';
+import { SETTINGS_KEY } from '../settings.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -168,8 +162,6 @@ function settingsProblems({ key }: StoredResource, input: TranslationInput): rea
   const found = missingRateLimitServer(input.settings.served.ratelimitServer, input, ['spec', 'ratelimitServer']);
   return found.length === 0 ? NONE : [found.map((problem) => Object.freeze(statusProblem('warning', problem)))];
 }
-
-const SETTINGS_KEY = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: SETTINGS_NAME });
 
 function withoutEmpty(problems: Problems): readonly Problems[] {
   return problems === NO_PROBLEMS ? NONE : [problems];
