@@ -41,6 +41,7 @@ export function createConfiguration(parts: ConfigurationParts): Configuration {
   const controlPlane = createControlPlane({
     source: severalSources([source, found]),
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName },
+    directories: { base: settings.config },
     log,
     metrics,
     checks: [lazyGraphQLCheck, ...transcoderChecks, ...accessChecks, ...checks],

@@ -1,11 +1,11 @@
-import { groupByCause, type Problem } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, groupByCause, type Problem } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { readProblems, readSnapshot } from '../gateway/pages.ts';
 import type { Io } from '../io.ts';
 import { count, problemLine, shownProblems } from '../output/problem-lines.ts';
 import { loadOffline } from '../resources/load.ts';
-import { items, type StatusObject } from '../resources/objects.ts';
+import { items, text, type StatusObject } from '../resources/objects.ts';
 import { CHECKS, DOCUMENTS, GRAPHQL_APIS, type Check } from './checks.ts';
 
 /** The state of a configuration: of a running gateway or of a directory. */
@@ -47,12 +47,19 @@ export async function readConfiguration(io: Io, from: Connection, flags: Namespa
 /** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */
 function namespacesOf(objects: readonly StatusObject[], flags: NamespaceFlags): ReadonlySet<string> | undefined {
   const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
-  const watched = items(settings?.spec, 'watchNamespaces').map(String).filter(Boolean);
+  const watched = watchedIn(settings?.spec);
   if (flags.resourceNamespaces.length === 0) return watched.length > 0 ? new Set(watched) : undefined;
   const asked = flags.resourceNamespaces.filter((name) => watched.length === 0 || watched.includes(name));
   if (asked.length > 0) return new Set(asked);
   const text = `No namespaces specified are currently being watched (defaulting to '${flags.namespace}' namespace)`;
   throw cliError('ERR_CLI_NAMESPACE', text);
+}
+
+/** Returns the namespaces that Settings name, with the write namespace and that of the Settings; empty for all. */
+function watchedIn(spec: unknown): readonly string[] {
+  const named = items(spec, 'watchNamespaces').map(String);
+  if (named.length === 0 || named.includes('')) return [];
+  return [...named, DEFAULT_NAMESPACE, text(spec, 'discoveryNamespace')].filter(Boolean);
 }
 
 /** Returns the problems of the checked namespaces whose checks are not excluded. */

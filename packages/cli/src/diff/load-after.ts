@@ -43,7 +43,10 @@ export async function loadAfter(held: Held, directory: string, defaultGateways: 
   const source: Source = {
     name: 'plan',
     async start(onChange) {
-      for (const step of steps) onChange(step);
+      for (const step of steps) {
+        onChange(step);
+        await controlPlane.settled();
+      }
       before = [...(controlPlane.state?.snapshots.values() ?? [])];
       onChange(new Map([...removed, ...next]));
     },
@@ -51,7 +54,8 @@ export async function loadAfter(held: Held, directory: string, defaultGateways: 
   };
   const checks = await checksFor(values);
   const options = { source, defaultGateways, checks, certificateFiles: false, log: silentLoggers } as const;
-  const controlPlane = createControlPlane(options);
+  const directories = { base: directory, watch: false };
+  const controlPlane = createControlPlane({ ...options, directories });
   await controlPlane.start();
   return { state: controlPlane.state!, before };
 }

@@ -66,7 +66,8 @@ async function load(source: Source, defaultGateways: DefaultGateways = {}, direc
   const values = [...written.values()].flat().map(({ value }) => value);
   const checks = await checksFor(values);
   const files = directory === undefined ? [] : await filesFor(values, directory);
-  return loadSource(fixedSource(source.name, written), { defaultGateways, checks, files });
+  const directories = directory !== undefined && { directories: { base: directory, watch: false } };
+  return loadSource(fixedSource(source.name, written), { defaultGateways, checks, files, ...directories });
 }
 
 /** Returns the descriptor files of a gateway for these documents. */
@@ -78,10 +79,14 @@ async function filesFor(values: readonly unknown[], directory: string): Promise<
 }
 
 const hasGraphQL = (values: readonly unknown[]): boolean =>
-  values.some((value) => text(value, 'kind') === 'GraphQLApi');
+  values.some((value) => text(value, 'kind') === 'GraphQLApi') || hasDirectories(values);
 
 const hasTranscoder = (values: readonly unknown[]): boolean =>
-  values.some((value) => JSON.stringify(value)?.includes('"grpcJsonTranscoder"'));
+  values.some((value) => JSON.stringify(value)?.includes('"grpcJsonTranscoder"')) || hasDirectories(values);
+
+/** Returns true if Settings name a directory, whose resources are not known yet. */
+const hasDirectories = (values: readonly unknown[]): boolean =>
+  values.some((value) => text(value, 'kind') === 'Settings' && /[dD]irectory/.test(JSON.stringify(value)));
 
 function isDirectory(io: Io, path: string): boolean {
   return statSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -165,6 +165,17 @@ describe('check', () => {
     );
   });
 
+  it('always includes the write namespace, and everything for an empty name', async () => {
+    const watching = (spec: Record<string, unknown>) => withInput([item('Settings', 'default', { spec })]);
+    const own = [problem('Upstream', 'a', { namespace: 'gw-system' })];
+    expect((await check(own, [], watching({ watchNamespaces: ['team-a'] }))).code).to.equal(1);
+    const infra = [problem('Upstream', 'a', { namespace: 'infra' })];
+    const spec = { watchNamespaces: ['team-a'], discoveryNamespace: 'infra' };
+    expect((await check(infra, [], watching(spec))).code).to.equal(1);
+    expect((await check(infra, [], watching({ watchNamespaces: ['team-a', ''] }))).code).to.equal(1);
+    expect((await check(infra, [], watching({ watchNamespaces: ['team-a'] }))).code).to.equal(0);
+  });
+
   it('reports a component that is not running', async () => {
     const components = [
       { name: 'control-plane', kind: 'control-plane', state: 'ready' },

@@ -1,6 +1,6 @@
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './problems.ts';
-import type { Observed } from '../resource/stored.ts';
+import type { Observed, ObservedProblem } from '../resource/stored.ts';
 import { withChanges } from '../layered-map.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
@@ -15,6 +15,12 @@ import { createSdsServers } from '../source/sds-server.ts';
 import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
+import { createDirectorySources } from './directory-sources.ts';
+import { directoriesIn } from './settings-directories.ts';
+import { DEFAULTS } from '../schema/defaults.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import { parseDuration } from '../syntax/duration.ts';
+import { SETTINGS_KEY } from '../translate/settings.ts';
 import type { Labels } from '../syntax/label-expression.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
@@ -46,6 +52,11 @@ export interface ControlPlaneOptions {
   readonly services?: ClusterServices;
   /** Returns the labels of a namespace, for `watchNamespaceSelectors` of the Settings. Default: `kubernetes.io/metadata.name` only. */
   readonly namespaceLabels?: (namespace: string) => Labels;
+  /**
+   * Reads the directories that the Settings name, relative to `base`, the directory of the source; `watch: false` reads them once. Default: they
+   * are not read, and the Settings get a warning.
+   */
+  readonly directories?: { readonly base: string; readonly watch?: boolean };
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -63,6 +74,8 @@ export interface ControlPlane {
   observe(key: ResourceKey, observed: Observed | undefined, observer?: string): void;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
+  /** Resolves when the directories that the newest Settings name have been read. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -77,10 +90,21 @@ export interface ControlPlane {
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
-  const { files = [], certificateFiles: readsCertificates = true, namespaceLabels, services } = options;
+  const { files = [], certificateFiles: readsCertificates = true, directories, namespaceLabels, services } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
   const store = createStore(checks, namespaceLabels);
+  const named =
+    directories &&
+    createDirectorySources({
+      base: directories.base,
+      watch: directories.watch ?? true,
+      log: log.get('config'),
+      onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleSource(change)])),
+    });
+  let refreshMs: number | undefined;
+  /** Changed keys that are not translated yet. */
+  let due = new Set<ResourceKey>();
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
@@ -119,6 +143,28 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     );
   }
 
+  /** Follows what the Settings say about sources. Returns true while directories are being read for the first time. */
+  function followSettings(): boolean {
+    const spec = (store.state.stored.get(SETTINGS_KEY)?.resource?.spec ?? NO_SETTINGS) as SettingsSpec;
+    const refresh = parseDuration(spec.refreshRate ?? DEFAULTS.refreshRate);
+    if (refresh !== refreshMs) {
+      refreshMs = refresh;
+      source.refreshEvery?.(refresh);
+      named?.refreshEvery(refresh);
+    }
+    if (named) return named.follow(spec);
+    for (const key of observeSettings(unreadDirectories(spec))) due.add(key);
+    return false;
+  }
+
+  /** Records what is wrong with the directories of the Settings. */
+  function observeSettings(problems: readonly ObservedProblem[]): ReadonlySet<ResourceKey> {
+    const known = reported.get(SETTINGS_KEY) ?? new Map<string, Observed>();
+    if (problems.length === 0 && !known.has(DIRECTORIES)) return NO_KEYS;
+    reported.set(SETTINGS_KEY, known.set(DIRECTORIES, { problems, notes: [] }));
+    return observe([SETTINGS_KEY]);
+  }
+
   /** Applies a change of the source, with the files of its resources. */
   function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
     const changed = store.apply(change);
@@ -134,10 +180,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   function take(settle: () => ReadonlySet<ResourceKey>): void {
     const began = performance.now();
     try {
-      const changed = settle();
+      for (const key of settle()) due.add(key);
+      // A change of directories takes effect together with their content.
+      if (followSettings()) return;
       const { revision, stored, services: known } = store.state;
       if (revision === state?.revision) return;
-      resources = resourcesAfter(resources, changed, store.state);
+      resources = resourcesAfter(resources, due, store.state);
+      due = new Set();
       const translated = report.translated(() =>
         translate({ stored, services: known, defaultGateways }, translation?.memo),
       );
@@ -172,7 +221,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
         else take(() => (store.applyServices(changes), NO_KEYS));
       });
       await source.start((change) => take(() => settleSource(change)));
+      await named?.settled();
     },
+    settled: async () => named?.settled(),
     observe(key, observed, observer = '') {
       const known = reported.get(key) ?? new Map<string, Observed>();
       if (observed) reported.set(key, known.set(observer, observed));
@@ -186,7 +237,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     async close() {
       for (const watch of watches) watch.close();
-      await Promise.all([source.close(), services?.close()]);
+      await Promise.all([source.close(), services?.close(), named?.close()]);
     },
   };
 }
@@ -204,7 +255,9 @@ export async function loadDirectory(
   options: Omit<ControlPlaneOptions, 'source'> = {},
 ): Promise<ControlPlaneState> {
   const { log = silentLoggers } = options;
-  return loadSource(directorySource(directory, { watch: false, log: log.get('config') }), options);
+  const directories = { base: directory, watch: false };
+  const source = directorySource(directory, { watch: false, log: log.get('config') });
+  return loadSource(source, { directories, ...options });
 }
 
 /** Reads, validates and translates the initial content of a source; certificate files are not read. */
@@ -216,6 +269,16 @@ export async function loadSource(
   await controlPlane.start();
   await controlPlane.close();
   return controlPlane.state!;
+}
+
+const NO_SETTINGS: SettingsSpec = {};
+/** Observer of the directories of the Settings. */
+const DIRECTORIES = 'directories';
+
+/** Returns a problem for each directory of Settings that this control plane does not read. */
+function unreadDirectories(spec: SettingsSpec): ObservedProblem[] {
+  const message = 'the directory is not read: the resources of this gateway do not come from a directory';
+  return directoriesIn(spec, '').map(({ field: path }) => ({ severity: 'warning', path, message }));
 }
 
 function toState(

@@ -11,6 +11,7 @@ export const PARSE_CODES = {
   KEY_NOT_TEXT: 'A key that is a list or an object.',
   LEARNED: 'A problem of a resource that was observed at run time, e.g. at the server that it names.',
   MERGE_KEY: 'A YAML merge key, which is not supported.',
+  MISPLACED_RESOURCE: 'A resource in a directory that is not read for its kind; a warning.',
   NESTING_TOO_DEEP: 'Too many levels of nesting.',
   NOT_AN_OBJECT: 'A document that is not an object.',
   NO_DOCUMENT: 'A file with comments only.',

@@ -26,6 +26,8 @@ export const DEFAULTS = {
   proxyName: 'gateway-proxy',
   /** `routeOptions.maxDirectResponseBodySizeBytes` of a Gateway. */
   directBodyBytes: 4096,
+  /** `refreshRate` of the Settings. */
+  refreshRate: '60s',
   /** `gw.invalidConfigPolicy.invalidRouteResponseCode` of the Settings. */
   invalidRouteStatus: 404,
   /** `gw.regexMaxProgramSize` of the Settings, in instructions. */

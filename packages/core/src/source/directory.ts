@@ -5,6 +5,7 @@ import { libraryLoggers, type Logger } from '../observe/logger.ts';
 import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
 import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
+import { fromNamespaceLayout } from './namespace-layout.ts';
 import { createPending, type Pending } from './pending.ts';
 import { readUnit } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
@@ -12,6 +13,8 @@ import { createFolderWatch, type FolderWatch } from './watch.ts';
 
 /** Interval between checks for changes that no watcher reports, in milliseconds. */
 const POLL_MS = 500;
+/** Default interval between complete listings, in milliseconds. */
+const REFRESH_MS = 60_000;
 
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
@@ -26,7 +29,8 @@ export interface DirectoryOptions {
 
 /**
  * Reads `*.yaml`, `*.yml` and `*.json` below a directory, with several documents per file, and follows every change. Names that
- * start with a dot are ignored; links are followed. An unreadable file is one issue and affects nothing else.
+ * start with a dot are ignored; links are followed. An unreadable file is one issue and affects nothing else. A file
+ * `<plural>/<namespace>/<name>.yaml` may leave out `kind` and `spec`, see `fromNamespaceLayout`.
  * `start` throws `ERR_CORE_DIRECTORY_UNREADABLE` when there is no such directory.
  *
  * @example
@@ -52,6 +56,8 @@ class DirectorySource implements Source {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #nextPoll = 0;
+  #refreshMs = REFRESH_MS;
+  #listedAt = 0;
   #folders: FolderWatch | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #identity = '';
@@ -63,7 +69,7 @@ class DirectorySource implements Source {
     this.#debounceMs = options.debounceMs ?? 20;
     this.#maxFileBytes = options.maxFileBytes ?? MAX_FILE_BYTES;
     this.#log = options.log ?? libraryLoggers.get('config');
-    this.#pending = createPending(this.#debounceMs, (path) => readUnit(path, this.#maxFileBytes));
+    this.#pending = createPending(this.#debounceMs, (path) => this.#read(path));
   }
 
   async start(onChange: (change: SourceChange) => void): Promise<void> {
@@ -82,6 +88,11 @@ class DirectorySource implements Source {
     this.#schedule();
   }
 
+  /** Lists the directory at least this often: no watcher reports changes that other machines make on a network file system. */
+  refreshEvery(ms: number): void {
+    this.#refreshMs = ms;
+  }
+
   async close(): Promise<void> {
     this.#deliver = undefined;
     clearTimeout(this.#timer);
@@ -90,12 +101,16 @@ class DirectorySource implements Source {
     this.#folders?.close();
   }
 
+  #read(path: string): readonly WrittenResource[] {
+    return fromNamespaceLayout(readUnit(path, this.#maxFileBytes), relative(this.#root, path));
+  }
+
   async #readAll(): Promise<SourceChange> {
     const listing = await this.#list();
     const change = new Map<string, readonly WrittenResource[]>();
     const yieldIfDue = createYielder();
     for (const path of listing.stamps.keys()) {
-      change.set(path, readUnit(path, this.#maxFileBytes));
+      change.set(path, this.#read(path));
       await yieldIfDue();
     }
     this.#takeProblems(listing, change);
@@ -110,7 +125,8 @@ class DirectorySource implements Source {
     this.#folders?.begin();
     const listing = await listDirectory(this.#root, (folder, identity) => this.#folders?.add(folder, identity));
     this.#folders?.finish();
-    this.#nextPoll = performance.now() + 20 * (performance.now() - began);
+    this.#listedAt = performance.now();
+    this.#nextPoll = this.#listedAt + 20 * (this.#listedAt - began);
     return listing;
   }
 
@@ -158,9 +174,18 @@ class DirectorySource implements Source {
     else if (identity !== this.#identity) {
       this.#identity = identity;
       this.#listAgain();
-    } else if (performance.now() > this.#nextPoll && (!this.#folders!.complete || this.#leadsElsewhere())) {
+    } else if (performance.now() > this.#nextPoll && (this.#isRefreshDue() || this.#needsListings())) {
       this.#listAgain();
     }
+  }
+
+  #isRefreshDue(): boolean {
+    return performance.now() - this.#listedAt >= this.#refreshMs;
+  }
+
+  /** Whether the watcher does not report all changes. */
+  #needsListings(): boolean {
+    return !this.#folders!.complete || this.#leadsElsewhere();
   }
 
   /** Whether a link points outside the watched folders. */

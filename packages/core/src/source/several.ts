@@ -19,6 +19,9 @@ export function severalSources(sources: readonly Source[]): Source {
       first = undefined;
       onChange(listed);
     },
+    refreshEvery(ms) {
+      for (const source of sources) source.refreshEvery?.(ms);
+    },
     async close() {
       await Promise.all(sources.map((source) => source.close()));
     },

@@ -30,5 +30,7 @@ export type SourceChange = ReadonlyMap<string, readonly WrittenResource[]>;
 export interface Source {
   readonly name: string;
   start(onChange: (change: SourceChange) => void): Promise<void>;
+  /** Sets the maximum time between two complete reads of a source that may miss changes, in milliseconds. */
+  refreshEvery?(ms: number): void;
   close(): Promise<void>;
 }

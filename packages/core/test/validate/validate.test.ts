@@ -151,9 +151,7 @@ describe('validateWritten accepts', () => {
 
 describe('validateWritten on fields without support', () => {
   it('warns about those without effect once each, and keeps the resource', () => {
-    const { text, place } = unmark(
-      resource('Upstream', '{^^kube: {serviceName: a, servicePort: 80}}', 'gw.vendor.io/v1'),
-    );
+    const { text, place } = unmark(resource('Settings', '{^^vaultSecretSource: {address: a}}', 'gw.vendor.io/v1'));
     const { resource: accepted, issues } = validate(text);
     expect(accepted).not.equal(undefined);
     expect(issues.map(({ code, severity, origin }) => [code, severity, `${origin.line}:${origin.column}`])).deep.equal([

@@ -1,5 +1,6 @@
 import { ExtAuthServer } from '../auth/extauth.ts';
 import { ExtProc } from '../route/ext-proc.ts';
+import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 import { RATE_LIMIT_SUPPORT, RateLimitRules, RateLimitServer } from '../route/rate-limit.ts';
 import { ArtifactSources, ConfigSources, SecretOptions, SecretSources } from '../settings/settings-sources.ts';
@@ -47,12 +48,12 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   ),
   ...ConfigSources,
   ...SecretSources,
-  secretOptions: f.of(SecretOptions, 'Several sources of secrets; takes precedence over a single one.', f.notYet),
+  secretOptions: f.of(SecretOptions, 'Several sources of secrets; replaces a single one.'),
   ...ArtifactSources,
-  refreshRate: f.duration('Interval between reads of a source that cannot be watched.', {
-    default: '60s',
-    ...f.notYet,
-  }),
+  refreshRate: f.duration(
+    'Interval between complete reads of directories, at least 1s, for changes that the file system does not report.',
+    { default: DEFAULTS.refreshRate },
+  ),
   kubernetes: f.group('Client of the Kubernetes API.', f.notYet, {
     rateLimits: f.group('Limits for calls.', {
       QPS: f.float('Calls per second.', { minimum: 0, default: 50 }),

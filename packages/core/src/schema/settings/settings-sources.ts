@@ -1,12 +1,17 @@
 import * as f from '../field.ts';
 
-const directory = f.block({ directory: f.text('The directory.') });
+const directory = f.block(f.required('directory'), {
+  directory: f.text('The directory; relative to that of `--config`.'),
+});
 const key = f.block({ rootKey: f.text('Root key of all others.', { default: 'gw' }) });
 
-/** Where resources come from; the command line's `--config` is the one in use. */
+/** Where resources come from, besides the source of the command line (`--config`). */
 export const ConfigSources = {
   kubernetesConfigSource: f.empty('The Kubernetes API.', f.notYet),
-  directoryConfigSource: f.of(directory, 'Files `<dir>/<plural>/<namespace>/<name>.yaml`.', f.notYet),
+  directoryConfigSource: f.of(
+    directory,
+    'A directory with more resources, all kinds but Settings. Files `<plural>/<namespace>/<name>.yaml` may have the fields of `spec` beside `metadata`.',
+  ),
   consulKvSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;
 
@@ -49,13 +54,13 @@ export const VaultSecrets = f.named<VaultSecrets>('VaultSecrets', vault);
 export const SecretSources = {
   kubernetesSecretSource: f.empty('The Kubernetes API.', f.notYet),
   vaultSecretSource: f.of(VaultSecrets, 'Vault.', f.notYet),
-  directorySecretSource: f.of(directory, 'Files.', f.notYet),
+  directorySecretSource: f.of(directory, 'A directory with more Secrets.'),
 } as const;
 
 const secretOptions = f.block({
   sources: f.groups('The sources.', f.exclusive, {
-    kubernetes: f.empty('The Kubernetes API.'),
-    vault: f.of(VaultSecrets, 'Vault.'),
+    kubernetes: f.empty('The Kubernetes API.', f.notYet),
+    vault: f.of(VaultSecrets, 'Vault.', f.notYet),
     directory: f.of(directory, 'Files.'),
   }),
 });
@@ -66,6 +71,6 @@ export const SecretOptions = f.named<SecretOptions>('SecretOptions', secretOptio
 /** Where ConfigMaps come from. */
 export const ArtifactSources = {
   kubernetesArtifactSource: f.empty('The Kubernetes API.', f.notYet),
-  directoryArtifactSource: f.of(directory, 'Files.', f.notYet),
+  directoryArtifactSource: f.of(directory, 'A directory with more ConfigMaps.'),
   consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;

@@ -1,0 +1,110 @@
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import type { ObservedProblem } from '../resource/stored.ts';
+import type { FieldPath } from '../resource/problem.ts';
+import type { Kind } from '../resource/resource.ts';
+import type { SettingsSpec } from '../schema/kind/settings.ts';
+import { KINDS } from '../schema/kinds.ts';
+import { isObject } from '../validate/resource-identity.ts';
+import type { WrittenResource } from '../source/source.ts';
+
+/** A directory that the Settings name. */
+export interface SettingsDirectory {
+  readonly path: string;
+  /** The path without links. */
+  readonly real: string;
+  /** The kinds that are read there. */
+  readonly kinds: ReadonlySet<Kind>;
+  /** Path of the field that names it. */
+  readonly field: FieldPath;
+}
+
+/** The directories to read, and what is wrong with others. */
+export interface DirectoryPlan {
+  readonly directories: readonly SettingsDirectory[];
+  readonly problems: readonly ObservedProblem[];
+}
+
+/** Settings that name directories are read from elsewhere. */
+const CONFIGURATION: ReadonlySet<Kind> = new Set([...KINDS.keys()].filter((kind) => kind !== 'Settings'));
+const SECRETS: ReadonlySet<Kind> = new Set(['Secret']);
+const ARTIFACTS: ReadonlySet<Kind> = new Set(['ConfigMap']);
+
+/**
+ * Returns the directories that the Settings name, relative to `base`, the directory of the gateway's own resources. One below `base` is read
+ * with it; of several that contain each other, the outer one is read for all of their kinds.
+ */
+export function planDirectories(spec: SettingsSpec, base: string): DirectoryPlan {
+  const directories: SettingsDirectory[] = [];
+  const problems: ObservedProblem[] = [];
+  const named = directoriesIn(spec, base).toSorted((a, b) => a.real.length - b.real.length);
+  const own = named.length > 0 ? realPathOf(resolve(base)) : base;
+  for (const directory of named) {
+    if (contains(own, directory.real)) continue;
+    const outer = directories.findIndex(({ real }) => contains(real, directory.real));
+    if (contains(directory.real, own)) {
+      const message = `${directory.path} contains ${own}, the directory of the gateway: choose another one, or one below it`;
+      problems.push({ severity: 'warning', path: directory.field, message });
+    } else if (outer === -1) directories.push(directory);
+    else directories[outer] = merged(directories[outer]!, directory);
+  }
+  return { directories, problems };
+}
+
+/** Returns the directories of the fields of the Settings, relative to `base`. */
+export function directoriesIn(spec: SettingsSpec, base: string): SettingsDirectory[] {
+  const { directoryConfigSource, directorySecretSource, directoryArtifactSource, secretOptions } = spec;
+  const named = (written: string | undefined, kinds: ReadonlySet<Kind>, ...field: FieldPath): SettingsDirectory[] => {
+    if (!written) return [];
+    const path = resolve(base, written);
+    return [{ path, real: realPathOf(path), kinds, field: ['spec', ...field, 'directory'] }];
+  };
+  const secrets = secretOptions?.sources?.flatMap(({ directory }, i) =>
+    named(directory?.directory, SECRETS, 'secretOptions', 'sources', i, 'directory'),
+  );
+  return [
+    ...named(directoryConfigSource?.directory, CONFIGURATION, 'directoryConfigSource'),
+    ...(secrets ?? named(directorySecretSource?.directory, SECRETS, 'directorySecretSource')),
+    ...named(directoryArtifactSource?.directory, ARTIFACTS, 'directoryArtifactSource'),
+  ];
+}
+
+function merged(outer: SettingsDirectory, inner: SettingsDirectory): SettingsDirectory {
+  return { ...outer, kinds: new Set([...outer.kinds, ...inner.kinds]) };
+}
+
+/** A directory that does not exist has its written path. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function contains(outer: string, path: string): boolean {
+  const steps = relative(outer, path);
+  return steps === '' || (steps !== '..' && !steps.startsWith(`..${sep}`));
+}
+
+/** Returns the documents of a directory; those of kinds that are not read there are replaced by a warning. */
+export function readableThere(
+  written: readonly WrittenResource[],
+  { kinds, field }: SettingsDirectory,
+): readonly WrittenResource[] {
+  return written.map((document) => {
+    const { origin, value, issues } = document;
+    const kind = isObject(value) ? value['kind'] : issues.find((issue) => issue.kind !== undefined)?.kind;
+    if (typeof kind !== 'string' || !KINDS.has(kind as Kind) || kinds.has(kind as Kind)) return document;
+    // The problems of a broken document must not become those of the resource that it may contain.
+    if (value === undefined) return { ...document, issues: issues.map(withoutIdentity) };
+    const message = `${kind} is not read from the directory in ${field.filter((step) => step !== 'spec').join('.')}`;
+    const issue = { code: 'MISPLACED_RESOURCE', severity: 'warning', origin, path: [], message } as const;
+    return { ...document, value: undefined, issues: [issue] };
+  });
+}
+
+function withoutIdentity<T extends WrittenResource['issues'][number]>(issue: T): T {
+  const { kind: _kind, namespace: _namespace, name: _name, ...others } = issue;
+  return others as T;
+}
