@@ -52,6 +52,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     settings,
     source: directorySource(settings.config, { log: log.get('config') }),
     directory: settings.config,
+    isDirectory: true,
     proxyName,
     log,
     metrics,

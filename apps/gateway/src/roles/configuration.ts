@@ -19,6 +19,8 @@ interface ConfigurationParts {
   readonly source: Source;
   /** Directory of the files that resources name. */
   readonly directory: string;
+  /** Whether the source reads that directory. */
+  readonly isDirectory: boolean;
   /** Of the default gateways. */
   readonly proxyName: string;
   readonly log: Loggers;
@@ -36,12 +38,12 @@ export interface Configuration {
 
 /** Creates the control plane on a source. */
 export function createConfiguration(parts: ConfigurationParts): Configuration {
-  const { settings, source, directory, proxyName, log, metrics, checks = [] } = parts;
+  const { settings, source, directory, isDirectory, proxyName, log, metrics, checks = [] } = parts;
   const found = memorySource();
   const controlPlane = createControlPlane({
     source: severalSources([source, found]),
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName },
-    directories: { base: settings.config },
+    directories: { base: directory, isRead: isDirectory },
     log,
     metrics,
     checks: [lazyGraphQLCheck, ...transcoderChecks, ...accessChecks, ...checks],

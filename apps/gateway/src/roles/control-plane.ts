@@ -41,6 +41,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     settings,
     source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
     directory: config ?? process.cwd(),
+    isDirectory: config !== undefined,
     proxyName: DEFAULT_PROXY,
     log,
     metrics,

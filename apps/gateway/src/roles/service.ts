@@ -53,7 +53,7 @@ export async function startService(
   const cluster = config === undefined ? await openCluster(settings, log) : undefined;
   const controlPlane = createControlPlane({
     source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
-    ...(config !== undefined && { directories: { base: config } }),
+    directories: { base: config ?? process.cwd(), isRead: config !== undefined },
     log,
     metrics,
     // Those of listeners, which a service does not have.

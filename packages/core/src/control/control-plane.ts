@@ -16,7 +16,7 @@ import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import { createDirectorySources } from './directory-sources.ts';
-import { directoriesIn } from './settings-directories.ts';
+import { directoriesIn, type DirectoryBase } from './settings-directories.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { parseDuration } from '../syntax/duration.ts';
@@ -53,10 +53,10 @@ export interface ControlPlaneOptions {
   /** Returns the labels of a namespace, for `watchNamespaceSelectors` of the Settings. Default: `kubernetes.io/metadata.name` only. */
   readonly namespaceLabels?: (namespace: string) => Labels;
   /**
-   * Reads the directories that the Settings name, relative to `base`, the directory of the source; `watch: false` reads them once. Default: they
-   * are not read, and the Settings get a warning.
+   * Reads the directories that the Settings name, relative to `base`; `watch: false` reads them once. Default: they are not read, and the Settings
+   * get a warning.
    */
-  readonly directories?: { readonly base: string; readonly watch?: boolean };
+  readonly directories?: DirectoryBase & { readonly watch?: boolean };
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -97,7 +97,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const named =
     directories &&
     createDirectorySources({
-      base: directories.base,
+      ...directories,
       watch: directories.watch ?? true,
       log: log.get('config'),
       onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleSource(change)])),
@@ -277,7 +277,7 @@ const DIRECTORIES = 'directories';
 
 /** Returns a problem for each directory of Settings that this control plane does not read. */
 function unreadDirectories(spec: SettingsSpec): ObservedProblem[] {
-  const message = 'the directory is not read: the resources of this gateway do not come from a directory';
+  const message = 'the directory is not read here: only gateways read the directories of Settings';
   return directoriesIn(spec, '').map(({ field: path }) => ({ severity: 'warning', path, message }));
 }
 

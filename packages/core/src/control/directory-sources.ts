@@ -4,7 +4,13 @@ import type { ObservedProblem } from '../resource/stored.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { directorySource } from '../source/directory.ts';
 import type { Source, SourceChange, WrittenResource } from '../source/source.ts';
-import { planDirectories, readableThere, type DirectoryPlan, type SettingsDirectory } from './settings-directories.ts';
+import {
+  planDirectories,
+  readableThere,
+  type DirectoryBase,
+  type DirectoryPlan,
+  type SettingsDirectory,
+} from './settings-directories.ts';
 
 /** Interval between checks whether a missing directory exists, in milliseconds. */
 const RETRY_MS = 1000;
@@ -24,9 +30,7 @@ export interface DirectorySources {
   close(): Promise<void>;
 }
 
-interface DirectorySourceOptions {
-  /** Directory of the gateway's own resources. */
-  readonly base: string;
+interface DirectorySourceOptions extends DirectoryBase {
   /** Whether changes are followed. */
   readonly watch: boolean;
   readonly log: Logger;
@@ -41,7 +45,8 @@ interface Opened {
 type Change = Map<string, readonly WrittenResource[]>;
 
 /** Creates the sources of the directories that the Settings name; none is read before {@link DirectorySources.follow}. */
-export function createDirectorySources({ base, watch, log, onChange }: DirectorySourceOptions): DirectorySources {
+export function createDirectorySources(options: DirectorySourceOptions): DirectorySources {
+  const { watch, log, onChange } = options;
   const opened = new Map<string, Opened>();
   /** With the reason. */
   const missing = new Map<string, { readonly directory: SettingsDirectory; readonly reason: string }>();
@@ -139,7 +144,7 @@ export function createDirectorySources({ base, watch, log, onChange }: Directory
       return problems;
     },
     follow(spec) {
-      if (spec !== followed) plan = planDirectories(spec, base);
+      if (spec !== followed) plan = planDirectories(spec, options);
       followed = spec;
       if (work) return true;
       if (isSettled()) return false;

@@ -19,6 +19,13 @@ export interface SettingsDirectory {
   readonly field: FieldPath;
 }
 
+/** What the directories of Settings are relative to. */
+export interface DirectoryBase {
+  readonly base: string;
+  /** Whether `base` is the directory of the gateway's own resources. Default true. */
+  readonly isRead?: boolean;
+}
+
 /** The directories to read, and what is wrong with others. */
 export interface DirectoryPlan {
   readonly directories: readonly SettingsDirectory[];
@@ -31,18 +38,18 @@ const SECRETS: ReadonlySet<Kind> = new Set(['Secret']);
 const ARTIFACTS: ReadonlySet<Kind> = new Set(['ConfigMap']);
 
 /**
- * Returns the directories that the Settings name, relative to `base`, the directory of the gateway's own resources. One below `base` is read
- * with it; of several that contain each other, the outer one is read for all of their kinds.
+ * Returns the directories that the Settings name, relative to `base`. `isRead` tells whether `base` is the directory of the gateway's own resources:
+ * one below it is then read with it. Of several that contain each other, the outer one is read for all of their kinds.
  */
-export function planDirectories(spec: SettingsSpec, base: string): DirectoryPlan {
+export function planDirectories(spec: SettingsSpec, { base, isRead = true }: DirectoryBase): DirectoryPlan {
   const directories: SettingsDirectory[] = [];
   const problems: ObservedProblem[] = [];
   const named = directoriesIn(spec, base).toSorted((a, b) => a.real.length - b.real.length);
   const own = named.length > 0 ? realPathOf(resolve(base)) : base;
   for (const directory of named) {
-    if (contains(own, directory.real)) continue;
+    if (isRead && contains(own, directory.real)) continue;
     const outer = directories.findIndex(({ real }) => contains(real, directory.real));
-    if (contains(directory.real, own)) {
+    if (isRead && contains(directory.real, own)) {
       const message = `${directory.path} contains ${own}, the directory of the gateway: choose another one, or one below it`;
       problems.push({ severity: 'warning', path: directory.field, message });
     } else if (outer === -1) directories.push(directory);

@@ -224,8 +224,24 @@ describe('the directories that Settings name', () => {
     });
     await controlPlane.start();
     expect(problems()).to.deep.equal([
-      'the directory is not read: the resources of this gateway do not come from a directory',
+      'the directory is not read here: only gateways read the directories of Settings',
     ]);
+  });
+
+  it('are read beside resources of another source, also below the base', async () => {
+    write('own/secrets/gw-system/s.yaml', secret('one'));
+    const source = memorySource({
+      settings: {
+        apiVersion: 'gw.vendor.io/v1',
+        kind: 'Settings',
+        metadata: { name: 'default', namespace: 'gw-system' },
+        spec: { directorySecretSource: { directory: '.' } },
+      },
+    });
+    const directories = { base: join(root, 'own'), isRead: false };
+    controlPlane = createControlPlane({ source, directories, log: silentLoggers });
+    await controlPlane.start();
+    expect(keys()).to.deep.equal(['Secret/gw-system/s']);
   });
 
   it('are read by checks of a directory', async () => {
