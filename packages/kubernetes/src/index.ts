@@ -16,7 +16,20 @@ export {
 export type { RequestLimit } from './client/token-bucket.ts';
 export { customResourceDefinitions, type Definition } from './crd/definitions.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export {
+  createLeaderElection,
+  type LeaderElection,
+  type LeaderElectionOptions,
+  type LeaderTiming,
+} from './leader/leader-election.ts';
+export type { LeaseName } from './leader/lease-record.ts';
 export { kubernetesSource, type KubernetesSource, type KubernetesSourceOptions } from './source/kubernetes-source.ts';
+export {
+  createStatusWriter,
+  type StatusTiming,
+  type StatusWriter,
+  type StatusWriterOptions,
+} from './status/status-writer.ts';
 export {
   objectKey,
   pathOf,

@@ -1,10 +1,23 @@
-import type { Loggers } from '@edge-gateway/core';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  DEFAULT_NAMESPACE,
+  keyOf,
+  type ControlPlane,
+  type ControlPlaneState,
+  type Loggers,
+  type Resource,
+} from '@edge-gateway/core';
 import {
   createClusterClient,
+  createLeaderElection,
+  createStatusWriter,
   findClusterAccess,
   kubernetesSource,
   type ClusterClient,
   type KubernetesSource,
+  type LeaderElection,
+  type RequestLimit,
 } from '@edge-gateway/kubernetes';
 import { BUILD } from '../settings.ts';
 import type { SourceSettings } from '../command-line/role.ts';
@@ -13,20 +26,69 @@ import type { SourceSettings } from '../command-line/role.ts';
 export interface Cluster {
   readonly client: ClusterClient;
   readonly source: KubernetesSource;
+  /** Elects the one control plane that writes to the cluster. */
+  readonly election: Pick<LeaderElection, 'isLeader'>;
+  /** Calls back with each change of leadership. */
+  onLeadership(listener: (isLeader: boolean) => void): void;
+  /** Takes part in the election, and writes the statuses of the control plane while it leads. */
+  lead(controlPlane: ControlPlane): void;
   close(): Promise<void>;
 }
+
+const LEASE = { namespace: DEFAULT_NAMESPACE, name: 'edge-gateway-control-plane' } as const;
+const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: 'default' });
 
 /** Opens the cluster of the settings, without any request yet. Rejects with `ERR_KUBERNETES_ACCESS` if there is no access. */
 export async function openCluster({ kubeconfig, context }: SourceSettings, log: Loggers): Promise<Cluster> {
   const access = findClusterAccess({ kubeconfig, context, env: process.env });
   const client = await createClusterClient(access, { userAgent: `edge-gateway/${BUILD.version}` });
-  const source = kubernetesSource({ client, log: log.get('config') });
+  const listeners = new Set<(isLeader: boolean) => void>();
+  const election = createLeaderElection({
+    client,
+    lease: LEASE,
+    identity: `${hostname()}_${randomUUID()}`,
+    log: log.get('main'),
+    onChange(isLeader) {
+      for (const listener of listeners) listener(isLeader);
+    },
+  });
+  const { isLeader } = election;
+  const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader });
+  listeners.add((leads) => leads && writer.resume());
+  const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
+  let unsubscribe: (() => void) | undefined;
   return {
     client,
     source,
+    election,
+    onLeadership: (listener) => void listeners.add(listener),
+    lead(controlPlane) {
+      let limit: RequestLimit | undefined;
+      unsubscribe = controlPlane.subscribe((state) => {
+        const next = writeLimit(state);
+        if (next?.qps !== limit?.qps || next?.burst !== limit?.burst) writer.limit((limit = next));
+        writer.update(state.statuses);
+      });
+      election.start();
+    },
     async close() {
+      unsubscribe?.();
+      await writer.close();
+      await election.close();
       await source.close();
       await client.close();
     },
   };
+}
+
+/** The limit of writes that Settings set. By default the API server alone limits them. */
+function writeLimit({ resources }: ControlPlaneState): RequestLimit | undefined {
+  const { spec } = (resources.get(SETTINGS) ?? {}) as Partial<Resource<KubernetesSettings>>;
+  const { QPS, burst } = spec?.kubernetes?.rateLimits ?? {};
+  if (!QPS && !burst) return undefined;
+  return { qps: QPS || 50, burst: burst || 100 };
+}
+
+interface KubernetesSettings {
+  readonly kubernetes?: { readonly rateLimits?: { readonly QPS?: number; readonly burst?: number } };
 }

@@ -111,6 +111,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
       if (snapshot) upstreams.apply(snapshot);
     });
     discovery = startDiscovery({ controlPlane, dataPlane: calls, log, metrics, source: found });
+    cluster?.lead(controlPlane);
     const problems = controlPlane.state?.issues.length ?? 0;
     return { facts: { xdsPort: listening.port, problems, statsPort: admin.statsPort }, isReady: true, stop: close };
   } catch (error) {

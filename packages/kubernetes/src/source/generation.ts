@@ -1,4 +1,4 @@
-import type { Kind, Logger } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, type Kind, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { typeName, type ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorProblem, type ReflectorTiming } from '../watch/reflector.ts';
@@ -66,7 +66,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       timing,
       select: (object) =>
         isUsed(object.metadata.namespace)
-          ? { object: writtenObject(kind, object), references: referencesOf(object) }
+          ? { object: writtenObject(kind, object, DEFAULT_NAMESPACE), references: referencesOf(object) }
           : undefined,
       onChange({ changed, deleted }) {
         for (const { object, references } of changed.values()) {
@@ -97,7 +97,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       isWanted: (key, labels) => isUsed(key.split('/', 1)[0]) && index.isWanted(kind, key, labels),
       named: () => index.named(kind),
       onObject(key: string, object: ClusterObject | undefined) {
-        onObject(unitOf(kind, key), object && writtenObject(kind, object));
+        onObject(unitOf(kind, key), object && writtenObject(kind, object, DEFAULT_NAMESPACE));
       },
     }),
   );

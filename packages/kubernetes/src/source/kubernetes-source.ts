@@ -10,6 +10,8 @@ export interface KubernetesSourceOptions {
   readonly client: ClusterClient;
   readonly log: Logger;
   readonly timing?: Partial<ReflectorTiming>;
+  /** Called with the digest of the status that an object has, which may be none, and when an object is gone. */
+  readonly onStatus?: (unit: string, digest: string | undefined, exists: boolean) => void;
 }
 
 /** The resources of a cluster. */
@@ -32,7 +34,7 @@ const MAX_READ_MS = 2_000;
  * const client = await createClusterClient(findClusterAccess({ env: process.env }));
  * const controlPlane = createControlPlane({ source: kubernetesSource({ client, log: loggers.get('config') }) });
  */
-export function kubernetesSource({ client, log, timing }: KubernetesSourceOptions): KubernetesSource {
+export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSourceOptions): KubernetesSource {
   const closing = new AbortController();
   const { signal } = closing;
   const delivered = new Map<string, string>();
@@ -44,6 +46,7 @@ export function kubernetesSource({ client, log, timing }: KubernetesSourceOption
   const started = Promise.withResolvers<void>();
 
   function take(unit: string, object: WrittenObject | undefined): void {
+    onStatus?.(unit, object?.status, object !== undefined);
     if (object ? delivered.get(unit) === object.digest : !delivered.has(unit)) return;
     if (object) delivered.set(unit, object.digest);
     else delivered.delete(unit);

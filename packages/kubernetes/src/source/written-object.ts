@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { KINDS, writtenObjects, type Kind, type WrittenResource } from '@edge-gateway/core';
 import { objectKey, typeName, type ClusterObject } from '../watch/cluster-object.ts';
+import { writtenStatusDigest } from '../status/status-report.ts';
 import { typeOfKind } from './cluster-kinds.ts';
 
 /** The part of an object that the user wrote. */
@@ -10,6 +11,8 @@ export interface WrittenObject {
   /** Changes with what the user wrote, not with the status. */
   readonly digest: string;
   readonly written: readonly WrittenResource[];
+  /** Digest of the status that this control plane wrote, if any. */
+  readonly status: string | undefined;
 }
 
 /** Managed by the API server or a controller, not part of the resource. */
@@ -23,7 +26,7 @@ export function unitOf(kind: Kind, key: string): string {
 }
 
 /** Returns what the user wrote of an object. */
-export function writtenObject(kind: Kind, object: ClusterObject): WrittenObject {
+export function writtenObject(kind: Kind, object: ClusterObject, ownNamespace: string): WrittenObject {
   const { name, namespace, labels, annotations = {} } = object.metadata;
   const { [APPLIED]: _, ...kept } = annotations;
   const unit = unitOf(kind, objectKey(object.metadata));
@@ -34,5 +37,6 @@ export function writtenObject(kind: Kind, object: ClusterObject): WrittenObject 
     ...Object.fromEntries(Object.entries(object).filter(([field]) => !OMITTED_FIELDS.has(field))),
   };
   const digest = createHash('sha1').update(JSON.stringify(resource)).digest('base64');
-  return { unit, digest, written: writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource) };
+  const written = writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource);
+  return { unit, digest, written, status: writtenStatusDigest(kind, object, ownNamespace) };
 }

@@ -54,10 +54,10 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
     'Interval between complete reads of directories, at least 1s, for changes that the file system does not report.',
     { default: DEFAULTS.refreshRate },
   ),
-  kubernetes: f.group('Client of the Kubernetes API.', f.notYet, {
-    rateLimits: f.group('Limits for calls.', {
-      QPS: f.float('Calls per second.', { minimum: 0, default: 50 }),
-      burst: f.count('Burst of calls.', { default: 100 }),
+  kubernetes: f.group('Client of the Kubernetes API.', {
+    rateLimits: f.group('Limits for writes of statuses. Unset: only the limits of the API server apply.', {
+      QPS: f.float('Writes per second.', { minimum: 0, default: 50 }),
+      burst: f.count('Burst of writes.', { default: 100 }),
     }),
   }),
   devMode: f.flag('Deprecated; serves the developer API on port 10010.'),
