@@ -58,3 +58,5 @@ export {
   type UpstreamDiscoveryOptions,
 } from './discovery/upstream-discovery.ts';
 export type { DiscoveryProblem } from './discovery/upstream-plan.ts';
+export { createDiscoveredApis, isDiscoveredApi, type DiscoveredApis } from './discovery/discovered-apis.ts';
+export { followNamespaceLabels, type NamespaceLabelsOptions } from './discovery/namespace-labels.ts';

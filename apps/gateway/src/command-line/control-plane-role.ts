@@ -11,6 +11,8 @@ const PORTS = { xdsPort: XDS_PORT, statsPort, devAdminPort, httpPort, httpsPort 
 
 export interface ControlPlaneSettings extends SourceSettings, ListeningSettings {
   readonly xdsPort: number;
+  /** False: Services of a cluster are not written as Upstreams, because another process does that. */
+  readonly discovery?: boolean;
   /** Address of the port for proxies. Default 127.0.0.1. */
   readonly xdsAddress: string;
   /** PEM files with certificate and private key of the port for proxies. Default: plain text, for proxies on this machine only. */
@@ -29,6 +31,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
   options: () => [
     ...flags.sourceOptions(),
     ...Object.values(PORTS).map(flags.portOption),
+    flags.option('--no-discovery', 'do not create Upstreams for Services; the role discovery does that'),
     flags.option('--xds-address <address>', 'address of the port for proxies').default('127.0.0.1'),
     flags.option(
       '--xds-tls-cert <file>',

@@ -59,12 +59,20 @@ export function option(flags: string, description: string, variable?: string): O
 export const configOption = (): Option => option('--config <dir>', 'directory of the resources');
 
 /** Returns the flags of a role that reads resources from a directory or a cluster. */
-export const sourceOptions = (): readonly Option[] => [
-  configOption(),
+export const sourceOptions = (): readonly Option[] => [configOption(), ...clusterOptions()];
+
+/** Returns the flags of a role that reads the resources of a cluster. */
+export const clusterOptions = (): readonly Option[] => [
   option('--kubernetes', 'read the resources of a Kubernetes cluster; the default in a pod with a service account'),
   option('--kubeconfig <file>', 'file with the access to the cluster', 'GATEWAY_KUBECONFIG'),
   option('--context <name>', 'context of the kubeconfig', 'GATEWAY_KUBE_CONTEXT'),
 ];
+
+/** Returns why the flags of {@link clusterOptions} name no cluster. */
+export function clusterProblem({ kubernetes, kubeconfig, context }: SourceSettings): string | undefined {
+  if (kubernetes || kubeconfig !== undefined || context !== undefined || isInCluster(process.env)) return undefined;
+  return "required option '--kubernetes' not specified";
+}
 
 /** Returns why the flags of {@link sourceOptions} do not fit together. */
 export function sourceProblem({ config, kubernetes, kubeconfig, context }: SourceSettings): string | undefined {

@@ -3,14 +3,13 @@ import { BUILD } from '../settings.ts';
 import { allRole } from './all-role.ts';
 import { extAuthRole } from './extauth-role.ts';
 import { controlPlaneRole } from './control-plane-role.ts';
+import { discoveryRole } from './discovery-role.ts';
 import { proxyRole } from './proxy-role.ts';
 import { rateLimitRole } from './rate-limit-role.ts';
 import type { Role, RoleSettings } from './role.ts';
 
-/** Roles that are reserved for later versions: parts of the gateway in separate processes. */
-const ROLES_NOT_YET: ReadonlySet<string> = new Set(['discovery']);
 /** The roles besides `all`, which is the default. */
-const SERVICES: readonly AnyRole[] = [controlPlaneRole, proxyRole, extAuthRole, rateLimitRole];
+const SERVICES: readonly AnyRole[] = [controlPlaneRole, proxyRole, discoveryRole, extAuthRole, rateLimitRole];
 
 type AnyRole = Pick<Role<never>, 'name' | 'description' | 'required' | 'check' | 'ports' | 'options' | 'start'>;
 
@@ -90,7 +89,6 @@ function notYet(program: Command, what: string): never {
 
 /** The default role may be given or left out. */
 function checkRole(program: Command, text: string): string {
-  if (ROLES_NOT_YET.has(text)) notYet(program, `the role ${text}`);
   if (text !== allRole.name) program.error(`error: unknown argument '${text}': ${rolesText()}`);
   return text;
 }

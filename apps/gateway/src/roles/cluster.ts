@@ -10,6 +10,7 @@ import {
 } from '@edge-gateway/core';
 import {
   createClusterClient,
+  createClusterServices,
   createLeaderElection,
   createStatusWriter,
   findClusterAccess,
@@ -18,6 +19,7 @@ import {
   type KubernetesSource,
   type LeaderElection,
   type RequestLimit,
+  type WatchedServices,
 } from '@edge-gateway/kubernetes';
 import { BUILD } from '../settings.ts';
 import type { SourceSettings } from '../command-line/role.ts';
@@ -26,26 +28,34 @@ import type { SourceSettings } from '../command-line/role.ts';
 export interface Cluster {
   readonly client: ClusterClient;
   readonly source: KubernetesSource;
+  /** Services with their endpoints. */
+  readonly services: WatchedServices;
   /** Elects the one control plane that writes to the cluster. */
   readonly election: Pick<LeaderElection, 'isLeader'>;
   /** Calls back with each change of leadership. */
   onLeadership(listener: (isLeader: boolean) => void): void;
-  /** Takes part in the election, and writes the statuses of the control plane while it leads. */
-  lead(controlPlane: ControlPlane): void;
+  /** Takes part in the election, and writes the statuses of a control plane while it leads. */
+  lead(controlPlane?: ControlPlane): void;
   close(): Promise<void>;
 }
 
-const LEASE = { namespace: DEFAULT_NAMESPACE, name: 'edge-gateway-control-plane' } as const;
 const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: 'default' });
 
-/** Opens the cluster of the settings, without any request yet. Rejects with `ERR_KUBERNETES_ACCESS` if there is no access. */
-export async function openCluster({ kubeconfig, context }: SourceSettings, log: Loggers): Promise<Cluster> {
+/**
+ * Opens the cluster of the settings, without any request yet. Processes with the same lease elect one of them. Rejects with
+ * `ERR_KUBERNETES_ACCESS` if there is no access.
+ */
+export async function openCluster(
+  { kubeconfig, context }: SourceSettings,
+  log: Loggers,
+  lease = 'edge-gateway-control-plane',
+): Promise<Cluster> {
   const access = findClusterAccess({ kubeconfig, context, env: process.env });
   const client = await createClusterClient(access, { userAgent: `edge-gateway/${BUILD.version}` });
   const listeners = new Set<(isLeader: boolean) => void>();
   const election = createLeaderElection({
     client,
-    lease: LEASE,
+    lease: { namespace: DEFAULT_NAMESPACE, name: lease },
     identity: `${hostname()}_${randomUUID()}`,
     log: log.get('main'),
     onChange(isLeader) {
@@ -56,15 +66,17 @@ export async function openCluster({ kubeconfig, context }: SourceSettings, log: 
   const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader });
   listeners.add((leads) => leads && writer.resume());
   const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
+  const services = createClusterServices({ client, log: log.get('config') });
   let unsubscribe: (() => void) | undefined;
   return {
     client,
     source,
+    services,
     election,
     onLeadership: (listener) => void listeners.add(listener),
     lead(controlPlane) {
       let limit: RequestLimit | undefined;
-      unsubscribe = controlPlane.subscribe((state) => {
+      unsubscribe = controlPlane?.subscribe((state) => {
         const next = writeLimit(state);
         if (next?.qps !== limit?.qps || next?.burst !== limit?.burst) writer.limit((limit = next));
         writer.update(state.statuses);
@@ -75,7 +87,7 @@ export async function openCluster({ kubeconfig, context }: SourceSettings, log: 
       unsubscribe?.();
       await writer.close();
       await election.close();
-      await source.close();
+      await Promise.all([source.close(), services.close()]);
       await client.close();
     },
   };

@@ -2,6 +2,7 @@ import {
   createControlPlane,
   memorySource,
   severalSources,
+  type ClusterServices,
   type ControlPlane,
   type Loggers,
   type MemorySource,
@@ -21,6 +22,8 @@ interface ConfigurationParts {
   readonly directory: string;
   /** Whether the source reads that directory. */
   readonly isDirectory: boolean;
+  /** The Services of the cluster, if there is one. */
+  readonly services?: ClusterServices | undefined;
   /** Of the default gateways. */
   readonly proxyName: string;
   readonly log: Loggers;
@@ -38,10 +41,11 @@ export interface Configuration {
 
 /** Creates the control plane on a source. */
 export function createConfiguration(parts: ConfigurationParts): Configuration {
-  const { settings, source, directory, isDirectory, proxyName, log, metrics, checks = [] } = parts;
+  const { settings, source, services, directory, isDirectory, proxyName, log, metrics, checks = [] } = parts;
   const found = memorySource();
   const controlPlane = createControlPlane({
     source: severalSources([source, found]),
+    ...(services && { services }),
     defaultGateways: { httpPort: settings.httpPort, httpsPort: settings.httpsPort, proxyName },
     directories: { base: directory, isRead: isDirectory },
     log,

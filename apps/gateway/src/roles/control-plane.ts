@@ -14,6 +14,7 @@ import { createParentUpstreams } from '../workers/parent-upstreams.ts';
 import { openControlPorts } from './admin-ports.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { openCluster } from './cluster.ts';
+import { startClusterDiscovery } from './cluster-discovery.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { exposedXds } from './exposed-xds.ts';
@@ -40,6 +41,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const { controlPlane, found } = createConfiguration({
     settings,
     source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
+    services: cluster?.services,
     directory: config ?? process.cwd(),
     isDirectory: config !== undefined,
     proxyName: DEFAULT_PROXY,
@@ -67,7 +69,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const read = () => readServerTls(flags as Parameters<typeof readServerTls>[0], '--xds-tls');
   const tls = watchTls(read, log.get('secret'), (next) => next && listening?.replaceTls(next));
   let listening: Awaited<ReturnType<DiscoveryServer['listen']>> | undefined;
-  let discovery: { close(): void } | undefined;
+  let discovery: { close(): void | Promise<void> } | undefined;
   const admin = await openControlPorts({
     settings,
     context,
@@ -84,7 +86,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const close = async (): Promise<void> => {
     tls.close();
     watchdog.close();
-    discovery?.close();
+    await discovery?.close();
     await controlPlane.close();
     await cluster?.close();
     listening?.close();
@@ -110,7 +112,10 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
       const [snapshot] = snapshots.values();
       if (snapshot) upstreams.apply(snapshot);
     });
-    discovery = startDiscovery({ controlPlane, dataPlane: calls, log, metrics, source: found });
+    const parts = { controlPlane, dataPlane: calls, log, metrics };
+    discovery = cluster
+      ? startClusterDiscovery({ ...parts, cluster, isEnabled: settings.discovery !== false })
+      : startDiscovery({ ...parts, source: found });
     cluster?.lead(controlPlane);
     const problems = controlPlane.state?.issues.length ?? 0;
     return { facts: { xdsPort: listening.port, problems, statsPort: admin.statsPort }, isReady: true, stop: close };

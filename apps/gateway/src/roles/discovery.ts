@@ -22,14 +22,29 @@ interface DiscoveryParts {
   readonly log: Loggers;
   readonly metrics: Metrics;
   /** Receives the discovered APIs. */
-  readonly source: MemorySource;
+  readonly source: Pick<MemorySource, 'set' | 'delete'>;
+  /** Returns whether an API was discovered. Default: if it comes from `source` in memory. */
+  readonly isOwn?: (api: Resource) => boolean;
+  /** Whether APIs are discovered from the start. Default true. */
+  readonly isLeading?: boolean;
+}
+
+/** Labels of the namespaces of a cluster. */
+type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Discovery that runs. */
+export interface RunningDiscovery {
+  setNamespaces(labels: NamespaceLabels): void;
+  /** Whether APIs are discovered; of several processes one does that. */
+  setLeading(isLeading: boolean): void;
+  close(): void;
 }
 
 /**
  * Creates GraphQLApis for the upstreams that Settings and labels name, compares written ones with their servers, and checks the policies of
  * AuthConfigs, until it is closed.
  */
-export function startDiscovery(parts: DiscoveryParts): { close(): void } {
+export function startDiscovery(parts: DiscoveryParts): RunningDiscovery {
   const { controlPlane } = parts;
   const graphql = createGraphQLLoops(parts);
   const policies = createPolicyWatch({ compiler: POLICIES, observe: controlPlane.observe });
@@ -38,6 +53,8 @@ export function startDiscovery(parts: DiscoveryParts): { close(): void } {
     void policies.update(state);
   });
   return {
+    setNamespaces: graphql.setNamespaces,
+    setLeading: graphql.setLeading,
     close() {
       unsubscribe();
       graphql.close();
@@ -47,21 +64,42 @@ export function startDiscovery(parts: DiscoveryParts): { close(): void } {
 }
 
 /** Creates the loops of GraphQLApis, which start with the first resource that they need. */
-function createGraphQLLoops(parts: DiscoveryParts): { update(state: ControlPlaneState): void; close(): void } {
+function createGraphQLLoops(parts: DiscoveryParts): RunningDiscovery & { update(state: ControlPlaneState): void } {
+  let namespaces: NamespaceLabels = new Map();
+  let { isLeading = true } = parts;
   let known: ReadonlyMap<ResourceKey, Resource> = new Map();
   let loops: ReturnType<typeof startGraphQLLoops> | undefined;
+  function update(state: ControlPlaneState): void {
+    if (!loops) {
+      const changed = differingKeys(known, state.resources);
+      known = state.resources;
+      const isNeeded = [...changed].some((key) => needsLoops(state.resources.get(key))) || areLabelled(namespaces);
+      if (!isNeeded) return;
+      loops = startGraphQLLoops(parts);
+    }
+    loops.update(state, isLeading ? state.resources : NOTHING, namespaces);
+  }
+  function updateAgain(): void {
+    if (parts.controlPlane.state) update(parts.controlPlane.state);
+  }
   return {
-    update(state) {
-      if (!loops) {
-        const changed = differingKeys(known, state.resources);
-        known = state.resources;
-        if (![...changed].some((key) => needsLoops(state.resources.get(key)))) return;
-        loops = startGraphQLLoops(parts);
-      }
-      loops.update(state);
+    update,
+    setNamespaces(labels) {
+      namespaces = labels;
+      updateAgain();
+    },
+    setLeading(leads) {
+      isLeading = leads;
+      updateAgain();
     },
     close: () => loops?.close(),
   };
+}
+
+const NOTHING: ReadonlyMap<ResourceKey, Resource> = new Map();
+
+function areLabelled(namespaces: NamespaceLabels): boolean {
+  return [...namespaces.values()].some((labels) => labels[DISCOVERY_LABEL] !== undefined);
 }
 
 /** True for GraphQLApis, and for what enables their discovery. */
@@ -82,20 +120,21 @@ function needsLoops(resource: Resource | undefined): boolean {
 
 const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
 
-function startGraphQLLoops({ controlPlane, dataPlane, log, metrics, source }: DiscoveryParts) {
+function startGraphQLLoops({ controlPlane, dataPlane, log, metrics, source, isOwn }: DiscoveryParts) {
   const { createDiscovery, createSchemaWatch } = graphqlPackage();
   const { observe, secrets } = controlPlane;
   const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), observe };
   const discovery = createDiscovery({
     ...parts,
     source,
+    ...(isOwn && { isOwn }),
     findUpstream: (ref) => dataPlane.snapshot.upstreams.find(({ name }) => name === clusterName(ref)),
     secrets,
   });
   const watch = createSchemaWatch({ ...parts, metrics });
   return {
-    update(state: ControlPlaneState): void {
-      discovery.update(state.resources);
+    update(state: ControlPlaneState, discovered: ControlPlaneState['resources'], namespaces: NamespaceLabels): void {
+      discovery.update(discovered, namespaces);
       watch.update(state);
     },
     close(): void {

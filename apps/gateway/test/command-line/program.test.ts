@@ -58,17 +58,23 @@ describe('the command line of edge-gateway', () => {
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);
-    for (const [argv, what] of [
-      [['discovery'], 'the role discovery'],
-      [['--kubernetes'], '--kubernetes'],
-    ] as const) {
-      expect(await call('--config', 'resources', ...argv)).to.match(
-        new RegExp(`^Error: ${what} is not supported yet: `),
-      );
-    }
+    expect(await call('--config', 'resources', '--kubernetes')).to.match(
+      /^Error: --kubernetes is not supported yet: /,
+    );
     for (const argv of [['all'], ['--workers', '1']]) {
       expect(await call('--config', 'resources', ...argv)).to.include({ config: 'resources' });
     }
+  });
+
+  it('accepts the flags of the role discovery, which needs a cluster', async () => {
+    expect(await call('discovery', '--kubeconfig', 'k', '--stats-port', '0')).to.include({
+      kubeconfig: 'k',
+      statsPort: 0,
+    });
+    expect(await call('discovery')).to.equal("Error: required option '--kubernetes' not specified\n");
+    expect(await call('discovery', '--config', 'resources')).to.contain('unknown option');
+    expect(await call('control-plane', '--kubernetes')).to.include({ discovery: true });
+    expect(await call('control-plane', '--kubernetes', '--no-discovery')).to.include({ discovery: false });
   });
 
   it('accepts the flags of the roles control-plane and proxy', async () => {

@@ -1,0 +1,51 @@
+import { DEFAULT_NAMESPACE, keyOf } from '@edge-gateway/core';
+import type { SettingsSpec } from '@edge-gateway/core/schema';
+import {
+  createDiscoveredApis,
+  createUpstreamDiscovery,
+  followNamespaceLabels,
+  isDiscoveredApi,
+} from '@edge-gateway/kubernetes';
+import type { Cluster } from './cluster.ts';
+import { startDiscovery, type RunningDiscovery } from './discovery.ts';
+
+interface ClusterDiscoveryParts extends Omit<Parameters<typeof startDiscovery>[0], 'source' | 'isOwn'> {
+  readonly cluster: Cluster;
+}
+
+/** Discovery in a cluster. */
+export interface ClusterDiscovery extends Pick<RunningDiscovery, 'setLeading'> {
+  close(): Promise<void>;
+}
+
+/** Writes the Upstreams of Services and the GraphQLApis of upstreams to the cluster while it leads, until it is closed. */
+export function startClusterDiscovery({ cluster, ...parts }: ClusterDiscoveryParts): ClusterDiscovery {
+  const { controlPlane, metrics } = parts;
+  const { client, services } = cluster;
+  const log = parts.log.get('config');
+  const apis = createDiscoveredApis({ client, log });
+  const upstreams = createUpstreamDiscovery({ client, services, log, metrics });
+  const discovery = startDiscovery({ ...parts, source: apis, isOwn: isDiscoveredApi });
+  const namespaces = followNamespaceLabels({ client, log, onChange: discovery.setNamespaces });
+  let known: SettingsSpec | undefined;
+  const unsubscribe = controlPlane.subscribe(({ resources }) => {
+    const settings = (resources.get(SETTINGS)?.spec ?? NO_SETTINGS) as SettingsSpec;
+    if (settings !== known) upstreams.setSettings(settings);
+    known = settings;
+  });
+  upstreams.setLeading(parts.isLeading ?? true);
+  return {
+    setLeading(isLeading) {
+      upstreams.setLeading(isLeading);
+      discovery.setLeading(isLeading);
+    },
+    async close() {
+      unsubscribe();
+      discovery.close();
+      await Promise.all([upstreams.close(), apis.close(), namespaces.close()]);
+    },
+  };
+}
+
+const SETTINGS = keyOf('Settings', { name: 'default', namespace: DEFAULT_NAMESPACE });
+const NO_SETTINGS: SettingsSpec = {};

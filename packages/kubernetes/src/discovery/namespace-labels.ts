@@ -1,0 +1,33 @@
+import type { Logger } from '@edge-gateway/core';
+import type { ClusterClient } from '../client/cluster-client.ts';
+import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
+
+export interface NamespaceLabelsOptions {
+  readonly client: ClusterClient;
+  readonly log: Logger;
+  readonly timing?: Partial<ReflectorTiming>;
+  /** Called with the labels of all namespaces, a new map for each change. */
+  onChange(labels: ReadonlyMap<string, Readonly<Record<string, string>>>): void;
+}
+
+/** Follows the labels of all namespaces, as far as the role permits to list them. */
+export function followNamespaceLabels({ client, log, timing, onChange }: NamespaceLabelsOptions): {
+  close(): Promise<void>;
+} {
+  let labels = new Map<string, Readonly<Record<string, string>>>();
+  const reflector = createReflector<Readonly<Record<string, string>>>({
+    client,
+    type: { group: '', version: 'v1', plural: 'namespaces' },
+    metadataOnly: true,
+    log,
+    timing,
+    select: ({ metadata }) => metadata.labels ?? {},
+    onChange({ changed, deleted }) {
+      labels = new Map([...labels, ...changed]);
+      for (const name of deleted) labels.delete(name);
+      onChange(labels);
+    },
+  });
+  void reflector.start();
+  return { close: () => reflector.close() };
+}
