@@ -173,7 +173,7 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects unknown roles', async () => {
     expect(await call('--config', 'resources', 'cache')).to.match(
-      /^Error: unknown argument 'cache': the roles are all, control-plane, proxy, extauth, rate-limit/,
+      /^Error: unknown argument 'cache': the roles are all, control-plane, proxy, discovery, extauth, rate-limit/,
     );
     expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
   });

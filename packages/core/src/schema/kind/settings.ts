@@ -10,7 +10,7 @@ import { SslParameters } from '../listener/ssl-config.ts';
 
 const discovery = f.block({
   fdsMode: f.choice(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.'),
-  udsOptions: f.group('Discovery of upstreams.', f.notYet, {
+  udsOptions: f.group('Discovery of upstreams, in a control plane with `--kubernetes`.', {
     enabled: f.bool('Creates upstreams for Services.', { default: true }),
     watchLabels: f.map(f.text(), 'Labels that a Service must have. Empty: all.'),
   }),
@@ -71,7 +71,10 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   observabilityOptions: f.of(observability, 'Dashboards and metrics.', f.notYet),
   upstreamOptions: f.group('Defaults of upstreams.', {
     sslParameters: f.of(SslParameters, 'TLS parameters for upstreams without their own.'),
-    globalAnnotations: f.map(f.text(), 'Annotations of discovered upstreams.', f.notYet),
+    globalAnnotations: f.map(
+      f.text(),
+      'Annotations of discovered upstreams, and defaults for the annotations of their Services.',
+    ),
   }),
   rbac: f.group('Access control.', { requireRbac: f.flag('Virtual hosts without `rbac` deny everything.') }),
   ratelimit: f.of(RateLimitRules, 'Rules of the rate limits of routes.', RATE_LIMIT_SUPPORT.global),
