@@ -18,7 +18,7 @@ export const discoveryRole: Role<SourceSettings> = {
     flags.drainSecondsOption(),
   ],
   async start(settings, process) {
-    const { startDiscoveryRole } = await import('../roles/discovery-role.ts');
-    return startDiscoveryRole(settings, process);
+    const { startStandaloneDiscovery } = await import('../roles/standalone-discovery.ts');
+    return startStandaloneDiscovery(settings, process);
   },
 };

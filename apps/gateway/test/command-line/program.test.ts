@@ -58,9 +58,7 @@ describe('the command line of edge-gateway', () => {
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);
-    expect(await call('--config', 'resources', '--kubernetes')).to.match(
-      /^Error: --kubernetes is not supported yet: /,
-    );
+    expect(await call('--config', 'resources', '--kubernetes')).to.match(/^Error: --kubernetes is not supported yet: /);
     for (const argv of [['all'], ['--workers', '1']]) {
       expect(await call('--config', 'resources', ...argv)).to.include({ config: 'resources' });
     }

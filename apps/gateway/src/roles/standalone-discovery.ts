@@ -16,7 +16,7 @@ const PROXY = 'gateway-proxy';
  * Runs discovery in a cluster, without serving proxies. Resolves when all Services are known. Rejects with `ERR_GATEWAY_PORT` when the stats
  * port is in use, and with `ERR_KUBERNETES_ACCESS` without access to a cluster.
  */
-export async function startDiscoveryRole(settings: SourceSettings, { log }: RoleProcess): Promise<RunningRole> {
+export async function startStandaloneDiscovery(settings: SourceSettings, { log }: RoleProcess): Promise<RunningRole> {
   const metrics = createMetrics();
   const cluster = await openCluster(settings, log);
   const { controlPlane } = createConfiguration({
