@@ -7,25 +7,24 @@ import {
   isDiscoveredApi,
 } from '@edge-gateway/kubernetes';
 import type { Cluster } from './cluster.ts';
-import { startDiscovery, type RunningDiscovery } from './discovery.ts';
+import { startDiscovery } from './discovery.ts';
 
-interface ClusterDiscoveryParts extends Omit<Parameters<typeof startDiscovery>[0], 'source' | 'isOwn'> {
+interface ClusterDiscoveryParts extends Omit<Parameters<typeof startDiscovery>[0], 'source' | 'isOwn' | 'isLeading'> {
   readonly cluster: Cluster;
+  /** False if another process discovers. */
+  readonly isEnabled: boolean;
 }
 
-/** Discovery in a cluster. */
-export interface ClusterDiscovery extends Pick<RunningDiscovery, 'setLeading'> {
+/** Writes the Upstreams of Services and the GraphQLApis of upstreams to the cluster while this process leads, until it is closed. */
+export function startClusterDiscovery({ cluster, isEnabled, ...parts }: ClusterDiscoveryParts): {
   close(): Promise<void>;
-}
-
-/** Writes the Upstreams of Services and the GraphQLApis of upstreams to the cluster while it leads, until it is closed. */
-export function startClusterDiscovery({ cluster, ...parts }: ClusterDiscoveryParts): ClusterDiscovery {
+} {
   const { controlPlane, metrics } = parts;
   const { client, services } = cluster;
   const log = parts.log.get('config');
   const apis = createDiscoveredApis({ client, log });
   const upstreams = createUpstreamDiscovery({ client, services, log, metrics });
-  const discovery = startDiscovery({ ...parts, source: apis, isOwn: isDiscoveredApi });
+  const discovery = startDiscovery({ ...parts, source: apis, isOwn: isDiscoveredApi, isLeading: false });
   const namespaces = followNamespaceLabels({ client, log, onChange: discovery.setNamespaces });
   let known: SettingsSpec | undefined;
   const unsubscribe = controlPlane.subscribe(({ resources }) => {
@@ -33,12 +32,14 @@ export function startClusterDiscovery({ cluster, ...parts }: ClusterDiscoveryPar
     if (settings !== known) upstreams.setSettings(settings);
     known = settings;
   });
-  upstreams.setLeading(parts.isLeading ?? true);
+  const setLeading = (isLeading: boolean): void => {
+    upstreams.setLeading(isLeading);
+    // First, because the others forget what they have found when they no longer lead.
+    apis.setLeading(isLeading);
+    discovery.setLeading(isLeading);
+  };
+  if (isEnabled) cluster.onLeadership(setLeading);
   return {
-    setLeading(isLeading) {
-      upstreams.setLeading(isLeading);
-      discovery.setLeading(isLeading);
-    },
     async close() {
       unsubscribe();
       discovery.close();

@@ -18,7 +18,7 @@ const PROXY = 'gateway-proxy';
  */
 export async function startStandaloneDiscovery(settings: SourceSettings, { log }: RoleProcess): Promise<RunningRole> {
   const metrics = createMetrics();
-  const cluster = await openCluster(settings, log);
+  const cluster = await openCluster(settings, log, 'edge-gateway-discovery');
   const { controlPlane } = createConfiguration({
     settings: { httpPort: 0, httpsPort: 0 },
     source: cluster.source,
@@ -60,7 +60,8 @@ export async function startStandaloneDiscovery(settings: SourceSettings, { log }
         return upstreams.snapshot;
       },
     };
-    discovery = startClusterDiscovery({ cluster, controlPlane, dataPlane, log, metrics });
+    discovery = startClusterDiscovery({ cluster, isEnabled: true, controlPlane, dataPlane, log, metrics });
+    cluster.lead();
     return { facts: { statsPort }, isReady: true, stop: close };
   } catch (error) {
     await close();

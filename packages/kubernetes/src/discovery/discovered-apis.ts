@@ -22,6 +22,8 @@ interface DiscoveredApi {
 export interface DiscoveredApis {
   set(unit: string, resource: unknown): void;
   delete(unit: string): void;
+  /** Ignores both while it does not lead. */
+  setLeading(isLeading: boolean): void;
   close(): Promise<void>;
 }
 
@@ -46,8 +48,10 @@ export function createDiscoveredApis({
   /** What has to be written next, by unit; `undefined` is a deletion. */
   const pending = new Map<string, DiscoveredApi | undefined>();
   let working: Promise<void> | undefined;
+  let isLeading = false;
 
   function enqueue(unit: string, api: DiscoveredApi | undefined): void {
+    if (!isLeading) return;
     pending.set(unit, api);
     working ??= work().finally(() => {
       working = undefined;
@@ -108,6 +112,10 @@ export function createDiscoveredApis({
   return {
     set: (unit, resource) => enqueue(unit, resource as DiscoveredApi),
     delete: (unit) => enqueue(unit, undefined),
+    setLeading(leads) {
+      isLeading = leads;
+      if (!leads) pending.clear();
+    },
     async close() {
       closing.abort();
       await working;
