@@ -14,6 +14,7 @@ import type { Host } from '../upstream/hosts/host.ts';
 import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
+import { PlainResponse, type BodyBytes } from '../listen/http1/plain-response.ts';
 import type { StreamLimits } from '../route/options/stream-limits.ts';
 import { BodyWriter } from './body-writer.ts';
 import type { ForwardHead, ForwardOutcome } from './forward.ts';
@@ -155,11 +156,13 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#received += length;
     const hasTrailers = this.#trailers?.add(this.connection!.trailers) === true;
     const atOnce = this.#flat !== undefined && length <= SMALL_BODY;
-    if (this.#flat && hasTrailers) this.#writeHead(this.#flat);
-    else if (this.#flat) this.#writeBuffered(this.#flat, length);
-    if (length === 0) res.end();
-    else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
-    else this.#bodyWriter.end(this.connection!, buffer, start, end);
+    if (!atOnce || hasTrailers || !this.#sendWhole(this.#flat!, { buffer, start, end })) {
+      if (this.#flat && hasTrailers) this.#writeHead(this.#flat);
+      else if (this.#flat) this.#writeBuffered(this.#flat, length);
+      if (length === 0) res.end();
+      else if (atOnce) res.end(buffer.toString('latin1', start, end), 'latin1');
+      else this.#bodyWriter.end(this.connection!, buffer, start, end);
+    }
     if (this.head.dynamicStats !== false) this.cluster.stats.rqTime.observe(this.elapsedMs);
     this.#end(undefined, this.flag, undefined);
   }
@@ -205,6 +208,18 @@ export class ForwardedExchange extends UpstreamExchange {
   #endedByOthers(): boolean {
     if (this.#flat || !this.#res.writableEnded) return false;
     this.#onClientGone();
+    return true;
+  }
+
+  /** Sends a complete response in one write, if nothing else handles it. */
+  #sendWhole(flat: readonly string[], body: BodyBytes): boolean {
+    const res = this.#res;
+    if (!(res instanceof PlainResponse) || (this.body && !this.body.ended)) return false;
+    const length = String(body.end - body.start);
+    const headers = this.#framing === 'chunked' ? [...flat, 'content-length', length] : flat;
+    if (!res.sendWhole(this.#status, headers, body)) return false;
+    this.#flat = undefined;
+    this.#count(this.#status);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorResponse, jsonResponse, lingerOnClose, type ErrorResponse } from '@edge-gateway/core';
 import { hasBody } from '../http1/request-body.ts';
+import { PlainResponse } from '../listen/http1/plain-response.ts';
 import { hasHeader } from '../http1/flat-headers.ts';
 import { ERROR_CODES, type RoutingErrorCode } from '../error-codes.ts';
 
@@ -71,6 +72,7 @@ export interface Exchange {
  * Writes a reply and returns the number of body bytes. HEAD and statuses without a body get none.
  */
 export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
+  if (res instanceof PlainResponse && req.complete && res.sendWhole(status, flat, body)) return body.length;
   writeHead({ req, res }, status, flat);
   if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
     res.end();

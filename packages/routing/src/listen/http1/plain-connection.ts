@@ -7,7 +7,7 @@ import type { ClientError } from '../refuse/client-error.ts';
 import { feedParser } from './feed-parser.ts';
 import { PlainHeadReader, type PlainHead } from './plain-head.ts';
 import { PlainRequest } from './plain-request.ts';
-import { attachResponse, createResponse, type PlainResponse } from './plain-response.ts';
+import { PlainResponse } from './plain-response.ts';
 import { drained, readInto } from './user-buffer.ts';
 
 /** A placeholder for the request in progress, for the `node:http` parser. */
@@ -120,14 +120,14 @@ export class PlainConnection implements Limited {
     this.#first?.cancel();
     if (socket.timeout !== this.#requestTimeoutMs) socket.setTimeout(this.#requestTimeoutMs);
     const req = (this.#req = new PlainRequest(socket, head, body));
-    const res = (this.#res = createResponse(req, socket, server.keepAliveTimeout));
+    const res = (this.#res = new PlainResponse(req, socket, server.keepAliveTimeout));
     if (!head.keepAlive) {
       this.#isLast = true;
       res.shouldKeepAlive = false;
     }
     (res as OfConnection)[CONNECTION] = this;
     if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server });
-    attachResponse(res, socket);
+    res.attach(socket);
     res.on('finish', onFinish);
     serve(req, res, this.#connection);
     req.deliver();

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { PlainRequest } from './plain-request.ts';
-import { attachResponse, createResponse, type PlainResponse } from './plain-response.ts';
+import { PlainResponse } from './plain-response.ts';
 import { canReadDirectly, drained } from './user-buffer.ts';
 
 /** Some behavior of Node beyond its documentation, by name, and whether this version has it. */
@@ -39,8 +39,8 @@ const asSocket = (capture: Capture): Socket & { _httpMessage?: ServerResponse } 
 /** Creates a response as a plain connection does. */
 function respondTo(capture: Capture): PlainResponse {
   const socket = asSocket(capture);
-  const res = createResponse(plainRequest(undefined), socket, 7_000);
-  attachResponse(res, socket);
+  const res = new PlainResponse(plainRequest(undefined), socket, 7_000);
+  res.attach(socket);
   return res;
 }
 
@@ -70,6 +70,18 @@ const PROBES: readonly Probe[] = [
       last.shouldKeepAlive = false;
       last.writeHead(200, ['content-length', '0']).end();
       return !kept._last && last._last;
+    },
+  ],
+  [
+    'ServerResponse._header',
+    () => {
+      const capture = new Capture();
+      const res = respondTo(capture);
+      const isSent = res.sendWhole(200, ['content-length', '2', 'date', 'today'], 'ok');
+      const written = respondTo(new Capture());
+      written.writeHead(200, ['content-length', '2', 'date', 'today']).end('ok', 'latin1');
+      const expected = (written.socket as unknown as Capture).text;
+      return isSent && capture.text === expected && res.headersSent && res.writableEnded;
     },
   ],
   ['ServerResponse._closed', () => respondTo(new Capture())._closed === false],

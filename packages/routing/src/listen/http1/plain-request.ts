@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { noteHasBody } from '@edge-gateway/core';
-import { removeReceivedBody, setReceivedBody } from '../../http1/received-body.ts';
+import { TAKEN, removeReceivedBody, setReceivedBody } from '../../http1/received-body.ts';
 import type { PlainHead } from './plain-head.ts';
 
 /** The part of the state of `IncomingMessage` that its parser sets. */
@@ -27,7 +27,13 @@ export class PlainRequest extends IncomingMessage {
     noteHasBody(this, contentLength !== undefined && contentLength > 0);
     if (body && body.length > 0) setReceivedBody(this, body);
     // As `node:http` does with `optimizeEmptyRequests`.
-    if (contentLength !== undefined || !internals._dumpAndCloseReadable) return;
+    if (contentLength === undefined) this.#close();
+  }
+
+  /** Ends the stream without events: nothing will be read from it. */
+  #close(): void {
+    const internals = this as unknown as Internals;
+    if (!internals._dumpAndCloseReadable) return;
     internals._dumpAndCloseReadable();
     this._read();
   }
@@ -43,7 +49,8 @@ export class PlainRequest extends IncomingMessage {
   /** Pushes the body into the stream, unless it was taken: as in `node:http`, after the handler has started. */
   deliver(): void {
     const body = removeReceivedBody(this);
-    if (!body || this.destroyed) return this.finish();
+    if (body === TAKEN) this.#close();
+    if (body === TAKEN || !body || this.destroyed) return this.finish();
     this.push(body);
     // `node:http` runs scheduled callbacks before it reports the end of a body.
     setImmediate(finish, this);

@@ -1,5 +1,7 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { currentDate } from './current-date.ts';
+import { headerLines } from './header-lines.ts';
 
 /** The part of a response that its server sets or reads. */
 interface Internals {
@@ -8,25 +10,74 @@ interface Internals {
   /** True if the connection closes with this response. */
   _last: boolean;
   _closed: boolean;
+  _header: string | null;
+  readonly _removedConnection?: boolean;
 }
-
-/** A response that a server of `node:http` could have created. */
-export type PlainResponse = ServerResponse & Internals;
 type Carrier = Socket & { _httpMessage?: ServerResponse | null };
 
 /** The declared type lacks the second parameter, which its server passes. */
-const Constructor = ServerResponse as unknown as new (req: IncomingMessage, options: object) => PlainResponse;
+const NodeResponse = ServerResponse as unknown as new (
+  req: IncomingMessage,
+  options: object,
+) => ServerResponse & Internals;
+const { writeHead, write, end } = ServerResponse.prototype;
 
-/** Creates the response to a request whose connection has no other response in progress. */
-export function createResponse(req: IncomingMessage, socket: Socket, keepAliveTimeoutMs: number): PlainResponse {
-  const res = new Constructor(req, { highWaterMark: socket.writableHighWaterMark });
-  res._keepAliveTimeout = keepAliveTimeoutMs;
-  res._maxRequestsPerSocket = 0;
-  return res;
+/** Part of a buffer: the bytes of a body. */
+export interface BodyBytes {
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** Lets a response write to its connection, without the listeners of `assignSocket`. */
-export function attachResponse(res: PlainResponse, socket: Socket): void {
-  (socket as Carrier)._httpMessage = res;
-  (res as { socket: Socket | null }).socket = socket;
+/** A response that a server of `node:http` could have created, for a connection that has no other response in progress. */
+export class PlainResponse extends NodeResponse {
+  constructor(req: IncomingMessage, socket: Socket, keepAliveTimeoutMs: number) {
+    super(req, { highWaterMark: socket.writableHighWaterMark });
+    this._keepAliveTimeout = keepAliveTimeoutMs;
+    this._maxRequestsPerSocket = 0;
+  }
+
+  /** Lets the response write to its connection, without the listeners of `assignSocket`. */
+  attach(socket: Socket): void {
+    (socket as Carrier)._httpMessage = this;
+    (this as { socket: Socket | null }).socket = socket;
+  }
+
+  /**
+   * Sends a complete response in one write, byte for byte like `writeHead` and `end`. Returns false, and does nothing, if those have to send
+   * it: they were replaced, headers were set before, the head is invalid or unusual, or its length is not that of the body.
+   */
+  sendWhole(status: number, flat: readonly string[], body: BodyBytes | string): boolean {
+    if (!this.#isUntouched() || this.req.method === 'HEAD' || status < 200 || status === 204 || status === 304)
+      return false;
+    const length = typeof body === 'string' ? body.length : body.end - body.start;
+    const lines = headerLines(flat, length);
+    if (lines === undefined) return false;
+    const message = this.statusMessage || STATUS_CODES[status] || 'unknown';
+    const date = lines.hasDate || !this.sendDate ? '' : `Date: ${currentDate()}\r\n`;
+    const head = `HTTP/1.1 ${status} ${message}\r\n${lines.text}${date}${this.#connectionLines()}\r\n`;
+    this.statusCode = status;
+    this.statusMessage = message;
+    // `end` sends it with the body.
+    this._header = head;
+    this.end(typeof body === 'string' ? body : body.buffer.toString('latin1', body.start, body.end), 'latin1');
+    return true;
+  }
+
+  /** True if the response has not begun, and nothing else handles it. */
+  #isUntouched(): boolean {
+    if (this.headersSent || this.writableEnded || this._removedConnection === true) return false;
+    if (this.writeHead !== writeHead || this.write !== write || this.end !== end) return false;
+    return this.getHeaderNames().length === 0;
+  }
+
+  #connectionLines(): string {
+    if (!this.shouldKeepAlive) {
+      this._last = true;
+      return 'Connection: close\r\n';
+    }
+    const seconds = Math.floor(this._keepAliveTimeout / 1_000);
+    const keepAlive = this._keepAliveTimeout > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
+    return `Connection: keep-alive\r\n${keepAlive}`;
+  }
 }
