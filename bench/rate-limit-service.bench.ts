@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { Pool } from 'undici';
 import { GatewayProcess } from '../apps/gateway/test/gateway-process.ts';
-import { RateLimitService, type WireRequest, type WireResponse } from '../packages/rate-limit/src/protocol/messages.ts';
+import { rateLimitService, type WireRequest, type WireResponse } from '../packages/rate-limit/src/protocol/messages.ts';
 import { startEnvoyProcess } from '../test/parts/envoy-process.ts';
 import { startRedis } from '../test/parts/redis.ts';
 import { limitedEnvoyConfig } from './limited-envoy.ts';
@@ -41,7 +41,7 @@ const REQUESTS: readonly WireRequest[] = ADDRESSES.map((value) => ({
     },
   ],
 }));
-const { path, requestSerialize, responseDeserialize } = RateLimitService.service['ShouldRateLimit']!;
+const { path, requestSerialize, responseDeserialize } = rateLimitService().service['ShouldRateLimit']!;
 
 /** A server, and a client of it. */
 interface Served {

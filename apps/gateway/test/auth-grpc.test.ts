@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { Authorization } from '../../../packages/extauth/src/grpc/protocol.ts';
+import { authorization } from '../../../packages/extauth/src/grpc/protocol.ts';
 import { protect, type Protected } from './protection.ts';
 
 const resources = (port: number, clearRouteCache: boolean): string => `
@@ -65,7 +65,7 @@ describe('changes by a gRPC auth server', () => {
         okResponse: { queryParametersToSet: [{ key: 'plan', value: 'gold' }], queryParametersToRemove: ['t'], ...more },
       });
     };
-    server.addService(Authorization.service, { Check });
+    server.addService(authorization().service, { Check });
     const port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
         error ? reject(error) : resolve(bound),

@@ -5,7 +5,7 @@ import type { ExecutableApi } from './execute/executable-api.ts';
 import { createApi, type FoundApi } from './create-api.ts';
 import type { ExecutableSchema } from './execute/local-api.ts';
 import { createSchemaApi, type ContextValue } from './execute/schema-api.ts';
-import { readDescriptorFile } from '@edge-gateway/core/grpc';
+import { readDescriptorFile } from '@edge-gateway/core/descriptors';
 import { limitsOf, type Limits } from './document/limits.ts';
 import { graphqlError } from './errors/refusal.ts';
 import type { ChangePolicy } from './remote/judge-schema.ts';

@@ -59,3 +59,4 @@ export { dlp } from './dlp/dlp.ts';
 export { buffer } from './route/options/buffer.ts';
 export { cors } from './route/options/cors.ts';
 export { csrf } from './route/options/csrf.ts';
+export { transcoderIn, type PlacedTranscoder } from './transcode/placed-transcoder.ts';

@@ -11,9 +11,9 @@ import {
   type Source,
 } from '@edge-gateway/core';
 import { accessChecks } from '@edge-gateway/rbac';
-import { transcoderChecks, transcoderFiles } from '@edge-gateway/routing/grpc-json';
 import type { ListeningSettings } from '../settings.ts';
 import { lazyDescriptorFiles, lazyGraphQLCheck } from './graphql-parts.ts';
+import { lazyTranscoderChecks, lazyTranscoderFiles } from './transcoder-parts.ts';
 
 interface ConfigurationParts {
   readonly settings: Pick<ListeningSettings, 'httpPort' | 'httpsPort'>;
@@ -50,8 +50,8 @@ export function createConfiguration(parts: ConfigurationParts): Configuration {
     directories: { base: directory, isRead: isDirectory },
     log,
     metrics,
-    checks: [lazyGraphQLCheck, ...transcoderChecks, ...accessChecks, ...checks],
-    files: [lazyDescriptorFiles(directory), transcoderFiles(directory)],
+    checks: [lazyGraphQLCheck, ...lazyTranscoderChecks, ...accessChecks, ...checks],
+    files: [lazyDescriptorFiles(directory), lazyTranscoderFiles(directory)],
   });
   return { controlPlane, found };
 }

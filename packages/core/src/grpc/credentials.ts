@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { credentials, type ChannelCredentials } from '@grpc/grpc-js';
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.ts';
 import type { TlsTexts } from '../security/tls-material.ts';
 import { createUpstreamTls, readTlsMaterial } from '../upstream/upstream-tls.ts';
+import { grpcLibrary } from './library.ts';
 
 export interface GrpcSecurity {
   readonly credentials: ChannelCredentials;
@@ -11,11 +12,12 @@ export interface GrpcSecurity {
   readonly material: TlsTexts | undefined;
 }
 
-const PLAIN: GrpcSecurity = {
-  credentials: credentials.createInsecure(),
-  serverName: () => undefined,
-  material: undefined,
-};
+let plain: GrpcSecurity | undefined;
+
+function plainSecurity(): GrpcSecurity {
+  const credentials = grpcLibrary().credentials.createInsecure();
+  return { credentials, serverName: () => undefined, material: undefined };
+}
 
 /** Returns `known` if its certificates did not change. Throws an `Error` for missing or invalid TLS material. */
 export function grpcSecurity(
@@ -23,12 +25,12 @@ export function grpcSecurity(
   secrets: Secrets,
   known: GrpcSecurity | undefined,
 ): GrpcSecurity {
-  if (!upstream.tls) return PLAIN;
+  if (!upstream.tls) return (plain ??= plainSecurity());
   const material = readTlsMaterial(upstream, secrets);
   if (known?.material && isDeepStrictEqual(known.material, material)) return known;
   const { secureContext, checkServerIdentity, serverName } = createUpstreamTls(upstream, material);
   return {
-    credentials: credentials.createFromSecureContext(secureContext, { checkServerIdentity }),
+    credentials: grpcLibrary().credentials.createFromSecureContext(secureContext, { checkServerIdentity }),
     serverName: (endpoint) => (serverName(endpoint) === endpoint.address ? undefined : serverName(endpoint)),
     material,
   };

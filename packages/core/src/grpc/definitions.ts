@@ -1,5 +1,5 @@
-import { loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
-import { fromJSON } from '@grpc/proto-loader';
+import type { ServiceClientConstructor } from '@grpc/grpc-js';
+import { grpcLibrary, protoLoader } from './library.ts';
 
 /** The fields of a message: type and number by name, as in its `.proto` file. */
 export type MessageFields = Readonly<Record<string, readonly [type: string, id: number, kind?: 'repeated' | 'map']>>;
@@ -54,10 +54,11 @@ export function grpcService(
   service: string,
   definitions: Readonly<Record<string, Definition>>,
 ): ServiceClientConstructor {
+  const { fromJSON } = protoLoader();
   const names = packageName.split('.');
   const root = names.reduceRight<object>((below, name) => ({ nested: { [name]: below } }), { nested: definitions });
   const options = { keepCase: true, longs: Number, defaults: true, oneofs: true };
-  const loaded: object = loadPackageDefinition(fromJSON(root as Parameters<typeof fromJSON>[0], options));
+  const loaded: object = grpcLibrary().loadPackageDefinition(fromJSON(root as Parameters<typeof fromJSON>[0], options));
   const inner = names.reduce((at, name) => (at as Readonly<Record<string, object>>)[name]!, loaded);
   return (inner as Readonly<Record<string, ServiceClientConstructor>>)[service]!;
 }

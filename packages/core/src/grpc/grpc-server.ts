@@ -1,7 +1,8 @@
 import type { SecureContextOptions } from 'node:tls';
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { Server, ServerCredentials, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { ListeningServer, ServerAddress, ServerTls } from '../http/listening-server.ts';
 import { createHealthService } from './health-service.ts';
+import { grpcLibrary } from './library.ts';
 
 const MAX_STREAMS = 1000;
 
@@ -36,6 +37,7 @@ export interface GrpcServer extends ListeningServer {
  */
 export async function listenGrpcServer(service: GrpcService, options: GrpcServerOptions): Promise<GrpcServer> {
   const { address, port, tls, maxBytes, keepaliveMs } = options;
+  const { Server, ServerCredentials } = grpcLibrary();
   const health = createHealthService(['', service.name]);
   const server = new Server({
     'grpc.max_receive_message_length': maxBytes,
@@ -47,7 +49,7 @@ export async function listenGrpcServer(service: GrpcService, options: GrpcServer
   });
   server.addService(service.definition, service.implementation);
   server.addService(health.definition, health.implementation);
-  const secure = tls && new ReplaceableCredentials(tls);
+  const secure = tls && replaceableCredentials(tls);
   const bound = await bind(server, secure ?? ServerCredentials.createInsecure(), {
     address: address.includes(':') ? `[${address}]` : address,
     port,
@@ -63,20 +65,19 @@ export async function listenGrpcServer(service: GrpcService, options: GrpcServer
   };
 }
 
-/** A certificate that can be replaced while the server listens. */
-class ReplaceableCredentials extends ServerCredentials {
-  constructor(tls: ServerTls) {
-    const needsClient = tls.clientCa !== undefined;
-    super({ requestCert: needsClient, rejectUnauthorized: needsClient }, contextOf(tls));
-  }
+/** Creates a certificate that can be replaced while the server listens. */
+function replaceableCredentials(first: ServerTls): ServerCredentials & { replace(tls: ServerTls): void } {
+  const needsClient = first.clientCa !== undefined;
+  class ReplaceableCredentials extends grpcLibrary().ServerCredentials {
+    replace(tls: ServerTls): void {
+      this.updateSecureContextOptions(contextOf(tls));
+    }
 
-  replace(tls: ServerTls): void {
-    this.updateSecureContextOptions(contextOf(tls));
+    override _equals(other: ServerCredentials): boolean {
+      return other === this;
+    }
   }
-
-  override _equals(other: ServerCredentials): boolean {
-    return other === this;
-  }
+  return new ReplaceableCredentials({ requestCert: needsClient, rejectUnauthorized: needsClient }, contextOf(first));
 }
 
 function contextOf({ certificate, key, clientCa }: ServerTls): SecureContextOptions {

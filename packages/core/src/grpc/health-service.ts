@@ -1,14 +1,14 @@
-import {
-  status,
-  type sendUnaryData,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type ServiceDefinition,
-  type UntypedServiceImplementation,
+import type {
+  sendUnaryData,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { grpcService, message } from './definitions.ts';
+import { grpcLibrary } from './library.ts';
 
-const HEALTH = grpcService('grpc.health.v1', 'Health', {
+const HEALTH_V1 = {
   HealthCheckRequest: message({ service: ['string', 1] }),
   HealthCheckResponse: message({ status: ['int32', 1] }),
   Health: {
@@ -17,7 +17,7 @@ const HEALTH = grpcService('grpc.health.v1', 'Health', {
       Watch: { requestType: 'HealthCheckRequest', responseType: 'HealthCheckResponse', responseStream: true },
     },
   },
-});
+};
 
 /** `ServingStatus` on the wire. */
 const SERVING = 1;
@@ -48,11 +48,12 @@ export interface HealthService {
  * server.addService(health.definition, health.implementation);
  */
 export function createHealthService(services: readonly string[]): HealthService {
+  const { status } = grpcLibrary();
   const names = new Set(services);
   const watches = new Set<ServerWritableStream<Question, Health>>();
   let current = SERVING;
   return {
-    definition: HEALTH.service,
+    definition: grpcService('grpc.health.v1', 'Health', HEALTH_V1).service,
     implementation: {
       Check({ request }: ServerUnaryCall<Question, Health>, reply: sendUnaryData<Health>) {
         if (names.has(request.service)) reply(null, { status: current });

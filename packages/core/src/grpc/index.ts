@@ -1,7 +1,5 @@
 export { createGrpcClients, type GrpcClientOptions, type GrpcClients } from './upstream-clients.ts';
 export { grpcService, message, STRUCT_MESSAGES, type Definition, type MessageFields } from './definitions.ts';
-export { MAX_DESCRIPTOR_BYTES, readDescriptorFile } from './descriptor-file.ts';
-export { filesInImportOrder, lenientRegistry, messageRegistry } from './message-registry.ts';
 export { fromStruct, toStruct, type ProtoStruct } from './struct.ts';
 export { createHealthService, type HealthService } from './health-service.ts';
 export { listenGrpcServer, type GrpcServer, type GrpcServerOptions, type GrpcService } from './grpc-server.ts';

@@ -1,9 +1,10 @@
-import { Client, connectivityState } from '@grpc/grpc-js';
+import type { Client } from '@grpc/grpc-js';
 import type { Endpoint, Secrets, SnapshotUpstream } from '../contract/snapshot.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import { parseDuration } from '../syntax/duration.ts';
 import { createRoundRobin } from '../upstream/round-robin.ts';
 import { grpcSecurity, type GrpcSecurity } from './credentials.ts';
+import { grpcLibrary } from './library.ts';
 
 const REREAD_MS = 1000;
 /** Maximum delay before a server that recovered is noticed, in milliseconds. */
@@ -95,7 +96,7 @@ export function createGrpcClients(
     const place = `${address} ${serverName ?? ''}`;
     const known = clients.get(place);
     if (known) return { client: known, connectMs };
-    const made = new Client(address, credentials, {
+    const made = new (grpcLibrary().Client)(address, credentials, {
       'grpc.max_receive_message_length': maxBytes,
       'grpc.enable_retries': 0,
       'grpc.use_local_subchannel_pool': 1,
@@ -137,6 +138,7 @@ export function createGrpcClients(
 
 /** Connects a client, and returns whether its first attempt succeeds before the deadline. */
 function isConnected(client: Client, deadline: number): Promise<boolean> {
+  const { connectivityState } = grpcLibrary();
   const channel = client.getChannel();
   return new Promise((resolve) => {
     const check = (): void => {

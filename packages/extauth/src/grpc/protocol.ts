@@ -1,3 +1,4 @@
+import type { ServiceClientConstructor } from '@grpc/grpc-js';
 import { grpcService, message, STRUCT_MESSAGES, type ProtoStruct } from '@edge-gateway/core/grpc';
 
 /** The part of Envoy's `ext_authz` protocol, version 3, that is used here, with the names and numbers on the wire. */
@@ -68,8 +69,11 @@ const AUTH_V3 = {
   },
 };
 
+let created: ServiceClientConstructor | undefined;
+
 /** The client of the service `envoy.service.auth.v3.Authorization`; its `service` is used to create a server. */
-export const Authorization = grpcService('envoy.service.auth.v3', 'Authorization', AUTH_V3);
+export const authorization = (): ServiceClientConstructor =>
+  (created ??= grpcService('envoy.service.auth.v3', 'Authorization', AUTH_V3));
 
 /** `HeaderAppendAction` on the wire. */
 export const APPEND = 0;

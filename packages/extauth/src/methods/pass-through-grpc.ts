@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectivityState, credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import { createRequire } from 'node:module';
+import type { Client, ServiceError } from '@grpc/grpc-js';
 import { DEFAULTS, parseDuration, type AuthDecision, type AuthMethodKind, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { configError } from '../error-codes.ts';
@@ -8,7 +9,7 @@ import { isServerFailure } from '../chain/failure.ts';
 import { checkRequestOf } from '../grpc/check-request.ts';
 import { decisionOf } from '../grpc/check-response.ts';
 import { isRefusal } from '../grpc/refusals.ts';
-import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
+import { authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { serverTls } from '../server/tls.ts';
 
 const DEFAULT_TIMEOUT_MS = parseDuration(DEFAULTS.passThroughTimeout);
@@ -33,6 +34,10 @@ type Check = (
   callback: (error: ServiceError | null, answer?: CheckResponse) => void,
 ) => { cancel(): void };
 
+const require = createRequire(import.meta.url);
+/** Loads the library with the first AuthConfig that calls a server. */
+const loadGrpc = () => require('@grpc/grpc-js') as typeof import('@grpc/grpc-js');
+
 /** Calls your own auth server over Envoy's `ext_authz` protocol, version 3. */
 export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
   type: 'passThroughAuth.grpc',
@@ -40,7 +45,8 @@ export const passThroughGrpcMethod: AuthMethodKind<PassThroughAuth> = {
     const { address = '' } = grpc;
     if (!ADDRESS.test(address)) throw configError(`${id}: passThroughAuth.grpc.address must be host:port`);
     const timeoutMs = delayMs(grpc.connectionTimeout) ?? DEFAULT_TIMEOUT_MS;
-    const client: Client = new Authorization(
+    const { connectivityState, credentials } = loadGrpc();
+    const client: Client = new (authorization())(
       address,
       grpc.tlsConfig
         ? credentials.createFromSecureContext(serverTls({ config: grpc.tlsConfig, id, context }))

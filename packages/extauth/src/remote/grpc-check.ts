@@ -3,9 +3,7 @@ import type { AuthRequest } from '@edge-gateway/core';
 import type { GrpcClients } from '@edge-gateway/core/grpc';
 import { UnusableAnswer } from '../chain/failure.ts';
 import { isRefusal } from '../grpc/refusals.ts';
-import { Authorization, type CheckRequest, type CheckResponse } from '../grpc/protocol.ts';
-
-const { path, requestSerialize, responseDeserialize } = Authorization.service['Check']!;
+import { authorization, type CheckRequest, type CheckResponse } from '../grpc/protocol.ts';
 
 /**
  * Asks a server over gRPC. Rejects with `ERR_EXTAUTH_ANSWER` if it rejects the call, otherwise with the error of the call, and with the reason of
@@ -19,6 +17,7 @@ export function checkByGrpc(
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
     const { client } = clients.client();
+    const { path, requestSerialize, responseDeserialize } = authorization().service['Check']!;
     const done = (error: ServiceError | null, answer?: CheckResponse): void => {
       signal?.removeEventListener('abort', cancel);
       if (!error) resolve(answer!);

@@ -1,8 +1,8 @@
-import { status as grpcStatus, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
-import type { ListeningServer, Logger } from '@edge-gateway/core';
+import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import { GRPC_STATUSES, type ListeningServer, type Logger } from '@edge-gateway/core';
 import { listenGrpcServer } from '@edge-gateway/core/grpc';
 import { clientStatusOf } from '../chain/failure.ts';
-import { Authorization, type CheckResponse } from '../grpc/protocol.ts';
+import { authorization, type CheckResponse } from '../grpc/protocol.ts';
 import { rejection, type AuthService } from './auth-service.ts';
 import { authRequestOfCheck, configIdOf, type ArrivedCheck } from './check-input.ts';
 import { checkResponseOf } from './check-output.ts';
@@ -30,13 +30,13 @@ export function listenGrpc(service: AuthService, options: ListenOptions): Promis
     },
   };
   return listenGrpcServer(
-    { name: SERVICE, definition: Authorization.service, implementation },
+    { name: SERVICE, definition: authorization().service, implementation },
     { ...options, maxBytes: MAX_MESSAGE_BYTES },
   );
 }
 
 /** The client no longer waits: running a step could use up a login attempt. */
-const PAST_DEADLINE = { code: grpcStatus.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
+const PAST_DEADLINE = { code: GRPC_STATUSES.indexOf('DEADLINE_EXCEEDED'), details: 'the deadline has passed' } as const;
 
 /** A failure is a rejection, not an error of gRPC, which `failure_mode_allow` of a proxy would allow. */
 async function answer(

@@ -13,7 +13,7 @@ import { expect } from 'chai';
 import express from 'express';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { clientError } from '../../src/chain/failure.ts';
-import { Authorization } from '../../src/grpc/protocol.ts';
+import { authorization } from '../../src/grpc/protocol.ts';
 import { extauth } from '../../src/index.ts';
 import { call, guarded, only, start, stopAll, type Call, type Guarded } from '../harness.ts';
 
@@ -162,7 +162,7 @@ describe('failureModeAllow and failures caused by the client', () => {
   it('treats gRPC codes that reject a request as denials, not failures', async () => {
     let code: number = status.UNAVAILABLE;
     const server = new GrpcServer();
-    server.addService(Authorization.service, {
+    server.addService(authorization().service, {
       Check: (_call: unknown, reply: (error: object) => void) => reply({ code, details: 'no' }),
     });
     const port = await new Promise<number>((resolve, reject) =>

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
-import { Authorization } from '../../src/grpc/protocol.ts';
+import { authorization } from '../../src/grpc/protocol.ts';
 import { fromStruct, toStruct } from '@edge-gateway/core/grpc';
 import { guarded, only, stopAll } from '../harness.ts';
 
@@ -23,7 +23,7 @@ const servers: Server[] = [];
 async function authServer(check: Check): Promise<string> {
   const server = new Server();
   servers.push(server);
-  server.addService(Authorization.service, { Check: check as never });
+  server.addService(authorization().service, { Check: check as never });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),

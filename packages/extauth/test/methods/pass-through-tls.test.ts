@@ -6,7 +6,7 @@ import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { createContext, type AuthMethodKind } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createChain, createPassThroughHttpMethod, METHODS } from '../../src/index.ts';
-import { Authorization } from '../../src/grpc/protocol.ts';
+import { authorization } from '../../src/grpc/protocol.ts';
 import { guarded, only, secretsOf, stopAll } from '../harness.ts';
 
 const FOLDER = new URL('../../../routing/test/upstream/certificates/', import.meta.url);
@@ -54,7 +54,7 @@ async function grpcPeer({ pair = server, wantsClient }: PeerOptions = {}): Promi
   let asked = 0;
   const listening = new GrpcServer();
   grpc.push(listening);
-  listening.addService(Authorization.service, {
+  listening.addService(authorization().service, {
     Check(_call: unknown, reply: (error: null, answer: object) => void) {
       asked++;
       reply(null, { status: { code: 0 } });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { toStruct } from '@edge-gateway/core/grpc';
-import { Authorization } from '../../src/grpc/protocol.ts';
+import { authorization } from '../../src/grpc/protocol.ts';
 import { authRequestOfCheck, configIdOf, type ArrivedCheck } from '../../src/service/check-input.ts';
 
 const { signal } = new AbortController();
@@ -81,7 +81,7 @@ describe('the request in a check', () => {
 
   it('has the metadata by namespace', () => {
     const filterMetadata = { 'envoy.filters.http.jwt_authn': toStruct({ provider: { sub: 'alice', n: [1, null] } }) };
-    const { Check } = Authorization.service;
+    const { Check } = authorization().service;
     const bytes = Check!.requestSerialize(check({}, { metadataContext: { filterMetadata } }));
     const request = authRequestOfCheck(Check!.requestDeserialize(bytes) as ArrivedCheck, signal);
     expect(request.metadata.get('envoy.filters.http.jwt_authn')).to.deep.equal({

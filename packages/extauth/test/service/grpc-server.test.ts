@@ -4,7 +4,7 @@ import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { Client, credentials, Metadata, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
 import { expect } from 'chai';
 import { silentLoggers, type ListeningServer, type ServerTls } from '@edge-gateway/core';
-import { Authorization, type CheckResponse } from '../../src/grpc/protocol.ts';
+import { authorization, type CheckResponse } from '../../src/grpc/protocol.ts';
 import { listenGrpc, type AuthService } from '../../src/index.ts';
 import { KEYS, serve, told, TOLD } from './service-harness.ts';
 
@@ -39,7 +39,7 @@ describe('checks over gRPC', () => {
     return client;
   }
 
-  const { Check } = Authorization.service;
+  const { Check } = authorization().service;
 
   function check(client: Client, request: object, deadlineMs = 30_000): Promise<CheckResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<CheckResponse>();

@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { ResourceRef } from '@edge-gateway/core';
-import { messageRegistry } from '@edge-gateway/core/grpc';
+import { messageRegistry } from '@edge-gateway/core/descriptors';
 import { ApiDraft } from './api-draft.ts';
 import type { Discovery, DiscoveryBounds, Probe } from './discovered-api.ts';
 import { createMessageTypes } from './message-types.ts';

@@ -1,3 +1,4 @@
+import type { ServiceClientConstructor } from '@grpc/grpc-js';
 import { grpcService, message, STRUCT_MESSAGES, type ProtoStruct } from '@edge-gateway/core/grpc';
 
 /** The part of Envoy's rate limit protocol, version 3, that is used here, with the names and numbers on the wire. */
@@ -38,8 +39,11 @@ const RATE_LIMIT_V3 = {
 /** Name of the service on the wire. */
 export const SERVICE_NAME = 'envoy.service.ratelimit.v3.RateLimitService';
 
+let created: ServiceClientConstructor | undefined;
+
 /** The client of rate limit servers; its `service` is used to create a server. */
-export const RateLimitService = grpcService('envoy.service.ratelimit.v3', 'RateLimitService', RATE_LIMIT_V3);
+export const rateLimitService = (): ServiceClientConstructor =>
+  (created ??= grpcService('envoy.service.ratelimit.v3', 'RateLimitService', RATE_LIMIT_V3));
 
 /** `RateLimitResponse.Code` on the wire. */
 export const OK = 1;

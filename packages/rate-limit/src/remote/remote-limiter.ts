@@ -4,14 +4,12 @@ import { createGrpcClients, type GrpcClients } from '@edge-gateway/core/grpc';
 import type { RateLimitServer } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
 import type { Decision, Limiter } from '../limiter.ts';
-import { RateLimitService, type WireRequest, type WireResponse } from '../protocol/messages.ts';
+import { rateLimitService, type WireRequest, type WireResponse } from '../protocol/messages.ts';
 import { toWireDescriptor } from '../protocol/wire-descriptor.ts';
 import { decisionOfResponse } from './decision-of-response.ts';
 
 /** Largest response, before and after decompression. */
 const MAX_RESPONSE_BYTES = 1_048_576;
-
-const { path, requestSerialize, responseDeserialize } = RateLimitService.service['ShouldRateLimit']!;
 
 /** A server with the reference to its upstream. */
 export type RemoteServer = RateLimitServer & Required<Pick<RateLimitServer, 'ratelimitServerRef'>>;
@@ -62,6 +60,7 @@ function ask(
 ): Promise<Decision> {
   return new Promise((resolve, reject) => {
     const { client } = clients.client();
+    const { path, requestSerialize, responseDeserialize } = rateLimitService().service['ShouldRateLimit']!;
     const done = (error: ServiceError | null, response?: WireResponse): void => {
       if (error) return reject(serviceError(cluster, `the call failed with code ${error.code}`, error));
       try {

@@ -1,12 +1,7 @@
-import { status, type sendUnaryData, type ServerUnaryCall, type ServiceError } from '@grpc/grpc-js';
-import { GatewayError, type ListeningServer, type Logger, type ServerAddress } from '@edge-gateway/core';
+import type { sendUnaryData, ServerUnaryCall, ServiceError } from '@grpc/grpc-js';
+import { GatewayError, GRPC_STATUSES, type ListeningServer, type Logger, type ServerAddress } from '@edge-gateway/core';
 import { listenGrpcServer } from '@edge-gateway/core/grpc';
-import {
-  RateLimitService as Protocol,
-  SERVICE_NAME,
-  type WireRequest,
-  type WireResponse,
-} from '../protocol/messages.ts';
+import { rateLimitService, SERVICE_NAME, type WireRequest, type WireResponse } from '../protocol/messages.ts';
 import type { RateLimitService } from './rate-limit-service.ts';
 
 /** Largest message, before and after decompression: descriptors with the longest header values that proxies accept. */
@@ -47,13 +42,16 @@ export function listenRateLimitGrpc(
     }
   };
   return listenGrpcServer(
-    { name: SERVICE_NAME, definition: Protocol.service, implementation: { ShouldRateLimit } },
+    { name: SERVICE_NAME, definition: rateLimitService().service, implementation: { ShouldRateLimit } },
     { ...address, maxBytes: MAX_MESSAGE_BYTES },
   );
 }
 
+/** Returns the number of a gRPC status. */
+const codeOf = (name: string): number => GRPC_STATUSES.indexOf(name);
+
 /** The client no longer waits for the response. */
-const PAST_DEADLINE = { code: status.DEADLINE_EXCEEDED, details: 'the deadline has passed' } as const;
+const PAST_DEADLINE = { code: codeOf('DEADLINE_EXCEEDED'), details: 'the deadline has passed' } as const;
 
 /** Returns the time that is left for a call, in milliseconds; not more than 0 if its deadline has passed. */
 function checkMs(call: ServerUnaryCall<WireRequest, WireResponse>): number {
@@ -63,8 +61,8 @@ function checkMs(call: ServerUnaryCall<WireRequest, WireResponse>): number {
 function errorOf(error: unknown, log: Logger): Pick<ServiceError, 'code' | 'details'> {
   if (error instanceof GatewayError && error.code === 'ERR_RATE_LIMIT_REQUEST') {
     log.info({ err: error }, 'check rejected');
-    return { code: status.INVALID_ARGUMENT, details: error.message };
+    return { code: codeOf('INVALID_ARGUMENT'), details: error.message };
   }
   log.debug({ err: error }, 'check failed');
-  return { code: status.UNAVAILABLE, details: 'the request cannot be counted' };
+  return { code: codeOf('UNAVAILABLE'), details: 'the request cannot be counted' };
 }

@@ -11,10 +11,10 @@ import {
   type WireRequest,
   type WireResponse,
 } from '../../src/index.ts';
-import { RateLimitService as Protocol, SERVICE_NAME } from '../../src/protocol/messages.ts';
+import { rateLimitService, SERVICE_NAME } from '../../src/protocol/messages.ts';
 import { PER_USER, serve, tuple } from './service-harness.ts';
 
-const { path, requestSerialize, responseDeserialize } = Protocol.service['ShouldRateLimit']!;
+const { path, requestSerialize, responseDeserialize } = rateLimitService().service['ShouldRateLimit']!;
 const raw = (bytes: Buffer): Buffer => bytes;
 const alice: WireRequest = { domain: 'custom', descriptors: [tuple(['user', 'alice'])] };
 

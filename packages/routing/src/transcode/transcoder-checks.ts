@@ -1,6 +1,6 @@
 import type { FieldProblem, Kind, ResourceCheck } from '@edge-gateway/core';
 import type { GatewaySpec, GrpcJsonTranscoder, UpstreamSpec } from '@edge-gateway/core/schema';
-import { transcoderIn } from './transcoder-files.ts';
+import { transcoderIn } from './placed-transcoder.ts';
 import { compileTranscoder, TranscoderProblem } from './transcoder.ts';
 
 type Path = FieldProblem['path'];

@@ -1,29 +1,11 @@
 import { resolve } from 'node:path';
-import { serviceSpecOf, type Resource, type ResourceFiles } from '@edge-gateway/core';
-import { readDescriptorFile } from '@edge-gateway/core/grpc';
-import type { GatewaySpec, GrpcJsonTranscoder, UpstreamSpec } from '@edge-gateway/core/schema';
+import type { Resource, ResourceFiles } from '@edge-gateway/core';
+import { readDescriptorFile } from '@edge-gateway/core/descriptors';
+import type { GrpcJsonTranscoder, UpstreamSpec } from '@edge-gateway/core/schema';
+import { transcoderIn } from './placed-transcoder.ts';
 import { compileTranscoder, TranscoderProblem } from './transcoder.ts';
 
 const FIELD = 'protoDescriptor';
-
-/** A transcoder in a resource. */
-export interface PlacedTranscoder {
-  readonly options: GrpcJsonTranscoder;
-  /** Path of the block below the spec. */
-  readonly path: readonly string[];
-}
-
-/** Returns the transcoder of an Upstream, Gateway or MatchableHttpGateway; `undefined` without one. */
-export function transcoderIn(kind: string, spec: GatewaySpec | UpstreamSpec): PlacedTranscoder | undefined {
-  if (kind !== 'Upstream') {
-    const options = (spec as GatewaySpec).httpGateway?.options?.grpcJsonTranscoder;
-    return options && { options, path: ['httpGateway', 'options', 'grpcJsonTranscoder'] };
-  }
-  const upstream = spec as UpstreamSpec;
-  const options = serviceSpecOf(upstream)?.grpcJsonTranscoder;
-  const type = (['static', 'kube', 'consul'] as const).find((each) => upstream[each]) ?? 'static';
-  return options && { options, path: [type, 'serviceSpec', 'grpcJsonTranscoder'] };
-}
 
 /**
  * The descriptor files of gRPC-JSON transcoders, all below a directory. A file is valid if the transcoder that names it can be compiled with

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescMethod, Registry } from '@bufbuild/protobuf';
-import { lenientRegistry, messageRegistry } from '@edge-gateway/core/grpc';
+import { lenientRegistry, messageRegistry } from '@edge-gateway/core/descriptors';
 import type { GrpcJsonTranscoder } from '@edge-gateway/core/schema';
 import { routingError } from '../error-codes.ts';
 import { fieldsOfPath } from './field-path.ts';

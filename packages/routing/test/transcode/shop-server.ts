@@ -7,7 +7,7 @@ import {
   type MessageInitShape,
   type DescMessage,
 } from '@bufbuild/protobuf';
-import { messageRegistry } from '@edge-gateway/core/grpc';
+import { messageRegistry } from '@edge-gateway/core/descriptors';
 import {
   Metadata,
   Server,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Resource, ResourceFiles } from '@edge-gateway/core';
-import { readDescriptorFile } from '@edge-gateway/core/grpc';
+import { readDescriptorFile } from '@edge-gateway/core/descriptors';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 import { methodTypes, readDescriptorSet } from './descriptors.ts';
 

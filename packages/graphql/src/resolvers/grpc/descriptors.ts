@@ -1,6 +1,6 @@
 import type { Registry as Types } from '@bufbuild/protobuf';
 import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
-import { messageRegistry } from '@edge-gateway/core/grpc';
+import { messageRegistry } from '@edge-gateway/core/descriptors';
 
 export type Registry = NonNullable<GraphQLApiSpec['executableSchema']>['grpcDescriptorRegistry'];
 

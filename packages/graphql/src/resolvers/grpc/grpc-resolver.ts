@@ -6,7 +6,7 @@ import { FieldFailure } from '../../errors/field-failure.ts';
 import type { GrpcChannel } from './channel.ts';
 import { methodTypes, type MethodTypes } from './descriptors.ts';
 import { decodeJson, encodeJson } from './message-json.ts';
-import { messageRegistry } from '@edge-gateway/core/grpc';
+import { messageRegistry } from '@edge-gateway/core/descriptors';
 import { retryingGrpc } from './retrying.ts';
 import { GrpcFailure } from './unary.ts';
 import { serverOf } from '../../observe/http-call.ts';

@@ -11,7 +11,7 @@ import {
 } from '@bufbuild/protobuf';
 import { hasCustomJsonRepresentation } from '@bufbuild/protobuf/wkt';
 import { isRecord } from '../../document/json.ts';
-import { lenientRegistry } from '@edge-gateway/core/grpc';
+import { lenientRegistry } from '@edge-gateway/core/descriptors';
 
 const MAX_DEPTH = 64;
 

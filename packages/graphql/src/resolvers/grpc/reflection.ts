@@ -9,7 +9,7 @@ import {
   type FileDescriptorProto,
 } from '@bufbuild/protobuf/wkt';
 import { Client, type ChannelCredentials, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import { filesInImportOrder } from '@edge-gateway/core/grpc';
+import { filesInImportOrder } from '@edge-gateway/core/descriptors';
 
 export interface Reflected {
   /** A serialized `FileDescriptorSet` with its imports, in order of dependency. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createContext } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { MAX_DESCRIPTOR_BYTES, readDescriptorFile } from '@edge-gateway/core/grpc';
+import { MAX_DESCRIPTOR_BYTES, readDescriptorFile } from '@edge-gateway/core/descriptors';
 import { graphqlApi } from '../../../src/index.ts';
 import { graphqlApiCheck } from '../../../src/explain/check-api.ts';
 import { DESCRIPTORS } from './server.ts';

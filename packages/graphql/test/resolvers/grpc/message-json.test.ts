@@ -7,7 +7,7 @@ import {
 } from '@bufbuild/protobuf/wkt';
 import { expect } from 'chai';
 import { decodeJson, encodeJson } from '../../../src/resolvers/grpc/message-json.ts';
-import { messageRegistry } from '@edge-gateway/core/grpc';
+import { messageRegistry } from '@edge-gateway/core/descriptors';
 
 const KNOWN = ['timestamp', 'duration', 'wrappers', 'struct', 'field_mask', 'any'];
 const WELL_KNOWN = (name: string): string => `.google.protobuf.${name}`;

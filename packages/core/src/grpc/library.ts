@@ -1,0 +1,9 @@
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+/** Loads the gRPC library with the first client or server: most gateways have none. */
+export const grpcLibrary = () => require('@grpc/grpc-js') as typeof import('@grpc/grpc-js');
+
+/** Loads what reads definitions with the first service. */
+export const protoLoader = () => require('@grpc/proto-loader') as typeof import('@grpc/proto-loader');
