@@ -15,6 +15,7 @@ import { openAdminPorts } from './admin-ports.ts';
 import type { AppliedState, DataPlane } from './data-plane.ts';
 import { createConfiguration } from './configuration.ts';
 import { createKnownRejections } from './known-rejections.ts';
+import { releaseLoadingMemory } from './loading-memory.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { createRejectionReport } from './rejections.ts';
 import { startDiscovery } from './discovery.ts';
@@ -84,6 +85,8 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   };
   try {
     await controlPlane.start();
+    // Workers release their own; without workers, the data plane does so when it has compiled the configuration as well.
+    if (settings.workers > 1) await releaseLoadingMemory();
     const report = createRejectionReport(controlPlane);
     const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
       rejections = rejected.map((each) => ({ ...each, type: typeName(each.type) }));

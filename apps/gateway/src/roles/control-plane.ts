@@ -18,6 +18,7 @@ import { startClusterDiscovery } from './cluster-discovery.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { exposedXds } from './exposed-xds.ts';
+import { releaseLoadingMemory } from './loading-memory.ts';
 import { portError } from './port-error.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
@@ -95,6 +96,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   };
   try {
     await controlPlane.start();
+    await releaseLoadingMemory();
     publishStates(controlPlane, server);
     warnOfLostVersions(controlPlane, log.get('config'));
     listening = await listen(server, settings, tls.current);

@@ -30,6 +30,7 @@ import { TYPE, type Applied, type ProxyState } from '@edge-gateway/xds/resources
 import { createConcerns } from '../concerns.ts';
 import type { ServingSettings } from '../settings.ts';
 import { graphqlPackage, lazyExplorer, lazyGraphQLAction } from './graphql-parts.ts';
+import { releaseLoadingMemory } from './loading-memory.ts';
 import { rateLimitStore } from './rate-limit-store.ts';
 import { createWarmUp } from './warm-up.ts';
 
@@ -159,6 +160,7 @@ export function createDataPlane(
   }
 
   async function listenTo(next: Snapshot): Promise<readonly ListenResult[]> {
+    if (!started) await releaseLoadingMemory();
     if (warmUp.isNeeded) {
       await listeners.apply(openOnes(next));
       await warmUp.over();
