@@ -54,6 +54,8 @@ export async function startPlaneWorld(options: PlaneWorldOptions): Promise<Plane
     async startProxy(proxy) {
       const ports = controlPlanes.map(({ ready }) => ready.xdsPort);
       await startProxy(proxy, ports, '--snapshot-file', join(proxy.dir, 'state'));
+      // On a busy machine the first state may arrive later.
+      await until(() => proxy.ready.listeners.length > 0, 'the listener');
     },
     async startControlPlane(controlPlane) {
       await startControlPlane(controlPlane, '--xds-port', String(controlPlane.ready?.xdsPort ?? 0));

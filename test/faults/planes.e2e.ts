@@ -1,97 +1,16 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, request } from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
+import { Link } from './link.ts';
+import { echoUpstream, forwarded, service, services, versionOf } from './plane-services.ts';
+import { underTraffic as sendUntil } from './traffic.ts';
 
 const SERVICES = 200;
-
-/** A virtual service that responds with its version, and one that forwards. */
-const service = (i: number, version: string): string => `
-apiVersion: gateway.vendor.io/v1
-kind: VirtualService
-metadata: { name: service-${i} }
-spec:
-  virtualHost:
-    domains: ['host-${i}']
-    routes:
-      - matchers: [{ exact: /version }]
-        directResponseAction: { status: 200, body: '${version}' }
-      - matchers: [{ prefix: / }]
-        routeAction: { single: { upstream: { name: echo } } }
-`;
-const upstream = (port: number): string => `
-apiVersion: gw.vendor.io/v1
-kind: Upstream
-metadata: { name: echo }
-spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
-`;
-
-/** Requests of each kind; every request is counted once. */
-interface Counts {
-  sent: number;
-  answered: number;
-  wrong: number;
-  lost: number;
-}
-
-/** A path for TCP between the planes that can be cut, slowed down, or go silent. */
-class Link {
-  port = 0;
-  mode: 'open' | 'cut' | 'slow' | 'silent' = 'open';
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  constructor(target: () => number) {
-    this.#server = createTcpServer((near) => {
-      if (this.mode === 'cut') return near.destroy();
-      const far = connect(target(), '127.0.0.1');
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(from);
-        from.on('data', (bytes) => this.#pass(from, to, bytes));
-        from.on('close', () => {
-          this.#sockets.delete(from);
-          to.destroy();
-        });
-        from.on('error', () => {});
-      }
-      return undefined;
-    });
-  }
-
-  async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.port = (this.#server.address() as AddressInfo).port;
-    return this;
-  }
-
-  cut(): void {
-    this.mode = 'cut';
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
-  }
-
-  #pass(from: Socket, to: Socket, bytes: Buffer): void {
-    if (this.mode === 'silent') return;
-    if (this.mode === 'open') return void to.write(bytes);
-    from.pause();
-    setTimeout(() => {
-      if (!to.destroyed) to.write(bytes);
-      from.resume();
-    }, 300);
-  }
-}
 
 describe('faults between the planes', () => {
   let backend: ReturnType<typeof createServer>;
@@ -104,7 +23,7 @@ describe('faults between the planes', () => {
     controlPlane = new GatewayProcess();
     proxies = [];
     links = [];
-    controlPlane.write('upstream.yaml', upstream((backend.address() as AddressInfo).port));
+    controlPlane.write('upstream.yaml', echoUpstream((backend.address() as AddressInfo).port));
     writeAll('v1');
   });
   afterEach(async () => {
@@ -114,10 +33,7 @@ describe('faults between the planes', () => {
     backend.close();
   });
 
-  function writeAll(version: string): void {
-    const text = Array.from({ length: SERVICES }, (_, i) => service(i, version)).join('---');
-    controlPlane.write('services.yaml', text);
-  }
+  const writeAll = (version: string): void => controlPlane.write('services.yaml', services(SERVICES, version));
 
   async function connectProxy(port: number, ...flags: string[]): Promise<GatewayProcess> {
     const proxy = new GatewayProcess();
@@ -132,51 +48,9 @@ describe('faults between the planes', () => {
     return made;
   }
 
-  function get(port: number, host: string, path: string, agent?: Agent): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const req = request({ host: '127.0.0.1', port, path, headers: { host }, ...(agent && { agent }) }, (res) => {
-        let body = '';
-        res.on('data', (chunk) => (body += chunk));
-        res.on('end', () => resolve(`${res.statusCode} ${body}`));
-        res.on('error', reject);
-      });
-      req.setTimeout(20_000, () => req.destroy(new Error('no response')));
-      req.on('error', reject).end();
-    });
-  }
-
-  const portOf = (proxy: GatewayProcess): number => Number(new URL(proxy.url).port);
-  const versionOf = (proxy: GatewayProcess, i: number): Promise<string> =>
-    get(portOf(proxy), `host-${i}`, '/version').catch((error: Error) => error.message);
-
-  /** Sends requests to a proxy until `fault` is over, prints how they fared, and fails if one is lost or wrong. */
+  /** Sends requests to a proxy until `fault` is over. */
   async function underTraffic(title: string, proxy: GatewayProcess, fault: () => Promise<void>): Promise<void> {
-    const counts: Counts = { sent: 0, answered: 0, wrong: 0, lost: 0 };
-    const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-    const port = portOf(proxy);
-    const stop = new AbortController();
-    const flow = async (): Promise<void> => {
-      for (let n = 0; !stop.signal.aborted || counts.sent < 300; n++) {
-        counts.sent++;
-        const path = `/${n}`;
-        const got = await get(port, `host-${n % SERVICES}`, path, agent).catch(() => undefined);
-        if (got === undefined) counts.lost++;
-        else if (got === `200 ${path}`) counts.answered++;
-        else counts.wrong++;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    };
-    const flows = Promise.all(Array.from({ length: 4 }, flow));
-    try {
-      await fault();
-    } finally {
-      stop.abort();
-      await flows;
-      agent.destroy();
-      const { sent, answered, wrong, lost } = counts;
-      console.log(`      ${title}: sent ${sent}, answered ${answered}, wrong ${wrong}, lost ${lost}`);
-    }
-    expect(counts).to.include({ wrong: 0, lost: 0, answered: counts.sent });
+    await sendUntil(title, [forwarded(proxy, SERVICES)], fault);
   }
 
   it('loses no request when the control plane is killed during an update, and completes the update later', async () => {
