@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type Handle } from '../support/answering-server.ts';
 import { call, type Outcome } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 interface Item {
   kind: string;
@@ -268,10 +268,9 @@ describe('check', () => {
   describe('of a directory', () => {
     let cwd: string;
     beforeEach(() => {
-      cwd = mkdtempSync(join(tmpdir(), 'cli-check-'));
+      cwd = temporaryDirectory();
       mkdirSync(join(cwd, 'resources'));
     });
-    afterEach(() => rmSync(cwd, { recursive: true }));
     const write = (name: string, text: string) => writeFileSync(join(cwd, 'resources', name), text);
     const offline = (...argv: string[]) => call(['check', '--config', 'resources', ...argv], { cwd });
     const UPSTREAM = `apiVersion: gw.vendor.io/v1

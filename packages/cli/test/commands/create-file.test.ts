@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('create --file', () => {
   let cwd: string;
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-create-file-'));
+    cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
   const create = (...argv: string[]) => call(['create', ...argv], { cwd });
   const file = (name: string) => join(cwd, 'resources', name);
   const refusal = async (...argv: string[]): Promise<string> => {

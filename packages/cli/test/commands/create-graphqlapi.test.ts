@@ -1,10 +1,10 @@
-import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const OPENAPI = `openapi: 3.0.0
 paths:
@@ -20,11 +20,10 @@ paths:
 describe('create graphqlapi', () => {
   let cwd: string;
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-graphqlapi-'));
+    cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
     writeFileSync(join(cwd, 'openapi.yaml'), OPENAPI);
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
   const run = (...argv: string[]) => call(argv, { cwd });
 
   it('writes an API of an OpenAPI document and names what it skipped', async () => {

@@ -1,21 +1,20 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { CERTIFICATES } from '../support/certificates.ts';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const KEY = '0123456789abcdef0123456789abcdef';
 
 describe('create', () => {
   let cwd: string;
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-create-'));
+    cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
     for (const [name, text] of Object.entries(CERTIFICATES)) writeFileSync(join(cwd, name), text);
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
   const create = (...argv: string[]) => call(['create', ...argv], { cwd });
   const file = (name: string) => join(cwd, 'resources', name);
   const decoded = (value: string): string => Buffer.from(value, 'base64').toString('utf8');

@@ -1,21 +1,20 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('dashboard', () => {
   let server: AnsweringServer;
   let cwd: string;
   before(async () => {
     server = await answer({ ...recordedAnswers(), '/version': { version: '0.0.0' } });
-    cwd = mkdtempSync(join(tmpdir(), 'cli-dashboard-'));
+    cwd = temporaryDirectory();
   });
   after(async () => {
     await server.close();
-    rmSync(cwd, { recursive: true });
   });
 
   it('prints the URL of the status page', async () => {

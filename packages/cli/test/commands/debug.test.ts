@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const LINES = [
   { level: 30, msg: 'started' },
@@ -22,8 +23,7 @@ describe('debug', () => {
     server = await answer({ ...recordedAnswers(), '/logs': `${LINES.join('')}not JSON\n` });
   });
   after(() => server.close());
-  beforeEach(() => (cwd = mkdtempSync(join(tmpdir(), 'cli-debug-'))));
-  afterEach(() => rmSync(cwd, { recursive: true }));
+  beforeEach(() => (cwd = temporaryDirectory()));
   const debug = (...argv: string[]) => call(['debug', ...argv, ...at(server)], { cwd });
 
   it('prints the log lines, or only those of errors', async () => {

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadDirectory } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const resources = (prefix: string, extra = '') => `apiVersion: gw.vendor.io/v1
 kind: Upstream
@@ -36,7 +36,7 @@ spec: { static: { hosts: [{ addr: 127.0.0.1, port: 81 }] } }
 describe('diff', () => {
   let cwd: string;
   before(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-diff-'));
+    cwd = temporaryDirectory();
     for (const [name, text] of [
       ['old', resources('/a')],
       ['new', resources('/b', MORE)],
@@ -46,7 +46,6 @@ describe('diff', () => {
       writeFileSync(join(cwd, name, 'all.yaml'), text);
     }
   });
-  after(() => rmSync(cwd, { recursive: true }));
   const diff = (...argv: string[]) => call(['diff', ...argv], { cwd });
 
   it('reports no differences', async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KINDS } from '@edge-gateway/core';
 import { expect } from 'chai';
@@ -9,6 +8,7 @@ import { VIEWS } from '../../src/tables/views.ts';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const RESOURCES = `apiVersion: gateway.vendor.io/v1
 kind: Gateway
@@ -108,8 +108,7 @@ data: { second: '%MARKER' }
 
 describe('get of every kind', () => {
   let cwd: string;
-  before(() => (cwd = mkdtempSync(join(tmpdir(), 'cli-kinds-'))));
-  after(() => rmSync(cwd, { recursive: true }));
+  before(() => (cwd = temporaryDirectory()));
   const get = (text: string, ...argv: string[]) => {
     writeFileSync(join(cwd, 'all.yaml'), text);
     return call(['get', ...argv, '--config', '.'], { cwd });

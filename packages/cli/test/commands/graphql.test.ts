@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { answer, at } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const API = `apiVersion: graphql.gw.vendor.io/v1beta1
 kind: GraphQLApi
@@ -28,13 +28,12 @@ spec: { static: { hosts: [{ addr: 127.0.0.1, port: 1 }] } }
 describe('GraphQL commands', () => {
   let cwd: string;
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-graphql-'));
+    cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
     writeFileSync(join(cwd, 'resources', 'api.yaml'), API);
     writeFileSync(join(cwd, 'openapi.yaml'), 'openapi: 3.0.0\n');
     writeFileSync(join(cwd, 'mistake.graphql'), 'type Query {\n  a: Bok\n}\n');
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
   const run = (...argv: string[]) => call(argv, { cwd });
   const check = (schema: string, ...argv: string[]) => {
     writeFileSync(join(cwd, 'schema.graphql'), schema);

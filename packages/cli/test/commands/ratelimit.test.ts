@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadDirectory } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const RESOURCES = `apiVersion: gw.vendor.io/v1
 kind: Settings
@@ -91,10 +91,9 @@ spec: { raw: { descriptors: [{ key: '' }] } }
 describe('ratelimit explain', () => {
   let cwd: string;
   before(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-ratelimit-'));
+    cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'all.yaml'), RESOURCES);
   });
-  after(() => rmSync(cwd, { recursive: true }));
   const explain = (...argv: string[]) => call(['ratelimit', 'explain', ...argv, '--config', '.'], { cwd });
 
   it('shows descriptors, rules and counters of both stages, as in ratelimit-explain.txt', async () => {
@@ -164,10 +163,9 @@ describe('ratelimit explain', () => {
   });
 
   it('names the RateLimitConfig for which a virtual service is not served', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cli-ratelimit-rejected-'));
+    const dir = temporaryDirectory();
     writeFileSync(join(dir, 'all.yaml'), RESOURCES.replace('refs: [{ name: posts', 'refs: [{ name: broken'));
     const { stdout, code } = await call(['ratelimit', 'explain', 'GET', 'http://shop.example/', '-c', dir], { cwd });
-    rmSync(dir, { recursive: true });
     expect(code).to.equal(1);
     expect(stdout.indexOf('Rejected resources')).to.be.below(stdout.indexOf('no virtual host has this domain'));
     expect(stdout).to.match(

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { call } from '../support/captured-io.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const UPSTREAM = `apiVersion: gw.vendor.io/v1
 kind: Upstream
@@ -25,10 +25,9 @@ const FORWARD = 'routeAction: { single: { upstream: { name: echo } } }';
 describe('validate', () => {
   let cwd: string;
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-validate-'));
+    cwd = temporaryDirectory();
     mkdirSync(join(cwd, 'resources'));
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
   const write = (name: string, text: string) => writeFileSync(join(cwd, 'resources', name), text);
   const validate = (...argv: string[]) => call(['validate', 'resources', ...argv], { cwd });
 

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Io } from '../../src/io.ts';
 import { call, type Outcome } from './captured-io.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 /** A directory of resources, `resources`, in a temporary one. */
 export interface ResourceDirectory {
@@ -18,7 +18,7 @@ export interface ResourceDirectory {
 }
 
 export function createDirectory(): ResourceDirectory {
-  const cwd = mkdtempSync(join(tmpdir(), 'cli-directory-'));
+  const cwd = temporaryDirectory();
   mkdirSync(join(cwd, 'resources'));
   const path = (name: string) => join(cwd, 'resources', name);
   return {
