@@ -68,7 +68,7 @@ describe('the token of the admin ports', () => {
 
   it('is sent by gatewayctl', async () => {
     const explained = await gatewayctl(['explain', 'GET', 'http://hello.example/', '--admin-token-file', tokenFile]);
-    expect(explained.stdout).to.contain('answer 200');
+    expect(explained.stdout).to.contain('respond with 200');
     const { stdout } = await gatewayctl(['get', 'virtualservices'], { GATEWAYCTL_ADMIN_TOKEN_FILE: tokenFile });
     expect(stdout).to.contain('hello');
     expect((await gatewayctl(['get', 'virtualservices'])).stderr).to.contain('give its token with --admin-token-file');

@@ -2,15 +2,9 @@ import { keyOf } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Flags } from '../create/flags.ts';
-import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
-import {
-  existing,
-  neededName,
-  parseIndex,
-  printChanged,
-  withChangeFlags,
-  type ResourceFlags,
-} from '../edit/change-command.ts';
+import type { DirectoryDraft } from '../edit/change-directory.ts';
+import { changeResource } from '../edit/change-resource.ts';
+import { existing, neededName, parseIndex, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
 import type { Identity } from '../edit/resource-file.ts';
 import { cliError } from '../error-codes.ts';
 import { yamlText } from '../output/formats.ts';
@@ -43,18 +37,21 @@ export function addAdd(program: Command, io: Terminal): void {
     const flags = command.optsWithGlobals<AddFlags & Flags>();
     const route = routeOf(flags);
     const index = parseIndex(flags.index);
-    const { result, state } = await changeDirectory(io, flags, (draft) => {
-      const owner = ownerOf(draft, flags);
-      const at = routesPath(owner.kind);
-      const isNew = !draft.identities.some((one) => isSame(one, owner));
-      const file = isNew ? draft.add(keyOf(owner.kind, owner), { text: yamlText(newOwner(owner)) }) : undefined;
-      const resource = draft.edit(owner);
-      rejectIndex(owner, index, items(resource.get(at)).length + 1);
-      resource.insert(at, index, route);
-      return { identity: owner, written: resource.get(), file };
+    let file: string | undefined;
+    await changeResource(io, flags, {
+      of(draft) {
+        const owner = ownerOf(draft, flags);
+        const isNew = !draft.identities.some((one) => isSame(one, owner));
+        file = isNew ? draft.add(keyOf(owner.kind, owner), { text: yamlText(newOwner(owner)) }) : undefined;
+        return owner;
+      },
+      change(resource, owner) {
+        const at = routesPath(owner.kind);
+        rejectIndex(owner, index, items(resource.get(at)).length + 1);
+        resource.insert(at, index, route);
+        return file !== undefined && !flags.dryRun ? `${owner.kind} ${owner.name}: ${file}` : undefined;
+      },
     });
-    if (result.file && !flags.dryRun) io.err(`${result.identity.kind} ${result.identity.name}: ${result.file}`);
-    printChanged(io, flags, { ...result, state });
   });
 }
 

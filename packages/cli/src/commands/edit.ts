@@ -10,7 +10,8 @@ import {
   withChangeFlags,
   type ResourceFlags,
 } from '../edit/change-command.ts';
-import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
+import type { DirectoryDraft } from '../edit/change-directory.ts';
+import { changeResource } from '../edit/change-resource.ts';
 import { editInEditor } from '../edit/edit-in-editor.ts';
 import type { EditedResource, Identity } from '../edit/resource-file.ts';
 import { cliError } from '../error-codes.ts';
@@ -100,14 +101,7 @@ function addTlsAction(command: Command, io: Terminal, names: TlsFlags): void {
     const flags = command.optsWithGlobals<EditFlags>();
     const name = neededName({ ...flags, name: argument ?? flags.name });
     const wanted = { kind, namespace: flags.namespace, name };
-    const change = tlsChange(flags, names, flags.namespace);
-    const { result, state } = await changeDirectory(io, flags, (draft) => {
-      const identity = existing(draft, wanted);
-      const resource = draft.edit(identity);
-      change(resource);
-      return { identity, written: resource.get() };
-    });
-    printChanged(io, flags, { ...result, state });
+    await changeResource(io, flags, { of: wanted, change: tlsChange(flags, names, flags.namespace) });
   });
 }
 
@@ -163,15 +157,14 @@ function addEditRoute(group: Command, io: Terminal): void {
     const flags = extauth.optsWithGlobals<EditFlags>();
     const wanted = { kind: 'VirtualService', namespace: flags.namespace, name: neededName(flags) };
     const disable = parseBoolean('disable', flags['disable']);
-    const { result, state } = await changeDirectory(io, flags, (draft) => {
-      const identity = existing(draft, wanted);
-      const resource = draft.edit(identity);
-      const path = [...routePath(resource, identity, flags), 'options', 'extauth'];
-      if (disable) resource.set(path, { disable: true });
-      else resource.unset([...path, 'disable']);
-      return { identity, written: resource.get() };
+    await changeResource(io, flags, {
+      of: wanted,
+      change(resource, identity) {
+        const path = [...routePath(resource, identity, flags), 'options', 'extauth'];
+        if (disable) resource.set(path, { disable: true });
+        else resource.unset([...path, 'disable']);
+      },
     });
-    printChanged(io, flags, { ...result, state });
   });
 }
 
@@ -262,13 +255,12 @@ function serverRef(flags: Flags, kind: string): { name: string; namespace: strin
 }
 
 async function changeSettings(io: Terminal, flags: EditFlags, changes: readonly Change[]): Promise<void> {
-  const { result, state } = await changeDirectory(io, flags, (draft) => {
-    const identity = settingsOf(draft, flags);
-    const resource = draft.edit(identity);
-    for (const [path, value] of changes) resource.set(path, value);
-    return { identity, written: resource.get() };
+  await changeResource(io, flags, {
+    of: (draft) => settingsOf(draft, flags),
+    change(resource) {
+      for (const [path, value] of changes) resource.set(path, value);
+    },
   });
-  printChanged(io, flags, { ...result, state });
 }
 
 /** The Settings of the flags, which are added if they are missing. */

@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
-import {
-  existing,
-  neededName,
-  parseIndex,
-  printChanged,
-  withChangeFlags,
-  type ResourceFlags,
-} from '../edit/change-command.ts';
-import { changeDirectory } from '../edit/change-directory.ts';
+import { neededName, parseIndex, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
+import { shownIdentity } from '../edit/change-directory.ts';
+import { changeResource } from '../edit/change-resource.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { items } from '../resources/objects.ts';
 import { ownerKind, rejectIndex, routesPath } from '../route/route-owner.ts';
+import { routeText } from '../tables/routes.ts';
 
 interface RemoveFlags extends ResourceFlags {
   readonly index: string;
@@ -32,13 +27,15 @@ export function addRemove(program: Command, io: Terminal): void {
     const kind = ownerKind(flags.fromRouteTable === true);
     const wanted = { kind, namespace: flags.namespace, name: neededName(flags) };
     const index = parseIndex(flags.index);
-    const { result, state } = await changeDirectory(io, flags, (draft) => {
-      const identity = existing(draft, wanted);
-      const resource = draft.edit(identity);
-      rejectIndex(identity, index, items(resource.get(routesPath(kind))).length);
-      resource.remove(routesPath(kind), index);
-      return { identity, written: resource.get() };
+    await changeResource(io, flags, {
+      of: wanted,
+      change(resource, identity) {
+        const routes = items(resource.get(routesPath(kind)));
+        rejectIndex(identity, index, routes.length);
+        resource.remove(routesPath(kind), index);
+        const route = `route ${index} of ${shownIdentity(identity)}: ${routeText(routes[index], identity.namespace)}`;
+        return flags.dryRun ? `would remove ${route}` : `removed ${route}`;
+      },
     });
-    printChanged(io, flags, { ...result, state });
   });
 }

@@ -184,13 +184,14 @@ function outcomeLines(outcome: Outcome): string[] {
   if (outcome.type === 'redirect') return [`redirect ${outcome.status} to ${outcome.location}`];
   if (outcome.type === 'reply') {
     const body = outcome.body && `: ${JSON.stringify(outcome.body)}`;
-    return [`answer ${outcome.status || 'nothing'} (${outcome.reason})${body}`];
+    if (outcome.status === 0) return [`no response (${outcome.reason})${body}`];
+    return [`respond with ${outcome.status} (${outcome.reason})${body}`];
   }
   return outcome.destinations.flatMap((destination) => {
     const { upstream, share, reply, url, method, body, timeoutMs, headers } = destination;
     const part = `upstream ${upstream} (${Number(share.toFixed(2))} % of the requests)`;
     const hosts = [...namedHostLines(destination), ...destinationHostLines(destination)];
-    if (reply) return [`${part}: answers ${reply.status} (${reply.reason})`, ...hosts];
+    if (reply) return [`${part}: responds with ${reply.status} (${reply.reason})`, ...hosts];
     return [
       part,
       ...hosts,

@@ -37,13 +37,14 @@ function sslCell(spec: unknown): string {
   return dig(ssl, 'sds') ? 'sds' : 'unknown';
 }
 
-/** Each route as `[<name>: ]<path>[, <path>] -> <destination>`. */
-function routeCells(routes: readonly unknown[], namespace: string): string[] {
-  return routes.map((route) => {
-    const name = text(route, 'name');
-    const paths = matchersOf(route).map(pathOf).join(', ');
-    return `${name && `${name}: `}${paths} -> ${actionText(route, namespace)}`.trimEnd();
-  });
+const routeCells = (routes: readonly unknown[], namespace: string): string[] =>
+  routes.map((route) => routeText(route, namespace));
+
+/** Returns a route as `[<name>: ]<path>[, <path>] -> <destination>`. */
+export function routeText(route: unknown, namespace: string): string {
+  const name = text(route, 'name');
+  const paths = matchersOf(route).map(pathOf).join(', ');
+  return `${name && `${name}: `}${paths} -> ${actionText(route, namespace)}`.trimEnd();
 }
 
 /** A table below a title, which may be empty. */

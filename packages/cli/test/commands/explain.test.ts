@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadDirectory } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { answer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { expectFixture } from '../support/fixtures.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const RESOURCES = `apiVersion: gw.vendor.io/v1
 kind: Upstream
@@ -38,15 +38,14 @@ spec:
 describe('explain', () => {
   let cwd: string;
   before(() => {
-    cwd = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+    cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'all.yaml'), RESOURCES);
   });
-  after(() => rmSync(cwd, { recursive: true }));
   const explain = (...argv: string[]) => call(['explain', ...argv], { cwd });
   const offline = (...argv: string[]) => explain(...argv, '--config', '.');
 
   it('names the host of a hash and the unused hosts, by the state of the running gateway', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cli-explain-hosts-'));
+    const dir = temporaryDirectory();
     const hosts = [8081, 8082, 8083].map((port) => `{ addr: 127.0.0.1, port: ${port} }`);
     writeFileSync(
       join(dir, 'all.yaml'),
@@ -56,7 +55,6 @@ describe('explain', () => {
       ).replace('timeout: 2s', 'timeout: 2s, lbHash: { hashPolicies: [{ header: x-user }] }'),
     );
     const { snapshots } = await loadDirectory(dir);
-    rmSync(dir, { recursive: true });
     const stateOf = (port: number, health_status: object) => ({
       address: { socket_address: { address: '127.0.0.1', port_value: port } },
       stats: [{ name: 'rq_total', value: '3', type: 'COUNTER' }],
@@ -157,7 +155,7 @@ describe('explain', () => {
     describe('in a directory', () => {
       const routes = (...list: string[]) => list.map((one) => `\n    - ${one}`).join('');
       const served = async (list: string, url: string) => {
-        const dir = mkdtempSync(join(tmpdir(), 'cli-explain-broken-'));
+        const dir = temporaryDirectory();
         const text = `apiVersion: gateway.vendor.io/v1
 kind: VirtualService
 metadata: { name: t }
@@ -167,7 +165,6 @@ spec:
     routes:${list}`;
         writeFileSync(join(dir, 'all.yaml'), text);
         const { stdout } = await explain('GET', url, '--config', dir);
-        rmSync(dir, { recursive: true });
         return stdout;
       };
       const CATCH_ALL = 'directResponseAction: { status: 200 }';
@@ -249,10 +246,9 @@ spec: { bindPort: 8080, httpGateway: { options: { dynamicForwardProxy: {} } } }
 `;
     let directory: string;
     before(() => {
-      directory = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+      directory = temporaryDirectory();
       writeFileSync(join(directory, 'all.yaml'), DESTINATIONS);
     });
-    after(() => rmSync(directory, { recursive: true }));
     const resultOf = async (path: string, ...argv: string[]) => {
       const { stdout } = await explain('GET', `http://a.example:8080${path}`, ...argv, '--config', directory);
       return stdout.slice(stdout.indexOf('\nResult\n'));
@@ -269,7 +265,7 @@ spec: { bindPort: 8080, httpGateway: { options: { dynamicForwardProxy: {} } } }
       );
       expect(await resultOf('/open/1', '-H', 'x-target: 10.0.0.1')).to.equal(`
 Result
-  upstream dynamic_forward_proxy (100 % of the requests): answers 403 (10.0.0.1 is not a public address)
+  upstream dynamic_forward_proxy (100 % of the requests): responds with 403 (10.0.0.1 is not a public address)
     host 10.0.0.1, port 80 (header x-target)
 `);
     });
@@ -288,7 +284,7 @@ Result
     const line = `  ✗ listener-::-8454: it is not served: ${message} (VirtualService gw-system/secure)\n`;
 
     it('names the listener, the reason and the virtual service of a directory', async () => {
-      const directory = mkdtempSync(join(tmpdir(), 'cli-explain-'));
+      const directory = temporaryDirectory();
       const secure = `---
 apiVersion: gateway.vendor.io/v1
 kind: Gateway
@@ -310,17 +306,13 @@ spec:
     routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
 `;
       writeFileSync(join(directory, 'all.yaml'), RESOURCES + secure);
-      try {
-        const ask = async (...argv: string[]) => (await explain(...argv, '--config', directory)).stdout;
-        for (const url of ['https://secure.example:8454/', 'https://secure.example/', 'http://secure.example:8454/'])
-          expect(await ask('GET', url), url).to.contain(line);
-        expect(await ask('GET', 'http://a.example/', '--listener', 'listener-::-8454')).to.contain(line);
-        for (const url of ['http://shop.example/', 'http://shop.example:8091/', 'https://shop.example:9999/'])
-          expect(await ask('GET', url), url).to.not.contain('not served');
-        expect(await ask('GET', 'https://secure.example:8454/', '-o', 'json')).to.not.contain('not served');
-      } finally {
-        rmSync(directory, { recursive: true });
-      }
+      const ask = async (...argv: string[]) => (await explain(...argv, '--config', directory)).stdout;
+      for (const url of ['https://secure.example:8454/', 'https://secure.example/', 'http://secure.example:8454/'])
+        expect(await ask('GET', url), url).to.contain(line);
+      expect(await ask('GET', 'http://a.example/', '--listener', 'listener-::-8454')).to.contain(line);
+      for (const url of ['http://shop.example/', 'http://shop.example:8091/', 'https://shop.example:9999/'])
+        expect(await ask('GET', url), url).to.not.contain('not served');
+      expect(await ask('GET', 'https://secure.example:8454/', '-o', 'json')).to.not.contain('not served');
     });
 
     it('names them of a running gateway, which may not report them', async () => {
@@ -339,7 +331,7 @@ spec:
       };
       expect(await ask({ '/components': components })).to.contain(line);
       const unknown = await ask({});
-      expect(unknown).to.contain('answer nothing');
+      expect(unknown).to.contain('no response');
       expect(unknown).to.not.contain('not served');
     });
   });
@@ -453,7 +445,7 @@ spec:
   });
 
   it('names a gateway to which no virtual service belongs', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cli-explain-unused-'));
+    const dir = temporaryDirectory();
     const gateway = `---
 apiVersion: gateway.vendor.io/v1
 kind: Gateway
@@ -471,16 +463,15 @@ spec: { bindPort: 8080, httpGateway: {} }
       'listener-::-8181: it is not served: no virtual service belongs to gateway gw-system/spare, so that its';
     expect((await explain('GET', 'http://shop.example:8181/', '--config', dir)).stdout).to.contain(why);
     expect((await explain('GET', 'http://shop.example/', '--config', dir)).stdout).to.not.contain('spare');
-    rmSync(dir, { recursive: true });
   });
 
   it('explains OPTIONS *, to which the gateway itself responds', async () => {
     const { stdout } = await explain('OPTIONS', '*', '--config', '.');
-    expect(stdout).to.match(/^OPTIONS \*\n[^]*Result\n {2}answer 204 \(/);
+    expect(stdout).to.match(/^OPTIONS \*\n[^]*Result\n {2}respond with 204 \(/);
   });
 
   it('keeps the case of the method, which is part of it', async () => {
-    expect((await offline('post', 'http://www.example/cart')).stdout).to.match(/^post .*answer 400/s);
+    expect((await offline('post', 'http://www.example/cart')).stdout).to.match(/^post .*respond with 400/s);
   });
 
   const wrong: [argv: string[], message: RegExp][] = [
@@ -629,7 +620,7 @@ spec: { bindPort: 8080, httpGateway: {} }
       };
       const refused = await ask({ stagedTransformations: undefinedToo, jwtStaged: jwt(), rbac });
       expect(refused.stdout).to.include(
-        "answer 400 (the request cannot be transformed: headers.jwt.text: variable 'nobody' is not defined)",
+        "respond with 400 (the request cannot be transformed: headers.jwt.text: variable 'nobody' is not defined)",
       );
     });
 
@@ -726,13 +717,13 @@ spec: { bindPort: 8080, httpGateway: {} }
       expect(added).to.contain(
         'Result, if external auth allows the request\n  the login adds the token in header jwt; to explain the request with it',
       );
-      expect(added).to.not.contain('answer 401');
+      expect(added).to.not.contain('respond with 401');
       for (const [header, options] of [
         ['other', { extauth, jwtStaged: jwt() }],
         ['jwt', { jwtStaged: jwt() }],
         ['jwt', { extauth, jwtStaged: { beforeExtAuth: jwt().afterExtAuth } }],
       ] as const)
-        expect((await behind(header, options)).stdout).to.contain('answer 401 (access denied)');
+        expect((await behind(header, options)).stdout).to.contain('respond with 401 (access denied)');
     });
 
     it('reports that the login itself responds to its own paths', async () => {
@@ -749,7 +740,9 @@ spec: { bindPort: 8080, httpGateway: {} }
       );
       expect(stdout).to.not.match(/RBAC|JWT/);
       const before = { beforeExtAuth: { providers: { main: { issuer: 'https://id.example' } } } };
-      expect((await askBehind(config, { extauth, jwtStaged: before })).stdout).to.contain('answer 401 (access denied)');
+      expect((await askBehind(config, { extauth, jwtStaged: before })).stdout).to.contain(
+        'respond with 401 (access denied)',
+      );
     });
 
     it('names the cookie of the login in which the token is missing, and what a browser gets after the login', async () => {
@@ -769,7 +762,7 @@ spec: { bindPort: 8080, httpGateway: {} }
       const cookie = { keyPrefix: 'shop' };
       const lacks = 'allows the request\n  the request lacks the cookie shop_id_token: the login sets it';
       const { stdout } = await behind({ cookie }, {}, '-H', 'cookie: a=b');
-      expect(stdout).to.contain(lacks).and.not.contain('answer 401');
+      expect(stdout).to.contain(lacks).and.not.contain('respond with 401');
       expect(stdout).to.match(/\n {2}a browser then gets:\n {4}upstream echo_gw-system [^\n]*\n {6}GET http:/);
       expect((await behind({ cookie }, { rbac })).stdout)
         .to.contain(lacks)
@@ -777,14 +770,14 @@ spec: { bindPort: 8080, httpGateway: {} }
           '\n  RBAC then decides by the claims of the token; to explain the request with them, give --claims',
         );
       for (const session of [{ cookie: {} }, { redis: {} }, { cookie, cipherConfig: {} }])
-        expect((await behind(session)).stdout, JSON.stringify(session)).to.contain('answer 401 (access denied)');
+        expect((await behind(session)).stdout, JSON.stringify(session)).to.contain('respond with 401 (access denied)');
     });
 
     it('explains the response to a denied request', async () => {
       const { stdout } = await ask({ jwtStaged: jwt(), rbac }, '--claims', '{"email":"user@example.com"}');
-      expect(stdout).to.match(/Result\n  answer 403 \(access denied\): "RBAC: access denied"\n$/);
+      expect(stdout).to.match(/Result\n  respond with 403 \(access denied\): "RBAC: access denied"\n$/);
       expect((await ask({ jwtStaged: jwt() })).stdout).to.match(
-        /Result\n  answer 401 \(access denied\): "Jwt is missing"\n$/,
+        /Result\n  respond with 401 \(access denied\): "Jwt is missing"\n$/,
       );
     });
 
@@ -801,7 +794,9 @@ spec: { bindPort: 8080, httpGateway: {} }
       const main = { issuer: 'https://id.example', claimsToHeaders };
       const argv = ['POST', 'http://shop.example/cart', '--claims', '{"beta":"1"}'];
       const { stdout } = await ask({ jwtStaged: { afterExtAuth: { providers: { main } } } }, ...argv);
-      expect(stdout).to.contain('the route was selected again').and.contain('answer 200 (direct response): "beta"');
+      expect(stdout)
+        .to.contain('the route was selected again')
+        .and.contain('respond with 200 (direct response): "beta"');
     });
 
     it('shows an AuthConfig that is missing, and nothing for a route without access checks', async () => {

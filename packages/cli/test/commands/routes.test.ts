@@ -14,7 +14,8 @@ const gw = (...argv: string[]) => directory.call(argv);
 /** The changed lines of the file after a call that succeeds. */
 async function changes(...argv: string[]): Promise<string[]> {
   const { code, stderr } = await gw(...argv);
-  expect({ code, stderr }, argv.join(' ')).to.deep.equal({ code: 0, stderr: '' });
+  const others = stderr.replace(/^removed route .*\n/, '');
+  expect({ code, others }, argv.join(' ')).to.deep.equal({ code: 0, others: '' });
   return changedLines(SHOP, directory.read('shop.yaml'));
 }
 const firstRoute = (): any =>
@@ -268,6 +269,15 @@ describe('remove route', () => {
     expect((await gw('remove', 'route', '--name', 'shop')).stderr).to.equal(
       'Error: 0 is greater than the number of routes on shop: it has no routes\n',
     );
+  });
+
+  it('names the route that it removes, or would remove', async () => {
+    const removed = 'route 0 of VirtualService gw-system/shop: /health -> 200\n';
+    const dry = await gw('remove', 'route', '--name', 'shop', '--dry-run');
+    expect(dry.stderr).to.equal(`would remove ${removed}`);
+    expect(parse(dry.stdout)).to.have.nested.property('spec.virtualHost.routes').with.length(1);
+    expect(directory.read('shop.yaml')).to.equal(SHOP);
+    expect((await gw('remove', 'route', '--name', 'shop')).stderr).to.equal(`removed ${removed}`);
   });
 
   it('removes one of a route table', async () => {
