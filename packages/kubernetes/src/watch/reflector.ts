@@ -54,7 +54,7 @@ export const DEFAULT_TIMING: ReflectorTiming = {
   watchMs: 300_000,
   silentMs: 150_000,
   unknownMs: 5_000,
-  backoff: { firstMs: 800, maxMs: 30_000, resetMs: 120_000 },
+  backoff: { firstMs: 800, maxMs: 10_000, resetMs: 120_000 },
 };
 
 /** Why a reflector has no current objects. */
