@@ -21,7 +21,6 @@ import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { parseDuration } from '../syntax/duration.ts';
 import { SETTINGS_KEY } from '../translate/settings.ts';
-import type { Labels } from '../syntax/label-expression.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import { translate } from '../translate/translate.ts';
@@ -50,8 +49,6 @@ export interface ControlPlaneOptions {
   readonly files?: readonly ResourceFiles[];
   /** The Services of a cluster, for upstreams and destinations of type `kube`. Default: none. */
   readonly services?: ClusterServices;
-  /** Returns the labels of a namespace, for `watchNamespaceSelectors` of the Settings. Default: `kubernetes.io/metadata.name` only. */
-  readonly namespaceLabels?: (namespace: string) => Labels;
   /**
    * Reads the directories that the Settings name, relative to `base`; `watch: false` reads them once. Default: they are not read, and the Settings
    * get a warning.
@@ -90,10 +87,10 @@ export interface ControlPlane {
  */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
-  const { files = [], certificateFiles: readsCertificates = true, directories, namespaceLabels, services } = options;
+  const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
   const report = reportChanges(log.get('config'), metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  const store = createStore(checks, namespaceLabels);
+  const store = createStore(checks, { selectsNamespaces: source.selectsNamespaces !== true });
   const named =
     directories &&
     createDirectorySources({

@@ -35,14 +35,17 @@ export interface Store {
  *   never good are used without their invalid fields.
  * - Several documents with the same kind, namespace and name are all rejected, in any order. The version in use stays.
  * - A unit that is unreadable as a whole keeps its previous resources.
- * - Resources outside of the namespaces that the Settings watch are not part of the state; `labelsOf` returns the labels of a namespace.
+ * - Resources outside of the namespaces that the Settings watch are not part of the state, unless `selectsNamespaces` is false.
  *
  * @example
  * const store = createStore();
  * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
  * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
  */
-export function createStore(checks: readonly ResourceCheck[] = [], labelsOf = labelsOfName): Store {
+export function createStore(
+  checks: readonly ResourceCheck[] = [],
+  { selectsNamespaces = true }: { readonly selectsNamespaces?: boolean } = {},
+): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   const observed = new Map<ResourceKey, Observed>();
@@ -128,14 +131,14 @@ export function createStore(checks: readonly ResourceCheck[] = [], labelsOf = la
     const next = JSON.stringify([discoveryNamespace, watchNamespaces, watchNamespaceSelectors]);
     if (next === selection) return false;
     selection = next;
-    isWatched = watchedNamespaces(spec);
+    isWatched = selectsNamespaces ? watchedNamespaces(spec) : undefined;
     return true;
   }
 
   function isRead(key: ResourceKey): boolean {
     if (!isWatched || key === SETTINGS_KEY) return true;
     const { namespace } = identityOfKey(key);
-    return isWatched(namespace, labelsOf(namespace));
+    return isWatched(namespace, labelsOfName(namespace));
   }
 
   return {

@@ -29,6 +29,8 @@ export type SourceChange = ReadonlyMap<string, readonly WrittenResource[]>;
  */
 export interface Source {
   readonly name: string;
+  /** True if it reads only the namespaces that the Settings watch. Default: the control plane leaves the others out. */
+  readonly selectsNamespaces?: boolean;
   start(onChange: (change: SourceChange) => void): Promise<void>;
   /** Sets the maximum time between two complete reads of a source that may miss changes, in milliseconds. */
   refreshEvery?(ms: number): void;

@@ -155,6 +155,14 @@ describe('a control plane whose Settings watch namespaces', () => {
     expect(team()).to.equal(false);
   });
 
+  it('leaves the choice to a source that makes it', async () => {
+    const choosing = memorySource({ settings: [settings({ watchNamespaces: ['team-b'] })], a: [service('team-a')] });
+    const other = createControlPlane({ source: { ...choosing, selectsNamespaces: true }, log });
+    await other.start();
+    expect([...other.state!.resources.keys()]).to.include('VirtualService/team-a/shop');
+    await other.close();
+  });
+
   for (const spec of [
     { watchNamespaces: ['Team_A'] },
     { watchNamespaceSelectors: [{ matchExpressions: [{ key: 'tier', operator: 'Like', values: ['app'] }] }] },

@@ -107,6 +107,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
   let running: Promise<void> | undefined;
   return {
     name: 'kubernetes',
+    selectsNamespaces: true,
     problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;
