@@ -26,7 +26,7 @@ export interface Block {
   readonly uses: ReadonlyMap<string, Support>;
 }
 
-const RANK: Readonly<Record<Support, number>> = { yes: 0, notYet: 1, leftOut: 2, refused: 3 };
+const RANK: Readonly<Record<Support, number>> = { yes: 0, kubernetes: 1, notYet: 2, leftOut: 3, refused: 4 };
 /** Returns the lower of two levels. */
 export const worse = (a: Support, b: Support): Support => (RANK[a] >= RANK[b] ? a : b);
 /** Returns the higher of two levels. */

@@ -3,6 +3,7 @@ import type { Support } from '../../packages/core/src/schema/field.ts';
 /** The words for the support of a field. */
 export const SUPPORT_WORDS: Readonly<Record<Support, string>> = {
   yes: 'yes',
+  kubernetes: 'Kubernetes',
   notYet: 'not yet',
   leftOut: 'no',
   refused: 'refused',

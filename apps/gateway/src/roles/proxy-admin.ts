@@ -33,10 +33,20 @@ export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
     setHealthy: dataPlane.setHealthy,
     hostStates: dataPlane.hostStates,
     refresh: dataPlane.refresh,
-    graphql: dataPlane.graphqlExplorer,
+    graphql: explorerOf(dataPlane),
     ...(dataPlane.recordings && { recordings: dataPlane.recordings }),
     token,
     explain: (request) => explainInProcess(servedConfiguration(dataPlane), request),
+  };
+}
+
+/** Returns the explorer of GraphQL APIs, which the Settings can disable at any time. */
+function explorerOf(dataPlane: DataPlane): NonNullable<ProxyAdminOptions['graphql']> {
+  const { graphqlExplorer: explorer } = dataPlane;
+  const isHidden = (): boolean => dataPlane.snapshot.settings.hidesApiExplorer === true;
+  return {
+    apis: () => (isHidden() ? [] : explorer.apis()),
+    serve: (api) => (isHidden() ? undefined : explorer.serve(api)),
   };
 }
 

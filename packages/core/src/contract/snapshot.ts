@@ -60,6 +60,8 @@ export interface SnapshotSettings {
   readonly disableGrpcWeb?: boolean;
   /** Logs the messages before and after transformations at level debug. Default false. */
   readonly logTransformations?: boolean;
+  /** The proxy admin has no page to run queries of GraphQL APIs. Default false. */
+  readonly hidesApiExplorer?: boolean;
 }
 
 /** The default settings. */

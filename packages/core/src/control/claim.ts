@@ -1,6 +1,6 @@
 import { formatOrigin, type FieldPath, type Problem } from '../resource/problem.ts';
 import { identityOfKey, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
-import type { WrittenResource } from '../source/source.ts';
+import type { Source, WrittenResource } from '../source/source.ts';
 import { redactRejected } from '../security/rejected-document.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 import { remainderOf } from '../validate/remainder.ts';
@@ -31,6 +31,12 @@ export interface UnitContent {
   readonly unfiled: readonly Problem[];
 }
 
+/** How documents are validated. */
+interface ContentOptions {
+  readonly checks?: readonly ResourceCheck[] | undefined;
+  readonly platform?: Source['platform'];
+}
+
 /**
  * Validates the documents of a unit. If one of them does not identify its resource, the keys that were `held`
  * by the unit and are in none of the others stay claimed: they may not have been removed.
@@ -38,12 +44,13 @@ export interface UnitContent {
 export function readContent(
   written: readonly WrittenResource[],
   held: Iterable<ResourceKey>,
-  checks?: readonly ResourceCheck[],
+  { checks, platform }: ContentOptions = {},
 ): UnitContent {
   const claims: Claim[] = [];
   const unfiled: Problem[] = [];
   for (const document of written) {
-    const { key, resource, issues, locate } = validate(document, checks);
+    const { key, resource, issues: all, locate } = validate(document, checks);
+    const issues = platform ? all.filter(({ code }) => code !== 'KUBERNETES_ONLY') : all;
     if (key === undefined) unfiled.push(...issues);
     else {
       const remainder = !resource && key.startsWith('Settings/') ? remainderOf(document, issues, checks) : undefined;

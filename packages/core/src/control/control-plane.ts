@@ -15,6 +15,7 @@ import { createSdsServers } from '../source/sds-server.ts';
 import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
+import { createConfigStatusMetrics } from './config-status.ts';
 import { createDirectorySources } from './directory-sources.ts';
 import { directoriesIn, type DirectoryBase } from './settings-directories.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
@@ -89,8 +90,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
   const report = reportChanges(log.get('config'), metrics);
+  const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  const store = createStore(checks, { selectsNamespaces: source.selectsNamespaces !== true });
+  const store = createStore(checks, source.platform);
   const named =
     directories &&
     createDirectorySources({
@@ -190,6 +192,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       translation = translated.result;
       state = toState(store, resources, { translation, translationMs: translated.milliseconds });
       report.changed(state, performance.now() - began, store.unwatched);
+      configStatus.update(state);
     } catch (error) {
       report.failed(error);
       if (state) return;

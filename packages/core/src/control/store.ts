@@ -9,7 +9,7 @@ import { SETTINGS_KEY } from '../translate/settings.ts';
 import { labelsOfName, watchedNamespaces, type IsWatched } from './watched-namespaces.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import { withChanges, type MapChanges } from '../layered-map.ts';
-import type { SourceChange } from '../source/source.ts';
+import type { Source, SourceChange } from '../source/source.ts';
 import type { ResourceCheck } from '../validate/check.ts';
 
 /** Stores the resources of all units. It has one writer. */
@@ -35,17 +35,14 @@ export interface Store {
  *   never good are used without their invalid fields.
  * - Several documents with the same kind, namespace and name are all rejected, in any order. The version in use stays.
  * - A unit that is unreadable as a whole keeps its previous resources.
- * - Resources outside of the namespaces that the Settings watch are not part of the state, unless `selectsNamespaces` is false.
+ * - Resources outside of the namespaces that the Settings watch are not part of the state, except on a `platform` whose source selects them.
  *
  * @example
  * const store = createStore();
  * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
  * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
  */
-export function createStore(
-  checks: readonly ResourceCheck[] = [],
-  { selectsNamespaces = true }: { readonly selectsNamespaces?: boolean } = {},
-): Store {
+export function createStore(checks: readonly ResourceCheck[] = [], platform?: Source['platform']): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   const observed = new Map<ResourceKey, Observed>();
@@ -83,7 +80,7 @@ export function createStore(
     for (const [unit, written] of change) {
       const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
       const usable = held.filter((key) => all.get(key)?.resource);
-      const content = written.length > 0 ? readContent(written, usable, checks) : undefined;
+      const content = written.length > 0 ? readContent(written, usable, { checks, platform }) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
     }
     return settle(touched);
@@ -131,7 +128,7 @@ export function createStore(
     const next = JSON.stringify([discoveryNamespace, watchNamespaces, watchNamespaceSelectors]);
     if (next === selection) return false;
     selection = next;
-    isWatched = selectsNamespaces ? watchedNamespaces(spec) : undefined;
+    isWatched = platform ? undefined : watchedNamespaces(spec);
     return true;
   }
 

@@ -248,6 +248,15 @@ const HELP: Readonly<Record<string, string>> = {
   ratelimit_vendor_io_redis_command_time_ms: 'Time of the commands of rate limits on Redis.',
   tracing_spans_dropped: 'Spans dropped because the collector is too slow or fails.',
   tracing_spans_sent: 'Spans sent to the collector.',
+  validation_gateway_vendor_io_gateway_config_status: '1 for Gateways with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_proxy_config_status: '1 for Proxies with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_route_table_config_status: '1 for RouteTables with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_secret_config_status: '1 for Secrets with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_upsteam_group_config_status:
+    '1 for UpstreamGroups with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_upstream_config_status: '1 for Upstreams with a warning or error, otherwise 0.',
+  validation_gateway_vendor_io_virtual_service_config_status:
+    '1 for VirtualServices with a warning or error, otherwise 0.',
   validation_gateway_vendor_io_problems: 'Errors and warnings of the configuration, as many as /problems lists.',
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',

@@ -33,6 +33,7 @@ export const SCHEMA_CODES = {
   BAD_SUBSTITUTION: 'A substitution that refers to a group that the expression does not have.',
   CONFLICTING_FIELDS: 'One setting written in two places with different values.',
   DUPLICATE_RESOURCE: 'Kind, namespace and name of another document.',
+  KUBERNETES_ONLY: 'A field that has an effect only if the resources come from Kubernetes; a warning.',
   MISPLACED_KEY: 'A known key in the wrong place.',
   MISSING_FIELD: 'A missing required field.',
   MISSING_REFERENCE: 'A reference to a missing resource.',

@@ -3,11 +3,11 @@ import type { Static, TSchema, TUnsafe } from 'typebox';
 export type { Static } from 'typebox';
 
 /**
- * How far a field is supported: `yes` works; `notYet` and `leftOut` are accepted with a Warning that names it, the latter are not
+ * How far a field is supported: `yes` works; `kubernetes` works if the resources come from Kubernetes, otherwise a Warning names it; `notYet` and `leftOut` are accepted with a Warning that names it, the latter are not
  * planned; `refused` is a security field that does not work, so that a resource using it is Rejected. What lies below an
  * unsupported field is too.
  */
-export type Support = 'yes' | 'notYet' | 'leftOut' | 'refused';
+export type Support = 'yes' | 'kubernetes' | 'notYet' | 'leftOut' | 'refused';
 
 /** Annotations of a field besides its type and description. */
 export interface FieldOptions {
@@ -15,7 +15,7 @@ export interface FieldOptions {
   readonly 'x-support'?: Support;
   /** True if the field is an addition of this gateway: the reference does not have it. */
   readonly 'x-addition'?: boolean;
-  /** What to use instead of an unsupported field. */
+  /** What to use instead of an unsupported field, or why it is not needed. */
   readonly 'x-instead'?: string;
   /** Set on a field that holds a secret itself, not on a reference to one. */
   readonly 'x-secret'?: Secrecy;
@@ -33,10 +33,14 @@ export const secretKeys = { 'x-secret': 'keySet' } as const;
 /** Mixed into the options of a field that only this gateway has. */
 export const addition = { 'x-addition': true } as const;
 
+/** Mixed into the options of a field that has an effect only if the resources come from Kubernetes. */
+export const onKubernetes = { 'x-support': 'kubernetes' } as const;
 /** Mixed into the options of a field that is not supported yet. */
 export const notYet = { 'x-support': 'notYet' } as const;
 /** Mixed into the options of a field that is not planned. */
 export const leftOut = { 'x-support': 'leftOut' } as const;
+/** Mixed into the options of a field that is not planned, with the reason or with what to use instead. */
+export const replacedBy = (instead: string) => ({ ...leftOut, 'x-instead': instead }) as const;
 /** Mixed into the options of a security field that is not supported yet. */
 export const refused = { 'x-support': 'refused' } as const;
 

@@ -1,5 +1,5 @@
 import type { TSchema, TUnsafe } from 'typebox';
-import type { SchemaNode } from './field.ts';
+import type { SchemaNode, Support } from './field.ts';
 import { ListenerOptions, HttpListenerOptions, RouteConfigOptions } from './listener/gateway-options.ts';
 import { Matcher } from './route/matcher.ts';
 import { RedirectAction } from './route/route.ts';
@@ -44,6 +44,10 @@ export function unknownFields(block: keyof Blocks, value: object): string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
 }
 
+function hasEffect(support: Support = 'yes'): boolean {
+  return support === 'yes' || support === 'kubernetes';
+}
+
 function strip(written: SchemaNode, value: unknown, enclosing: readonly SchemaNode[]): unknown {
   const node = enclosing.find(({ title }) => title !== undefined && title === written['x-ref']) ?? written;
   const inside = node.title === undefined ? enclosing : [...enclosing, node];
@@ -53,7 +57,7 @@ function strip(written: SchemaNode, value: unknown, enclosing: readonly SchemaNo
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) => {
       const field = properties ? properties[key] : values || undefined;
-      if (field?.['x-support'] && field['x-support'] !== 'yes') return [];
+      if (!hasEffect(field?.['x-support'])) return [];
       return [[key, field ? strip(field, inner, inside) : inner]];
     }),
   );

@@ -8,6 +8,7 @@ export type JsonSchema = { [key: string]: unknown };
 /** Appended to the description of a field. */
 const SUPPORT_NOTES: Readonly<Record<Support, string>> = {
   yes: '',
+  kubernetes: ' Only with Kubernetes.',
   notYet: ' Not supported yet.',
   leftOut: ' Not supported.',
   refused: ' Rejected: not supported yet.',

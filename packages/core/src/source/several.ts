@@ -4,7 +4,7 @@ import type { Source, WrittenResource } from './source.ts';
 export function severalSources(sources: readonly Source[]): Source {
   return {
     name: sources.map(({ name }) => name).join('+'),
-    selectsNamespaces: sources.some(({ selectsNamespaces }) => selectsNamespaces === true),
+    platform: sources.find(({ platform }) => platform)?.platform,
     async start(onChange) {
       // The listeners outlive the start: they must not keep the documents of the first listing in memory.
       let first: Map<string, readonly WrittenResource[]> | undefined = new Map();

@@ -29,8 +29,11 @@ export type SourceChange = ReadonlyMap<string, readonly WrittenResource[]>;
  */
 export interface Source {
   readonly name: string;
-  /** True if it reads only the namespaces that the Settings watch. Default: the control plane leaves the others out. */
-  readonly selectsNamespaces?: boolean;
+  /**
+   * Kubernetes: it reads only the namespaces that the Settings watch, and fields for Kubernetes have an effect. Default: none; the control plane leaves
+   * other namespaces out.
+   */
+  readonly platform?: 'kubernetes' | undefined;
   start(onChange: (change: SourceChange) => void): Promise<void>;
   /** Sets the maximum time between two complete reads of a source that may miss changes, in milliseconds. */
   refreshEvery?(ms: number): void;

@@ -15,6 +15,10 @@ export const REPLACEMENT_BODY = 'The requested resource is not available.';
 export interface TranslationSettings {
   /** Namespace from which Gateways are read and to which Proxies are written. */
   readonly writeNamespace: string;
+  /** False: no listener is served. */
+  readonly translatesGateways: boolean;
+  /** Proxies of deleted Gateways keep what they serve. */
+  readonly keepsProxies: boolean;
   readonly readGatewaysFromAllNamespaces: boolean;
   readonly translateEmptyGateways: boolean;
   /** Shows the specs of Proxies compressed. */
@@ -58,9 +62,11 @@ export function readSettings({ stored, derived }: Resources): TranslationSetting
 }
 
 function settingsOf(spec: SettingsSpec): TranslationSettings {
-  const { discoveryNamespace, gateway = {}, gw = {}, extauth, rbac } = spec;
+  const { consoleOptions, discoveryNamespace, gateway = {}, gw = {}, extauth, rbac } = spec;
   return Object.freeze({
     writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
+    translatesGateways: gateway.enableGatewayController ?? true,
+    keepsProxies: gw.disableProxyGarbageCollection ?? false,
     readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,
     translateEmptyGateways: gateway.translateEmptyGateways ?? false,
     compressedProxySpec: gateway.compressedProxySpec ?? false,
@@ -86,6 +92,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
       ...(gw.disableGrpcWeb && { disableGrpcWeb: true }),
       ...(gw.transformationEscapeCharacters && { escapeCharacters: true }),
       ...(gw.logTransformationRequestResponseInfo && { logTransformations: true }),
+      ...(consoleOptions?.apiExplorerEnabled === false && { hidesApiExplorer: true }),
     }),
   });
 }

@@ -62,7 +62,12 @@ export function translate({ stored, services, defaultGateways }: TranslateOption
   const listeners = buildListeners(gateways, { input, memo, changes });
   const missing = missingOptions(listeners.values(), memo?.missing);
   const served = servedUpstreams(input, listeners.values(), memo);
-  const snapshots = snapshotsOf(gateways, listeners, { served, settings: settings.served, derived }, memo?.snapshots);
+  const snapshots = snapshotsOf(
+    gateways,
+    listeners,
+    { served, settings: settings.served, keepsProxies: settings.keepsProxies, derived },
+    memo?.snapshots,
+  );
   const proxies = proxiesOf(snapshots, input, memo);
   const statuses = statusTable({ input, listeners, missing, proxies, changes }, memo);
   const parts = {

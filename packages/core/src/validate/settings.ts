@@ -7,6 +7,8 @@ import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
 import { checkSslParameters } from './ssl-config.ts';
 import type { FieldPath } from '../resource/problem.ts';
 import { parseDuration } from '../syntax/duration.ts';
+import { parseJsonPath } from '../syntax/json-path.ts';
+import { CONFIG_STATUS_KINDS, kindOfName } from './config-status-kinds.ts';
 import { isNamespace } from './resource-identity.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
 
@@ -29,6 +31,11 @@ export const checkSettings: Check<SettingsSpec> = (spec, at) => [
     watchNamespaces: (names, path) => each(names, path, checkNamespace),
     watchNamespaceSelectors: (selectors, path) => each(selectors, path, checkSelector),
   }),
+  ...within(
+    spec.observabilityOptions?.configStatusMetricLabels,
+    [...at, 'observabilityOptions', CONFIG_STATUS],
+    checkLabels,
+  ),
   ...within(spec.upstreamOptions, [...at, 'upstreamOptions'], (options, path) =>
     fields(options, path, { sslParameters: checkSslParameters }),
   ),
@@ -36,6 +43,25 @@ export const checkSettings: Check<SettingsSpec> = (spec, at) => [
 
 const checkRefreshRate: Check<string> = (text, path) =>
   report(parseDuration(text) < MIN_REFRESH_MS && `refreshRate ${text} is below the minimum of 1s`, path);
+
+const CONFIG_STATUS = 'configStatusMetricLabels';
+type StatusLabels = NonNullable<NonNullable<SettingsSpec['observabilityOptions']>[typeof CONFIG_STATUS]>;
+
+/** A label of Prometheus; two underscores in front are reserved. */
+const LABEL = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+const checkLabels: Check<StatusLabels> = (labels, path) =>
+  Object.entries(labels).flatMap(([name, { labelToPath = {} }]) => {
+    const hint = `use one of ${CONFIG_STATUS_KINDS.join(', ')}`;
+    const unknown = report(!kindOfName(name) && `${name} has no gauge of its state`, [...path, name], { hint });
+    const wrong = Object.entries(labelToPath).flatMap(([label, text]) => {
+      const at = [...path, name, 'labelToPath', label];
+      if (!LABEL.test(label)) return report(`"${label.slice(0, 80)}" is not a valid name of a label`, at);
+      const example = { hint: 'for example {.metadata.name}' };
+      return report(!parseJsonPath(text) && `"${text.slice(0, 80)}" is not a path to a field`, at, example);
+    });
+    return [...unknown, ...wrong];
+  });
 
 type Directory = NonNullable<SettingsSpec['directoryConfigSource']>;
 

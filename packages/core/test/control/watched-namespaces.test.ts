@@ -157,7 +157,7 @@ describe('a control plane whose Settings watch namespaces', () => {
 
   it('leaves the choice to a source that makes it', async () => {
     const choosing = memorySource({ settings: [settings({ watchNamespaces: ['team-b'] })], a: [service('team-a')] });
-    const other = createControlPlane({ source: { ...choosing, selectsNamespaces: true }, log });
+    const other = createControlPlane({ source: { ...choosing, platform: 'kubernetes' }, log });
     await other.start();
     expect([...other.state!.resources.keys()]).to.include('VirtualService/team-a/shop');
     await other.close();

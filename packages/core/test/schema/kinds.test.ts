@@ -46,9 +46,9 @@ describe('the schemas', () => {
     expect(silent).deep.equal([]);
   });
 
-  it('have four levels of support', () => {
+  it('have five levels of support', () => {
     const levels = new Set(everything.map(([, schema]) => schema['x-support'] ?? 'yes'));
-    expect([...levels].toSorted()).deep.equal(['leftOut', 'notYet', 'refused', 'yes']);
+    expect([...levels].toSorted()).deep.equal(['kubernetes', 'leftOut', 'notYet', 'refused', 'yes']);
   });
 
   it('use each block name once', () => {

@@ -107,7 +107,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
   let running: Promise<void> | undefined;
   return {
     name: 'kubernetes',
-    selectsNamespaces: true,
+    platform: 'kubernetes',
     problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;

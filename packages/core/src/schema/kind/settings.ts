@@ -10,7 +10,7 @@ import { SslParameters } from '../listener/ssl-config.ts';
 
 const discovery = f.block({
   fdsMode: f.choice(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.'),
-  udsOptions: f.group('Discovery of upstreams, in a control plane with `--kubernetes`.', {
+  udsOptions: f.group('Discovery of upstreams, in a control plane with `--kubernetes`.', f.onKubernetes, {
     enabled: f.bool('Creates upstreams for Services.', { default: true }),
     watchLabels: f.map(f.text(), 'Labels that a Service must have. Empty: all.'),
   }),
@@ -19,14 +19,14 @@ const discovery = f.block({
   }),
 });
 const observability = f.block({
-  grafanaIntegration: f.group('Dashboards.', {
+  grafanaIntegration: f.group('Dashboards.', f.replacedBy('import the dashboards of `deploy/observability`'), {
     defaultDashboardFolderId: f.count('Folder for new dashboards.'),
     dashboardPrefix: f.text('Prefix of dashboard names, at most 20 characters.'),
     extraMetricQueryParameters: f.text('Added to metric queries.'),
   }),
   configStatusMetricLabels: f.map(
     f.block({ labelToPath: f.map(f.text(), 'JSON path of the value by label.') }),
-    'Gauges of resource states, by `Kind.version.group`.',
+    'Gauges of resource states, `validation_gateway_vendor_io_*_config_status`, by `Kind.version.group`: 1 with a warning or error, otherwise 0.',
   ),
 });
 
@@ -67,13 +67,16 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   discovery: f.of(discovery, 'Discovery.'),
   consul: f.of(ConsulSettings, 'Connection to Consul.', f.leftOut),
   consulDiscovery: f.of(ConsulDiscovery, 'Upstreams from Consul.', f.leftOut),
-  extensions: f.group('Settings of extensions.', f.notYet, { configs: f.map(f.anything(), 'Settings by extension.') }),
-  observabilityOptions: f.of(observability, 'Dashboards and metrics.', f.notYet),
+  extensions: f.group('Settings of extensions.', f.replacedBy('there are no extensions with Settings'), {
+    configs: f.map(f.anything(), 'Settings by extension.'),
+  }),
+  observabilityOptions: f.of(observability, 'Dashboards and metrics.'),
   upstreamOptions: f.group('Defaults of upstreams.', {
     sslParameters: f.of(SslParameters, 'TLS parameters for upstreams without their own.'),
     globalAnnotations: f.map(
       f.text(),
       'Annotations of discovered upstreams, and defaults for the annotations of their Services.',
+      f.onKubernetes,
     ),
   }),
   rbac: f.group('Access control.', { requireRbac: f.flag('Virtual hosts without `rbac` deny everything.') }),
@@ -85,9 +88,12 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   extProc: f.of(ExtProc, 'External processing.'),
   extProcEarly: f.of(ExtProc, 'Early external processing.'),
   extProcLate: f.of(ExtProc, 'Late external processing.'),
-  consoleOptions: f.group('The console.', f.notYet, {
-    readOnly: f.bool('The console is read-only.', { default: true }),
-    apiExplorerEnabled: f.bool('The console shows the explorer.', { default: true }),
+  consoleOptions: f.group('The pages of the admin ports.', {
+    readOnly: f.bool('They change no resources.', {
+      default: true,
+      ...f.replacedBy('the status page never changes resources'),
+    }),
+    apiExplorerEnabled: f.bool('The proxy admin has a page to run queries of GraphQL APIs.', { default: true }),
   }),
   graphqlOptions: f.group('GraphQL.', {
     schemaChangeValidationOptions: f.group('Checks of changed schemas.', {

@@ -2,43 +2,51 @@ import { CircuitBreakers } from '../upstream/circuit-breakers.ts';
 import { DEFAULTS } from '../defaults.ts';
 import * as f from '../field.ts';
 
+/** There is no server for validation. */
+const IN_PROCESS = f.replacedBy('the control plane validates resources itself');
+/** Fields of the admission webhook; a directory has none: a rejected resource keeps its last good version. */
+const WEBHOOK = { ...f.notYet, 'x-instead': 'for the admission webhook of Kubernetes only' } as const;
+
 const validation = f.block({
   alwaysAccept: f.bool('Accepts everything that can be read; problems are only logged and reported.', {
     default: true,
-    ...f.notYet,
+    ...WEBHOOK,
   }),
-  allowWarnings: f.bool('Accepts resources with warnings.', { default: true, ...f.notYet }),
-  serverEnabled: f.bool('Runs the validation server.', { default: true, ...f.notYet }),
-  proxyValidationServerAddr: f.text('Deprecated; address of the server.', f.notYet),
+  allowWarnings: f.bool('Accepts resources with warnings.', { default: true, ...WEBHOOK }),
+  serverEnabled: f.bool('Runs the validation server.', { default: true, ...WEBHOOK }),
+  proxyValidationServerAddr: f.text('Deprecated; address of the server.', IN_PROCESS),
   validationWebhookTlsCert: f.text('File with the certificate of the webhook.', {
     default: '/etc/gateway/validation-certs/tls.crt',
-    ...f.notYet,
+    ...WEBHOOK,
   }),
   validationWebhookTlsKey: f.text('File with its key.', {
     default: '/etc/gateway/validation-certs/tls.key',
-    ...f.notYet,
+    ...WEBHOOK,
   }),
-  ignoreGwValidationFailure: f.flag('Deprecated; accepts resources while the server is unavailable.', f.notYet),
-  validationServerGrpcMaxSizeBytes: f.count('Maximum message size in bytes.', { default: 104857600, ...f.notYet }),
+  ignoreGwValidationFailure: f.flag('Deprecated; accepts resources while the server is unavailable.', IN_PROCESS),
+  validationServerGrpcMaxSizeBytes: f.count('Maximum message size in bytes.', { default: 104857600, ...IN_PROCESS }),
   warnRouteShortCircuiting: f.flag('Warns about routes that an earlier route hides.'),
   disableTransformationValidation: f.flag('Does not validate templates when they are read.'),
   warnMissingTlsSecret: f.bool('A missing TLS secret is a warning instead of an error.', { default: true }),
-  fullEnvoyValidation: f.flag('Validates the whole configuration with the data plane.', f.notYet),
+  fullEnvoyValidation: f.flag('Validates the whole configuration with the data plane.', WEBHOOK),
 });
 /** Validation before a resource is accepted. */
 export interface ValidationSettings extends f.Static<typeof validation> {}
 export const ValidationSettings = f.named<ValidationSettings>('ValidationSettings', validation);
 
 const gateway = f.block({
-  validationServerAddr: f.text('Address of the validation server.', { default: 'gw:9988', ...f.notYet }),
+  validationServerAddr: f.text('Address of the validation server.', { default: 'gw:9988', ...IN_PROCESS }),
   validation: f.of(ValidationSettings, 'Validation before a resource is accepted. Unset: none.'),
   readGatewaysFromAllNamespaces: f.flag('Reads Gateways outside the write namespace too.'),
-  enableGatewayController: f.bool('Translates Gateways.', { default: true, ...f.notYet }),
+  enableGatewayController: f.bool('Translates Gateways; false serves nothing.', { default: true }),
   isolateVirtualHostsBySslConfig: f.flag(
     'Serves a virtual host only through its own TLS configuration. The annotation `gateway.vendor.io/isolate_vhost` of a Gateway overrides it.',
   ),
   translateEmptyGateways: f.flag('Listens even if no virtual service is selected.'),
-  persistProxySpec: f.flag('Stores Proxies with the resources.', f.notYet),
+  persistProxySpec: f.flag('Stores Proxies with the resources.', {
+    ...f.notYet,
+    'x-instead': '`/snapshots/proxies` of the control plane lists them',
+  }),
   compressedProxySpec: f.flag('Writes `compressedSpec` instead of `listeners` in Proxies.'),
   virtualServiceOptions: f.group('Defaults of virtual services.', {
     oneWayTls: f.flag('Default of `sslConfig.oneWayTls`.'),
@@ -83,19 +91,33 @@ const istio = f.block({
   enableAutoMtls: f.flag('Uses mesh TLS to upstreams.', f.notYet),
   enableIntegration: f.flag('Joins a mesh.', f.notYet),
 });
+const OVER_GRPC = f.replacedBy('proxies receive everything over gRPC');
+
 const gw = f.block({
-  xdsBindAddr: f.text('Address of the xDS server.', { default: '0.0.0.0:9977', ...f.notYet }),
-  validationBindAddr: f.text('Address of the validation server.', { default: '0.0.0.0:9988', ...f.notYet }),
-  restXdsBindAddr: f.text('Address of the REST xDS server.', { default: '0.0.0.0:9976', ...f.notYet }),
-  proxyDebugBindAddr: f.text('Address of the debug server.', { default: '0.0.0.0:9966', ...f.notYet }),
+  xdsBindAddr: f.text(
+    'Address of the xDS server.',
+    f.replacedBy('use `--xds-address` and `--xds-port` of the control plane'),
+  ),
+  validationBindAddr: f.text('Address of the validation server.', { default: '0.0.0.0:9988', ...IN_PROCESS }),
+  restXdsBindAddr: f.text('Address of the REST xDS server.', { default: '0.0.0.0:9976', ...OVER_GRPC }),
+  proxyDebugBindAddr: f.text('Address of the debug server.', {
+    default: '0.0.0.0:9966',
+    ...f.replacedBy('`/snapshots/proxies` of the control plane lists the Proxies'),
+  }),
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers of upstreams, for the fields that they do not set.'),
-  endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', { default: '5m', ...f.notYet }),
+  endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', {
+    default: '5m',
+    ...f.notYet,
+    'x-instead': 'only the endpoints of Kubernetes Services arrive later than resources',
+  }),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
   disableKubernetesDestinations: f.flag('Rejects `kube` destinations.'),
   disableGrpcWeb: f.flag('Disables the translation of gRPC-Web on listeners without `grpcWeb`.'),
-  disableProxyGarbageCollection: f.flag('Keeps Proxies of deleted gateways.', f.notYet),
-  enableRestEds: f.flag('Serves endpoints over REST.', f.notYet),
-  removeUnusedFilters: f.flag('Omits unused filters.', f.notYet),
+  disableProxyGarbageCollection: f.flag(
+    'Proxies whose Gateways are deleted keep what they serve, until the control plane restarts.',
+  ),
+  enableRestEds: f.flag('Serves endpoints over REST.', OVER_GRPC),
+  removeUnusedFilters: f.flag('Omits unused filters. They are never part of a route, so that it has no effect.'),
   regexMaxProgramSize: f.int('Maximum program size of a regular expression, in instructions.', {
     minimum: 1,
     default: DEFAULTS.regexMaxProgramSize,

@@ -7,7 +7,7 @@ const key = f.block({ rootKey: f.text('Root key of all others.', { default: 'gw'
 
 /** Where resources come from, besides the source of the command line (`--config`). */
 export const ConfigSources = {
-  kubernetesConfigSource: f.empty('The Kubernetes API.', f.notYet),
+  kubernetesConfigSource: f.empty('The Kubernetes API, which `--kubernetes` selects.', f.onKubernetes),
   directoryConfigSource: f.of(
     directory,
     'A directory with more resources, all kinds but Settings. Files `<plural>/<namespace>/<name>.yaml` may have the fields of `spec` beside `metadata`.',
@@ -52,14 +52,14 @@ export const VaultSecrets = f.named<VaultSecrets>('VaultSecrets', vault);
 
 /** Where secrets come from. */
 export const SecretSources = {
-  kubernetesSecretSource: f.empty('The Kubernetes API.', f.notYet),
+  kubernetesSecretSource: f.empty('The Kubernetes API.', f.onKubernetes),
   vaultSecretSource: f.of(VaultSecrets, 'Vault.', f.notYet),
   directorySecretSource: f.of(directory, 'A directory with more Secrets.'),
 } as const;
 
 const secretOptions = f.block({
   sources: f.groups('The sources.', f.exclusive, {
-    kubernetes: f.empty('The Kubernetes API.', f.notYet),
+    kubernetes: f.empty('The Kubernetes API.', f.onKubernetes),
     vault: f.of(VaultSecrets, 'Vault.', f.notYet),
     directory: f.of(directory, 'Files.'),
   }),
@@ -70,7 +70,7 @@ export const SecretOptions = f.named<SecretOptions>('SecretOptions', secretOptio
 
 /** Where ConfigMaps come from. */
 export const ArtifactSources = {
-  kubernetesArtifactSource: f.empty('The Kubernetes API.', f.notYet),
+  kubernetesArtifactSource: f.empty('The Kubernetes API.', f.onKubernetes),
   directoryArtifactSource: f.of(directory, 'A directory with more ConfigMaps.'),
   consulKvArtifactSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;

@@ -30,13 +30,15 @@ export interface UsedGateway {
 }
 
 const DEFAULT_GATEWAYS = Object.freeze({});
+const NO_GATEWAYS: readonly UsedGateway[] = Object.freeze([]);
 
-/** Returns the gateways in use, sorted; the two default ones if there are no resources. */
+/** Returns the gateways in use, sorted; the two default ones if there are no resources, and none if the Settings disable them. */
 export function usedGateways(
   stored: readonly StoredResource[],
   { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
   defaults: DefaultGateways = {},
 ): readonly UsedGateway[] {
+  if (!settings.translatesGateways) return NO_GATEWAYS;
   const read = stored.filter((one) => isRead(one, settings));
   if (read.length === 0) {
     const { bindAddress, httpPort, httpsPort, proxyName } = defaults;

@@ -18,6 +18,8 @@ import { difference } from '../../ranges.ts';
 export interface SharedParts {
   readonly served: readonly SnapshotUpstream[];
   readonly settings: SnapshotSettings;
+  /** Proxies without gateways keep their snapshots. */
+  readonly keepsProxies: boolean;
   readonly derived: Derived;
 }
 
@@ -29,12 +31,12 @@ export function snapshotsOf(
   before: ReadonlyMap<string, Snapshot> | undefined,
 ): ReadonlyMap<string, Snapshot> {
   const builds = [...listeners.values()];
-  return new Map(
-    Array.from(byProxy(gateways).keys(), (proxy) => {
-      const own = builds.filter((build) => build.proxy === proxy && !build.isPart);
-      return [proxy, snapshotOf(proxy, own, parts, before?.get(proxy))] as const;
-    }),
-  );
+  const snapshots = Array.from(byProxy(gateways).keys(), (proxy) => {
+    const own = builds.filter((build) => build.proxy === proxy && !build.isPart);
+    return [proxy, snapshotOf(proxy, own, parts, before?.get(proxy))] as const;
+  });
+  // Later entries replace those that are kept.
+  return new Map([...(parts.keepsProxies ? (before ?? []) : []), ...snapshots]);
 }
 
 /** Returns the snapshot of one proxy; the previous one if it has the same parts. */

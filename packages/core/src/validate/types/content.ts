@@ -154,6 +154,9 @@ class Walk {
     if (support === 'refused') {
       const message = `${name} is a security field that is not supported yet, so the resource is rejected`;
       this.#report.add({ code: 'SECURITY_FIELD_NOT_SUPPORTED', path, message, hint });
+    } else if (support === 'kubernetes') {
+      const message = `${name} has an effect only with Kubernetes`;
+      this.#report.add({ code: 'KUBERNETES_ONLY', path, message, hint, severity: 'warning' });
     } else {
       const isPlanned = support === 'notYet';
       const message = `${name} is not supported${isPlanned ? ' yet' : ''}`;
