@@ -7,12 +7,13 @@ import { GatewayProcess, until } from './gateway-process.ts';
 const BEFORE = 'type Query { title: String pages: Int }';
 const AFTER = 'type Query { title: String year: Int }';
 
-const settings = (rejectBreakingChanges: boolean): string => `
+const settings = (rejectBreakingChanges: boolean, more = ''): string => `
 apiVersion: gw.vendor.io/v1
 kind: Settings
 metadata: { name: default, namespace: gw-system }
-spec: { graphqlOptions: { schemaChangeValidationOptions: { rejectBreakingChanges: ${rejectBreakingChanges} } } }
-`;
+spec:
+  graphqlOptions: { schemaChangeValidationOptions: { rejectBreakingChanges: ${rejectBreakingChanges} } }
+${more}`;
 
 const api = (name: string, definition = ''): string => `
 apiVersion: graphql.gw.vendor.io/v1beta1
@@ -121,6 +122,19 @@ describe('the schema of a GraphQL server behind the gateway', () => {
     const names = ['title', 'year'].map((name) => ({ name }));
     expect(await response.json()).to.deep.equal({ data: { __type: { fields: names } } });
     expect((await fetch(`${gateway.url}/graphql/gw-system/asked`)).status).to.equal(404);
+  });
+
+  it('is not shown without the explorer, which Settings disable at run time', async () => {
+    const statusOfExplorer = async (): Promise<number> =>
+      (await fetch(`${gateway.admin}/graphql/gw-system/asked`)).status;
+    expect(await statusOfExplorer()).to.equal(200);
+    gateway.write('settings.yaml', settings(false, '  consoleOptions: { apiExplorerEnabled: false }\n'));
+    await until(async () => (await statusOfExplorer()) === 404, 'the explorer is gone');
+    const query = { method: 'POST', body: '{"query":"{title}"}', headers: { 'content-type': 'application/json' } };
+    expect((await fetch(`${gateway.admin}/graphql/gw-system/asked/query`, query)).status).to.equal(404);
+    expect(await ask('/asked', '{ year }')).to.equal(200);
+    gateway.write('settings.yaml', settings(false));
+    await until(async () => (await statusOfExplorer()) === 200, 'the explorer is back');
   });
 
   it('reports each change in the log and the statistics', async () => {
