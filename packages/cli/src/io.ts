@@ -7,7 +7,8 @@ export interface Io {
   /** Default: that of the process. */
   readonly stdin?: Readable;
   /**
-   * Read: `GATEWAYCTL_SERVER`, `GATEWAYCTL_PROXY_ADMIN`, `GATEWAYCTL_CONFIG_FILE`, `GATEWAY_CONFIG`, `HOME`, `NO_COLOR`, `TERM`, `PATH`,
+   * Read: `GATEWAYCTL_SERVER`, `GATEWAYCTL_PROXY_ADMIN`, `GATEWAYCTL_CONFIG_FILE`, `GATEWAY_CONFIG`, `HOME`, `KUBECONFIG`, `GATEWAYCTL_KUBECONFIG`,
+   * `GATEWAYCTL_KUBE_CONTEXT`, `NO_COLOR`, `TERM`, `PATH`,
    * `EDITOR`, `BROWSER`.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,6 +18,8 @@ export interface Io {
   readonly cwd: string;
   /** Version of the program. Default: that of this package. */
   readonly version?: string;
+  /** Receives what must be closed at the end of the call, such as connections. Default: nothing is closed. */
+  readonly onEnd?: (close: () => Promise<void>) => void;
   /** Default: the global one. */
   readonly fetch?: typeof fetch;
 }

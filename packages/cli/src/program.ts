@@ -52,6 +52,16 @@ export function createProgram(io: Io): Command {
       '--admin-token-file <file>',
       'file with the token of both (env GATEWAYCTL_ADMIN_TOKEN_FILE)',
       tokenFile || undefined,
+    )
+    .option(
+      '--kubeconfig <file>',
+      'use the cluster of this kubeconfig (env GATEWAYCTL_KUBECONFIG)',
+      io.env['GATEWAYCTL_KUBECONFIG'] || undefined,
+    )
+    .option(
+      '--kube-context <name>',
+      'use the cluster of this context (env GATEWAYCTL_KUBE_CONTEXT)',
+      io.env['GATEWAYCTL_KUBE_CONTEXT'] || undefined,
     );
   const terminal = createTerminal(io);
   for (const add of COMMANDS) add(program, terminal);

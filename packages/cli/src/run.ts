@@ -16,8 +16,9 @@ import { wantsColors } from './output/terminal.ts';
  * process.exitCode = await run(processIo(), process.argv.slice(2));
  */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
+  const open: (() => Promise<void>)[] = [];
   try {
-    const program = createProgram(io);
+    const program = createProgram({ ...io, onEnd: (close) => void open.push(close) });
     const plugin = await runPlugin(io, program, argv);
     if (plugin !== undefined) return plugin;
     if (argv.length === 0) program.outputHelp();
@@ -25,6 +26,8 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     return report(io, error);
+  } finally {
+    await Promise.allSettled(open.toReversed().map((close) => close()));
   }
 }
 

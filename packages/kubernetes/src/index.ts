@@ -13,6 +13,7 @@ export {
   type ClusterRequest,
   type ResponseStream,
 } from './client/cluster-client.ts';
+export { forwardPort, type PodPort, type PortForward } from './client/port-forward.ts';
 export type { RequestLimit } from './client/token-bucket.ts';
 export { customResourceDefinitions, type Definition } from './crd/definitions.ts';
 export { ERROR_CODES } from './error-codes.ts';

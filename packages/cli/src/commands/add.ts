@@ -2,7 +2,7 @@ import { keyOf } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Flags } from '../create/flags.ts';
-import type { DirectoryDraft } from '../edit/change-directory.ts';
+import type { ResourceDraft } from '../edit/change-resources.ts';
 import { changeResource } from '../edit/change-resource.ts';
 import { existing, neededName, parseIndex, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
 import type { Identity } from '../edit/resource-file.ts';
@@ -61,7 +61,7 @@ const isSame = (a: Identity, b: Identity): boolean =>
 const DEFAULT_NAME = 'default';
 
 /** The virtual service or route table to add to; it may be missing. */
-function ownerOf(draft: DirectoryDraft, flags: AddFlags): Identity & { readonly kind: OwnerKind } {
+function ownerOf(draft: ResourceDraft, flags: AddFlags): Identity & { readonly kind: OwnerKind } {
   const kind = ownerKind(flags.toRouteTable === true);
   if (kind === 'RouteTable') return { kind, namespace: flags.namespace, name: neededName(flags) };
   if (flags.name !== undefined)
@@ -77,7 +77,7 @@ function ownerOf(draft: DirectoryDraft, flags: AddFlags): Identity & { readonly 
   return { ...(all[0] ?? { namespace: 'gw-system', name: DEFAULT_NAME }), kind };
 }
 
-function servesAllDomains({ before }: DirectoryDraft, { namespace, name }: Identity): boolean {
+function servesAllDomains({ before }: ResourceDraft, { namespace, name }: Identity): boolean {
   const spec = before.resources.get(`VirtualService/${namespace}/${name}`)?.spec as StatusObject['spec'];
   if (spec === undefined) return false;
   const domains = items(spec, 'virtualHost', 'domains');

@@ -58,7 +58,7 @@ export function addCreate(program: Command, io: Terminal): void {
 }
 
 async function createFromFile(io: Terminal, create: Command) {
-  const flags = create.opts<Partial<CreateFlags>>();
+  const flags = create.optsWithGlobals<Partial<CreateFlags>>();
   if (flags.file === undefined) throw missingSubcommand(create, 'please provide a file flag or subcommand');
   const resources = await readResources(io, flags.file);
   if (flags.dryRun) return io.out(resources.map(({ text }) => text.replace(/^---\n/, '').trimEnd()).join('\n---\n'));

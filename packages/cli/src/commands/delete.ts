@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing } from '../edit/change-command.ts';
-import { changeDirectory, type ChangeFlags } from '../edit/change-directory.ts';
+import { changeResources, type ChangeFlags } from '../edit/change-resources.ts';
 import { cliError } from '../error-codes.ts';
 import { yamlText } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -45,7 +45,7 @@ function nameOf(argument: string | undefined, { name }: DeleteFlags): string {
 
 async function deleteOne(io: Terminal, view: View, flags: DeleteFlags & { readonly name: string }): Promise<void> {
   const { namespace, name } = flags;
-  const { result } = await changeDirectory(io, flags, (draft) => {
+  const { result } = await changeResources(io, flags, (draft) => {
     const identity = existing(draft, { kind: view.kind, namespace, name });
     const written = draft.edit(identity).get();
     draft.remove(identity);

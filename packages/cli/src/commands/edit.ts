@@ -10,7 +10,7 @@ import {
   withChangeFlags,
   type ResourceFlags,
 } from '../edit/change-command.ts';
-import type { DirectoryDraft } from '../edit/change-directory.ts';
+import type { ResourceDraft } from '../edit/change-resources.ts';
 import { changeResource } from '../edit/change-resource.ts';
 import { editInEditor } from '../edit/edit-in-editor.ts';
 import type { EditedResource, Identity } from '../edit/resource-file.ts';
@@ -264,7 +264,7 @@ async function changeSettings(io: Terminal, flags: EditFlags, changes: readonly 
 }
 
 /** The Settings of the flags, which are added if they are missing. */
-function settingsOf(draft: DirectoryDraft, { name = SETTINGS.name, namespace }: EditFlags): Identity {
+function settingsOf(draft: ResourceDraft, { name = SETTINGS.name, namespace }: EditFlags): Identity {
   const identity = { kind: SETTINGS.kind, namespace, name };
   const isKnown = draft.identities.some((one) => one.kind === SETTINGS.kind && one.name === name);
   if (isKnown) return existing(draft, identity);

@@ -2,7 +2,7 @@ import { sortRoutes } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing, neededName, printChanged, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
-import { changeDirectory } from '../edit/change-directory.ts';
+import { changeResources } from '../edit/change-resources.ts';
 import { count } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dig, items } from '../resources/objects.ts';
@@ -27,7 +27,7 @@ export function addRoute(program: Command, io: Terminal): void {
     const flags = command.optsWithGlobals<SortFlags>();
     const kind = ownerKind(flags.ofRouteTable === true);
     const wanted = { kind, namespace: flags.namespace, name: neededName(flags) };
-    const { result, state } = await changeDirectory(io, flags, (draft) => {
+    const { result, state } = await changeResources(io, flags, (draft) => {
       const identity = existing(draft, wanted);
       const resource = draft.edit(identity);
       const routes = items(resource.get(routesPath(kind)));

@@ -14,7 +14,7 @@ import {
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
 import { parseAllDocuments } from 'yaml';
-import { changeDirectory, type DirectoryDraft } from '../edit/change-directory.ts';
+import { changeResources, type ResourceDraft } from '../edit/change-resources.ts';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -165,9 +165,9 @@ export async function saveAll(
   resources: readonly ReadResource[],
   flags: Partial<CreateFlags>,
 ): Promise<{ readonly files: readonly string[]; readonly state: ControlPlaneState }> {
-  const add = (draft: DirectoryDraft) =>
+  const add = (draft: ResourceDraft) =>
     resources.map(({ key, text }) => draft.add(key, { text, overwrite: flags.force === true }));
   // References of a new resource may be created later.
-  const { result: files, state } = await changeDirectory(io, flags, add, { missingReferences: true });
+  const { result: files, state } = await changeResources(io, flags, add, { missingReferences: true });
   return { files, state };
 }

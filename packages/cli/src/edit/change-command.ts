@@ -6,7 +6,7 @@ import { renderObjects, renderTables, widthOf, yamlText, type Output } from '../
 import type { Terminal } from '../output/terminal.ts';
 import { objectsOf } from '../resources/load.ts';
 import { VIEWS } from '../tables/views.ts';
-import { shownIdentity, type ChangeFlags, type DirectoryDraft } from './change-directory.ts';
+import { shownIdentity, type ChangeFlags, type ResourceDraft } from './change-resources.ts';
 import type { Identity } from './resource-file.ts';
 
 /** The flags of a command that changes one resource. */
@@ -43,7 +43,7 @@ export function neededName({ name }: ResourceFlags): string {
 }
 
 /** Returns the identity if the directory contains it; throws `ERR_CLI_NOT_FOUND` with the nearest name if not. */
-export function existing({ identities }: DirectoryDraft, wanted: Identity): Identity {
+export function existing({ identities }: ResourceDraft, wanted: Identity): Identity {
   const ofKind = identities.filter(({ kind }) => kind === wanted.kind);
   const here = ofKind.filter(({ namespace }) => namespace === wanted.namespace);
   if (here.some(({ name }) => name === wanted.name)) return wanted;

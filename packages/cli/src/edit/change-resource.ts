@@ -1,12 +1,12 @@
 import type { Terminal } from '../output/terminal.ts';
 import { existing, printChanged, type ResourceFlags } from './change-command.ts';
-import { changeDirectory, type DirectoryDraft } from './change-directory.ts';
+import { changeResources, type ResourceDraft } from './change-resources.ts';
 import type { EditedResource, Identity } from './resource-file.ts';
 
 /** Which resource a command changes, and how. */
 export interface ResourceChange {
   /** The resource, which must exist; or a function that finds it, and may add it. */
-  readonly of: Identity | ((draft: DirectoryDraft) => Identity);
+  readonly of: Identity | ((draft: ResourceDraft) => Identity);
   /** Changes it. May return a line for standard error, which is printed when the change is written. */
   readonly change: (resource: EditedResource, identity: Identity) => string | void;
 }
@@ -17,7 +17,7 @@ export async function changeResource(
   flags: ResourceFlags,
   { of, change }: ResourceChange,
 ): Promise<void> {
-  const { result, state } = await changeDirectory(io, flags, (draft) => {
+  const { result, state } = await changeResources(io, flags, (draft) => {
     const identity = typeof of === 'function' ? of(draft) : existing(draft, of);
     const resource = draft.edit(identity);
     const note = change(resource, identity);

@@ -3,19 +3,19 @@ import { parse } from 'yaml';
 import { cliError } from '../error-codes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import {
-  changeDirectory,
+  changeResources,
   readDraft,
   type ChangeFlags,
   type ChangeResult,
-  type DirectoryDraft,
-} from './change-directory.ts';
+  type ResourceDraft,
+} from './change-resources.ts';
 import { editText } from './editor.ts';
 import type { EditedResource, Identity } from './resource-file.ts';
 
 /** A field of a resource that is edited as YAML. */
 export interface EditedField {
   /** Finds the resource, which may be added. */
-  readonly find: (draft: DirectoryDraft) => Identity;
+  readonly find: (draft: ResourceDraft) => Identity;
   /** Returns the path of the field; throws if the resource cannot have it. */
   readonly pathIn: (resource: EditedResource, identity: Identity) => readonly (string | number)[];
   /** Name of the file in the editor. */
@@ -46,7 +46,7 @@ export async function editInEditor(
       edited.discard();
       return undefined;
     }
-    const done = await changeDirectory(io, flags, (current) => {
+    const done = await changeResources(io, flags, (current) => {
       const identity = find(current);
       const target = current.edit(identity);
       if (!isDeepStrictEqual(target.get(path), before))

@@ -1,6 +1,7 @@
 import { accessSync, constants, opendirSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
+  DEFAULT_NAMESPACE,
   directorySource,
   fileSource,
   keyOf,
@@ -24,6 +25,8 @@ import type { Command } from 'commander';
 import { fileError } from '../error-codes.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { readSnapshot } from '../gateway/pages.ts';
+import { listResources, requireNamespace } from '../cluster/cluster-objects.ts';
+import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
 import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dig, hasBody, idOf, text, toStatusObjects, type StatusObject } from './objects.ts';
@@ -52,6 +55,11 @@ export async function readWritten(io: Io, directory: string): Promise<SourceChan
 /** Validates and translates documents as a gateway would if they were the files of the directory. */
 export async function loadWritten(io: Io, directory: string, written: SourceChange): Promise<ControlPlaneState> {
   return load(fixedSource(directory, written), {}, resolve(io.cwd, directory));
+}
+
+/** Validates and translates documents that are not in a directory, such as those of a cluster. */
+export async function loadDocuments(written: SourceChange): Promise<ControlPlaneState> {
+  return load(fixedSource('documents', written));
 }
 
 const fixedSource = (name: string, written: SourceChange): Source => ({
@@ -123,11 +131,13 @@ export function defaultGatewaysOf(served: readonly Snapshot[]): DefaultGateways 
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
-/** Reads every resource with its status: of the directory that `--config` names, else of the running gateway. */
+/** Reads every resource with its status: of the directory that `--config` names, of the cluster of the flags, else of the running gateway. */
 export async function readObjects(io: Terminal, command: Command, kind: Kind): Promise<StatusObject[]> {
-  const { config } = command.optsWithGlobals<{ config?: string }>();
+  const flags = command.optsWithGlobals<ClusterFlags & { config?: string; namespace?: string }>();
+  const { config } = flags;
   return io.progress('Reading resources', async () => {
     if (config !== undefined) return objectsOf(await loadOffline(io, config));
+    if (wantsCluster(flags)) return readClusterObjects(io, flags);
     const connection = gatewayOf(io, command);
     const { objects } = await readSnapshot(connection, 'input');
     if (kind !== 'Proxy') return objects;
@@ -136,6 +146,20 @@ export async function readObjects(io: Terminal, command: Command, kind: Kind): P
     const withStatus = served.map((proxy) => ({ ...proxy, status: proxy.status ?? proxies.get(idOf(proxy))?.status }));
     return [...objects.filter((object) => object.kind !== 'Proxy'), ...withStatus];
   });
+}
+
+/** Reads the resources of a cluster, without what only the API server needs. */
+export async function readClusterObjects(
+  io: Io,
+  flags: ClusterFlags & { readonly namespace?: string },
+): Promise<StatusObject[]> {
+  const client = await openCluster(io, flags);
+  const namespace = flags.namespace || DEFAULT_NAMESPACE;
+  const objects = await listResources(client, namespace);
+  if (objects.every(({ metadata }) => metadata.namespace !== namespace)) await requireNamespace(client, namespace);
+  return toStatusObjects(
+    objects.map(({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, managedFields: undefined } })),
+  );
 }
 
 /**

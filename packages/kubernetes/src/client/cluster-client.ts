@@ -1,7 +1,9 @@
-import { request as send, type Dispatcher } from 'undici';
+import { once } from 'node:events';
+import { request as send, WebSocket, type Dispatcher, type ErrorEvent } from 'undici';
 import { ApiError, type ApiStatus } from './api-error.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { createCredentials, type Credentials } from './credentials.ts';
+import { kubernetesError } from '../error-codes.ts';
 import { createRequestLimiter, type RequestLimit } from './token-bucket.ts';
 
 export interface ClusterRequest {
@@ -22,6 +24,13 @@ export interface ClusterRequest {
   readonly maxBytes?: number;
 }
 
+export interface WebSocketRequest extends Pick<ClusterRequest, 'path' | 'query' | 'timeoutMs'> {
+  /** The protocols to choose from. */
+  readonly protocols: readonly string[];
+  /** Receives every message; the first ones may follow the head of the response at once. */
+  onMessage(message: Buffer): void;
+}
+
 /** The body of a response that is read while it arrives. */
 export type ResponseStream = AsyncIterable<Buffer> & { destroy(): void };
 
@@ -33,6 +42,8 @@ export interface ClusterClient {
   send<T>(request: ClusterRequest): Promise<T>;
   /** Returns the body while it arrives, without the limit of requests. Throws {@link ApiError} as well. */
   stream(request: ClusterRequest): Promise<ResponseStream>;
+  /** Opens a WebSocket. Rejects with `ERR_KUBERNETES_API` if the API server rejects it. */
+  webSocket(request: WebSocketRequest): Promise<WebSocket>;
   close(): Promise<void>;
 }
 
@@ -101,8 +112,41 @@ export async function createClusterClient(
         clearTimeout(timer);
       }
     },
+    async webSocket({ protocols, onMessage, timeoutMs = DEFAULT_TIMEOUT_MS, ...request }) {
+      const { server, headers, dispatcher } = await credentials.authenticate();
+      const url = urlOf(server.replace(/^http/, 'ws'), request);
+      const socket = new WebSocket(url, {
+        protocols: [...protocols],
+        headers: { ...headers, 'user-agent': userAgent },
+        dispatcher,
+      });
+      socket.binaryType = 'arraybuffer';
+      socket.addEventListener('message', ({ data }) => onMessage(Buffer.from(data as ArrayBuffer)));
+      await opened(socket, `WebSocket ${request.path}`, timeoutMs);
+      return socket;
+    },
     close: () => credentials.close(),
   };
+}
+
+async function opened(socket: WebSocket, request: string, timeoutMs: number): Promise<void> {
+  const end = new AbortController();
+  const failed = async (): Promise<never> => {
+    const [event] = (await once(socket, 'error', { signal: end.signal })) as [ErrorEvent];
+    const message = (event.error as Error | undefined)?.message || event.message;
+    throw kubernetesError('ERR_KUBERNETES_API', `${request}: ${message}`);
+  };
+  const timer = setTimeout(() => end.abort(), timeoutMs);
+  try {
+    await Promise.race([once(socket, 'open', { signal: end.signal }), failed()]);
+  } catch (error) {
+    socket.close();
+    if (!end.signal.aborted) throw error;
+    throw kubernetesError('ERR_KUBERNETES_API', `${request}: no response within ${timeoutMs / 1000} s`);
+  } finally {
+    clearTimeout(timer);
+    end.abort();
+  }
 }
 
 async function sendTo(

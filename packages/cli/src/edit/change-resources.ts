@@ -1,5 +1,3 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
 import {
   formatPath,
   keyOf,
@@ -11,135 +9,138 @@ import {
   type ResourceKey,
   type SourceChange,
 } from '@edge-gateway/core';
-import { cliError, fileError } from '../error-codes.ts';
+import { clusterStorage } from '../cluster/cluster-storage.ts';
+import { wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
+import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { problemLine, shownProblems, validationOf } from '../output/problem-lines.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { loadWritten, readWritten } from '../resources/load.ts';
 import { dig, idOf } from '../resources/objects.ts';
-import { withLock } from './lock.ts';
-import { PRIVATE, replaceFile } from './replace-file.ts';
+import { directoryStorage } from './directory-storage.ts';
+import type { ChangedUnit, ResourceStorage, Tolerance } from './resource-storage.ts';
 import { ResourceFile, type EditedResource, type Identity } from './resource-file.ts';
 
-/** The flags of every command that changes a directory. */
-export interface ChangeFlags {
+/** The flags of every command that changes resources. */
+export interface ChangeFlags extends ClusterFlags {
   readonly config?: string;
   readonly dryRun?: boolean;
   readonly force?: boolean;
 }
 
-/** The files of a directory with the pending changes of a command. Nothing is written before the change is complete. */
-export interface DirectoryDraft {
-  /** The directory before the change. */
+/** The resources of a directory or a cluster with the pending changes of a command. Nothing is written before the change is complete. */
+export interface ResourceDraft {
+  /** The resources before the change. */
   readonly before: ControlPlaneState;
-  /** Kind, namespace and name of every resource in the files, including rejected ones. */
+  /** Kind, namespace and name of every resource, including rejected ones. */
   readonly identities: readonly Identity[];
   /** Returns a resource to change. Throws `ERR_CLI_NOT_FOUND`. */
   edit(identity: Identity): EditedResource;
   /**
-   * Adds a resource in a file of its own, readable by the owner only; returns the name of the file. Throws `ERR_CLI_EXISTS` if
-   * the file exists, unless it is to be overwritten, and if another file contains the resource.
+   * Adds a resource, in a directory in a file of its own that is readable by the owner only; returns where. Throws `ERR_CLI_EXISTS` if
+   * it exists, unless it is to be overwritten, and if another file contains the resource.
    */
   add(key: ResourceKey, content: { readonly text: string; readonly overwrite?: boolean }): string;
   /** Removes a resource, and its file if that is then empty. */
   remove(identity: Identity): void;
 }
 
-/** Which problems a change may add. */
-export interface Tolerance {
-  /** References to missing resources are only warnings. */
-  readonly missingReferences?: boolean;
-}
-
 /** The result of a change. */
 export interface ChangeResult<T> {
   readonly result: T;
-  /** The directory after the change. */
+  /** The resources after the change. */
   readonly state: ControlPlaneState;
 }
 
-/** Returns the directory that a call writes to. */
-export function directoryOf(io: Io, { config }: ChangeFlags): string {
-  const directory = config ?? io.env['GATEWAY_CONFIG'];
-  if (directory) return directory;
-  throw cliError('ERR_CLI_USAGE', 'pass --config DIR to name the directory of the resources');
+/** Returns the storage that a call changes: the cluster of `--kubeconfig` or `--kube-context`, else a directory. */
+function storageOf(io: Io, flags: ChangeFlags): ResourceStorage {
+  if (wantsCluster(flags)) {
+    if (flags.config === undefined) return clusterStorage(io, flags);
+    throw cliError(
+      'ERR_CLI_USAGE',
+      '--config names a directory, --kubeconfig and --kube-context a cluster: use one of them',
+    );
+  }
+  const directory = flags.config ?? io.env['GATEWAY_CONFIG'];
+  if (directory) return directoryStorage(io, directory);
+  throw cliError(
+    'ERR_CLI_USAGE',
+    'pass --config DIR to name the directory of the resources, or --kube-context NAME for those of a cluster',
+  );
 }
 
 /**
- * Changes resources of a directory under a lock; each file is replaced atomically. A change that adds an error, or leaves an error in a
- * changed resource, is not written and throws `ERR_CLI_REJECTED`; with `--force` the problems are printed
+ * Changes resources of a directory under a lock, or of a cluster; each file or object is replaced as a whole. A change that adds an error, or leaves
+ * an error in a changed resource, is not written and throws `ERR_CLI_REJECTED`; with `--force` the problems are printed
  * to standard error. With `--dry-run` nothing is written.
  */
-export async function changeDirectory<T>(
+export async function changeResources<T>(
   io: Terminal,
   flags: ChangeFlags,
-  change: (draft: DirectoryDraft) => Promise<T> | T,
+  change: (draft: ResourceDraft) => Promise<T> | T,
   tolerance: Tolerance = {},
 ): Promise<ChangeResult<T>> {
-  const directory = directoryOf(io, flags);
+  const storage = storageOf(io, flags);
   const work = async (): Promise<ChangeResult<T>> => {
-    const written = await readWritten(io, directory);
-    const before = await loadWritten(io, directory, written);
-    const draft = new Draft(io, directory, { before, written });
+    const written = await storage.read();
+    const before = await storage.translate(written);
+    const draft = new Draft(io, storage, { before, written });
     const result = await change(draft);
-    const changed = draft.changedFiles();
-    const state = await loadWritten(io, directory, draft.writtenAfter(changed));
-    report(io, flags, addedProblems(before, state, { touched: draft.touched, tolerance }));
-    if (flags.dryRun !== true) for (const file of changed) draft.write(file);
+    const changed = draft.changedUnits();
+    const state = await storage.translate(draft.writtenAfter(changed));
+    const added = addedProblems(before, state, {
+      touched: draft.touched,
+      tolerance: { ...tolerance, ...storage.tolerance },
+    });
+    report(io, flags, added);
+    if (flags.dryRun !== true) await storage.write(changed);
     return { result, state };
   };
   // A dry run needs no lock, and the directory may be read-only.
-  return flags.dryRun ? work() : withLock(io, directory, work);
+  return flags.dryRun ? work() : storage.exclusively(work);
 }
 
-/** Reads a directory for a dry run. */
-export async function readDraft(io: Io, flags: ChangeFlags): Promise<DirectoryDraft> {
-  const directory = directoryOf(io, flags);
-  const written = await readWritten(io, directory);
-  return new Draft(io, directory, { before: await loadWritten(io, directory, written), written });
+/** Reads the resources for a dry run. */
+export async function readDraft(io: Io, flags: ChangeFlags): Promise<ResourceDraft> {
+  const storage = storageOf(io, flags);
+  const written = await storage.read();
+  return new Draft(io, storage, { before: await storage.translate(written), written });
 }
 
-/** `text` is `undefined` if the file is removed. */
-interface ChangedFile {
-  readonly path: string;
-  readonly text: string | undefined;
-}
-
-interface DraftFile {
+interface DraftUnit {
   readonly file: ResourceFile;
-  /** As read; `undefined` for a new file. */
+  /** As read; `undefined` for a new one. */
   readonly text: string | undefined;
   isRemoved: boolean;
   /** Created for one resource; other users must not read it. */
   readonly isOwn?: boolean;
 }
 
-class Draft implements DirectoryDraft {
+class Draft implements ResourceDraft {
   readonly before: ControlPlaneState;
   readonly identities: readonly Identity[];
   readonly touched = new Set<ResourceKey>();
   readonly #io: Io;
-  readonly #directory: string;
+  readonly #storage: ResourceStorage;
   readonly #written: SourceChange;
-  readonly #files = new Map<string, DraftFile>();
-  /** The files of a resource, by `Kind/namespace/name`. */
-  readonly #filesOf = new Map<string, readonly string[]>();
+  readonly #units = new Map<string, DraftUnit>();
+  /** The units of a resource, by `Kind/namespace/name`. */
+  readonly #unitsOf = new Map<string, readonly string[]>();
 
   constructor(
     io: Io,
-    directory: string,
+    storage: ResourceStorage,
     { before, written }: { readonly before: ControlPlaneState; readonly written: SourceChange },
   ) {
     this.#io = io;
-    this.#directory = directory;
+    this.#storage = storage;
     this.#written = written;
     this.before = before;
     for (const [path, documents] of written)
       for (const { value, issues } of documents) {
         const id = idOf(value) ?? brokenId(issues);
-        if (id !== undefined) this.#filesOf.set(id, [...(this.#filesOf.get(id) ?? []), path]);
+        if (id !== undefined) this.#unitsOf.set(id, [...(this.#unitsOf.get(id) ?? []), path]);
       }
-    this.identities = [...this.#filesOf.keys()].map((id) => {
+    this.identities = [...this.#unitsOf.keys()].map((id) => {
       const [kind, namespace, name] = id.split('/') as [string, string, string];
       return { kind, namespace, name };
     });
@@ -153,22 +154,21 @@ class Draft implements DirectoryDraft {
   }
 
   add(key: ResourceKey, { text, overwrite = false }: { readonly text: string; readonly overwrite?: boolean }): string {
-    const shown = join(this.#directory, `${key.replaceAll('/', '-').toLowerCase()}.yaml`);
-    const path = resolve(this.#io.cwd, shown);
+    const path = this.#storage.unitOf(key);
     this.#rejectOther(key, path);
-    const known = readIfPresent(path, shown);
+    const known = this.#storage.textOf(path);
     if (known !== undefined && !overwrite)
-      throw cliError('ERR_CLI_EXISTS', `${shown} already exists; use --force to overwrite it`);
+      throw cliError('ERR_CLI_EXISTS', `${this.#shown(path)} already exists; use --force to overwrite it`);
     const file = new ResourceFile(text, path);
-    this.#files.set(path, { file, text: known, isRemoved: false, isOwn: true });
-    this.#filesOf.set(key, [path]);
+    this.#units.set(path, { file, text: known, isRemoved: false, isOwn: true });
+    this.#unitsOf.set(key, [path]);
     this.touched.add(key);
-    return shown;
+    return this.#storage.placeOf(path);
   }
 
   /** Rejects a resource that another file contains. */
   #rejectOther(key: ResourceKey, path: string): void {
-    const other = this.#filesOf.get(key)?.find((each) => each !== path);
+    const other = this.#unitsOf.get(key)?.find((each) => each !== path);
     if (other === undefined) return;
     const origin = this.before.resources.get(key)?.origin;
     const line = origin?.file === other ? `:${origin.line}` : '';
@@ -182,35 +182,25 @@ class Draft implements DirectoryDraft {
     entry.isRemoved = !entry.file.remove(identity);
   }
 
-  changedFiles(): ChangedFile[] {
-    return [...this.#files].flatMap(([path, { file, text, isRemoved }]): ChangedFile[] => {
-      const after = isRemoved ? undefined : file.toText();
-      return after === text ? [] : [{ path, text: after }];
+  changedUnits(): ChangedUnit[] {
+    return [...this.#units].flatMap(([unit, { file, text: before, isRemoved, isOwn = false }]): ChangedUnit[] => {
+      const text = isRemoved ? undefined : file.toText();
+      return text === before ? [] : [{ unit, text, before, isOwn }];
     });
   }
 
-  writtenAfter(changed: readonly ChangedFile[]): SourceChange {
+  writtenAfter(changed: readonly ChangedUnit[]): SourceChange {
     const after = new Map(this.#written);
-    for (const { path, text } of changed) {
-      if (text === undefined) after.delete(path);
-      else after.set(path, parseDocuments(text, path));
+    for (const { unit, text } of changed) {
+      if (text === undefined) after.delete(unit);
+      else after.set(unit, parseDocuments(text, unit));
     }
     return after;
   }
 
-  /** Writes a file, unless another program has changed it in the meantime. */
-  write({ path, text }: ChangedFile): void {
-    const shown = this.#shown(path);
-    const { text: read, isOwn } = this.#files.get(path)!;
-    const now = readIfPresent(path, shown);
-    if (now !== read) throw cliError('ERR_CLI_LOCKED', `${shown} was changed by another program; try again`);
-    if (text !== undefined) replaceFile(path, text, { shown, ...(isOwn && { mode: PRIVATE }) });
-    else rmSync(path);
-  }
-
-  #open(identity: Identity): { entry: DraftFile; file: ResourceFile; path: string } {
+  #open(identity: Identity): { entry: DraftUnit; file: ResourceFile; path: string } {
     const id = `${identity.kind}/${identity.namespace}/${identity.name}` as ResourceKey;
-    const paths = this.#filesOf.get(id) ?? [];
+    const paths = this.#unitsOf.get(id) ?? [];
     if (paths.length === 0) throw cliError('ERR_CLI_NOT_FOUND', `${shownIdentity(identity)} not found`);
     if (paths.length > 1) {
       const places = paths.map((path) => this.#shown(path)).join(' and ');
@@ -218,12 +208,12 @@ class Draft implements DirectoryDraft {
     }
     const [path] = paths as [string];
     this.touched.add(id);
-    const known = this.#files.get(path);
+    const known = this.#units.get(path);
     if (known) return { entry: known, file: known.file, path: this.#shown(path) };
     this.#rejectBroken(path);
-    const text = readIfPresent(path, this.#shown(path)) ?? '';
-    const entry: DraftFile = { file: new ResourceFile(text, path), text, isRemoved: false };
-    this.#files.set(path, entry);
+    const text = this.#storage.textOf(path) ?? '';
+    const entry: DraftUnit = { file: new ResourceFile(text, path), text, isRemoved: false };
+    this.#units.set(path, entry);
     return { entry, file: entry.file, path: this.#shown(path) };
   }
 
@@ -238,8 +228,7 @@ class Draft implements DirectoryDraft {
   }
 
   #shown(path: string): string {
-    const shown = relative(this.#io.cwd, path);
-    return shown.startsWith('..') ? path : shown;
+    return this.#storage.shown(path);
   }
 }
 
@@ -247,15 +236,6 @@ class Draft implements DirectoryDraft {
 function brokenId(issues: readonly Problem[]): string | undefined {
   const [{ kind, namespace, name } = {} as Partial<Problem>] = issues;
   return kind && name ? `${kind}/${namespace}/${name}` : undefined;
-}
-
-function readIfPresent(path: string, shown: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw fileError(shown, error);
-  }
 }
 
 /** `Kind namespace/name`. */
@@ -283,8 +263,9 @@ function addedProblems(
     return count <= 0 || (problem.severity === 'error' && isTouched(problem));
   });
   const rated = validationOf({ issues: added });
+  const { missingReferences = false, missingReferencesOfChanged = false } = tolerance;
   const isTolerated = (problem: Problem) =>
-    tolerance.missingReferences === true && problem.code === 'MISSING_REFERENCE';
+    problem.code === 'MISSING_REFERENCE' && (missingReferences || (missingReferencesOfChanged && isTouched(problem)));
   const isError = (problem: Problem) => problem.severity === 'error' && !isTolerated(problem);
   return { errors: rated.filter(isError), warnings: rated.filter((problem) => !isError(problem)) };
 }
