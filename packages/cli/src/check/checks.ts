@@ -1,7 +1,17 @@
 import type { Kind, Problem } from '@edge-gateway/core';
+import type { ClusterClient } from '@edge-gateway/kubernetes';
+import { deploymentProblems, listDeployments, podProblems, replicasOf } from '../cluster/workloads.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { syncProblems } from '../gateway/proxy-list.ts';
 import { isListener, isReady, proxyProblems, type RunningComponent } from './components.ts';
+
+/** The cluster of a gateway. */
+export interface CheckedCluster {
+  readonly client: ClusterClient;
+  readonly namespace: string;
+  /** Returns the connection to a proxy. */
+  connectionTo(proxy: string): Connection;
+}
 
 /** What the checks of a running gateway look at. */
 export interface CheckInput {
@@ -10,6 +20,8 @@ export interface CheckInput {
   /** `undefined` if the gateway does not list its components. */
   readonly components: readonly RunningComponent[] | undefined;
   readonly connection: Connection;
+  /** The cluster of the gateway; `undefined` if it does not run in one. */
+  readonly cluster?: CheckedCluster;
   readonly readOnly: boolean;
   readonly podSelector: string;
   /** The names given with `--exclude`. */
@@ -69,7 +81,8 @@ export const EXCLUDABLE: readonly string[] = [
 const NO_COMPONENTS =
   'Warning: the gateway does not list its components (GET /components); Deployments and Pods were not checked';
 
-function checkDeployments({ components, exclude, note }: CheckInput): string[] {
+async function checkDeployments({ components, exclude, cluster, note }: CheckInput): Promise<string[]> {
+  if (cluster) return deploymentProblems(cluster.client, cluster.namespace);
   if (components === undefined) {
     note(NO_COMPONENTS);
     return [];
@@ -86,11 +99,17 @@ function checkDeployments({ components, exclude, note }: CheckInput): string[] {
 }
 
 /** Checks what runs inside those parts: every listener that should be open. */
-function checkPods({ components, podSelector, printed, note }: CheckInput): string[] {
+async function checkPods({ components, podSelector, printed, cluster, note }: CheckInput): Promise<string[]> {
+  const noPods = `Warning: The provided label selector (${podSelector}) applies to no pods`;
+  if (cluster) {
+    const problems = await podProblems(cluster.client, cluster.namespace, podSelector);
+    if (problems === undefined) note(noPods);
+    return problems ?? [];
+  }
   if (components === undefined) return [];
   const all = podSelector === 'gw';
   const chosen = components.filter(({ name, kind }) => all || kind === podSelector || name.includes(podSelector));
-  if (chosen.length === 0) note(`Warning: The provided label selector (${podSelector}) applies to no pods`);
+  if (chosen.length === 0) note(noPods);
   return chosen.filter((one) => !isReady(one) && (isListener(one) || !all)).map((one) => listenerLine(one, printed));
 }
 
@@ -106,7 +125,7 @@ function listenerLine({ name, kind, state, reason, resources }: RunningComponent
 
 /** Checks the Proxy resources, whether every proxy serves the newest version, and whether the running one is ready and accepts updates. */
 async function checkProxies(input: CheckInput, configured: readonly string[]): Promise<readonly string[]> {
-  const { components = [], connection, readOnly, exclude, note } = input;
+  const { components = [], connection, cluster, readOnly, exclude, note } = input;
   if (exclude.includes('deployments')) {
     note('Skipping proxies because deployments were excluded');
     return [];
@@ -114,5 +133,22 @@ async function checkProxies(input: CheckInput, configured: readonly string[]): P
   if (readOnly) note('Warning: the proxy was not queried because of --read-only');
   const isReported = components.some((one) => one.kind === 'proxy' && !isReady(one));
   const found = [...configured, ...(await syncProblems(connection))];
-  return readOnly || isReported ? found : [...found, ...(await proxyProblems(connection))];
+  if (readOnly || isReported) return found;
+  const problems = cluster ? await clusterProxyProblems(cluster, note) : await proxyProblems(connection);
+  return [...found, ...problems];
+}
+
+/** Checks a proxy of each Deployment of proxies. */
+async function clusterProxyProblems(
+  { client, namespace, connectionTo }: CheckedCluster,
+  note: CheckInput['note'],
+): Promise<string[]> {
+  const deployments = await listDeployments(client, namespace, 'app=gw,gateway-proxy-id');
+  const problems: string[] = [];
+  for (const deployment of deployments) {
+    const { name } = deployment.metadata;
+    if (replicasOf(deployment) === 0) note(`Warning: ${namespace}:${name} has zero replicas`);
+    else problems.push(...(await proxyProblems(connectionTo(name))));
+  }
+  return problems;
 }

@@ -45,7 +45,7 @@ export async function readConfiguration(io: Io, from: Connection, flags: Namespa
 }
 
 /** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */
-function namespacesOf(objects: readonly StatusObject[], flags: NamespaceFlags): ReadonlySet<string> | undefined {
+export function namespacesOf(objects: readonly StatusObject[], flags: NamespaceFlags): ReadonlySet<string> | undefined {
   const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
   const watched = watchedIn(settings?.spec);
   if (flags.resourceNamespaces.length === 0) return watched.length > 0 ? new Set(watched) : undefined;

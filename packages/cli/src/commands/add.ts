@@ -20,7 +20,9 @@ interface AddFlags extends ResourceFlags {
 
 /** `add route`: inserts a route into a virtual service or a route table of a directory. */
 export function addAdd(program: Command, io: Terminal): void {
-  const group = asGroup(program.command('add').alias('a').description('Add to a resource of a directory.'));
+  const group = asGroup(
+    program.command('add').alias('a').description('Add to a resource of a directory or a cluster.'),
+  );
   hideGlobalFlags(group, CONNECTION_FLAGS);
   const command = withChangeFlags(group.command('route').alias('r').description('Add a route.'))
     .option('--name <name>', 'VirtualService; default: the one for all domains, or a new one named default')

@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE, printable } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
+import { clusterConfiguration } from '../check/cluster-configuration.ts';
 import { readComponents } from '../check/components.ts';
 import {
   checksOf,
@@ -11,12 +12,14 @@ import {
   type NamespaceFlags,
 } from '../check/configuration.ts';
 import { cliError } from '../error-codes.ts';
-import { gatewayOf } from '../gateway/connection.ts';
+import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
+import { clusterConnection, gatewayOf } from '../gateway/connection.ts';
 import { addExamples, didYouMean } from '../command-line/command-help.ts';
 import { readPreferences } from '../command-line/config-file.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { readClusterObjects } from '../resources/load.ts';
 
-interface CheckFlags extends NamespaceFlags {
+interface CheckFlags extends NamespaceFlags, ClusterFlags {
   readonly config?: string;
   readonly exclude: readonly string[];
   readonly podSelector: string;
@@ -42,9 +45,8 @@ export function addCheck(program: Command, io: Terminal): void {
       `leave out some of: ${CHECKS.map(({ excludedBy }) => excludedBy).join(', ')}`,
       collect,
     )
-    // Only the default has components without Kubernetes.
     .addOption(
-      new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE).hideHelp(),
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
     )
     .option(
       '-r, --resource-namespaces <names>',
@@ -60,7 +62,7 @@ export function addCheck(program: Command, io: Terminal): void {
     ['gatewayctl check -x pods,secrets -o json', 'without two checks, as JSON'],
   ]);
   command.action(async () => {
-    const flags: CheckFlags = { ...NO_FLAGS, ...command.opts<CheckFlags>() };
+    const flags: CheckFlags = { ...NO_FLAGS, ...command.optsWithGlobals<CheckFlags>() };
     checkFlags(flags);
     const { checkTimeoutSeconds } = readPreferences(io);
     if (checkTimeoutSeconds === 0) return check(io, command, flags);
@@ -113,10 +115,22 @@ async function check(io: Terminal, command: Command, flags: CheckFlags, signal?:
 /** A gateway that does not respond is an error; a missing list of components is not. */
 async function readInput(io: Terminal, command: Command, flags: CheckFlags, signal?: AbortSignal) {
   if (flags.config !== undefined) return { configuration: await readDirectory(io, flags.config, flags) };
+  if (wantsCluster(flags)) return readCluster(io, flags, signal);
   const connection = gatewayOf(io, command, signal && { signal });
   const configuration = await readConfiguration(io, connection, flags);
+  // Without Kubernetes, only the default namespace has components.
   const components = flags.namespace === DEFAULT_NAMESPACE ? await readComponents(connection) : [];
   return { configuration, running: { connection, components } };
+}
+
+/** The statuses of the resources are in the cluster, so that they are known even if the control plane is not reachable. */
+async function readCluster(io: Terminal, flags: CheckFlags, signal?: AbortSignal) {
+  const client = await openCluster(io, flags);
+  const configuration = clusterConfiguration(await readClusterObjects(io, flags), flags);
+  const { namespace } = flags;
+  const connectionTo = (proxy: string) => clusterConnection(io, flags, { proxy, ...(signal && { signal }) });
+  const cluster = { client, namespace, connectionTo };
+  return { configuration, running: { connection: connectionTo('gateway-proxy'), components: [], cluster } };
 }
 
 interface Outcome {

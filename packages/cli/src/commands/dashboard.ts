@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
-import { gatewayOf } from '../gateway/connection.ts';
+import { addressedGatewayOf } from '../gateway/connection.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** `dashboard`: opens the status page of the control plane. */
@@ -15,7 +15,7 @@ export function addDashboard(program: Command, io: Terminal): void {
   addExamples(command, [['gatewayctl dashboard --no-browser', 'only the URL, also when the output is not a terminal']]);
   command.action(async () => {
     const { browser } = command.opts<{ browser: boolean }>();
-    const connection = gatewayOf(io, command);
+    const connection = addressedGatewayOf(io, command);
     await connection.control('/version');
     const url = `${connection.server.origin}${connection.server.pathname}`;
     io.out(url);

@@ -1,26 +1,29 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { printable } from '@edge-gateway/core';
-import type { Command } from 'commander';
+import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
 import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
 import { tar } from '../output/tar.ts';
 import { replaceFile } from '../edit/replace-file.ts';
+import { listWorkloads, readLogs } from '../cluster/debug-data.ts';
+import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
 import { gatewayOf } from '../gateway/connection.ts';
 import { readSnapshot } from '../gateway/pages.ts';
-import { renderObjects } from '../output/formats.ts';
+import { renderObjects, yamlText } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { loadOffline, objectsOf } from '../resources/load.ts';
+import { loadOffline, objectsOf, readClusterObjects } from '../resources/load.ts';
 import { idOf, type StatusObject } from '../resources/objects.ts';
 import { VIEWS } from '../tables/views.ts';
 
-interface LogFlags {
+interface LogFlags extends ClusterFlags {
+  readonly namespace: string;
   readonly file?: string;
   readonly errorsOnly?: boolean;
   readonly zip?: boolean;
 }
 
-interface YamlFlags {
+interface YamlFlags extends ClusterFlags {
   readonly file?: string;
   readonly namespace?: string;
   readonly config?: string;
@@ -45,15 +48,22 @@ function addDebugLogs(group: Command, io: Terminal): void {
     .alias('log')
     .description('Print the newest log lines of the gateway.')
     .option('-f, --file <file>', 'write to this file')
+    .addOption(
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+    )
     .option('--errors-only', 'only lines of the levels error, panic and fatal')
     .option('--zip', `write a compressed archive; default file: ${ARCHIVE} in the temporary directory`);
   hideGlobalFlags(command, ['--server']);
   command.action(async () => {
-    const flags = command.opts<LogFlags>();
-    const all = await gatewayOf(io, command).proxy('/logs');
-    const lines = flags.errorsOnly ? errorLines(all) : all;
+    const flags = command.optsWithGlobals<LogFlags>();
+    const logs = wantsCluster(flags)
+      ? await readLogs(await openCluster(io, flags), flags.namespace)
+      : [{ name: 'gateway-proxy.log', text: await gatewayOf(io, command).proxy('/logs') }];
+    const shown = logs.map(({ name, text }) => ({ name, text: flags.errorsOnly ? errorLines(text) : text }));
+    const lines = shown.map(({ text }) => text).join('');
     if (flags.zip) {
-      const archive = gzipSync(tar([{ name: 'gateway-proxy.log', content: Buffer.from(lines) }], new Date()));
+      const files = shown.map(({ name, text }) => ({ name, content: Buffer.from(text) }));
+      const archive = gzipSync(tar(files, new Date()));
       writeTo(io, flags.file ?? join(tmpdir(), ARCHIVE), archive);
     } else if (flags.file !== undefined) writeTo(io, flags.file, lines);
     else io.write(printable(lines));
@@ -93,17 +103,27 @@ function addDebugYaml(group: Command, io: Terminal): void {
     .option('-c, --config <dir>', 'read this directory of resources instead of a running gateway');
   hideGlobalFlags(command, ['--proxy-admin']);
   command.action(async () => {
-    const flags = command.opts<YamlFlags>();
+    const flags = command.optsWithGlobals<YamlFlags>();
     const objects = await readAll(io, command, flags);
     const chosen = objects.filter(({ metadata }) => (flags.namespace ?? metadata.namespace) === metadata.namespace);
-    const text = chosen.length === 0 ? '' : renderObjects(sorted(chosen), 'kube-yaml');
+    const text =
+      (await workloadsText(io, flags)) + (chosen.length === 0 ? '' : renderObjects(sorted(chosen), 'kube-yaml'));
     if (flags.file === undefined) io.write(text);
     else writeTo(io, flags.file, text);
     if (chosen.length === 0) io.err('No resources here.');
   });
 }
 
-async function readAll(io: Terminal, command: Command, { config }: YamlFlags): Promise<StatusObject[]> {
+/** The objects of a cluster that run the gateway, in front of its resources. */
+async function workloadsText(io: Terminal, flags: YamlFlags): Promise<string> {
+  if (!wantsCluster(flags)) return '';
+  const objects = await listWorkloads(await openCluster(io, flags), flags.namespace ?? DEFAULT_NAMESPACE);
+  return objects.map((object) => `${yamlText(redact(object))}---\n`).join('');
+}
+
+async function readAll(io: Terminal, command: Command, flags: YamlFlags): Promise<StatusObject[]> {
+  const { config } = flags;
+  if (wantsCluster(flags) && config === undefined) return readClusterObjects(io, flags);
   if (config !== undefined) return objectsOf(await loadOffline(io, config));
   return (await readSnapshot(gatewayOf(io, command), 'input')).objects;
 }

@@ -13,9 +13,12 @@ interface DeleteFlags extends ChangeFlags {
   readonly namespace: string;
 }
 
-/** `delete`: removes resources of a directory. */
+/** `delete`: removes resources of a directory or a cluster. */
 export function addDelete(program: Command, io: Terminal): void {
-  const group = asGroup(program.command('delete').alias('d').description('Delete a resource of a directory.'), 'kind');
+  const group = asGroup(
+    program.command('delete').alias('d').description('Delete a resource of a directory or a cluster.'),
+    'kind',
+  );
   hideGlobalFlags(group, CONNECTION_FLAGS);
   addExamples(group, [['gatewayctl delete upstream cart -c ./resources', 'rejected as long as a route refers to it']]);
   for (const view of VIEWS) {

@@ -24,7 +24,9 @@ type EditFlags = ResourceFlags & Flags & { readonly index?: string };
 
 /** `edit`: changes fields of resources of a directory. */
 export function addEdit(program: Command, io: Terminal): void {
-  const group = asGroup(program.command('edit').alias('ed').description('Change a resource of a directory.'));
+  const group = asGroup(
+    program.command('edit').alias('ed').description('Change a resource of a directory or a cluster.'),
+  );
   hideGlobalFlags(group, CONNECTION_FLAGS);
   addExamples(group, [
     ['gatewayctl edit virtualservice shop --ssl-secret-name shop-tls -c ./resources', 'serve it over TLS'],

@@ -1,7 +1,9 @@
-import { printable, redact } from '@edge-gateway/core';
-import type { Command } from 'commander';
+import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
 import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
+import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
+import { serviceAddress } from '../cluster/service-address.ts';
 import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { chooseListening, readListening } from '../gateway/listening.ts';
 import { readSnapshots } from '../gateway/pages.ts';
@@ -11,7 +13,8 @@ import { addProxyBootstrap } from './proxy-bootstrap.ts';
 import { addProxyLogs } from './proxy-logs.ts';
 import { addProxyStatus } from './proxy-status.ts';
 
-interface ProxyFlags {
+interface ProxyFlags extends ClusterFlags {
+  readonly namespace: string;
   readonly name: string;
   readonly port: string;
 }
@@ -22,28 +25,28 @@ interface Subcommand {
   /** The flags of `proxy` that it does not read. */
   readonly unused: readonly string[];
   /** Returns what it prints. */
-  readonly print: (connection: Connection, flags: ProxyFlags) => Promise<string>;
+  readonly print: (connection: Connection, flags: ProxyFlags, io: Terminal) => Promise<string>;
 }
 
-const BOTH = ['--name', '--port'];
+const UNUSED = ['--port'];
 const SUBCOMMANDS: readonly Subcommand[] = [
-  { name: 'address', description: 'Print host:port of the proxy.', unused: ['--name'], print: address },
+  { name: 'address', description: 'Print host:port of the proxy.', unused: [], print: address },
   {
     name: 'url',
     description: 'Print the URL of the proxy.',
-    unused: ['--name'],
-    print: async (connection, flags) => address(connection, flags, true),
+    unused: [],
+    print: (connection, flags, io) => url(connection, flags, io),
   },
   {
     name: 'dump',
     description: 'Print the configuration dump of the proxy, with endpoints.',
-    unused: BOTH,
+    unused: UNUSED,
     print: (connection) => connection.proxy('/config_dump?include_eds', 'POST'),
   },
   {
     name: 'stats',
     description: 'Print the statistics of the proxy.',
-    unused: BOTH,
+    unused: UNUSED,
     print: (connection) => connection.proxy('/stats'),
   },
 ];
@@ -59,13 +62,16 @@ export function addProxy(program: Command, io: Terminal): void {
   const proxy = asGroup(program.command('proxy').alias('p').description('Query the proxy of a running gateway.'));
   proxy
     .option('--name <name>', 'name of the proxy', 'gateway-proxy')
-    .option('--port <port>', 'listener: http, https, or a port number', 'http');
+    .option('--port <port>', 'listener: http, https, or a port number', 'http')
+    .addOption(
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+    );
   addExamples(proxy, [
     ['curl $(gatewayctl proxy url)/', 'where requests go'],
     ['gatewayctl proxy dump', 'the complete configuration of the proxy'],
   ]);
   for (const subcommand of SUBCOMMANDS) addSubcommand(proxy, io, subcommand);
-  hideGlobalFlags(addProxyLogs(proxy, io), BOTH);
+  hideGlobalFlags(addProxyLogs(proxy, io), UNUSED);
   addProxyStatus(proxy, io);
   addProxyBootstrap(proxy, io);
   addSubcommand(proxy, io, SERVED_CONFIG);
@@ -73,15 +79,32 @@ export function addProxy(program: Command, io: Terminal): void {
 
 function addSubcommand(proxy: Command, io: Terminal, { name, description, unused, print }: Subcommand): void {
   const command = proxy.command(name).description(description);
-  command.action(async () => io.out(printable(await print(gatewayOf(io, command), command.optsWithGlobals()))));
+  command.action(async () => io.out(printable(await print(gatewayOf(io, command), command.optsWithGlobals(), io))));
   hideGlobalFlags(command, unused);
 }
 
-/** Where requests go; a URL has a scheme for the named ports only. */
-async function address(connection: Connection, { port }: ProxyFlags, isUrl = false): Promise<string> {
-  const found = chooseListening(await readListening(connection), port);
-  const isNamed = port === 'http' || port === 'https';
-  return `${isUrl && isNamed ? `${found.protocol}://` : ''}${found.host}:${found.port}`;
+/** Where requests go: in a cluster the address of the Service of the proxy, else that of a listener. */
+async function address(connection: Connection, flags: ProxyFlags, io: Terminal): Promise<string> {
+  const { host, port } = wantsCluster(flags)
+    ? await addressInCluster(flags, io)
+    : chooseListening(await readListening(connection), flags.port);
+  return `${host}:${port}`;
+}
+
+async function addressInCluster(flags: ProxyFlags, io: Terminal) {
+  const found = await serviceAddress(await openCluster(io, flags), flags);
+  if (found.isInternal)
+    io.err(io.colors.yellow(`Warning: the Service ${flags.name} is only reachable inside the cluster`));
+  return found;
+}
+
+/** The address with a scheme, for the named ports only. */
+async function url(connection: Connection, flags: ProxyFlags, io: Terminal): Promise<string> {
+  const isNamed = flags.port === 'http' || flags.port === 'https';
+  const scheme = (protocol: string): string => (isNamed ? `${protocol}://` : '');
+  if (wantsCluster(flags)) return `${scheme(flags.port)}${await address(connection, flags, io)}`;
+  const { protocol, host, port } = chooseListening(await readListening(connection), flags.port);
+  return `${scheme(protocol)}${host}:${port}`;
 }
 
 /** What the control plane serves to a proxy, in the sections of discovery. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
 import { collect, parseRequest } from '../explain/request-arguments.ts';
-import { gatewayOf, type Connection } from '../gateway/connection.ts';
+import { addressedGatewayOf, type Connection } from '../gateway/connection.ts';
 import { chooseListening, readListening } from '../gateway/listening.ts';
 import { traceRequest } from '../gateway/traced-request.ts';
 import { outputOption } from '../output/formats.ts';
@@ -42,7 +42,7 @@ export function addTrace(program: Command, io: Terminal): void {
     const request = parseRequest(method, url, flags.header);
     if (url === '*') throw cliError('ERR_CLI_USAGE', 'the URL must have a host');
     const timeoutMs = parseTimeout(flags.timeout);
-    const connection = gatewayOf(io, command);
+    const connection = addressedGatewayOf(io, command);
     const connectTo = flags.connect === undefined ? await listenerOf(connection, url) : parseAddress(flags.connect);
     const traced = { ...request, body: flags.data, connectTo, verify: flags.insecure !== true, timeoutMs };
     const recording = await io.progress('Sending the request', () => traceRequest(connection, traced));

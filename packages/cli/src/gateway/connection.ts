@@ -1,5 +1,7 @@
 import { readLimited } from '@edge-gateway/core';
 import type { Command } from 'commander';
+import { clusterAddresses, clusterFetch, type ClusterGatewayFlags } from '../cluster/cluster-gateway.ts';
+import { wantsCluster } from '../cluster/open-cluster.ts';
 import { cliError, isCliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { readInputFile } from '../resources/input-file.ts';
@@ -52,16 +54,50 @@ interface Page {
   readonly path: string;
 }
 
-/** Returns the connection that the flags of a call ask for. */
+/** The flags of a call that choose a gateway. */
+interface GatewayFlags extends ClusterGatewayFlags {
+  readonly server: string;
+  readonly proxyAdmin: string;
+  readonly adminTokenFile?: string;
+}
+
+/** The proxy of a cluster if the call does not name one. */
+const DEFAULT_PROXY = 'gateway-proxy';
+
+/** Returns the connection that the flags of a call ask for: to a gateway in a cluster through its API server, else by addresses. */
 export function gatewayOf(
   io: Io,
   command: Command,
   more: Pick<ConnectionOptions, 'signal' | 'timeoutMs'> = {},
 ): Connection {
-  const flags = command.optsWithGlobals<{ server: string; proxyAdmin: string; adminTokenFile?: string }>();
+  const flags = command.optsWithGlobals<GatewayFlags>();
   const { server, proxyAdmin, adminTokenFile } = flags;
   const token = adminTokenFile === undefined ? {} : { token: readToken(io, adminTokenFile) };
+  if (wantsCluster(flags)) return clusterConnection(io, flags, { proxy: proxyOf(command), ...token, ...more });
   return createConnection({ server, proxyAdmin, ...token, ...more, ...(io.fetch && { fetch: io.fetch }) });
+}
+
+/** Returns the connection of {@link gatewayOf} for a command that also needs the addresses themselves, which a cluster does not expose. */
+export function addressedGatewayOf(io: Io, command: Command): Connection {
+  if (!wantsCluster(command.optsWithGlobals<GatewayFlags>())) return gatewayOf(io, command);
+  const text = `${command.name()} does not work through the API server of a cluster; forward the ports with kubectl port-forward, and use --server and --proxy-admin`;
+  throw cliError('ERR_CLI_USAGE', text);
+}
+
+/** Returns the connection to a proxy of a cluster, and to its control plane. */
+export function clusterConnection(
+  io: Io,
+  flags: ClusterGatewayFlags,
+  { proxy, ...options }: ConnectionOptions & { readonly proxy: string },
+): Connection {
+  return createConnection({ ...clusterAddresses(flags, proxy), ...options, fetch: clusterFetch(io, flags) });
+}
+
+/** The proxy that the commands below `proxy` name. */
+function proxyOf(command: Command): string {
+  const { parent } = command;
+  const isBelowProxy = command.name() === 'proxy' || parent?.name() === 'proxy';
+  return (isBelowProxy && command.optsWithGlobals<{ name?: string }>().name) || DEFAULT_PROXY;
 }
 
 /** Reads the token of the admin ports; errors never contain it. */

@@ -222,7 +222,8 @@ spec:
     const nowhere = await call(['add', 'route', '-p', '/', '-u', 'cart'], { cwd: directory.cwd });
     expect(nowhere).to.include({
       code: 2,
-      stderr: 'Error: pass --config DIR to name the directory of the resources\n',
+      stderr:
+        'Error: pass --config DIR to name the directory of the resources, or --kube-context NAME for those of a cluster\n',
     });
     const env = { GATEWAY_CONFIG: 'resources' };
     expect((await call(['add', 'route', '-p', '/', '-u', 'cart'], { cwd: directory.cwd, env })).code).to.equal(0);

@@ -1,0 +1,51 @@
+import type { Kind, Problem } from '@edge-gateway/core';
+import type { StatusObject } from '../resources/objects.ts';
+import { reportsOf } from '../resources/status.ts';
+import { namespacesOf, type Configuration, type NamespaceFlags } from './configuration.ts';
+
+/** The kinds whose status is checked, with their names in messages. */
+const CHECKED: Partial<Record<Kind, string>> = {
+  Upstream: 'upstream',
+  UpstreamGroup: 'upstream group',
+  AuthConfig: 'auth config',
+  RateLimitConfig: 'rate limit config',
+  VirtualHostOption: 'VirtualHostOption',
+  RouteOption: 'RouteOption',
+  VirtualService: 'virtual service',
+  RouteTable: 'route table',
+  Gateway: 'gateway',
+  Proxy: 'proxy',
+  GraphQLApi: 'GraphQLApi',
+};
+
+/** Returns the configuration of a cluster, with the problems in the statuses of its resources. */
+export function clusterConfiguration(objects: readonly StatusObject[], flags: NamespaceFlags): Configuration {
+  return {
+    issues: objects.flatMap(problemsOf),
+    namespaces: namespacesOf(objects, flags),
+    hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
+  };
+}
+
+function problemsOf(object: StatusObject): Problem[] {
+  const noun = CHECKED[object.kind as Kind];
+  if (noun === undefined) return [];
+  const reports = reportsOf(object);
+  if (reports.length === 0) {
+    // The status of a RateLimitConfig is only written when it is used.
+    return object.kind === 'RateLimitConfig' ? [] : [problem(object, `Found ${noun} with no status`, '')];
+  }
+  return reports.flatMap(({ state, reason, reportedBy }) => {
+    const by = reportedBy ? ` by '${reportedBy}'` : '';
+    if (state === 'Rejected') return [problem(object, `Found rejected ${noun}${by}`, reason)];
+    return state === 'Warning' ? [problem(object, `Found ${noun} with warnings${by}`, reason)] : [];
+  });
+}
+
+/** A problem that is printed as `<what>: <namespace> <name> (Reason: …)`. */
+function problem({ kind, metadata: { namespace, name } }: StatusObject, what: string, reason: string): Problem {
+  const hint = reason && `Reason: ${reason}`;
+  const origin = { file: what, line: 0, column: 0 };
+  const message = `${namespace} ${name}`;
+  return { code: 'STATUS', severity: 'error', kind, namespace, name, path: [], origin, message, ...(hint && { hint }) };
+}

@@ -1,0 +1,51 @@
+import type { ClusterClient } from '@edge-gateway/kubernetes';
+import { items, text } from '../resources/objects.ts';
+import { listPods } from './cluster-gateway.ts';
+import { collectionPath, listObjects, type KnownObject } from './cluster-objects.ts';
+
+/** The log of a container. */
+export interface ContainerLog {
+  /** `<pod>_<container>.log`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Reads the logs of all pods with the label `gw`. */
+export async function readLogs(client: ClusterClient, namespace: string): Promise<ContainerLog[]> {
+  const pods = await listPods(client, namespace, 'gw');
+  const containers = pods.flatMap((pod) =>
+    items(pod, 'spec', 'containers').map((container) => ({
+      pod: pod.metadata.name,
+      container: text(container, 'name'),
+    })),
+  );
+  return Promise.all(
+    containers.map(async ({ pod, container }) => {
+      const path = `${collectionPath('v1', 'pods', namespace)}/${encodeURIComponent(pod)}/log`;
+      const chunks: Buffer[] = [];
+      for await (const chunk of await client.stream({ path, query: { container }, accept: '*/*' })) chunks.push(chunk);
+      return { name: `${pod}_${container}.log`, text: Buffer.concat(chunks).toString() };
+    }),
+  );
+}
+
+/** The kinds of a report beside the resources of the gateway, in its order. */
+const KINDS: readonly (readonly [apiVersion: string, kind: string, plural: string])[] = [
+  ['apps/v1', 'Deployment', 'deployments'],
+  ['apps/v1', 'DaemonSet', 'daemonsets'],
+  ['v1', 'Service', 'services'],
+  ['v1', 'ConfigMap', 'configmaps'],
+  ['v1', 'ServiceAccount', 'serviceaccounts'],
+  ['rbac.authorization.k8s.io/v1', 'Role', 'roles'],
+  ['rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'],
+  ['batch/v1', 'Job', 'jobs'],
+];
+
+/** Lists the objects of a namespace that run a gateway, without what only the API server needs. */
+export async function listWorkloads(client: ClusterClient, namespace: string): Promise<KnownObject[]> {
+  const lists = KINDS.map(([apiVersion, kind, plural]) =>
+    listObjects(client, collectionPath(apiVersion, plural, namespace), { apiVersion, kind }),
+  );
+  const objects = (await Promise.all(lists)).flat();
+  return objects.map(({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, managedFields: undefined } }));
+}
