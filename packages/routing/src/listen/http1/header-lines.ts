@@ -37,7 +37,9 @@ export function headerLines(flat: readonly string[], length: number): HeaderLine
 
 function learn(name: string): Effect {
   const effect = effectOf(name);
-  if (effects.size < MAX_NAMES) effects.set(name, effect);
+  // A copy, because a substring would keep the whole head in memory.
+  if (effects.size < MAX_NAMES && effect !== 'invalid')
+    effects.set(Buffer.from(name, 'latin1').toString('latin1'), effect);
   return effect;
 }
 
