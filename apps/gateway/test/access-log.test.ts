@@ -81,6 +81,28 @@ describe('the access log with a slow reader', function () {
     expect(metrics).to.contain(`access_log_lines_dropped{path="/dev/stdout"} ${lost}`);
   });
 
+  it('drop: loses no line to a reader that is slower than the requests', async () => {
+    await gateway.start();
+    const { stdout } = gateway.child;
+    let pauses = 0;
+    stdout!.on('data', () => {
+      pauses++;
+      stdout!.pause();
+      setTimeout(() => stdout!.resume(), 100);
+    });
+    const statuses = await Promise.all(Array.from({ length: MANY }, (_, i) => ask(`/${i}`)));
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    expect(lines()).to.be.lessThan(MANY);
+    await until(() => lines() === MANY, 'every line is written');
+    expect(pauses).to.be.greaterThan(10);
+    expect(await dropped()).to.equal(0);
+    const paths = gateway.output
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { path: string }).path);
+    expect(new Set(paths).size).to.equal(MANY);
+  });
+
   it('block: delays requests instead of losing lines', async () => {
     await gateway.start('--access-log-overflow', 'block');
     readSlowly();
