@@ -6,7 +6,10 @@ import type { KubernetesApi } from '../../../test/parts/kubernetes.ts';
 export function anyCrds(): object[] {
   return [...KINDS.values()]
     .filter(({ group }) => group !== '')
-    .map(({ kind, group, apiVersions, plural }) => ({
+    .flatMap((info) =>
+      info.apiVersions.map((apiVersion) => ({ ...info, apiVersion, group: apiVersion.split('/')[0]! })),
+    )
+    .map(({ kind, group, apiVersion, plural }) => ({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: `${plural}.${group}` },
@@ -16,7 +19,7 @@ export function anyCrds(): object[] {
         names: { kind, plural, singular: kind.toLowerCase() },
         versions: [
           {
-            name: apiVersions[0]!.split('/')[1]!,
+            name: apiVersion.split('/')[1]!,
             served: true,
             storage: true,
             subresources: { status: {} },
@@ -34,9 +37,10 @@ export async function applyAnyCrds(api: KubernetesApi): Promise<void> {
       .map((crd) => JSON.stringify(crd))
       .join('\n---\n'),
   );
-  for (const { group, apiVersions, plural } of KINDS.values()) {
-    if (group === '') continue;
-    const path = `/apis/${group}/${apiVersions[0]!.split('/')[1]!}/${plural}`;
+  const paths = [...KINDS.values()].flatMap(({ group, apiVersions, plural }) =>
+    group === '' ? [] : apiVersions.map((apiVersion) => `/apis/${apiVersion}/${plural}`),
+  );
+  for (const path of paths) {
     const isServed = () =>
       api.kubectl(['get', '--raw', path]).then(
         () => true,

@@ -1,4 +1,4 @@
-import { KINDS, type Kind, type KindInfo } from '@edge-gateway/core';
+import { KINDS, type Kind } from '@edge-gateway/core';
 import type { ResourceType } from '../watch/cluster-object.ts';
 
 /** Read only where other resources refer to them. */
@@ -7,11 +7,19 @@ export type ReferencedKind = (typeof REFERENCED_KINDS)[number];
 
 /** Returns the resource type of a kind, in its preferred version. */
 export function typeOfKind(kind: Kind): ResourceType {
-  const { group, apiVersions, plural } = KINDS.get(kind)!;
-  return { group, version: apiVersions[0]!.split('/').at(-1)!, plural };
+  return typesOfKind(kind)[0]!;
 }
 
-/** Kinds that the gateway follows: all but those that are read on demand, and Proxies, which it writes. */
-export const FOLLOWED_KINDS: readonly KindInfo[] = [...KINDS.values()].filter(
-  ({ kind }) => kind !== 'Secret' && kind !== 'ConfigMap' && kind !== 'Proxy',
-);
+/** Returns all resource types of a kind: Settings are in two groups. */
+export function typesOfKind(kind: Kind): readonly ResourceType[] {
+  const { apiVersions, plural } = KINDS.get(kind)!;
+  return apiVersions.map((apiVersion) => {
+    const [group, version] = apiVersion.includes('/') ? (apiVersion.split('/') as [string, string]) : ['', apiVersion];
+    return { group, version, plural };
+  });
+}
+
+/** The types that the gateway follows: all but those that are read on demand, and Proxies, which it writes. */
+export const FOLLOWED_TYPES: readonly { readonly kind: Kind; readonly type: ResourceType }[] = [...KINDS.keys()]
+  .filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap' && kind !== 'Proxy')
+  .flatMap((kind) => typesOfKind(kind).map((type) => ({ kind, type })));

@@ -1,8 +1,8 @@
-import { DEFAULT_NAMESPACE, type Kind, type Logger } from '@edge-gateway/core';
+import type { Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { typeName, type ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorProblem, type ReflectorTiming } from '../watch/reflector.ts';
-import { FOLLOWED_KINDS, REFERENCED_KINDS, typeOfKind } from './cluster-kinds.ts';
+import { FOLLOWED_TYPES, REFERENCED_KINDS } from './cluster-kinds.ts';
 import { createReferencedObjects, type ReferencedObjects } from './referenced-objects.ts';
 import { createReferenceIndex, referencesOf, type References } from './references.ts';
 import { unitOf, writtenObject, type WrittenObject } from './written-object.ts';
@@ -56,8 +56,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
   const isUsed = (namespace: string | undefined): boolean =>
     scope.used === undefined || scope.used.has(namespace ?? '');
 
-  function follow(kind: Kind, namespace: string | undefined): Reflector {
-    const type = typeOfKind(kind);
+  function follow({ kind, type }: (typeof FOLLOWED_TYPES)[number], namespace: string | undefined): Reflector {
     return createReflector<Followed>({
       client,
       type,
@@ -66,7 +65,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       timing,
       select: (object) =>
         isUsed(object.metadata.namespace)
-          ? { object: writtenObject(kind, object, DEFAULT_NAMESPACE), references: referencesOf(object) }
+          ? { object: writtenObject(kind, object, type), references: referencesOf(object) }
           : undefined,
       onChange({ changed, deleted }) {
         for (const { object, references } of changed.values()) {
@@ -74,16 +73,17 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
           onObject(object.unit, object);
         }
         for (const key of deleted) {
-          isStale = index.set(unitOf(kind, key), undefined) || isStale;
-          onObject(unitOf(kind, key), undefined);
+          const unit = unitOf(kind, key, type);
+          isStale = index.set(unit, undefined) || isStale;
+          onObject(unit, undefined);
         }
       },
     });
   }
 
-  for (const { kind } of FOLLOWED_KINDS) {
+  for (const followed of FOLLOWED_TYPES) {
     for (const namespace of scope.watched ?? [undefined]) {
-      named.set(`${typeName(typeOfKind(kind))} ${namespace ?? ''}`, follow(kind, namespace));
+      named.set(`${typeName(followed.type)} ${namespace ?? ''}`, follow(followed, namespace));
     }
   }
   const reflectors = [...named.values()];
@@ -97,7 +97,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       isWanted: (key, labels) => isUsed(key.split('/', 1)[0]) && index.isWanted(kind, key, labels),
       named: () => index.named(kind),
       onObject(key: string, object: ClusterObject | undefined) {
-        onObject(unitOf(kind, key), object && writtenObject(kind, object, DEFAULT_NAMESPACE));
+        onObject(unitOf(kind, key), object && writtenObject(kind, object));
       },
     }),
   );

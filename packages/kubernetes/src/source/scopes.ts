@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
-import { typeOfKind } from './cluster-kinds.ts';
+import { typesOfKind } from './cluster-kinds.ts';
 import { scopeKey, type Scope } from './generation.ts';
 import { matchesLabels, namespaceChoice, type NamespaceChoice } from './namespaces.ts';
 
@@ -49,21 +49,26 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
     next = Promise.withResolvers();
   }
 
-  const settings = createReflector<ClusterObject>({
-    client,
-    type: typeOfKind('Settings'),
-    namespace: DEFAULT_NAMESPACE,
-    fieldSelector: `metadata.name=${SETTINGS_NAME}`,
-    log,
-    timing,
-    select: (object) => object,
-    onChange({ changed, deleted }) {
-      const [found] = changed.values();
-      if (!found && deleted.length === 0) return;
-      choice = namespaceChoice(found);
-      if (isStarted) void followLabels().then(update);
-    },
-  });
+  /** Settings by group: they have two, of which users have one. */
+  const found = new Map<string, ClusterObject>();
+  const settings = typesOfKind('Settings').map((type) =>
+    createReflector<ClusterObject>({
+      client,
+      type,
+      namespace: DEFAULT_NAMESPACE,
+      fieldSelector: `metadata.name=${SETTINGS_NAME}`,
+      log,
+      timing,
+      select: (object) => object,
+      onChange({ changed, deleted }) {
+        for (const object of changed.values()) found.set(type.group, object);
+        if (deleted.length > 0) found.delete(type.group);
+        const [first] = typesOfKind('Settings').flatMap(({ group }) => found.get(group) ?? []);
+        choice = namespaceChoice(first);
+        if (isStarted) void followLabels().then(update);
+      },
+    }),
+  );
 
   async function followLabels(): Promise<void> {
     if (!('selectors' in choice) || namespaces || isClosed) return;
@@ -85,7 +90,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   return {
     async start() {
-      await settings.start();
+      await Promise.all(settings.map((reflector) => reflector.start()));
       await followLabels();
       isStarted = true;
       key = scopeKey(current());
@@ -95,7 +100,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
     async close() {
       isClosed = true;
       next.resolve();
-      await Promise.all([settings.close(), namespaces?.close()]);
+      await Promise.all([...settings, namespaces].map((reflector) => reflector?.close()));
     },
   };
 }

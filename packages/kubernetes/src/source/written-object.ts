@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { KINDS, writtenObjects, type Kind, type WrittenResource } from '@edge-gateway/core';
-import { objectKey, typeName, type ClusterObject } from '../watch/cluster-object.ts';
+import { DEFAULT_NAMESPACE, writtenObjects, type Kind, type WrittenResource } from '@edge-gateway/core';
+import { objectKey, typeName, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { writtenStatusDigest } from '../status/status-report.ts';
 import { typeOfKind } from './cluster-kinds.ts';
 
@@ -20,23 +20,23 @@ const OMITTED_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 /** Contains the whole object, of a Secret too. */
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Returns the unit of an object of a kind. */
-export function unitOf(kind: Kind, key: string): string {
-  return `${typeName(typeOfKind(kind))} ${key}`;
+/** Returns the unit of an object of a kind; by default in its preferred version. */
+export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(kind)): string {
+  return `${typeName(type)} ${key}`;
 }
 
 /** Returns what the user wrote of an object. */
-export function writtenObject(kind: Kind, object: ClusterObject, ownNamespace: string): WrittenObject {
+export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceType = typeOfKind(kind)): WrittenObject {
   const { name, namespace, labels, annotations = {} } = object.metadata;
   const { [APPLIED]: _, ...kept } = annotations;
-  const unit = unitOf(kind, objectKey(object.metadata));
+  const unit = unitOf(kind, objectKey(object.metadata), type);
   const resource = {
-    apiVersion: KINDS.get(kind)!.apiVersions[0]!,
+    apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
     kind,
     metadata: { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined },
     ...Object.fromEntries(Object.entries(object).filter(([field]) => !OMITTED_FIELDS.has(field))),
   };
   const digest = createHash('sha1').update(JSON.stringify(resource)).digest('base64');
   const written = writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource);
-  return { unit, digest, written, status: writtenStatusDigest(kind, object, ownNamespace) };
+  return { unit, digest, written, status: writtenStatusDigest(kind, object, DEFAULT_NAMESPACE) };
 }

@@ -1,16 +1,9 @@
-import {
-  differingKeys,
-  KINDS,
-  type Kind,
-  type Logger,
-  type ResourceKey,
-  type ResourceStatus,
-} from '@edge-gateway/core';
+import { differingKeys, type Kind, type Logger, type ResourceKey, type ResourceStatus } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { createRequestLimiter, type RequestLimit } from '../client/token-bucket.ts';
-import { pathOf } from '../watch/cluster-object.ts';
-import { typeOfKind } from '../source/cluster-kinds.ts';
+import { pathOf, type ResourceType } from '../watch/cluster-object.ts';
+import { typesOfKind } from '../source/cluster-kinds.ts';
 import { unitOf } from '../source/written-object.ts';
 import { ownStatus, statusDigest, type OwnStatus } from './status-report.ts';
 
@@ -59,6 +52,7 @@ const NONE: ReadonlyMap<ResourceKey, ResourceStatus> = new Map();
 
 interface Wanted {
   readonly kind: Kind;
+  readonly type: ResourceType;
   readonly namespace: string;
   readonly name: string;
   /** `undefined` if nothing is to be reported. */
@@ -102,6 +96,13 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     const target = wanted.get(unit);
     if (known !== undefined && target && digestOf(target) !== known) dirty.add(unit);
     else dirty.delete(unit);
+  }
+
+  function want(next: Wanted): void {
+    const unit = unitOf(next.kind, `${next.namespace}/${next.name}`, next.type);
+    if (next.status || wanted.has(unit)) wanted.set(unit, next);
+    check(unit);
+    if (!next.status && !existing.has(unit)) wanted.delete(unit);
   }
 
   function pump(): void {
@@ -151,16 +152,16 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     cooling.set(unit, { until: now + interval, intervalMs: interval });
   }
 
-  async function apply({ kind, namespace, name, status }: Wanted): Promise<void> {
+  async function apply({ kind, type, namespace, name, status }: Wanted): Promise<void> {
     const body = {
-      apiVersion: KINDS.get(kind)!.apiVersions[0]!,
+      apiVersion: `${type.group}/${type.version}`,
       kind,
       metadata: { name, namespace },
       status: status ? ownStatus(kind, status) : emptyStatus(kind),
     };
     await client.send({
       method: 'PATCH',
-      path: `${pathOf(typeOfKind(kind), namespace, name)}/status`,
+      path: `${pathOf(type, namespace, name)}/status`,
       query: { fieldManager: `edge-gateway-${own}`, force: true },
       contentType: 'application/apply-patch+yaml',
       body,
@@ -209,12 +210,8 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     update(next) {
       for (const key of differingKeys(statuses, next)) {
         const [kind, namespace, name] = key.split('/') as [Kind, string, string];
-        const unit = unitOf(kind, `${namespace}/${name}`);
-        const before = wanted.get(unit);
         const status = next.get(key);
-        if (status || before) wanted.set(unit, { kind, namespace, name, status });
-        check(unit);
-        if (!status && !existing.has(unit)) wanted.delete(unit);
+        for (const type of typesOfKind(kind)) want({ kind, type, namespace, name, status });
       }
       statuses = next;
       pump();

@@ -108,6 +108,13 @@ describe('the source of a cluster', () => {
     expect(units()).to.deep.equal(['virtualservices.gateway.vendor.io shop/vs']);
     await api.apply(settings('{watchNamespaces: [other]}'));
     await until(() => units().join() === 'virtualservices.gateway.vendor.io other/vs');
+    // The same kind in its other group.
+    await api.kubectl(['delete', '-n', 'gw-system', 'settings.settings.gw.vendor.io/default']);
+    await until(() => units().length === 2);
+    await api.apply(settings('{watchNamespaces: [other]}').replace('settings.gw', 'gw'));
+    await until(() => units().join() === 'virtualservices.gateway.vendor.io other/vs');
+    expect(held.has('settings.gw.vendor.io gw-system/default')).to.equal(true);
+    await api.kubectl(['delete', '-n', 'gw-system', 'settings.gw.vendor.io/default']);
     await api.apply(settings('{watchNamespaceSelectors: [{matchLabels: {edge: "yes"}}]}'));
     await until(() => units().length === 0);
     await api.kubectl(['label', 'namespace', 'shop', 'edge=yes']);

@@ -91,6 +91,19 @@ describe('the writer of statuses', () => {
     expect(requests).to.have.length(2);
   });
 
+  it('writes the status of Settings in the group that the user chose', async () => {
+    await api.apply('apiVersion: gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: gw-system}\n');
+    await start();
+    writer.update(new Map([['Settings/gw-system/default', statusOf('Accepted')]]));
+    await until(() => writer.written === 1);
+    const status = ['-o', 'jsonpath={.status.statuses.gw-system.state}'];
+    expect(await api.kubectl(['get', '-n', 'gw-system', 'settings.gw.vendor.io/default', ...status])).to.equal(
+      'Accepted',
+    );
+    expect(requests).to.have.length(1);
+    await api.kubectl(['delete', '-n', 'gw-system', 'settings.gw.vendor.io/default']);
+  });
+
   it('writes nothing again after a restart', async () => {
     await api.apply(upstream('a'));
     await start();
