@@ -1,6 +1,6 @@
 // The packages that are for users, and how they become tarballs.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PNPM } from './setup.mjs';
@@ -30,8 +30,11 @@ export function commit() {
 export function pack(dir, folder) {
   const { name, version, files } = manifestOf(dir);
   const buildFile = files.includes('build.json') ? join(dir, 'build.json') : undefined;
+  const chart = files.includes('chart') ? join(dir, 'chart') : undefined;
   const built = commit();
   if (buildFile && built) writeFileSync(buildFile, JSON.stringify({ commit: built }));
+  // Packages contain no links, and the chart has some.
+  if (chart) cpSync(join(root, 'deploy', 'helm', 'edge-gateway'), chart, { recursive: true, dereference: true });
   try {
     const done = spawnSync('npx', ['-y', PNPM, 'pack', '--pack-destination', folder], {
       cwd: dir,
@@ -42,6 +45,7 @@ export function pack(dir, folder) {
     if (done.status !== 0) throw new Error(`packing ${relative(root, dir)} failed:\n${done.stdout}${done.stderr}`);
   } finally {
     if (buildFile) rmSync(buildFile, { force: true });
+    if (chart) rmSync(chart, { recursive: true, force: true });
   }
   return join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
 }

@@ -49,7 +49,16 @@ describe('the Helm chart in a cluster', () => {
   it('has no findings of lint', async function () {
     this.timeout(60_000);
     for (const name of goldenNames)
-      await helm('lint', CHART, '--strict', '--quiet', '--values', goldenPath(name, 'values'));
+      await helm(
+        'lint',
+        CHART,
+        '--namespace',
+        NAMESPACE,
+        '--strict',
+        '--quiet',
+        '--values',
+        goldenPath(name, 'values'),
+      );
   });
 
   it('has an expected output for each set of values, and no other', () => {

@@ -10,6 +10,7 @@ export const ERROR_CODES = {
   ERR_CLI_EDITOR: { status: 1, message: 'The editor could not be started or exited with an error.' },
   ERR_CLI_EXISTS: { status: 1, message: 'A resource with this kind and name already exists.' },
   ERR_CLI_FILE: { status: 2, message: 'A file or directory is missing or cannot be read.' },
+  ERR_CLI_HELM: { status: 1, message: 'Helm could not be started, or failed.' },
   ERR_CLI_LOCKED: { status: 1, message: 'Another gatewayctl is changing the directory.' },
   ERR_CLI_NAMESPACE: { status: 1, message: 'The namespace is empty or not watched.' },
   ERR_CLI_NOT_FOUND: { status: 1, message: 'The resource, proxy, listener or port does not exist.' },

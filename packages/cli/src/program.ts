@@ -1,6 +1,7 @@
 import { Command, Help } from 'commander';
 import { addAdd } from './commands/add.ts';
 import { addCheck } from './commands/check.ts';
+import { addCheckCrds } from './commands/check-crds.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCreate } from './commands/create.ts';
 import { addDashboard } from './commands/dashboard.ts';
@@ -12,6 +13,7 @@ import { addExplain } from './commands/explain.ts';
 import { addFmt } from './commands/fmt.ts';
 import { addGet } from './commands/get.ts';
 import { addGraphql } from './commands/graphql.ts';
+import { addInstall } from './commands/install.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addRatelimit } from './commands/ratelimit.ts';
 import { addRemove } from './commands/remove.ts';
@@ -98,6 +100,8 @@ const COMMANDS = [
   addRatelimit,
   addDebug,
   addDashboard,
+  addInstall,
+  addCheckCrds,
   addVersion,
   addCompletion,
   addHelp,
@@ -106,8 +110,10 @@ const COMMANDS = [
 /** Commands that never connect to a gateway. */
 const OFFLINE_COMMANDS: ReadonlySet<string> = new Set(['validate', 'test', 'fmt', 'completion', 'help']);
 
-/** Commands that only change a directory. */
-const CHANGING_COMMANDS: ReadonlySet<string> = new Set(['create', 'add', 'remove', 'route', 'edit', 'delete']);
+/** Commands that only change a directory or a cluster. */
+const CHANGING_COMMANDS: ReadonlySet<string> = new Set(
+  'create add remove route edit delete install upgrade uninstall check-crds'.split(' '),
+);
 
 function connects(command: Command): boolean {
   const top = topOf(command);

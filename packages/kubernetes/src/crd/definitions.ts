@@ -16,19 +16,19 @@ export interface Definition {
 const CATEGORY = 'edge-gateway';
 
 /**
- * Returns the CustomResourceDefinitions of all kinds, sorted by name. Kinds in two API groups have one for each.
+ * Returns the CustomResourceDefinitions of all kinds, sorted by name. A kind in two API groups has the preferred one, which the control
+ * plane reads.
  *
  * @example
  * customResourceDefinitions()[0]!.metadata.name; // 'authconfigs.enterprise.gw.vendor.io'
  */
 export function customResourceDefinitions(): Definition[] {
   const kinds = [...KINDS.values()].filter(({ body }) => !body);
-  const definitions = kinds.flatMap((info) => info.apiVersions.map((apiVersion) => definition(info, apiVersion)));
-  return definitions.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return kinds.map(definition).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-function definition(info: KindInfo, apiVersion: string): Definition {
-  const [group, name] = apiVersion.split('/') as [string, string];
+function definition(info: KindInfo): Definition {
+  const [group, name] = info.apiVersions[0]!.split('/') as [string, string];
   const { kind, plural, shortNames, namespaced } = info;
   const names = { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames };
   const version = {

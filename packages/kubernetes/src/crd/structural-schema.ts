@@ -66,7 +66,8 @@ function block(node: SchemaNode, around: Surroundings): StructuralSchema {
   const converted = Object.entries(fields).map(([key, field]) => [key, convert(field, around)] as const);
   return {
     type: 'object',
-    properties: Object.fromEntries(converted),
+    // The API server drops an empty list of fields.
+    ...(converted.length > 0 && { properties: Object.fromEntries(converted) }),
     ...(required && { required }),
     ...exclusiveFields(rules, { fields, isSingle: around.isSingle }),
   };

@@ -53,7 +53,8 @@ function resourcesIn(text: string, file: string): RepositoryResource[] {
     const found = validateWritten(written).issues.filter(({ code }) => BY_SCHEMA.has(code));
     const { labels, annotations } = metadata as { labels?: object; annotations?: object };
     const object = {
-      apiVersion,
+      // A cluster has each kind in one group.
+      apiVersion: info.apiVersions[0]!,
       kind,
       metadata: { name: `case-${i}`, namespace: 'default', labels, annotations },
       ...rest,

@@ -1,0 +1,41 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { Option, type Command } from 'commander';
+import { resolve } from 'node:path';
+import { differingDefinitions, wantedDefinitions } from '../cluster/crds.ts';
+import { openCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
+import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
+import { cliError } from '../error-codes.ts';
+import { yamlText } from '../output/formats.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+interface CheckCrdsFlags extends ClusterFlags {
+  readonly localChart?: string;
+  readonly showYaml?: boolean;
+}
+
+const BETA = 'check-crds is in beta: it does not report fields that the cluster has beside the expected ones.';
+
+/** `check-crds`: does a cluster have the CRDs of this version? */
+export function addCheckCrds(program: Command, io: Terminal): void {
+  const command = program
+    .command('check-crds')
+    .description('Check that a cluster has the CRDs of this version.')
+    .option('--local-chart <dir>', 'compare with the CRDs of this chart')
+    .option('--show-yaml', 'print the expected CRDs that the cluster does not have')
+    // CRDs have no namespace.
+    .addOption(new Option('-n, --namespace <namespace>').default(DEFAULT_NAMESPACE).hideHelp());
+  hideGlobalFlags(command, CONNECTION_FLAGS);
+  addExamples(command, [['gatewayctl check-crds --kube-context kind-dev', 'before an upgrade of the gateway']]);
+  command.action(async () => {
+    const flags = command.optsWithGlobals<CheckCrdsFlags>();
+    const chart = flags.localChart === undefined ? undefined : resolve(io.cwd, flags.localChart);
+    const wanted = await wantedDefinitions(chart);
+    const differing = await differingDefinitions(await openCluster(io, flags), wanted);
+    if (flags.showYaml) for (const { definition } of differing) io.out(`${yamlText(definition)}---`);
+    if (differing.length === 0) io.out('All CRDs are up to date');
+    io.err(BETA);
+    if (differing.length === 0) return;
+    const lines = differing.map(({ definition, reason }) => `\t* ${definition.metadata.name} ${reason}`);
+    throw cliError('ERR_CLI_CHECK_FAILED', [`${differing.length} CRDs are not up to date:`, ...lines].join('\n'));
+  });
+}

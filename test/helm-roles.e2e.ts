@@ -1,0 +1,110 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
+import { ROOT } from './docs/workspace.ts';
+import { goldenPath } from './helm-goldens.ts';
+import { startKubernetes, type KubernetesApi } from './parts/kubernetes.ts';
+
+const NAMESPACE = 'gw-system';
+
+describe('the roles of the Helm chart', () => {
+  let api: KubernetesApi;
+  let process: GatewayProcess | undefined;
+
+  before(async function () {
+    api = await startKubernetes(this, { controllers: true });
+    this.timeout(300_000);
+    await api.kubectl(['create', 'namespace', NAMESPACE]);
+    await api.kubectl(['create', 'namespace', 'shop']);
+    await api.kubectl(['apply', '--server-side', '-f', join(ROOT, 'deploy', 'crds')]);
+    await api.kubectl(['wait', '--for=condition=Established', '--timeout=120s', 'crd', '-l', 'app=gw']);
+  });
+
+  afterEach(async () => {
+    await process?.close();
+    process = undefined;
+  });
+  after(() => api?.close());
+
+  const isApplied = (manifests: string): Promise<boolean> =>
+    api.apply(manifests).then(
+      () => true,
+      () => false,
+    );
+
+  /** Returns a kubeconfig of the service account of a component. */
+  async function kubeconfigOf(component: string): Promise<string> {
+    const token = (await api.kubectl(['create', 'token', component, '-n', NAMESPACE])).trim();
+    const config = JSON.parse(readFileSync(api.kubeconfig, 'utf8')) as Record<string, unknown>;
+    const file = join(api.directory, `kubeconfig-${component}`);
+    const contexts = [{ name: component, context: { cluster: 'test', user: component } }];
+    const users = [{ name: component, user: { token } }];
+    writeFileSync(file, JSON.stringify({ ...config, users, contexts, 'current-context': component }));
+    return file;
+  }
+
+  const start = async (role: string, component: string, ...flags: string[]): Promise<GatewayProcess> => {
+    process = new GatewayProcess();
+    const ports = ['--stats-port', '0', ...flags];
+    return process.startRole(role, '--kubernetes', '--kubeconfig', await kubeconfigOf(component), ...ports);
+  };
+
+  const read = async (...args: string[]): Promise<any> =>
+    JSON.parse(await api.kubectl(['get', '-o', 'json', ...args]).catch(() => 'null'));
+
+  const RESOURCES = `
+apiVersion: v1
+kind: Service
+metadata: { name: web, namespace: shop }
+spec: { ports: [{ port: 80 }] }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: shop, namespace: shop }
+spec:
+  virtualHost:
+    domains: [shop.example]
+    routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
+`;
+
+  it('let the control plane read everything, write statuses, and discover Services', async function () {
+    this.timeout(180_000);
+    const chart = readFileSync(goldenPath('default', 'out'), 'utf8');
+    await until(() => isApplied(chart), 'the chart is applied', 60);
+    await api.apply(RESOURCES);
+    const ports = ['--xds-port', '0', '--http-port', '0', '--https-port', '0', '--dev-admin-port', '0'];
+    const running = await start('control-plane', 'gw', ...ports);
+    const stateOf = async (): Promise<string | undefined> =>
+      (await read('vs', '-n', 'shop', 'shop'))?.status?.statuses?.[NAMESPACE]?.state;
+    await until(async () => (await stateOf()) === 'Accepted', 'the virtual service has a status', 60);
+    await until(() => read('upstream', '-n', NAMESPACE, 'shop-web-80'), 'the Service has an upstream', 60);
+    expect(running.errors).to.not.match(/forbidden/i);
+  });
+
+  it('let discovery in a Deployment of its own write Upstreams', async function () {
+    this.timeout(180_000);
+    await until(() => isApplied(readFileSync(goldenPath('discovery', 'out'), 'utf8')), 'the chart is applied', 60);
+    await api.apply(RESOURCES.replaceAll('name: web', 'name: api'));
+    const running = await start('discovery', 'discovery');
+    await until(() => read('upstream', '-n', NAMESPACE, 'shop-api-80'), 'the Service has an upstream', 60);
+    expect(running.errors).to.not.match(/forbidden/i);
+  });
+
+  it('let the auth server and the rate limit server read the resources', async function () {
+    this.timeout(180_000);
+    await until(() => isApplied(readFileSync(goldenPath('servers', 'out'), 'utf8')), 'the chart is applied', 60);
+    for (const role of ['extauth', 'rate-limit']) {
+      const running = await start(
+        role,
+        role,
+        '--grpc-port',
+        '0',
+        ...(role === 'rate-limit' ? ['--http-port', '0'] : []),
+      );
+      expect(running.ready.grpcPort, role).to.be.above(0);
+      expect(running.errors, role).to.not.match(/forbidden/i);
+      await running.close();
+    }
+  });
+});
