@@ -23,6 +23,7 @@ import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
 import { createServing } from './serving.ts';
+import { growYoungGeneration } from './young-generation.ts';
 import { shownListeners, type ShownListener } from './shown-listeners.ts';
 
 /** A gateway that serves. */
@@ -84,15 +85,16 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     watchdog.close();
   };
   try {
+    growYoungGeneration();
     await controlPlane.start();
-    // Workers release their own; without workers, the data plane does so when it has compiled the configuration as well.
-    if (settings.workers > 1) await releaseLoadingMemory();
     const report = createRejectionReport(controlPlane);
     const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
       rejections = rejected.map((each) => ({ ...each, type: typeName(each.type) }));
       report(rejected.map((rejection) => ({ proxy: proxyName, node: NODE_ID, rejection })));
     });
     rejectTakenPorts(await first, controlPlane, dataPlane);
+    // What serves has released its own: workers, or the data plane in this process.
+    if (settings.workers > 1) await releaseLoadingMemory();
     discovery = startDiscovery({ controlPlane, dataPlane, log, metrics, source: found });
   } catch (error) {
     await stop();

@@ -23,6 +23,7 @@ import { portError } from './port-error.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
+import { growYoungGeneration } from './young-generation.ts';
 
 /** Maximum number of resources in one log entry. */
 const MAX_NAMED = 50;
@@ -95,6 +96,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await admin.close();
   };
   try {
+    growYoungGeneration();
     await controlPlane.start();
     await releaseLoadingMemory();
     publishStates(controlPlane, server);
