@@ -16,7 +16,12 @@ export type {
   RoutePlace,
   RouteVerdict,
 } from './explain/explanation.ts';
-export { createRecordings, type RecordingSource } from './tracing/recordings.ts';
+export {
+  createRecordings,
+  type Recordings,
+  type RecordingSource,
+  type RecordingsOptions,
+} from './tracing/recordings.ts';
 export { createRouter, type Router, type RouterOptions } from './router.ts';
 export type { CompileFailure } from './serve/listener-table.ts';
 export { ERROR_CODES, type RoutingErrorCode } from './error-codes.ts';

@@ -23,6 +23,8 @@ import {
   type ListenersOptions,
   type ListenResult,
   type Listeners,
+  type Recordings,
+  type RecordingsOptions,
   type RouterOptions,
 } from '@edge-gateway/routing';
 import type { Store } from '@edge-gateway/rate-limit';
@@ -65,8 +67,8 @@ export interface DataPlane {
   readonly ownPortsChanged?: () => void;
   /** Sends a request to an upstream of the newest snapshot. */
   readonly callUpstream: CallUpstream;
-  /** Records single requests. Missing if workers serve them. */
-  readonly recordings?: RequestRecordings;
+  /** Records single requests. */
+  readonly recordings: RequestRecordings;
   /** Returns the states of the hosts of an upstream, by its name. */
   hostStates(upstream: string): readonly HostState[] | undefined;
   components(): readonly Component[];
@@ -78,6 +80,7 @@ export interface DataPlane {
 /** A data plane in this process. */
 export interface LocalDataPlane extends DataPlane {
   readonly listeners: Listeners;
+  readonly recordings: Recordings;
   /** Opens listeners that were withheld. */
   listenAgain(): Promise<readonly ListenResult[]>;
 }
@@ -88,6 +91,8 @@ interface DataPlaneParts {
   readonly store?: Store;
   readonly terminal?: RouterOptions['terminal'];
   readonly listeners?: Partial<ListenersOptions>;
+  /** Receives the recordings of requests. Default: they are kept. */
+  readonly onRecorded?: RecordingsOptions['onRecorded'];
   /** Returns true for a listener that must not open yet. */
   isWithheld?(listener: Listener): boolean;
 }
@@ -113,7 +118,7 @@ export function createDataPlane(
   const rateLimits = rateLimitStore(settings, context);
   const warmUp = createWarmUp(context.log.get('conn_handler'));
   const held: Context = { ...context, state: context.state.bind(context), holdListeners: warmUp.hold };
-  const recordings = createRecordings(context.now);
+  const recordings = createRecordings({ now: context.now, ...(parts.onRecorded && { onRecorded: parts.onRecorded }) });
   const router = createRouter({
     concerns: createConcerns(parts.store ?? rateLimits),
     actions: [graphql],

@@ -34,7 +34,7 @@ export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
     hostStates: dataPlane.hostStates,
     refresh: dataPlane.refresh,
     graphql: explorerOf(dataPlane),
-    ...(dataPlane.recordings && { recordings: dataPlane.recordings }),
+    recordings: dataPlane.recordings,
     token,
     explain: (request) => explainInProcess(servedConfiguration(dataPlane), request),
   };

@@ -1,4 +1,11 @@
-import type { HostState, LoggerName, ProxyRejection, SettableLevel, StatName } from '@edge-gateway/core';
+import type {
+  HostState,
+  LoggerName,
+  ProxyRejection,
+  RequestRecording,
+  SettableLevel,
+  StatName,
+} from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import type { ListenAddress } from '@edge-gateway/routing';
 import type { ResourceDifference } from '@edge-gateway/xds/resources';
@@ -84,6 +91,8 @@ export type ToWorker =
   | { readonly type: 'ticketSecret'; readonly secret: Uint8Array }
   | { readonly type: 'healthy'; readonly healthy: boolean }
   | { readonly type: 'counted'; readonly batch: CountedBatch }
+  /** Records the request with this token. */
+  | { readonly type: 'record'; readonly token: string }
   | { readonly type: 'report'; readonly what: 'stats' | 'hosts' }
   | { readonly type: 'drain'; readonly limitMs: number }
   | { readonly type: 'close' };
@@ -98,6 +107,9 @@ export type ToParent =
   | { readonly type: 'charged'; readonly batch: ChargedBatch }
   | { readonly type: 'stats'; readonly report: StatsReport }
   | { readonly type: 'hosts'; readonly hosts: ReadonlyMap<string, readonly HostState[]> }
+  /** The request with this token will be recorded. */
+  | { readonly type: 'recording'; readonly token: string }
+  | { readonly type: 'recorded'; readonly token: string; readonly recording: RequestRecording }
   | { readonly type: 'drained' }
   /** A sign of life, from the event loop. */
   | { readonly type: 'alive' };

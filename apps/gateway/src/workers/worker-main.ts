@@ -58,6 +58,7 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
   const dataPlane = createDataPlane(context, settings, {
     ...(counters && { store: counters }),
     terminal: { isTTY: terminal.isTTY, hasColors: () => terminal.hasColors },
+    onRecorded: (token, recording) => send({ type: 'recorded', token, recording }),
     isWithheld: ({ name }) => !ports.opens && !ports.open.has(name),
     listeners: {
       portOf: ({ name, bindPort }) => ports.open.get(name) ?? bindPort,
@@ -137,6 +138,10 @@ function start({ worker, processes, processKey, settings, pages, terminal }: Wor
         return dataPlane.setHealthy(message.healthy);
       case 'counted':
         return counters?.settle(message.batch);
+      case 'record':
+        dataPlane.recordings.expect(message.token);
+        send({ type: 'recording', token: message.token });
+        return;
       case 'report':
         send(
           message.what === 'stats'

@@ -11,7 +11,7 @@ import {
   type Snapshot,
   type UnservedListener,
 } from '@edge-gateway/core';
-import type { ListenAddress, ListenResult } from '@edge-gateway/routing';
+import { createRecordings, type ListenAddress, type ListenResult } from '@edge-gateway/routing';
 import { gatewayError } from '../error-codes.ts';
 import type { AppliedState, DataPlane, ServedState } from '../roles/data-plane.ts';
 import { readErrorTemplates } from '../roles/error-pages.ts';
@@ -62,6 +62,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
   const relay = createSinkRelay(output);
   const counters = createSharedCounters(context);
   const upstreams = createParentUpstreams(context, settings.proxyName);
+  const recordings = createRecordings({ now });
   const live = metrics.gauge({ path: 'workers.live', metric: 'workers_live' });
   const restarts = metrics.counter({ path: 'workers.restarts', metric: 'workers_restarts' });
   const shared: Omit<WorkerSetup, 'worker'> = {
@@ -118,6 +119,7 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
       settle();
     },
     onCharges: (batch) => counters.count(batch),
+    onRecorded: recordings.keep,
     onStats: (worker, report) => sums.add(worker.number, report),
     onEnd: ended,
   };
@@ -279,6 +281,19 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     apply,
     callUpstream: upstreams.callUpstream,
     graphqlExplorer: upstreams.graphqlExplorer,
+    recordings: {
+      // A client may send the request as soon as it has the token.
+      async create() {
+        const token = recordings.create();
+        if (token !== undefined)
+          await within(
+            REPORT_MS,
+            workers().map((worker) => worker.record(token)),
+          );
+        return token;
+      },
+      take: recordings.take,
+    },
     hostStates: (upstream) => mergeHosts([...hosts.values()], upstream),
     ownPortsChanged() {
       ports = { ...ports, version: ports.version + 1, claimed: [...ownPorts()] };

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
-import type { HostState, ProxyRejection } from '@edge-gateway/core';
+import type { HostState, ProxyRejection, RequestRecording } from '@edge-gateway/core';
 import type { ChargedBatch, CountedBatch } from '@edge-gateway/rate-limit';
 import { ALIVE_MS } from './messages.ts';
 import type { ListeningReport, SharedPorts, StatsReport, ToParent, ToWorker, WorkerSetup } from './messages.ts';
@@ -22,6 +22,7 @@ export interface WorkerEvents {
   onApplied(worker: WorkerProcess): void;
   onListening(): void;
   onCharges(batch: ChargedBatch): CountedBatch;
+  onRecorded(token: string, recording: RequestRecording): void;
   onStats(worker: WorkerProcess, report: StatsReport): void;
   /** The process has ended, for whatever reason. */
   onEnd(worker: WorkerProcess, how: WorkerEnd): void;
@@ -62,6 +63,8 @@ export class WorkerProcess {
   #drained: PromiseWithResolvers<void> | undefined;
   #hosts: PromiseWithResolvers<ReadonlyMap<string, readonly HostState[]>> | undefined;
   #stats: PromiseWithResolvers<void> | undefined;
+  /** By token. */
+  readonly #expected = new Map<string, () => void>();
 
   constructor(setup: WorkerSetup, events: WorkerEvents) {
     this.setup = setup;
@@ -143,6 +146,15 @@ export class WorkerProcess {
     return this.#hosts.promise;
   }
 
+  /** Lets it record the request with a token; resolves when it is prepared, or has ended. */
+  record(token: string): Promise<void> {
+    if (this.hasEnded) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#expected.set(token, resolve);
+    this.send({ type: 'record', token });
+    return promise;
+  }
+
   /** Resolves when its requests are finished, or the limit is over. */
   drain(limitMs: number): Promise<void> {
     if (this.hasEnded) return Promise.resolve();
@@ -196,6 +208,12 @@ export class WorkerProcess {
         this.#hosts?.resolve(message.hosts);
         this.#hosts = undefined;
         return undefined;
+      case 'recording':
+        this.#expected.get(message.token)?.();
+        this.#expected.delete(message.token);
+        return undefined;
+      case 'recorded':
+        return this.#events.onRecorded(message.token, message.recording);
       case 'drained':
         return this.#drained?.resolve();
     }
@@ -207,6 +225,7 @@ export class WorkerProcess {
     clearInterval(this.#silenceTimer);
     this.#stats?.resolve();
     this.#hosts?.resolve(new Map());
+    for (const resolve of this.#expected.values()) resolve();
     this.#drained?.resolve();
     this.#ended.resolve();
     this.#events.onEnd(this, how);

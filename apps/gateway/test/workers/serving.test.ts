@@ -144,6 +144,26 @@ describe('edge-gateway --workers 2', () => {
       expect(pidsOf(gateway)).to.deep.equal(pids);
     });
 
+    it('records a request, whichever worker serves it', async () => {
+      gateway.write('a.yaml', toEcho());
+      await until(async () => (await ask('/x')).text === '/x', 'the upstream is used');
+      const trace = async (query: string, method = 'GET'): Promise<any> =>
+        (await fetch(`${gateway.admin}/trace${query}`, { method })).json();
+      const before = await requestsOf();
+      await until(async () => {
+        const { token, header } = await trace('', 'POST');
+        const path = `/traced-${token.slice(0, 4)}`;
+        expect((await askOnce(gateway.url + path, { [header]: token })).status).to.equal(200);
+        const { recording } = await until(async () => {
+          const found = await trace(`?token=${token}`);
+          return found.state === 'done' && found;
+        }, 'the record');
+        expect(recording).to.include({ path, status: 200, upstream: 'echo_gw-system' });
+        const now = await requestsOf();
+        return now.every((requests, i) => requests > (before[i] ?? 0));
+      }, 'both workers have recorded a request');
+    });
+
     it('replaces a worker that dies, of which only the requests in progress fail', async () => {
       gateway.write('a.yaml', toEcho());
       await until(async () => (await ask('/x')).text === '/x', 'the upstream is used again');

@@ -9,10 +9,10 @@ export function trace(recordings: RequestRecordings): Endpoint {
     help: 'records one request: POST returns a token for its header; with token, the record, once',
     parameters: [{ name: 'token', help: 'token of the request whose record is returned' }],
     changes: (parameters) => !parameters.has('token'),
-    respond: (parameters) => {
+    respond: async (parameters) => {
       const token = parameters.get('token');
       if (token === null) {
-        const created = recordings.create();
+        const created = await recordings.create();
         if (created === undefined)
           return { status: 503, body: 'error: too many traces are waiting; try again in a minute\n' };
         return compactJson({ token: created, header: RECORDING_HEADER });

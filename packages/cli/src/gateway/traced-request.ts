@@ -39,7 +39,7 @@ async function createToken(connection: Connection): Promise<{ token: string; hea
 
 function explainMissing(error: Error): never {
   if (!error.message.includes('answered 404')) throw error;
-  throw cliError('ERR_CLI_REFUSED', 'the proxy records no requests: it is older, or workers serve its requests', error);
+  throw cliError('ERR_CLI_REFUSED', 'the proxy records no requests: it is older than this command', error);
 }
 
 /** Resolves at the end of the response, which is not read any further. */

@@ -36,8 +36,11 @@ export interface RequestRecording {
 
 /** Records single requests, each for a token that its client sends in {@link RECORDING_HEADER}. */
 export interface RequestRecordings {
-  /** Returns the token for one request, which is valid for a minute; `undefined` while too many are waiting. */
-  create(): string | undefined;
+  /**
+   * Returns the token for one request, which is valid for a minute; `undefined` while too many are waiting. Asynchronous if other
+   * processes serve the requests.
+   */
+  create(): string | undefined | Promise<string | undefined>;
   /**
    * Returns the recording of a token and forgets it; `pending` as long as the request has not ended, `undefined` if the token is unknown
    * or has expired.

@@ -32,12 +32,32 @@ export interface RecordingSource {
   begin(headers: string[]): RecordedRequest | undefined;
 }
 
+/** The recordings of one process, which another process may lead. */
+export interface Recordings extends RequestRecordings, RecordingSource {
+  create(): string | undefined;
+  /** Records one request for a token of the leading process. */
+  expect(token: string): void;
+  /** Keeps what another process has recorded. */
+  keep(token: string, recording: RequestRecording): void;
+}
+
+/** Options of {@link createRecordings}. */
+export interface RecordingsOptions {
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly now?: () => number;
+  /** Receives each recording instead of `take`. Default: they are kept. */
+  readonly onRecorded?: (token: string, recording: RequestRecording) => void;
+}
+
 /** Creates recordings of single requests. They are kept in memory for a minute. */
-export function createRecordings(now: () => number = Date.now): RequestRecordings & RecordingSource {
+export function createRecordings({ now = Date.now, onRecorded }: RecordingsOptions = {}): Recordings {
   const entries = new Map<string, Entry>();
   const expire = (): void => {
     for (const [token, { expiresAt }] of entries) if (expiresAt <= now()) entries.delete(token);
   };
+  function add(token: string): void {
+    entries.set(token, { expiresAt: now() + LIFETIME_MS, recording: undefined, isUsed: false });
+  }
   return {
     get isArmed() {
       return entries.size > 0;
@@ -46,8 +66,13 @@ export function createRecordings(now: () => number = Date.now): RequestRecording
       expire();
       if (entries.size >= MAX_TOKENS) return undefined;
       const token = randomBytes(16).toString('hex');
-      entries.set(token, { expiresAt: now() + LIFETIME_MS, recording: undefined, isUsed: false });
+      add(token);
       return token;
+    },
+    expect: add,
+    keep(token, recording) {
+      const entry = entries.get(token);
+      if (entry) entry.recording = recording;
     },
     begin(headers) {
       // Otherwise a token that nobody uses would keep it armed.
@@ -59,7 +84,12 @@ export function createRecordings(now: () => number = Date.now): RequestRecording
       const entry = entries.get(token);
       if (!entry || entry.isUsed) return undefined;
       entry.isUsed = true;
-      return new RecordedRequest((recording) => (entry.recording = recording));
+      return new RecordedRequest((recording) => {
+        entry.recording = recording;
+        if (!onRecorded) return;
+        entries.delete(token);
+        onRecorded(token, recording);
+      });
     },
     take(token) {
       expire();
