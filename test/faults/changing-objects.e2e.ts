@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { Agent, createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
+import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
+import { get, portOf } from './plane-services.ts';
+
+const OBJECTS = 10_000;
+const CHANGES_PER_SECOND = 100;
+const SECONDS = Number(process.env['CHANGES_SECONDS'] ?? 20);
+/** Of this many changes, one is waited for, and its time is measured. */
+const MEASURED = 10;
+const CHECKS_AT_ONCE = 4;
+/** It is one second; on a machine that is ten times slower, this. */
+const MAX_LAG_MS = 10_000;
+const MIB = 1024 * 1024;
+
+/** What is written for one object. */
+interface Written {
+  readonly version: number;
+  readonly at: number;
+  /** Which of the two upstreams it forwards to. */
+  readonly upstream: 'a' | 'b';
+}
+
+const upstream = (name: string, port: number): string => `
+apiVersion: gw.vendor.io/v1
+kind: Upstream
+metadata: { name: ${name} }
+spec: { static: { hosts: [{ addr: 127.0.0.1, port: ${port} }] } }
+`;
+const service = (i: number, { version, upstream: to }: Written): string => `
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: service-${i} }
+spec:
+  virtualHost:
+    domains: ['host-${i}']
+    routes:
+      - matchers: [{ exact: /version }]
+        directResponseAction: { status: 200, body: '${version}' }
+      - matchers: [{ prefix: / }]
+        routeAction: { single: { upstream: { name: ${to} } } }
+        options: { headerManipulation: { requestHeadersToAdd: [{ header: { key: x-version, value: '${version}' } }] } }
+`;
+const fileOf = (i: number): string => `services/${i % 100}/${i}.yaml`;
+
+/** Resident memory in bytes. */
+function residentOf({ child }: GatewayProcess): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) * 1024;
+}
+
+async function startBackend(name: string): Promise<Server> {
+  const server = createServer((req, res) => res.end(`${name} ${req.headers['x-version']}`)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
+
+describe('many objects that change', function () {
+  this.timeout(600_000 + SECONDS * 2000);
+  const backends: Server[] = [];
+  let controlPlane: GatewayProcess;
+  let proxy: GatewayProcess;
+  /** All versions of each object, the newest last. */
+  const oracle: Written[][] = [];
+  before(async () => {
+    backends.push(await startBackend('a'), await startBackend('b'));
+    controlPlane = new GatewayProcess();
+    proxy = new GatewayProcess();
+    for (const [i, name] of ['a', 'b'].entries())
+      controlPlane.write(`${name}.yaml`, upstream(name, (backends[i]!.address() as AddressInfo).port));
+    for (let i = 0; i < OBJECTS; i++) writeNext(i);
+    await startControlPlane(controlPlane);
+    await startProxy(proxy, [controlPlane.ready.xdsPort]);
+    await until(() => proxy.ready.listeners.length > 0, 'the listener');
+    await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'the first state');
+  });
+  after(async () => {
+    await proxy?.close();
+    await controlPlane?.close();
+    for (const backend of backends) backend.close().closeAllConnections();
+  });
+
+  function writeNext(i: number): Written {
+    const versions = (oracle[i] ??= []);
+    const version = versions.length;
+    const written: Written = { version, at: performance.now(), upstream: (i + version) % 2 === 0 ? 'a' : 'b' };
+    // Before the file: it may be served at once.
+    versions.push(written);
+    controlPlane.write(fileOf(i), service(i, written));
+    return written;
+  }
+
+  it(`F38: ${OBJECTS} objects, ${CHANGES_PER_SECOND} changes a second for ${SECONDS} s: right routes, little lag, flat memory`, async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+    const port = portOf(proxy);
+    const counts = { sent: 0, answered: 0, wrong: 0, lost: 0 };
+    const wrong: string[] = [];
+    const lags: number[] = [];
+    const memory: { readonly controlPlane: number; readonly proxy: number }[] = [];
+    const over = new AbortController();
+
+    async function ask(i: number, path: string): Promise<string | undefined> {
+      counts.sent++;
+      try {
+        return await get(port, `host-${i}`, path, agent);
+      } catch {
+        counts.lost++;
+        return undefined;
+      }
+    }
+
+    /** Compares one response with what was written: the version that was newest long before the request, or a later one. */
+    async function check(i: number): Promise<void> {
+      const since = performance.now();
+      const isVersion = counts.sent % 2 === 0;
+      const got = await ask(i, isVersion ? '/version' : '/forwarded');
+      if (got === undefined) return;
+      const versions = oracle[i]!;
+      const found = versions.find(
+        ({ version, upstream: to }) => got === (isVersion ? `200 ${version}` : `200 ${to} ${version}`),
+      );
+      const next = found && versions[found.version + 1];
+      const isLate = next !== undefined && next.at < since - MAX_LAG_MS;
+      if (found && !isLate) counts.answered++;
+      else {
+        counts.wrong++;
+        wrong.push(`host-${i}: ${got}, newest is ${JSON.stringify(versions.at(-1))}`);
+      }
+    }
+
+    async function checkAll(): Promise<void> {
+      while (!over.signal.aborted) {
+        await check(Math.floor(Math.random() * OBJECTS));
+        await wait(20);
+      }
+    }
+
+    async function measureLag(i: number, { version, at }: Written): Promise<void> {
+      for (;;) {
+        const got = await ask(i, '/version');
+        if (got !== undefined) counts.answered++;
+        // A later one contains it.
+        if (got !== undefined && Number(got.slice('200 '.length)) >= version) break;
+        await wait(5);
+      }
+      lags.push(performance.now() - at);
+    }
+
+    const checking = Array.from({ length: CHECKS_AT_ONCE }, checkAll);
+    const measuring: Promise<void>[] = [];
+    const began = performance.now();
+    let changes = 0;
+    for (let second = 0; performance.now() - began < SECONDS * 1000;) {
+      const due = Math.floor(((performance.now() - began) / 1000) * CHANGES_PER_SECOND);
+      for (; changes < due; changes++) {
+        const i = Math.floor(Math.random() * OBJECTS);
+        const written = writeNext(i);
+        if (changes % MEASURED === 0) measuring.push(measureLag(i, written));
+      }
+      if ((performance.now() - began) / 1000 > second) {
+        memory.push({ controlPlane: residentOf(controlPlane), proxy: residentOf(proxy) });
+        second++;
+      }
+      await wait(10);
+    }
+    await Promise.all(measuring);
+    over.abort();
+    await Promise.all(checking);
+    await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'the last state');
+    // In the end, all routes are those that were written last.
+    for (let i = 0; i < OBJECTS; i++) {
+      const { version, upstream: to } = oracle[i]!.at(-1)!;
+      const got = await ask(i, '/forwarded');
+      if (got === `200 ${to} ${version}`) counts.answered++;
+      else if (got !== undefined) wrong.push(`host-${i}: ${got}, not ${to} ${version}`);
+    }
+    counts.wrong = wrong.length;
+    agent.destroy();
+
+    lags.sort((a, b) => a - b);
+    const [median, p99, most] = [0.5, 0.99, 1].map((part) => Math.round(lags[Math.ceil(lags.length * part) - 1]!));
+    const { sent, answered, lost } = counts;
+    console.log(`      F38: sent ${sent}, answered ${answered}, wrong ${counts.wrong}, lost ${lost}`);
+    console.log(
+      `        ${changes} changes; lag of ${lags.length}: median ${median} ms, p99 ${p99} ms, longest ${most} ms`,
+    );
+    // The first third warms up.
+    const third = Math.floor(memory.length / 3);
+    for (const plane of ['controlPlane', 'proxy'] as const) {
+      const values = memory.map((each) => each[plane]);
+      const [middle, last] = [mean(values.slice(third, 2 * third)), mean(values.slice(2 * third))];
+      console.log(
+        `        memory of the ${plane}: ${Math.round(middle / MIB)} MiB, later ${Math.round(last / MIB)} MiB`,
+      );
+      expect(last, plane).to.be.lessThan(middle * 1.25 + 32 * MIB);
+    }
+    expect(wrong.slice(0, 5)).to.deep.equal([]);
+    expect(lost).to.equal(0);
+    expect(most).to.be.lessThan(MAX_LAG_MS);
+  });
+});
