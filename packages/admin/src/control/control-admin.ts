@@ -7,6 +7,7 @@ import { compactJson, type EndpointResponse } from '../http/endpoint-response.ts
 import { byPath, type Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
 import type { StatusSources } from '../page/sources.ts';
+import { logs } from '../proxy/logs.ts';
 import { statusPages, unknownPage } from '../page/status-page.ts';
 import { levelEndpoint } from './levels.ts';
 import type { Component, ControlAdminOptions } from './options.ts';
@@ -77,6 +78,7 @@ function ownEndpoints(options: ControlAdminOptions): Endpoint[] {
       },
     },
     levelEndpoint(loggers),
+    ...(loggers.recent ? [logs(loggers, loggers.recent)] : []),
   ];
 }
 

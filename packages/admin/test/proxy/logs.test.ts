@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createLoggers } from '@edge-gateway/core';
 import { createProxyAdmin } from '../../src/index.ts';
+import { controlAdmin } from '../control/control-sample.ts';
 import { listen, sampleOptions, type TestPort } from '../sample.ts';
 
 interface Followed {
@@ -25,6 +26,16 @@ describe('/logs', () => {
     log.setLevel('info');
   });
   after(() => admin.close());
+
+  it('returns the newest lines on the port of a control plane too', async () => {
+    const control = await controlAdmin({ loggers: log });
+    log.get('main').info({ secret: 'value' }, 'of the control plane');
+    const lines = await (await fetch(`http://127.0.0.1:${control.port}/logs?lines=1`)).text();
+    expect(JSON.parse(lines)).to.include({ msg: 'of the control plane' });
+    const { status } = await fetch(`http://127.0.0.1:${control.port}/logs?follow&level=debug`);
+    expect(status).to.equal(405);
+    await control.close();
+  });
 
   async function follow(query = '', method = 'POST'): Promise<Followed> {
     const req = request(`http://127.0.0.1:${admin.port}/logs?follow${query}`, { method, agent: false });

@@ -8,7 +8,7 @@ import { tar } from '../output/tar.ts';
 import { replaceFile } from '../edit/replace-file.ts';
 import { listWorkloads, readLogs } from '../cluster/debug-data.ts';
 import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
-import { gatewayOf } from '../gateway/connection.ts';
+import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { readSnapshot } from '../gateway/pages.ts';
 import { renderObjects, yamlText } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -21,6 +21,7 @@ interface LogFlags extends ClusterFlags {
   readonly file?: string;
   readonly errorsOnly?: boolean;
   readonly zip?: boolean;
+  readonly controlPlane?: boolean;
 }
 
 interface YamlFlags extends ClusterFlags {
@@ -52,13 +53,13 @@ function addDebugLogs(group: Command, io: Terminal): void {
       new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
     )
     .option('--errors-only', 'only lines of the levels error, panic and fatal')
+    .option('--control-plane', 'lines of a control plane that runs apart (--server) instead of the proxy')
     .option('--zip', `write a compressed archive; default file: ${ARCHIVE} in the temporary directory`);
-  hideGlobalFlags(command, ['--server']);
   command.action(async () => {
     const flags = command.optsWithGlobals<LogFlags>();
     const logs = wantsCluster(flags)
       ? await readLogs(await openCluster(io, flags), flags.namespace)
-      : [{ name: 'gateway-proxy.log', text: await gatewayOf(io, command).proxy('/logs') }];
+      : [await logsOf(gatewayOf(io, command), flags.controlPlane === true)];
     const shown = logs.map(({ name, text }) => ({ name, text: flags.errorsOnly ? errorLines(text) : text }));
     const lines = shown.map(({ text }) => text).join('');
     if (flags.zip) {
@@ -68,6 +69,13 @@ function addDebugLogs(group: Command, io: Terminal): void {
     } else if (flags.file !== undefined) writeTo(io, flags.file, lines);
     else io.write(printable(lines));
   });
+}
+
+/** The log of one process, as a file of an archive. */
+async function logsOf(gateway: Connection, isControlPlane: boolean): Promise<{ name: string; text: string }> {
+  return isControlPlane
+    ? { name: 'control-plane.log', text: await gateway.controlText('/logs') }
+    : { name: 'gateway-proxy.log', text: await gateway.proxy('/logs') };
 }
 
 const ERROR_LEVELS: ReadonlySet<unknown> = new Set(['error', 'panic', 'fatal']);

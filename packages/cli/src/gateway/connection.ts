@@ -41,6 +41,8 @@ export interface Connection {
   snapshot(name: SnapshotName): Promise<{ readonly data: unknown; readonly error: string }>;
   /** The JSON of another page of the control plane. */
   control(path: string): Promise<unknown>;
+  /** The text of a page of the control plane. */
+  controlText(path: string): Promise<string>;
   /** The text of a page of the proxy admin. */
   proxy(path: string, method?: 'GET' | 'POST'): Promise<string>;
   /** Returns the bytes of an endless page of the proxy admin, until the signal aborts. */
@@ -119,11 +121,13 @@ export function createConnection(options: ConnectionOptions = {}): Connection {
   const proxyAdmin = parseAddress(options.proxyAdmin ?? DEFAULT_PROXY_ADMIN, '--proxy-admin');
   const onServer = (path: string): Page => ({ base: server, flag: '--server', path });
   const onProxy = (path: string): Page => ({ base: proxyAdmin, flag: '--proxy-admin', path });
-  const control = async (path: string) => parseJson(await read(onServer(path), 'GET', options), onServer(path));
+  const controlText = (path: string) => read(onServer(path), 'GET', options);
+  const control = async (path: string) => parseJson(await controlText(path), onServer(path));
   return {
     server,
     proxyAdmin,
     control,
+    controlText,
     snapshot: async (name) => {
       const path = `/snapshots/${name}`;
       const response = await control(path);

@@ -31,6 +31,16 @@ describe('debug', () => {
     expect((await debug('log', '--errors-only')).stdout).to.equal(LINES.slice(1, 4).join(''));
   });
 
+  it('prints those of a control plane that runs apart', async () => {
+    const apart = await answer({ ...recordedAnswers(), '/logs': '{"level":30,"msg":"apart"}\n' });
+    const argv = ['debug', 'logs', '--control-plane', '--server', apart.url, '--proxy-admin', 'http://127.0.0.1:1'];
+    expect((await call(argv, { cwd })).stdout).to.equal('{"level":30,"msg":"apart"}\n');
+    await call([...argv, '--zip', '-f', 'logs.tgz'], { cwd });
+    const names = execFileSync('tar', ['-tzf', join(cwd, 'logs.tgz')], { encoding: 'utf8' });
+    expect(names).to.equal('control-plane.log\n');
+    await apart.close();
+  });
+
   it('makes control characters visible, but not in a file', async () => {
     const hostile = await answer({ ...recordedAnswers(), '/logs': '\u001b]0;x\u0007\n' });
     const logs = (...argv: string[]) => call(['debug', 'logs', ...argv, ...at(hostile)], { cwd });
