@@ -38,9 +38,22 @@ function writeVersions() {
     const env = { ...process.env, PATH: `${dir}${delimiter}${process.env.PATH}` };
     const { status } = run('changeset', ['version'], { env, stdio: 'inherit' });
     if (status !== 0) throw new Error('changeset version failed');
+    alignVersions(manifestOf(published[0]).version);
   } finally {
     rmSync(dir, { recursive: true });
   }
+}
+
+/** Writes the version of the packages into the files that changesets does not know. */
+function alignVersions(version) {
+  const replace = (file, pattern, text) => {
+    const path = join(root, file);
+    const before = readFileSync(path, 'utf8');
+    if (!pattern.test(before)) throw new Error(`${file} has no version`);
+    writeFileSync(path, before.replaceAll(new RegExp(pattern, 'gm'), text));
+  };
+  replace('package.json', /^  "version": ".*",$/m, `  "version": "${version}",`);
+  replace('deploy/helm/edge-gateway/Chart.yaml', /^(version|appVersion): .*$/m, `$1: ${version}`);
 }
 
 /** Returns the next version by the changesets: all packages have the same. */
