@@ -15,7 +15,7 @@ import {
 import { GatewayProcess } from '../../apps/gateway/test/gateway-process.ts';
 import { ROOT } from '../docs/workspace.ts';
 
-const FILES = ['protected-route.yaml', 'upstreams.yaml'];
+const FILES = ['protected-route.yaml', 'upstreams.yaml', 'graphql.yaml'];
 
 /** The protected pages of the demo, on ports of their own. */
 export interface ProtectedDemo {
@@ -35,6 +35,10 @@ export interface ProtectedDemoOptions {
   readonly change?: (resources: string) => string;
   /** False leaves the identity provider out at first. */
   readonly withProvider?: boolean;
+  /** Starts what serves the resources in the directory of the process at a port. Default: a gateway in one process. */
+  readonly serve?: (gateway: GatewayProcess, port: number) => Promise<unknown>;
+  /** The port of `appUrl`. Default: a free one. */
+  readonly port?: number;
   /** Starts another identity provider, in the place of the demo's. */
   readonly otherProvider?: (client: DemoClient) => Promise<OtherProvider>;
 }
@@ -49,8 +53,9 @@ export interface OtherProvider {
 /** Starts the backends of the demo and the gateway with the resources of its protected pages. */
 export async function startProtectedDemo(options: ProtectedDemoOptions = {}): Promise<ProtectedDemo> {
   const { change = (same) => same, withProvider = true, otherProvider } = options;
+  const { serve = (one, at) => one.start('--https-port', String(at)) } = options;
   const gateway = new GatewayProcess();
-  const [port, providerPort] = [await freePort(), await freePort()];
+  const [port, providerPort] = [options.port ?? (await freePort()), await freePort()];
   const appUrl = `https://localhost:${port}`;
   const { clientSecret } = await ensureSecrets(join(gateway.dir, 'generated'));
   const anyPorts = Object.fromEntries(Object.keys(DEMO_PORTS).map((name) => [name, 0]));
@@ -74,10 +79,11 @@ export async function startProtectedDemo(options: ProtectedDemoOptions = {}): Pr
       .replaceAll(`${written}/jwks`, other?.jwksUri ?? `${issuer}/jwks`)
       .replaceAll(written, issuer)
       .replaceAll(String(DEMO_PORTS.identityProvider), String(other?.port ?? providerPort))
-      .replaceAll(String(DEMO_PORTS.accountPage), String(portOf(demo, 'account-page')));
+      .replaceAll(String(DEMO_PORTS.accountPage), String(portOf(demo, 'account-page')))
+      .replaceAll(String(DEMO_PORTS.bookinfo), String(portOf(demo, 'bookinfo')));
     gateway.write(file, change(text));
   }
-  await gateway.start('--https-port', String(port));
+  await serve(gateway, port);
   return {
     appUrl,
     issuer,
