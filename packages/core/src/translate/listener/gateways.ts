@@ -1,3 +1,4 @@
+import { isFromGatewayApi } from '../../resource/generated.ts';
 import { identityOfKey, type Resource, type ResourceRef } from '../../resource/resource.ts';
 import { DEFAULTS } from '../../schema/defaults.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
@@ -32,22 +33,30 @@ export interface UsedGateway {
 const DEFAULT_GATEWAYS = Object.freeze({});
 const NO_GATEWAYS: readonly UsedGateway[] = Object.freeze([]);
 
-/** Returns the gateways in use, sorted; the two default ones if there are no resources, and none if the Settings disable them. */
+/**
+ * Returns the gateways in use, sorted; the two default ones if there are no resources besides those from the Gateway API. If the Settings
+ * disable gateways, only those from the Gateway API are in use.
+ */
 export function usedGateways(
   stored: readonly StoredResource[],
   { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
   defaults: DefaultGateways = {},
 ): readonly UsedGateway[] {
-  if (!settings.translatesGateways) return NO_GATEWAYS;
   const read = stored.filter((one) => isRead(one, settings));
-  if (read.length === 0) {
-    const { bindAddress, httpPort, httpsPort, proxyName } = defaults;
-    const values = [settings.writeNamespace, bindAddress, httpPort, httpsPort, proxyName] as const;
-    return derived.of(defaultGateways, DEFAULT_GATEWAYS, ...values);
-  }
-  return read.flatMap((one) =>
+  const written = read.flatMap((one) =>
     one.resource ? [derived.of(gatewayOf, one.resource as Resource<GatewaySpec>, one)] : [],
   );
+  if (!settings.translatesGateways) {
+    const kept = written.filter(({ stored: own }) => own?.resource && isFromGatewayApi(own.resource.metadata));
+    return kept.length > 0 ? kept : NO_GATEWAYS;
+  }
+  if (read.every(({ resource }) => resource !== undefined && isFromGatewayApi(resource.metadata))) {
+    const { bindAddress, httpPort, httpsPort, proxyName } = defaults;
+    const values = [settings.writeNamespace, bindAddress, httpPort, httpsPort, proxyName] as const;
+    const byDefault = derived.of(defaultGateways, DEFAULT_GATEWAYS, ...values);
+    return written.length > 0 ? [...byDefault, ...written] : byDefault;
+  }
+  return written;
 }
 
 /** Returns false for a Gateway outside the namespace from which Gateways are read. */

@@ -1,3 +1,4 @@
+import { GATEWAY_API_LABELS, isFromGatewayApi } from '../../resource/generated.ts';
 import type { FieldPath } from '../../resource/problem.ts';
 import { keyOf, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import type { HttpGateway } from '../../schema/kind/gateway.ts';
@@ -63,7 +64,10 @@ function hasSelector({ virtualServiceSelector }: HttpGateway): boolean {
 function selectionOf(http: HttpGateway, report: Report): (resource: Resource) => boolean {
   const namespaces = http.virtualServiceNamespaces ?? [];
   const searched = namespaces.length === 0 || namespaces.includes('*') ? undefined : new Set(namespaces);
-  const isInside = ({ metadata }: Resource): boolean => !searched || searched.has(metadata.namespace);
+  const wanted = http.virtualServiceSelector;
+  const isGatewayApi = wanted?.['created_by'] === GATEWAY_API_LABELS.created_by;
+  const isInside = ({ metadata }: Resource): boolean =>
+    (!searched || searched.has(metadata.namespace)) && isFromGatewayApi(metadata) === isGatewayApi;
   if (http.virtualServiceExpressions) {
     const expressions = http.virtualServiceExpressions.expressions ?? [];
     const problem = expressions.map(expressionProblem).find((one) => one !== undefined);
@@ -72,7 +76,6 @@ function selectionOf(http: HttpGateway, report: Report): (resource: Resource) =>
     return (resource) =>
       isInside(resource) && expressions.every((expression) => satisfies(resource.metadata.labels ?? {}, expression));
   }
-  const wanted = http.virtualServiceSelector;
   if (!wanted || !hasSelector(http)) return isInside;
   return (resource) => isInside(resource) && hasLabels(resource.metadata.labels ?? {}, wanted);
 }

@@ -1,7 +1,8 @@
 import type { Memo } from '../memo.ts';
 import { sameList } from '../lists.ts';
 import type { TranslationInput } from '../input.ts';
-import type { Origin, Resource } from '../../resource/resource.ts';
+import { GATEWAY_API_LABELS, isFromGatewayApi } from '../../resource/generated.ts';
+import { keyOf, type Metadata, type Origin, type Resource } from '../../resource/resource.ts';
 import type { Derived } from '../derived.ts';
 import { redact } from '../../security/redact.ts';
 import { compressSpec } from '../../syntax/compressed-spec.ts';
@@ -20,6 +21,11 @@ import type {
 
 const ORIGIN: Origin = Object.freeze({ file: 'translation', line: 1, column: 1 });
 const LABELS = Object.freeze({ created_by: 'gw-gateway' });
+
+function labelsOf({ listeners }: Snapshot, stored: TranslationInput['stored']): Readonly<Record<string, string>> {
+  const gateways = listeners.map(({ gateway }) => stored.get(keyOf('Gateway', gateway))?.resource);
+  return gateways.every((gateway) => gateway && isFromGatewayApi(gateway.metadata)) ? GATEWAY_API_LABELS : LABELS;
+}
 /** Cluster of routes with a broken reference in a Proxy. */
 const FALLBACK_CLUSTER = 'fallback_cluster_for_invalid_routes';
 /** Proxies whose spec is compressed. */
@@ -28,7 +34,7 @@ const compressed = new WeakSet<Resource>();
 /** Returns the Proxy resources of the snapshots that have listeners, those of `memo` where nothing changed. */
 export function proxiesOf(
   snapshots: ReadonlyMap<string, Snapshot>,
-  { settings, derived }: Pick<TranslationInput, 'settings' | 'derived'>,
+  { settings, derived, stored }: Pick<TranslationInput, 'settings' | 'derived' | 'stored'>,
   memo: Memo | undefined,
 ): readonly Resource[] {
   const { writeNamespace: namespace, compressedProxySpec: isCompressed } = settings;
@@ -37,7 +43,8 @@ export function proxiesOf(
     const isKnown = memo?.snapshots.get(snapshot.proxy)?.listeners === snapshot.listeners;
     const old = isKnown && memo.proxies.find(({ metadata }) => metadata.name === snapshot.proxy);
     if (old && old.metadata.namespace === namespace && compressed.has(old) === isCompressed) return old;
-    const proxy = proxyResource(snapshot, namespace, (listeners) => {
+    const metadata = { name: snapshot.proxy, namespace, labels: labelsOf(snapshot, stored) };
+    const proxy = proxyResource(snapshot, metadata, (listeners) => {
       const spec = { listeners: listeners.map((listener) => listenerSpec(listener, derived)) };
       // Its secrets could not be redacted later.
       return isCompressed ? { compressedSpec: compressSpec(redact(spec)) } : spec;
@@ -54,14 +61,14 @@ export function proxiesOf(
  */
 function proxyResource(
   snapshot: Snapshot,
-  namespace: string,
+  metadata: Metadata,
   specOf: (listeners: Snapshot['listeners']) => object,
 ): Resource {
   let spec: object | undefined;
   return Object.freeze({
     apiVersion: 'gw.vendor.io/v1',
     kind: 'Proxy',
-    metadata: freezeDeep({ name: snapshot.proxy, namespace, labels: LABELS }),
+    metadata: freezeDeep(metadata),
     get spec() {
       spec ??= freezeDeep(specOf(snapshot.listeners));
       return spec;

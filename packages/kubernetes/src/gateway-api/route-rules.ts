@@ -1,0 +1,121 @@
+import { formatPath, parseDocuments, validateWritten } from '@edge-gateway/core';
+import type { RouteSpec as GatewayRoute, WeightedDestination } from '@edge-gateway/core/schema';
+import { backendsOf, type BackendContext, type RefProblem } from './backends.ts';
+import type { BackendReference, RouteMatch, RouteObject, RouteRule } from './gateway-objects.ts';
+import { headerManipulation, optionRefs, translateFilters } from './route-filters.ts';
+import { translateMatch, type MatchForm } from './route-matches.ts';
+
+/** A route in our form with its place among others. */
+export interface OrderedRoute {
+  readonly route: GatewayRoute;
+  readonly precedence: readonly number[];
+}
+
+/** The rules of a route in our form. */
+export interface TranslatedRules {
+  readonly routes: readonly OrderedRoute[];
+  readonly problems: readonly RefProblem[];
+  /** Why the route cannot be accepted; it has no routes then. */
+  readonly fault?: string;
+}
+
+interface RulesContext {
+  readonly backends: BackendContext;
+  readonly listener: { readonly port: number; readonly isTls: boolean };
+  /** Names of RouteOptions that target the whole route. */
+  readonly routeOptions: readonly string[];
+}
+
+/** Status of requests without a valid backend. */
+const NO_BACKEND = 500;
+const ANY_MATCH: readonly RouteMatch[] = [{}];
+
+/** Translates the rules of a route. One that is not valid or not supported has a fault and changes nothing for others. */
+export function translateRules({ metadata, spec = {} }: RouteObject, context: RulesContext): TranslatedRules {
+  const routes: OrderedRoute[] = [];
+  const problems: RefProblem[] = [];
+  try {
+    for (const [i, rule] of (spec.rules ?? []).entries()) {
+      const name = rule.name ?? `${metadata.namespace}.${metadata.name}.${i}`;
+      for (const match of rule.matches?.length ? rule.matches : ANY_MATCH) {
+        const { forms, precedence } = translateMatch(context.backends.kind, match);
+        for (const form of forms) {
+          const { route, problems: found } = routeOf(rule, form, { ...context, name });
+          problems.push(...found);
+          routes.push({ route, precedence });
+        }
+      }
+    }
+  } catch (error) {
+    return { routes: [], problems, fault: (error as Error).message };
+  }
+  const fault = faultOf(routes.map(({ route }) => route));
+  return fault === undefined ? { routes, problems } : { routes: [], problems, fault };
+}
+
+/** Returns what is wrong with routes, as a VirtualService of their own would report it. */
+function faultOf(routes: readonly GatewayRoute[]): string | undefined {
+  const spec = { virtualHost: { domains: ['*'], routes } };
+  const document = { apiVersion: 'gateway.vendor.io/v1', kind: 'VirtualService', metadata: { name: 'route' }, spec };
+  const { issues } = validateWritten(parseDocuments(JSON.stringify(document), 'route.json')[0]!);
+  const error = issues.find(({ severity }) => severity === 'error');
+  return error && `${formatPath(error.path.slice(3))}: ${error.message}`;
+}
+
+function routeOf(
+  rule: RouteRule,
+  form: MatchForm,
+  { backends, listener, routeOptions, name }: RulesContext & { readonly name: string },
+): { readonly route: GatewayRoute; readonly problems: readonly RefProblem[] } {
+  const {
+    options,
+    redirect,
+    routeOptions: own,
+    problems,
+  } = translateFilters(rule.filters ?? [], { form, backends, listener });
+  const timeout = timeoutOf(rule);
+  const all = timeout === undefined ? options : { ...options, timeout };
+  const head: GatewayRoute = {
+    name,
+    matchers: [form.matcher],
+    ...(Object.keys(all).length > 0 && { options: all }),
+    ...optionRefs([...own, ...routeOptions], backends.namespace),
+  };
+  if (redirect) return { route: { ...head, redirectAction: redirect }, problems };
+  const found = backendsOf(rule.backendRefs ?? [], backends, backendOptions);
+  return { route: { ...head, ...actionOf(found) }, problems: [...problems, ...found.problems] };
+}
+
+/** A share without a valid backend is answered with 500 by all of the rule if there is no other, else by its share. */
+function actionOf({ destinations, invalidWeight }: ReturnType<typeof backendsOf>): GatewayRoute {
+  const weight = destinations.reduce((sum, each) => sum + (each.weight ?? 0), 0);
+  if (weight === 0) return { directResponseAction: { status: NO_BACKEND } };
+  const [only] = destinations;
+  if (destinations.length === 1 && invalidWeight === 0 && !only!.options)
+    return { routeAction: { single: only!.destination! } };
+  const missing: WeightedDestination[] = invalidWeight > 0 ? [{ destination: MISSING, weight: invalidWeight }] : [];
+  return { routeAction: { multi: { destinations: [...destinations, ...missing] } } };
+}
+
+/** An upstream that never exists. */
+const MISSING = { upstream: { name: 'gateway-api.invalid-backend', namespace: 'gw-system' } } as const;
+
+function backendOptions({ filters = [] }: BackendReference): WeightedDestination['options'] | undefined {
+  if (filters.length === 0) return undefined;
+  const other = filters.find(({ type }) => type !== 'RequestHeaderModifier' && type !== 'ResponseHeaderModifier');
+  if (other) throw new Error(`filter ${other.type} is not supported in a backend`);
+  return {
+    headerManipulation: Object.assign({}, ...filters.map(headerManipulation)) as ReturnType<typeof headerManipulation>,
+  };
+}
+
+/** `request` limits all attempts, `backendRequest` one; there is only one. */
+function timeoutOf({ timeouts = {} }: RouteRule): string | undefined {
+  const { request, backendRequest } = timeouts;
+  if (backendRequest !== undefined && !isZero(backendRequest)) return backendRequest;
+  return request;
+}
+
+function isZero(duration: string): boolean {
+  return /^0+[a-z]+$/.test(duration);
+}
