@@ -61,3 +61,4 @@ export {
 export type { DiscoveryProblem } from './discovery/upstream-plan.ts';
 export { createDiscoveredApis, isDiscoveredApi, type DiscoveredApis } from './discovery/discovered-apis.ts';
 export { followNamespaceLabels, type NamespaceLabelsOptions } from './discovery/namespace-labels.ts';
+export { gatewayApiSource, type GatewayApiOptions, type GatewayApiSource } from './gateway-api/gateway-api-source.ts';

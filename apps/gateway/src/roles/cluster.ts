@@ -14,8 +14,10 @@ import {
   createLeaderElection,
   createStatusWriter,
   findClusterAccess,
+  gatewayApiSource,
   kubernetesSource,
   type ClusterClient,
+  type GatewayApiSource,
   type KubernetesSource,
   type LeaderElection,
   type RequestLimit,
@@ -30,6 +32,8 @@ export interface Cluster {
   readonly source: KubernetesSource;
   /** Services with their endpoints. */
   readonly services: WatchedServices;
+  /** What the Gateway API describes. */
+  readonly gatewayApi: GatewayApiSource;
   /** Elects the one control plane that writes to the cluster. */
   readonly election: Pick<LeaderElection, 'isLeader'>;
   /** Calls back with each change of leadership. */
@@ -67,11 +71,14 @@ export async function openCluster(
   listeners.add((leads) => leads && writer.resume());
   const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
   const services = createClusterServices({ client, log: log.get('config') });
+  const gatewayApi = gatewayApiSource({ client, services, log: log.get('config') });
+  listeners.add(gatewayApi.setLeading);
   let unsubscribe: (() => void) | undefined;
   return {
     client,
     source,
     services,
+    gatewayApi,
     election,
     onLeadership: (listener) => void listeners.add(listener),
     lead(controlPlane) {
@@ -87,7 +94,7 @@ export async function openCluster(
       unsubscribe?.();
       await writer.close();
       await election.close();
-      await Promise.all([source.close(), services.close()]);
+      await Promise.all([source.close(), gatewayApi.close(), services.close()]);
       await client.close();
     },
   };

@@ -3,6 +3,7 @@ import {
   createMetrics,
   createWatchdog,
   directorySource,
+  severalSources,
   type ControlPlane,
   type Logger,
 } from '@edge-gateway/core';
@@ -42,7 +43,9 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const cluster = config === undefined ? await openCluster(settings, log) : undefined;
   const { controlPlane, found } = createConfiguration({
     settings,
-    source: cluster?.source ?? directorySource(config!, { log: log.get('config') }),
+    source: cluster
+      ? severalSources([cluster.source, cluster.gatewayApi])
+      : directorySource(config!, { log: log.get('config') }),
     services: cluster?.services,
     directory: config ?? process.cwd(),
     isDirectory: config !== undefined,

@@ -13,6 +13,8 @@ export interface Service {
   readonly externalName?: string;
   /** The preferred family first. */
   readonly ipFamilies: readonly string[];
+  /** Where clients reach it: from its load balancer, else its external addresses, else inside of the cluster. */
+  readonly addresses: readonly string[];
 }
 
 export interface ServicePort {
@@ -49,7 +51,7 @@ const SERVICE_LABEL = 'kubernetes.io/service-name';
 const TCP = 'TCP';
 
 /** Returns what discovery reads of a Service. The API server has validated it, but other servers may not. */
-export function readService({ metadata, spec }: ClusterObject): Service {
+export function readService({ metadata, spec, status }: ClusterObject): Service {
   const { type, externalName, ...written } = recordOf(spec);
   return {
     name: metadata.name,
@@ -60,7 +62,23 @@ export function readService({ metadata, spec }: ClusterObject): Service {
     ports: listOf(written['ports']).flatMap(readPort),
     ...(type === 'ExternalName' && { externalName: textOf(externalName) }),
     ipFamilies: listOf(written['ipFamilies']).map(textOf),
+    addresses: addressesOf(written, recordOf(status)),
   };
+}
+
+function addressesOf(
+  spec: Readonly<Record<string, unknown>>,
+  status: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const balancers = listOf(recordOf(status['loadBalancer'])['ingress']).map(recordOf);
+  const choices = [
+    balancers.map(({ ip, hostname }) => textOf(ip) || textOf(hostname)),
+    listOf(spec['externalIPs']).map(textOf),
+    listOf(spec['clusterIPs'] ?? [spec['clusterIP']])
+      .map(textOf)
+      .filter((address) => address !== 'None'),
+  ];
+  return choices.map((addresses) => addresses.filter(Boolean)).find((addresses) => addresses.length > 0) ?? [];
 }
 
 function readPort(written: unknown): ServicePort | [] {

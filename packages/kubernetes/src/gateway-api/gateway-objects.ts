@@ -138,6 +138,8 @@ export interface GatewayApiInput {
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Returns the ports of a Service; `undefined` if there is none. */
   servicePorts(ref: { readonly name: string; readonly namespace: string }): readonly number[] | undefined;
+  /** Returns the addresses at which the proxies of a Gateway are reached. */
+  addressesOf(gateway: { readonly name: string; readonly namespace: string }): readonly string[];
   hasUpstream(ref: { readonly name: string; readonly namespace: string }): boolean;
   /** Returns the certificate of a Secret, or why it cannot be used. */
   certificate(ref: { readonly name: string; readonly namespace: string }): CertificateState;

@@ -53,8 +53,6 @@ export interface GatewayApiTranslation {
 export interface TranslateGatewaysOptions {
   /** Namespace of the resources. */
   readonly writeNamespace: string;
-  /** Addresses of proxies, for the status of Gateways that ask for none. */
-  readonly addresses: readonly string[];
 }
 
 /** Returns the proxy that serves a Gateway. */
@@ -96,7 +94,7 @@ export function translateGateways(input: GatewayApiInput, options: TranslateGate
   for (const gateway of gateways) {
     const own = listeners.get(objectKey(gateway.metadata))!;
     resources.push(...resourcesOf(gateway, own, { hosts, input, options }));
-    statuses.push({ kind: 'Gateway', object: gateway, status: gatewayStatus(gateway, own, { placed, options }) });
+    statuses.push({ kind: 'Gateway', object: gateway, status: gatewayStatus(gateway, own, { placed, input }) });
   }
   const { writeNamespace: namespace } = options;
   for (const { name, spec } of http2.values())
@@ -362,13 +360,13 @@ function orderedRoutes(routes: readonly OrderedRoute[]): OrderedRoute['route'][]
 
 interface StatusContext {
   readonly placed: readonly PlacedRoute[];
-  readonly options: TranslateGatewaysOptions;
+  readonly input: GatewayApiInput;
 }
 
 function gatewayStatus(
   gateway: GatewayObject<GatewaySpec>,
   listeners: readonly CheckedListener[],
-  { placed, options }: StatusContext,
+  { placed, input }: StatusContext,
 ): Record<string, unknown> {
   const { generation = 0 } = gateway.metadata;
   const unserved = listeners.filter(({ isServed }) => !isServed);
@@ -377,12 +375,15 @@ function gatewayStatus(
   const names = unserved.map(({ spec }) => spec.name).join(', ');
   const invalid = { reason: 'ListenersNotValid', message: `invalid listeners: ${names}` };
   const accepted = unusable ?? (unserved.length > 0 && !isPartly ? invalid : undefined);
-  const addresses = addressesOf(gateway, options);
+  const addresses = addressesOf(gateway, input);
   const programmed = accepted
     ? { reason: 'Invalid', message: accepted.message }
     : addresses.length > 0
       ? undefined
-      : { reason: 'AddressNotAssigned', message: 'no address of a proxy is known; set --gateway-address' };
+      : {
+          reason: 'AddressNotAssigned',
+          message: `no Service with the label ${GATEWAY_NAME_LABEL}: ${gateway.metadata.name} has an address`,
+        };
   return {
     ...(addresses.length > 0 && { addresses }),
     conditions: [
@@ -412,8 +413,14 @@ function addressProblem({
   return other && { reason: 'UnsupportedAddress', message: `addresses of type ${other.type} are not supported` };
 }
 
-function addressesOf({ spec }: GatewayObject<GatewaySpec>, { addresses }: TranslateGatewaysOptions) {
+/** The label of Services and other objects that belong to a Gateway. */
+export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name';
+
+function addressesOf({ spec, metadata }: GatewayObject<GatewaySpec>, input: GatewayApiInput) {
   const wanted = (spec?.addresses ?? []).filter(({ value }) => value);
   if (wanted.length > 0) return wanted.map(({ type = 'IPAddress', value }) => ({ type, value }));
-  return addresses.map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'IPAddress' : 'Hostname', value }));
+  const { name, namespace = '' } = metadata;
+  return input
+    .addressesOf({ name, namespace })
+    .map((value) => ({ type: /^[\d.]+$|:/.test(value) ? 'IPAddress' : 'Hostname', value }));
 }

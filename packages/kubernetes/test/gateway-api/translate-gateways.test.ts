@@ -50,12 +50,13 @@ function translated({ http = [], grpc = [], ...more }: Given): GatewayApiTransla
     ]),
     servicePorts: ({ namespace, name }) => (services.has(`${namespace}/${name}`) ? [80] : undefined),
     hasUpstream: ({ name }) => name === 'known',
+    addressesOf: () => ['192.0.2.1'],
     certificate: ({ name }) =>
       name === 'cert' ? { data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' } } : { problem: `Secret ${name} not found` },
     options: [],
     ...more,
   };
-  return translateGateways(input, { writeNamespace: 'gw-system', addresses: ['192.0.2.1'] });
+  return translateGateways(input, { writeNamespace: 'gw-system' });
 }
 
 type Conditions = {
