@@ -86,6 +86,8 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
     ];
   }
 
+  const mayWrite = (): boolean => isLeading && !signal.aborted;
+
   /** Returns false if one could not be written. */
   async function writeStatuses(): Promise<boolean> {
     const now = `${new Date().toISOString().slice(0, 19)}Z`;
@@ -96,7 +98,7 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
     let next = 0;
     let areWritten = true;
     const send = async (): Promise<void> => {
-      while (next < pending.length && isLeading && !signal.aborted) {
+      while (next < pending.length && mayWrite()) {
         const { each, patch } = pending[next++]!;
         if (!(await writeStatus(each, patch, { client, log, signal }))) areWritten = false;
       }

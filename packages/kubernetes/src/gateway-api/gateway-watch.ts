@@ -72,7 +72,7 @@ export function createGatewayWatch({ client, log, timing, onChange }: GatewayWat
       metadataOnly: METADATA_ONLY.has(name),
       log,
       timing,
-      select: ({ metadata: { managedFields: _, ...metadata }, ...rest }) => ({ ...rest, metadata }),
+      select: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, managedFields: undefined } }),
       onChange({ changed, deleted }) {
         for (const [key, object] of changed) table.set(key, object);
         for (const key of deleted) table.delete(key);
