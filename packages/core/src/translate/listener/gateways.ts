@@ -59,8 +59,9 @@ export function usedGateways(
   return written;
 }
 
-/** Returns false for a Gateway outside the namespace from which Gateways are read. */
-export function isRead({ key }: StoredResource, settings: TranslationSettings): boolean {
+/** Returns false for a Gateway outside the namespace from which Gateways are read; those from the Gateway API always are. */
+export function isRead({ key, resource }: StoredResource, settings: TranslationSettings): boolean {
+  if (resource && isFromGatewayApi(resource.metadata)) return true;
   return settings.readGatewaysFromAllNamespaces || identityOfKey(key).namespace === settings.writeNamespace;
 }
 

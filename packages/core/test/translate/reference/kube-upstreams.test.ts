@@ -338,3 +338,40 @@ describe('changes of Services', () => {
     }
   });
 });
+
+describe('resources from the Gateway API', () => {
+  const labels = { created_by: 'gw-kube-gateway-api', part: 'a' };
+  const generated = virtualService('generated', kube('web', 80));
+  const gateway = {
+    apiVersion: 'gateway.vendor.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'generated', labels },
+    spec: {
+      bindAddress: '::',
+      bindPort: 9000,
+      proxyNames: ['apps-gw'],
+      httpGateway: { virtualServiceSelector: labels },
+    },
+  };
+  const hostsOf = (plane: Awaited<ReturnType<typeof running>>, proxy: string): string[] =>
+    (plane.controlPlane.state!.snapshots.get(proxy)?.listeners ?? []).flatMap(({ virtualHosts }) =>
+      virtualHosts.map(({ name }) => name),
+    );
+
+  it('are served beside the default gateways, and only by their own Gateway', async () => {
+    const own = { ...generated, metadata: { name: 'generated', labels } };
+    const settings = {
+      apiVersion: 'gw.vendor.io/v1',
+      kind: 'Settings',
+      metadata: { name: 'default' },
+      spec: { discoveryNamespace: 'elsewhere' },
+    };
+    const resources = [gateway, own, virtualService('written', kube('web', 80)), settings];
+    const plane = await running(resources, [clusterService('apps/web', { 80: [] })]);
+    expect(hostsOf(plane, 'apps-gw')).to.deep.equal(['gw-system.generated']);
+    expect(hostsOf(plane, 'gateway-proxy')).to.deep.equal(['gw-system.written']);
+    const proxy = plane.controlPlane.state!.proxies.find(({ metadata }) => metadata.name === 'apps-gw');
+    expect(proxy!.metadata.labels).to.deep.equal({ created_by: 'gw-kube-gateway-api' });
+    await plane.controlPlane.close();
+  });
+});
