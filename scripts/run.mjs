@@ -16,6 +16,7 @@ const [task, ...given] = process.argv.slice(2);
 const TASKS = {
   build: {},
   start: { script: 'scripts/start.mjs', cwd: process.env.INIT_CWD },
+  'demo:kubernetes': { scope: 'all', script: 'scripts/demo-kubernetes.ts', flags: ['--conditions=source'] },
   test: { scope: 'all', script: 'scripts/test.mjs' },
   e2e: { scope: 'all', script: 'scripts/test.mjs', args: ['--e2e'] },
   bench: { scope: 'all', script: 'bench/main.ts', flags: ['--expose-gc', '--conditions=source'] },

@@ -153,7 +153,11 @@ export async function runKubernetes(program: string, options: KubernetesApiOptio
     const command = run(program, ['kubectl', '--kubeconfig', at('kubeconfig'), ...args], { maxBuffer: 2 ** 28 });
     command.child.stdin!.on('error', () => undefined);
     command.child.stdin!.end(input ?? '');
-    return (await command).stdout;
+    try {
+      return (await command).stdout;
+    } catch (error) {
+      throw new Error(`kubectl ${args.join(' ')}: ${(error as { stderr?: string }).stderr}`, { cause: error });
+    }
   }
 
   async function kill(): Promise<void> {
