@@ -1,24 +1,13 @@
 import { expect } from 'chai';
+import { direct } from '../workers/resources.ts';
 import { GatewayProcess, until } from '../gateway-process.ts';
-
-const route = (body: string): string => `
-apiVersion: gateway.vendor.io/v1
-kind: VirtualService
-metadata: { name: shop }
-spec:
-  virtualHost:
-    domains: ['*']
-    routes:
-      - matchers: [{ prefix: / }]
-        directResponseAction: { status: 200, body: ${body} }
-`;
 
 describe('the log levels of roles apart', () => {
   const controlPlane = new GatewayProcess();
   const proxy = new GatewayProcess();
 
   before(async () => {
-    controlPlane.write('a.yaml', route('first'));
+    controlPlane.write('a.yaml', direct('first'));
     const ports = ['--xds-port', '0', '--stats-port', '0', '--http-port', '0', '--https-port', '0'];
     await controlPlane.startRole('control-plane', ...ports, '--component-log-level', 'config:warn,secret:debug');
     const flags = ['--admin-port', '0', '--snapshot-file', 'none', '--workers', '2'];
@@ -52,7 +41,7 @@ describe('the log levels of roles apart', () => {
       level: 'info',
       loggers: { secret: 'debug' },
     });
-    controlPlane.write('a.yaml', route('second'));
+    controlPlane.write('a.yaml', direct('second'));
     await served('second');
     await until(() => controlPlane.errors.includes('"logger":"config"'), 'the change is logged');
     expect(await (await fetch(`${proxy.admin}/logging`)).text()).to.equal(before);

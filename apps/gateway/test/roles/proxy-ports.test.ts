@@ -1,18 +1,7 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { direct } from '../workers/resources.ts';
 import { GatewayProcess } from '../gateway-process.ts';
-
-const ROUTES = `
-apiVersion: gateway.vendor.io/v1
-kind: VirtualService
-metadata: { name: shop }
-spec:
-  virtualHost:
-    domains: ['*']
-    routes:
-      - matchers: [{ prefix: / }]
-        directResponseAction: { status: 200, body: shop }
-`;
 
 interface ReadOnlyPorts {
   readonly metricsPort?: number;
@@ -25,7 +14,7 @@ describe('the ports of a proxy for scrapers and readers', () => {
   let gateway: GatewayProcess;
   beforeEach(() => {
     gateway = new GatewayProcess();
-    gateway.write('routes.yaml', ROUTES);
+    gateway.write('routes.yaml', direct('shop'));
   });
   afterEach(() => gateway.close());
 
@@ -46,7 +35,7 @@ describe('the ports of a proxy for scrapers and readers', () => {
     expect(await isOpen('127.0.0.2', metricsPort!)).to.equal(false);
     expect(await isOpen('127.0.0.2', readConfigPort!)).to.equal(false);
     const other = new GatewayProcess();
-    other.write('routes.yaml', ROUTES);
+    other.write('routes.yaml', direct('shop'));
     const error = await startError(other, '--metrics-port', String(metricsPort));
     expect(error).to.contain('(probes and metrics of the proxy, by convention 8081) is in use by another program');
     expect(error).to.contain('--metrics-port N (0 picks a free port)');

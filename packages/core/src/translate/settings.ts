@@ -33,6 +33,8 @@ export interface TranslationSettings {
   /** Whether templates are validated when they are read. */
   readonly validateTransformations: boolean;
   readonly regexMaxProgramSize: number;
+  /** Adds a header for Linkerd to requests to Services. */
+  readonly linkerd: boolean;
   /** Rejects `kube` destinations. */
   readonly disableKubernetesDestinations: boolean;
   readonly invalidRoutes: InvalidRoutes;
@@ -76,6 +78,7 @@ function settingsOf(spec: SettingsSpec): TranslationSettings {
     warnShortCircuits: gateway.validation?.warnRouteShortCircuiting ?? false,
     warnMissingTlsSecret: gateway.validation?.warnMissingTlsSecret ?? true,
     validateTransformations: gateway.validation?.disableTransformationValidation !== true,
+    linkerd: spec.linkerd ?? false,
     disableKubernetesDestinations: gw.disableKubernetesDestinations ?? false,
     regexMaxProgramSize: gw.regexMaxProgramSize || DEFAULTS.regexMaxProgramSize,
     invalidRoutes: invalidRoutes(gw.invalidConfigPolicy),

@@ -32,10 +32,10 @@ describe('parseJsonPath', () => {
   }
 
   it('takes linear time', () => {
-    const began = performance.now();
+    const before = process.cpuUsage();
     parseJsonPath(`${'.a\\.'.repeat(100_000)}[`);
     parseJsonPath(`{${'{'.repeat(200_000)}`);
-    expect(performance.now() - began).to.be.below(2000);
+    expect(process.cpuUsage(before).user / 1000).to.be.below(2000);
   });
 });
 

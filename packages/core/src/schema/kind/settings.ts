@@ -54,14 +54,17 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
     'Interval between complete reads of directories, at least 1s, for changes that the file system does not report.',
     { default: DEFAULTS.refreshRate },
   ),
-  kubernetes: f.group('Client of the Kubernetes API.', {
+  kubernetes: f.group('Client of the Kubernetes API.', f.onKubernetes, {
     rateLimits: f.group('Limits for writes of statuses. Unset: only the limits of the API server apply.', {
       QPS: f.float('Writes per second.', { minimum: 0, default: 50 }),
       burst: f.count('Burst of writes.', { default: 100 }),
     }),
   }),
   devMode: f.flag('Deprecated; serves the developer API on port 10010.'),
-  linkerd: f.flag('Adds the header `l5d-dst-override` for Kubernetes upstreams.', f.notYet),
+  linkerd: f.flag(
+    'Adds the header `l5d-dst-override` with the Service to requests to Kubernetes upstreams.',
+    f.onKubernetes,
+  ),
   knative: f.anything('Deprecated; serves Knative ingresses.', f.leftOut),
   ipV4Only: f.flag('Uses only the IPv4 addresses of upstreams with DNS names.'),
   discovery: f.of(discovery, 'Discovery.'),

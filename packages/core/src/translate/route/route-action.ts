@@ -20,6 +20,7 @@ import { routeMessage } from '../status/messages.ts';
 import { faultOf } from '../reference/missing.ts';
 import { dotted } from '../names.ts';
 import { upstreamOf } from '../reference/destination-upstream.ts';
+import { withMeshHeader } from './mesh-header.ts';
 import { restCallOf } from './rest-calls.ts';
 import { descriptorMapOf, transcoderRef } from '../reference/descriptor-sets.ts';
 import { withNamespaces } from '../virtual-host/option-refs.ts';
@@ -31,6 +32,7 @@ import type { Reader } from '../input.ts';
 /** Default status of a direct response. */
 const DIRECT_STATUS = 200;
 const NO_OPTIONS = Object.freeze({});
+const NO_DESTINATION: ReturnType<Reader['destination']> = NO_OPTIONS;
 const NONE: readonly never[] = Object.freeze([]);
 const GRAPHQL: FieldPath = ['graphqlApiRef'];
 const SINGLE: FieldPath = ['routeAction', 'single'];
@@ -186,17 +188,17 @@ function sharedForward({ destination }: WeightedDestination, { namespace, reader
   const { upstream, fault, warning } = reader.destination(ref);
   const entry = reader.input.upstreams.get(keyOf('Upstream', ref));
   if (!entry || !upstream || fault || warning || descriptorMapOf(upstream)) return undefined;
-  return reader.input.derived.of(forwardTo, entry, reader.input.derived);
+  return reader.input.derived.of(forwardTo, entry, reader.input.derived, reader.input.settings.linkerd);
 }
 
-function forwardTo(entry: UpstreamEntry, derived: Derived): WrittenAction {
+function forwardTo(entry: UpstreamEntry, derived: Derived, linkerd: boolean): WrittenAction {
   const { kind: _, ...found } = identityOfKey(entry.stored.key);
   const ref = Object.freeze(found);
   const transcoder = derived.of(transcoderRef, entry.upstream!);
   const destination: Destination = Object.freeze({
     upstream: clusterName(ref),
     weight: 1,
-    options: NO_OPTIONS,
+    options: linkerd ? withMeshHeader(NO_OPTIONS, entry.upstream!.spec, ref.namespace) : NO_OPTIONS,
     ...(transcoder && { transcoder }),
   });
   const action = Object.freeze({ type: 'forward' as const, destinations: Object.freeze([destination]) });
@@ -235,7 +237,9 @@ function shareOf(
   context: DestinationContext,
 ): Destination {
   const { namespace, reader } = context;
-  const own = options ? withNamespaces(options, namespace, reader.input.derived) : NO_OPTIONS;
+  const written = options ? withNamespaces(options, namespace, reader.input.derived) : NO_OPTIONS;
+  const { upstream } = reader.input.settings.linkerd ? reader.destination(ref) : NO_DESTINATION;
+  const own = upstream ? withMeshHeader(written, upstream.spec, ref.namespace) : written;
   const subset = destination?.subset?.values;
   const labels = subset && Object.keys(subset).length > 0 && { subset: Object.freeze({ ...subset }) };
   const rest = destination && restCallOf(destination, ref, reader);

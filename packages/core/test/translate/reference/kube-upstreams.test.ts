@@ -108,6 +108,56 @@ describe('upstreams of Services', () => {
     await plane.controlPlane.close();
   });
 
+  it('get a header for Linkerd while the Settings ask for it', async () => {
+    const settings = (spec: object) => ({
+      apiVersion: 'gw.vendor.io/v1',
+      kind: 'Settings',
+      metadata: { name: 'default', namespace: 'gw-system' },
+      spec,
+    });
+    const own = { headerManipulation: { requestHeadersToAdd: [{ header: { key: 'x', value: 'y' } }] } };
+    const plain = {
+      apiVersion: 'gw.vendor.io/v1',
+      kind: 'Upstream',
+      metadata: { name: 'plain' },
+      spec: { static: { hosts: [{ addr: '127.0.0.1', port: 80 }] } },
+    };
+    const mixed = virtualService('mixed', {});
+    const multi = {
+      destinations: [
+        { weight: 1, destination: kube('web', 80), options: own },
+        { weight: 1, destination: { upstream: { name: 'plain', namespace: 'gw-system' } } },
+      ],
+    };
+    Object.assign(mixed.spec.virtualHost.routes[0]!, { routeAction: { multi } });
+    const routes = [
+      virtualService('a', { upstream: { name: 'web', namespace: 'gw-system' } }),
+      virtualService('b', kube('web', 80)),
+      virtualService('c', { upstream: { name: 'plain', namespace: 'gw-system' } }),
+      mixed,
+    ];
+    const resources = [KUBE_UPSTREAM('web', 'web', 80), plain, ...routes];
+    const plane = await running(resources, [clusterService('apps/web', { 80: [endpoint('10.0.0.1')] })]);
+    interface Forward {
+      readonly destinations: readonly { readonly options: Partial<typeof own> }[];
+    }
+    const headersOf = (name: string): unknown[] =>
+      (plane.action(name) as unknown as Forward).destinations.map(({ options }) =>
+        options.headerManipulation?.requestHeadersToAdd.map(({ header }) => `${header.key}: ${header.value}`),
+      );
+    const override = 'l5d-dst-override: web.apps.svc.cluster.local:80';
+    expect(headersOf('a')).to.deep.equal([undefined]);
+    plane.source.set('settings', settings({ linkerd: true }));
+    expect(headersOf('a')).to.deep.equal([[override]]);
+    expect(headersOf('b')).to.deep.equal([[override]]);
+    expect(headersOf('c')).to.deep.equal([undefined]);
+    expect(headersOf('mixed')).to.deep.equal([['x: y', override], undefined]);
+    plane.source.set('settings', settings({}));
+    expect(headersOf('a')).to.deep.equal([undefined]);
+    expect(headersOf('mixed')).to.deep.equal([['x: y'], undefined]);
+    await plane.controlPlane.close();
+  });
+
   it('publish nothing when nothing changed', async () => {
     const service = clusterService('apps/web', { 80: [] });
     const plane = await running([KUBE_UPSTREAM('web', 'web', 80)], [service]);
