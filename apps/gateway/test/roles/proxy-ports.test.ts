@@ -25,7 +25,7 @@ describe('the ports of a proxy for scrapers and readers', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     expect(metrics).to.match(/^envoy_http_downstream_rq_total\{.*\} 1$/m);
     const dump = await (await fetch(`http://127.0.0.1:${readConfigPort}/config_dump`)).text();
-    expect(dump).to.contain('gw-system.shop');
+    expect(dump).to.contain('gw-system.direct');
     expect((await fetch(`http://127.0.0.1:${metricsPort}/config_dump`)).status).to.equal(404);
     for (const path of ['/quitquitquit', '/logging', '/healthcheck/fail']) {
       for (const port of [metricsPort, readConfigPort]) {
