@@ -1,6 +1,6 @@
 // The packages that are for users, and how they become tarballs.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PNPM } from './setup.mjs';
@@ -33,8 +33,7 @@ export function pack(dir, folder) {
   const chart = files.includes('chart') ? join(dir, 'chart') : undefined;
   const built = commit();
   if (buildFile && built) writeFileSync(buildFile, JSON.stringify({ commit: built }));
-  // Packages contain no links, and the chart has some.
-  if (chart) cpSync(join(root, 'deploy', 'helm', 'edge-gateway'), chart, { recursive: true, dereference: true });
+  if (chart) copyWithoutLinks(join(root, 'deploy', 'helm', 'edge-gateway'), chart);
   try {
     const done = spawnSync('npx', ['-y', PNPM, 'pack', '--pack-destination', folder], {
       cwd: dir,
@@ -48,4 +47,11 @@ export function pack(dir, folder) {
     if (chart) rmSync(chart, { recursive: true, force: true });
   }
   return join(folder, `${name.slice(1).replace('/', '-')}-${version}.tgz`);
+}
+
+/** Copies a file or folder with what its links point to, because packages cannot contain links. */
+function copyWithoutLinks(from, to) {
+  if (!statSync(from).isDirectory()) return copyFileSync(from, to);
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from)) copyWithoutLinks(join(from, name), join(to, name));
 }

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,6 +47,16 @@ const USES: Readonly<Record<string, string>> = {
     'export const api: typeof pkg.graphqlApi = pkg.graphqlApi;\nexport const limit: number = pkg.DEFAULT_LIMITS.maxBodyBytes;',
 };
 
+/** Returns the paths of all files of a folder, also of linked folders. */
+function filesIn(folder: string, prefix = ''): string[] {
+  return readdirSync(join(folder, prefix))
+    .flatMap((name) => {
+      const path = prefix ? `${prefix}/${name}` : name;
+      return statSync(join(folder, path)).isDirectory() ? filesIn(folder, path) : [path];
+    })
+    .sort();
+}
+
 describe('the packed packages', () => {
   let folder: string;
   let project: string;
@@ -56,6 +75,13 @@ describe('the packed packages', () => {
     problems = await typeProblems();
   });
   after(() => rmSync(folder, { recursive: true }));
+
+  it('contain the Helm chart with its CRDs, alerts and dashboards', () => {
+    const chart = join(project, 'node_modules', '@edge-gateway', 'cli', 'chart');
+    const source = join(ROOT, 'deploy', 'helm', 'edge-gateway');
+    expect(filesIn(chart)).to.deep.equal(filesIn(source));
+    expect(filesIn(chart)).to.include.members(['crds/upstreams.gw.vendor.io.yaml', 'files/alerts.yaml']);
+  });
 
   /** Puts a package where npm would, with nothing but the dependencies that it declares, out of the workspace. */
   async function unpack(tarball: string): Promise<Manifest> {

@@ -8,8 +8,8 @@ import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import type { ClusterFlags } from './open-cluster.ts';
 
-/** The chart in this package; in a clone that of the repository. */
-const CHARTS = ['../../chart', '../../../../deploy/helm/edge-gateway'] as const;
+/** The chart in a clone of the repository, and in an installed package. */
+const CHARTS = ['../../../../deploy/helm/edge-gateway', '../../chart'] as const;
 
 /** Returns the folder of the chart: that of the flag, else the one that belongs to this version. */
 export function chartOf(io: Io, file: string | undefined): string {

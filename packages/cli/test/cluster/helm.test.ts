@@ -45,7 +45,7 @@ describe('helm', () => {
   });
 
   it('finds the chart of this version', () => {
-    expect(chartOf(io, undefined)).to.match(/edge-gateway$|chart$/);
+    expect(chartOf(io, undefined)).to.match(/deploy.helm.edge-gateway$/);
     expect(chartOf(io, 'own')).to.equal(join(directory, 'own'));
   });
 });
