@@ -1,4 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { libraryLoggers } from '@edge-gateway/core';
 
 // Tests provoke failures by the hundred; those that look at the default log turn it on.
 libraryLoggers.setLevel('off');
+
+// Programs that tests start must not leave files in the home directory.
+const state = mkdtempSync(join(tmpdir(), 'state-'));
+process.env['XDG_STATE_HOME'] = state;
+process.on('exit', () => rmSync(state, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import { readBuildInfo } from '@edge-gateway/core';
-import type { ConfiguredSettings, PortFlag, RoleSettings } from './command-line/role.ts';
+import type { ConfiguredSettings, PortFlag, RoleSettings, StateSettings } from './command-line/role.ts';
 
 /** Version and commit of this program. */
 export const BUILD = readBuildInfo(new URL('../', import.meta.url));
@@ -56,4 +56,4 @@ export interface ListeningSettings {
 }
 
 /** The settings of control plane and data plane in one process. */
-export interface GatewaySettings extends ServingSettings, ConfiguredSettings, ListeningSettings {}
+export interface GatewaySettings extends ServingSettings, ConfiguredSettings, ListeningSettings, StateSettings {}

@@ -67,7 +67,9 @@ export class GatewayProcess {
   /** Starts a role in the same way, with only these flags. */
   async startRole(role: string, ...flags: string[]): Promise<this> {
     const config = role === 'proxy' || flags.includes('--kubernetes') ? [] : ['--config', this.dir];
-    const args = ['--conditions=source', MAIN, role, ...config, ...flags];
+    const keepsNothing = ['all', 'control-plane'].includes(role) && !flags.includes('--state-dir');
+    const state = keepsNothing ? ['--state-dir', 'none'] : [];
+    const args = ['--conditions=source', MAIN, role, ...config, ...state, ...flags];
     const { openFiles, heapMb, nodeFlags = [] } = this.#limits;
     args.unshift(...nodeFlags);
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);

@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   ERR_CORE_EXPRESSION: { status: 500, message: 'a boolean expression is invalid, or names an unknown step' },
   ERR_CORE_HANDLER: { status: 500, message: 'the request could not be processed' },
   ERR_CORE_INVALID_RESOURCE: { status: 500, message: 'resources or options are invalid; `issues` lists every problem' },
+  ERR_CORE_KEY_FILE: { status: 500, message: 'a key file is unreadable, or has fewer than 32 bytes' },
   ERR_CORE_MIDDLEWARE: { status: 500, message: 'invalid options or handlers of a middleware' },
   ERR_CORE_PAGE_TEMPLATE: { status: 500, message: 'an error page template has an unknown placeholder' },
   ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or exceeds the maximum size' },

@@ -168,6 +168,15 @@ export {
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
 export { readRegularFile, UnusableFile } from './source/read-file.ts';
+export { readKeyFile } from './state-file/key-file.ts';
+export { readStateFile } from './state-file/read-state-file.ts';
+export { replaceFile } from './state-file/replace-file.ts';
+export {
+  createScheduledWriter,
+  type ScheduledWriter,
+  type ScheduledWriterOptions,
+} from './state-file/scheduled-writer.ts';
+export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
 export { fileSource } from './source/read-unit.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';
 export { writtenObjects } from './source/written-object.ts';
@@ -213,6 +222,7 @@ export {
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
 export { watchedNamespaces, type IsWatched } from './control/watched-namespaces.ts';
+export { acceptedFile, type AcceptedFile, type AcceptedFileOptions } from './control/accepted/accepted-file.ts';
 export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';
 export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
 export { createStore, type Store } from './control/store.ts';

@@ -15,14 +15,23 @@ export const allRole: Role<GatewaySettings> = {
     ...Object.values(PORT_FLAGS).map(flags.portOption),
     ...flags.adminOptions(),
     flags.proxyNameOption(),
+    ...flags.stateOptions('accepted resources with secret values'),
     ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
     ...flags.notYetOptions(FLAGS_NOT_YET, notYet),
   ],
   async start(settings, { log, quit }) {
-    const { startAll } = await import('../roles/all.ts');
-    const { listeners, unserved, workers, problems, ports, stop } = await startAll(settings, log, quit);
+    const [{ startAll }, { stateDirectory }] = await Promise.all([
+      import('../roles/all.ts'),
+      import('../roles/state-directory.ts'),
+    ]);
+    const stateDir = stateDirectory(settings.stateDir);
+    const { listeners, unserved, workers, problems, ports, stop } = await startAll(
+      { ...settings, stateDir },
+      log,
+      quit,
+    );
     const isReady = unserved.length === 0;
     const facts = {
       listeners,

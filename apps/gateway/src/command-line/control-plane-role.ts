@@ -1,6 +1,6 @@
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import * as flags from './flags.ts';
-import type { Role, SourceSettings } from './role.ts';
+import type { Role, SourceSettings, StateSettings } from './role.ts';
 
 /** The xDS port. */
 export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configuration for proxies (xDS)' } as const;
@@ -9,7 +9,7 @@ export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configurati
 const { httpPort, httpsPort, statsPort, devAdminPort } = PORT_FLAGS;
 const PORTS = { xdsPort: XDS_PORT, statsPort, devAdminPort, httpPort, httpsPort };
 
-export interface ControlPlaneSettings extends SourceSettings, ListeningSettings {
+export interface ControlPlaneSettings extends SourceSettings, ListeningSettings, StateSettings {
   readonly xdsPort: number;
   /** False: Services of a cluster are not written as Upstreams, because another process does that. */
   readonly discovery?: boolean;
@@ -39,12 +39,16 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     ),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
     flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
+    ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
     ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
   ],
   async start(settings, process) {
-    const { startControlPlane } = await import('../roles/control-plane.ts');
-    return startControlPlane(settings, process);
+    const [{ startControlPlane }, { stateDirectory }] = await Promise.all([
+      import('../roles/control-plane.ts'),
+      import('../roles/state-directory.ts'),
+    ]);
+    return startControlPlane({ ...settings, stateDir: stateDirectory(settings.stateDir) }, process);
   },
 };

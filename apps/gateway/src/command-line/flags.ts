@@ -169,6 +169,15 @@ export const servingOptions = (): readonly Option[] => [
   option('--workers <n>', 'number of worker processes, or auto for one per CPU core').default(1).argParser(workers),
 ];
 
+/** Returns the flags of a role that keeps files beyond its process. `what` names the secrets in them. */
+export const stateOptions = (what: string): readonly Option[] => [
+  option(
+    '--state-dir <dir>',
+    'directory for files that outlive this process, or none (default: $STATE_DIRECTORY, or below $XDG_STATE_HOME or ~/.local/state)',
+  ),
+  option('--snapshot-key-file <file>', `file with the key that encrypts ${what}`),
+];
+
 export const proxyNameOption = (): Option =>
   option('--proxy-name <name>', 'name of the proxy, which Gateways select with proxyNames').default('gateway-proxy');
 

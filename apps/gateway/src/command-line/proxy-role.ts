@@ -3,19 +3,17 @@ import { InvalidArgumentError } from 'commander';
 import { readServerAddresses, type ServerAddress } from '@edge-gateway/xds/address';
 import { PORT_FLAGS, READ_ONLY_PORT_FLAGS, type ServingSettings } from '../settings.ts';
 import * as flags from './flags.ts';
-import type { Role } from './role.ts';
+import type { Role, StateSettings } from './role.ts';
 
 const { adminPort } = PORT_FLAGS;
 
-export interface ProxySettings extends ServingSettings {
+export interface ProxySettings extends ServingSettings, StateSettings {
   /** The control planes; one of them is used. */
   readonly xds: readonly ServerAddress[];
   /** Address that replaces `::` and `0.0.0.0` in listeners. Default: no replacement. */
   readonly bindAddress?: string;
   /** File for the last accepted state; `none` disables it. Default: a file in the state directory. */
   readonly snapshotFile?: string;
-  /** File with the key that encrypts the secrets in the snapshot file. Default: secrets are not saved. */
-  readonly snapshotKeyFile?: string;
   /** PEM file with the CA certificates for control planes. Default: plain text. */
   readonly xdsTlsCa?: string;
   /** PEM files with certificate and private key of this proxy. */
@@ -56,14 +54,17 @@ export const proxyRole: Role<ProxySettings> = {
     ...flags.adminOptions(),
     flags.option('--bind-address <address>', 'address for listeners that listen on all addresses').argParser(address),
     flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
-    flags.option('--snapshot-key-file <file>', 'file with the key that encrypts the secrets in the snapshot file'),
+    ...flags.stateOptions('the secrets in the snapshot file'),
     flags.proxyNameOption(),
     ...flags.logLevelOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
   ],
   async start(settings, process) {
-    const { startProxy } = await import('../roles/proxy.ts');
-    return startProxy(settings, process);
+    const [{ startProxy }, { stateDirectory }] = await Promise.all([
+      import('../roles/proxy.ts'),
+      import('../roles/state-directory.ts'),
+    ]);
+    return startProxy({ ...settings, stateDir: stateDirectory(settings.stateDir) }, process);
   },
 };

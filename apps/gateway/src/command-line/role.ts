@@ -44,6 +44,14 @@ export interface SourceSettings extends DiagnosedSettings {
   readonly context?: string;
 }
 
+/** The settings of a role that keeps files beyond its process. */
+export interface StateSettings {
+  /** Directory of these files. Default: none are kept. */
+  readonly stateDir?: string | undefined;
+  /** File with the key that encrypts secrets in these files. Default: secrets are not saved. */
+  readonly snapshotKeyFile?: string;
+}
+
 /** What a role gets from its process. */
 export interface RoleProcess {
   readonly log: Loggers;

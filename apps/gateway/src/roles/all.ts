@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
   createMetrics,
@@ -19,6 +20,7 @@ import { releaseLoadingMemory } from './loading-memory.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { createRejectionReport } from './rejections.ts';
 import { startDiscovery } from './discovery.ts';
+import { warnOfLostVersions } from './lost-versions.ts';
 import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
@@ -53,6 +55,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   const { controlPlane, found } = createConfiguration({
     settings,
     source: directorySource(settings.config, { log: log.get('config') }),
+    sourceId: resolve(settings.config),
     directory: settings.config,
     isDirectory: true,
     proxyName,
@@ -87,6 +90,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
   try {
     growYoungGeneration();
     await controlPlane.start();
+    warnOfLostVersions(controlPlane.state, log.get('config'));
     const report = createRejectionReport(controlPlane);
     const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
       rejections = rejected.map((each) => ({ ...each, type: typeName(each.type) }));

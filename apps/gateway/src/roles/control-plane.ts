@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   createContext,
   createMetrics,
@@ -5,7 +6,6 @@ import {
   directorySource,
   severalSources,
   type ControlPlane,
-  type Logger,
 } from '@edge-gateway/core';
 import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
@@ -20,14 +20,12 @@ import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { exposedXds } from './exposed-xds.ts';
 import { releaseLoadingMemory } from './loading-memory.ts';
+import { warnOfLostVersions } from './lost-versions.ts';
 import { portError } from './port-error.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
 import { growYoungGeneration } from './young-generation.ts';
-
-/** Maximum number of resources in one log entry. */
-const MAX_NAMED = 50;
 
 /** The proxy of the default gateways. */
 const DEFAULT_PROXY = 'gateway-proxy';
@@ -47,6 +45,8 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
       ? severalSources([cluster.source, cluster.gatewayApi])
       : directorySource(config!, { log: log.get('config') }),
     services: cluster?.services,
+    sourceId:
+      config === undefined ? `kubernetes ${settings.context ?? ''} ${settings.kubeconfig ?? ''}` : resolve(config),
     directory: config ?? process.cwd(),
     isDirectory: config !== undefined,
     proxyName: DEFAULT_PROXY,
@@ -103,7 +103,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await controlPlane.start();
     await releaseLoadingMemory();
     publishStates(controlPlane, server);
-    warnOfLostVersions(controlPlane, log.get('config'));
+    warnOfLostVersions(controlPlane.state, log.get('config'));
     listening = await listen(server, settings, tls.current);
     const { xdsAddress: address } = settings;
     const exposed = exposedXds(address, tls.current);
@@ -130,25 +130,6 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await close();
     throw error;
   }
-}
-
-/** Last good versions exist only in the process that accepted them: after a restart, proxies remove what is invalid now. */
-function warnOfLostVersions({ state }: ControlPlane, log: Logger): void {
-  if (!state) return;
-  // A route without its destination is a warning of its virtual service.
-  const errors = state.issues.filter(({ severity, code }) => severity === 'error' || code === 'MISSING_REFERENCE');
-  const resources = new Set<string>();
-  const files = new Set<string>();
-  for (const { kind, namespace, name, origin } of errors) {
-    if (name === undefined) files.add(origin.file);
-    else resources.add(`${kind} ${namespace}/${name}`);
-  }
-  if (errors.length === 0) return;
-  const first = { resources: [...resources].slice(0, MAX_NAMED), files: [...files].slice(0, MAX_NAMED) };
-  log.warn(
-    { ...first, count: resources.size + files.size },
-    'no last good version of invalid resources and routes after a start: proxies stop serving them',
-  );
 }
 
 /** Sends each state to the proxies. */

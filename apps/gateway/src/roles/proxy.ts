@@ -23,7 +23,7 @@ import { openProxyPorts } from './proxy-ports.ts';
 import { readClientTls } from './server-tls.ts';
 import { createServing } from './serving.ts';
 import { shownListeners } from './shown-listeners.ts';
-import { snapshotPath } from './snapshot-path.ts';
+import { snapshotPath } from './state-directory.ts';
 import { watchTls } from './watched-tls.ts';
 
 /** Time to wait for a control plane before the saved state is served, in milliseconds. */
@@ -42,7 +42,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const watchdog = createWatchdog({ metrics, log: main, thread: 'main_thread' });
   const token = adminTokenOf(settings);
   const tls = watchTls(() => readClientTls(settings), log.get('secret'));
-  const path = snapshotPath(settings.snapshotFile, settings.proxyName);
+  const path = snapshotPath(settings.snapshotFile, settings.proxyName, settings.stateDir);
   const key = settings.snapshotKeyFile === undefined ? undefined : readSnapshotKey(settings.snapshotKeyFile);
   const decoder = createStateDecoder();
   const saved = path === undefined ? undefined : readSaved(path, { key, decoder, log });
@@ -201,9 +201,7 @@ function readSaved(path: string, { key, decoder, log }: ReadParts): SavedState |
     decoder.build();
     decoder.accept();
     if (saved.secrets === 'locked')
-      log
-        .get('main')
-        .error({ file: path }, 'failed to decrypt secrets in snapshot file: --snapshot-key-file does not match');
+      log.get('main').error({ file: path }, 'secrets in snapshot file are encrypted: --snapshot-key-file is not set');
     return saved;
   } catch (error) {
     decoder.discard();

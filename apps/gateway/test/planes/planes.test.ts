@@ -49,7 +49,7 @@ describe('control plane and proxies as processes', () => {
     const dir = mkdtempSync(join(tmpdir(), 'snapshot-'));
     try {
       const file = join(dir, 'file');
-      writeFileSync(file, `edge-gateway snapshot 1 ${hash('sha256', text, 'hex')}\n${text}`);
+      writeFileSync(file, `edge-gateway snapshot 2 ${hash('sha256', text, 'hex')}\n${text}`);
       controlPlane.write('a.yaml', direct('one'));
       await startControlPlane(controlPlane);
       expect(await bodyOf(await connect('--snapshot-file', file))).to.equal('one');

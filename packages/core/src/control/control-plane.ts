@@ -1,3 +1,5 @@
+import type { AcceptedFile } from './accepted/accepted-file.ts';
+import { createHistory, mayServeEarlier } from './accepted/history.ts';
 import { reportChanges } from './change-report.ts';
 import { issuesOf } from './problems.ts';
 import type { Observed, ObservedProblem } from '../resource/stored.ts';
@@ -55,6 +57,11 @@ export interface ControlPlaneOptions {
    * get a warning.
    */
   readonly directories?: DirectoryBase & { readonly watch?: boolean };
+  /**
+   * Keeps the accepted versions of resources beyond this process, e.g. `acceptedFile({ path, log, metrics })`: if resources are invalid at the start, or their references
+   * broken, their last good versions are served. Default: last good versions exist only in memory.
+   */
+  readonly accepted?: AcceptedFile;
 }
 
 /** source → validate → store → translate, kept up to date. */
@@ -89,17 +96,21 @@ export interface ControlPlane {
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { source, defaultGateways, log = libraryLoggers, metrics = createMetrics(), checks } = options;
   const { files = [], certificateFiles: readsCertificates = true, directories, services } = options;
+  const { accepted } = options;
   const report = reportChanges(log.get('config'), metrics);
   const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  const store = createStore(checks, source.platform);
+  let store = createStore(checks, source.platform);
+  let history = createHistory();
+  /** Everything that the sources contained before the first state. */
+  let listed: SourceChange = new Map();
   const named =
     directories &&
     createDirectorySources({
       ...directories,
       watch: directories.watch ?? true,
       log: log.get('config'),
-      onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleSource(change)])),
+      onChange: (change) => take(() => new Set([...observeSettings(named!.problems), ...settleListed(change)])),
     });
   let refreshMs: number | undefined;
   /** Changed keys that are not translated yet. */
@@ -164,16 +175,22 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     return observe([SETTINGS_KEY]);
   }
 
+  /** Reads and watches what a resource names. Returns true if it may name anything. */
+  function follow(key: ResourceKey, resource: Resource | undefined): boolean {
+    return watches.filter((watch) => watch.follow(key, resource)).length > 0;
+  }
+
   /** Applies a change of the source, with the files of its resources. */
   function settleSource(change: SourceChange): ReadonlySet<ResourceKey> {
     const changed = store.apply(change);
-    const follow = (key: ResourceKey): boolean => {
-      const resource = store.state.stored.get(key)?.resource;
-      return watches.filter((watch) => watch.follow(key, resource)).length > 0;
-    };
-    const users = [...changed].filter(follow);
+    const users = [...changed].filter((key) => follow(key, store.state.stored.get(key)?.resource));
     for (const watch of watches) watch.prune(state?.snapshots.values() ?? []);
     return new Set([...changed, ...observe(users)]);
+  }
+
+  function settleListed(change: SourceChange): ReadonlySet<ResourceKey> {
+    if (!state && accepted) listed = new Map([...listed, ...change]);
+    return settleSource(change);
   }
 
   function take(settle: () => ReadonlySet<ResourceKey>): void {
@@ -182,23 +199,74 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       for (const key of settle()) due.add(key);
       // A change of directories takes effect together with their content.
       if (followSettings()) return;
-      const { revision, stored, services: known } = store.state;
-      if (revision === state?.revision) return;
-      resources = resourcesAfter(resources, due, store.state);
-      due = new Set();
-      const translated = report.translated(() =>
-        translate({ stored, services: known, defaultGateways }, translation?.memo),
-      );
-      translation = translated.result;
-      state = toState(store, resources, { translation, translationMs: translated.milliseconds });
-      report.changed(state, performance.now() - began, store.unwatched);
-      configStatus.update(state);
+      const next = stateAfter();
+      const now = state ? next : next && withAccepted(next);
+      if (!now) return;
+      state = now;
+      listed = new Map();
+      report.changed(now, performance.now() - began, store.unwatched);
+      configStatus.update(now);
+      if (accepted) {
+        history.add(store.state.stored, now.issues);
+        accepted.write(history.states);
+      }
     } catch (error) {
       report.failed(error);
       if (state) return;
       state = toState(store, resources, { translation: undefined, translationMs: 0 });
     }
     for (const listener of listeners) publish(listener, state);
+  }
+
+  /** Returns the state after the changes that are due; `undefined` if there are none. */
+  function stateAfter(): ControlPlaneState | undefined {
+    const { revision, stored, services: known } = store.state;
+    if (revision === state?.revision) return undefined;
+    resources = resourcesAfter(resources, due, store.state);
+    due = new Set();
+    const { result, milliseconds } = report.translated(() =>
+      translate({ stored, services: known, defaultGateways }, translation?.memo),
+    );
+    translation = result;
+    return toState(store, resources, { translation, translationMs: milliseconds });
+  }
+
+  /**
+   * Returns the first state. If it has problems, what was accepted before this process is repeated first, so that last good versions are known. Returns `undefined`
+   * while directories are being read that the last good Settings name.
+   */
+  function withAccepted(first: ControlPlaneState): ControlPlaneState | undefined {
+    const steps = first.issues.some(mayServeEarlier) ? accepted?.read(listed) : undefined;
+    if (!steps) return first;
+    const fresh = { store, resources, translation };
+    history = createHistory();
+    store = createStore(checks, source.platform);
+    if (fresh.store.state.services) store.applyServices(fresh.store.state.services);
+    resources = new Map();
+    translation = undefined;
+    try {
+      observe(reported.keys());
+      for (const step of steps) {
+        for (const key of settleSource(step)) due.add(key);
+        state = stateAfter() ?? state;
+        history.add(store.state.stored, state!.issues);
+      }
+      const restored = state!;
+      state = undefined;
+      if (followSettings()) return undefined;
+      log.get('config').info({}, 'accepted versions of resources restored');
+      return stateAfter() ?? restored;
+    } catch (error) {
+      const reason = (error as Error).message;
+      log.get('config').error({ reason }, 'failed to restore accepted versions of resources');
+      const left = [...store.state.stored.keys()].filter((key) => !fresh.store.state.stored.has(key));
+      ({ store, resources, translation } = fresh);
+      for (const key of left) follow(key, undefined);
+      for (const [key, { resource }] of store.state.stored) follow(key, resource);
+      history = createHistory();
+      state = undefined;
+      return first;
+    }
   }
 
   function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
@@ -220,7 +288,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
         if (!state) store.applyServices(changes);
         else take(() => (store.applyServices(changes), NO_KEYS));
       });
-      await source.start((change) => take(() => settleSource(change)));
+      await source.start((change) => take(() => settleListed(change)));
       await named?.settled();
     },
     settled: async () => named?.settled(),
@@ -238,6 +306,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     async close() {
       for (const watch of watches) watch.close();
       await Promise.all([source.close(), services?.close(), named?.close()]);
+      await accepted?.close();
     },
   };
 }

@@ -218,6 +218,7 @@ const HELP: Readonly<Record<string, string>> = {
   extauth_vendor_io_checks: 'Checks of the auth server by AuthConfig and outcome.',
   extauth_vendor_io_http_passthrough_bypass_failure: 'Requests allowed although an HTTP auth server failed.',
   extauth_vendor_io_passthrough_failure_bypass: 'Requests allowed although a gRPC auth server failed.',
+  gw_accepted_file_write_failures: 'Failed writes of the accepted versions of resources.',
   gw_certificate_files_unusable: 'Certificate files in use whose newest content is invalid.',
   gw_certificate_files_update_rejected: 'Changes of certificate files that were rejected.',
   gw_certificate_files_update_success: 'Changes of certificate files that were applied.',

@@ -19,7 +19,7 @@ const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefi
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
 /** An annotation with a copy of the whole resource. It is omitted, because unknown fields in it may be secret. */
-const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
+export const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The position of a value. */
 interface Place {

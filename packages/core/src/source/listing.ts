@@ -155,11 +155,11 @@ export function unreadable(error: unknown): TextProblem {
   return { code: 'UNREADABLE', offset: 0, message: REASONS[code] ?? `cannot be read (${code})` };
 }
 
-/** Yields to other work after 20 ms. */
-export function createYielder(): () => Promise<void> | undefined {
+/** Yields to other work after some time. Default: 20 ms. */
+export function createYielder(sliceMs: number = SLICE_MS): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
-    if (performance.now() - since < SLICE_MS) return undefined;
+    if (performance.now() - since < sliceMs) return undefined;
     return nextTurn().then(() => void (since = performance.now()));
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Milliseconds to wait for the writer of a named pipe. */
@@ -19,15 +19,16 @@ export class UnusableFile extends Error {
 
 /**
  * Reads a regular file of at most `maxBytes`. The opened file is checked, so that a pipe in its place cannot block. Throws
- * {@link UnusableFile} if it is something else or too large, and errors of the file system. `flags` are added to those of `open`.
+ * {@link UnusableFile} if it is something else or too large, and errors of the file system. `flags` are added to those of `open`; `check` may throw as well.
  */
-export function readRegularFile(path: string, maxBytes: number, flags = 0): Buffer {
+export function readRegularFile(path: string, maxBytes: number, flags = 0, check?: (stat: Stats) => void): Buffer {
   const file = open(path, flags);
   try {
     const stat = fstatSync(file);
     if (stat.isDirectory()) throw new UnusableFile('is a directory');
     if (!stat.isFile()) throw new UnusableFile('is not a file');
     if (stat.size > maxBytes) throw new UnusableFile(`is larger than ${sizeText(maxBytes)}`, stat.size);
+    check?.(stat);
     return readFileSync(file);
   } finally {
     closeSync(file);

@@ -1,5 +1,6 @@
 import type { DiscoveryResponse, DiscoveryStream } from './sds-client.ts';
 import { joinCertificate, type CertificateParts } from './certificate-content.ts';
+import { backoffMs } from '../syntax/backoff.ts';
 import { InvalidSecret, readSecret, type WantedSecret } from './sds-secret.ts';
 
 /** Delays before another stream is opened, in milliseconds; each is up to twice the previous one, as in Envoy. */
@@ -66,6 +67,8 @@ export class SecretSubscription {
   async #connect(): Promise<void> {
     try {
       const { stream, loaded } = await this.#with.open();
+      // The status follows.
+      stream.on('error', () => {});
       if (this.#isClosed) return stream.cancel();
       this.#stream = stream;
       this.#receive(stream, loaded);
@@ -93,8 +96,6 @@ export class SecretSubscription {
       wasAccepted = true;
       send(response.nonce);
     });
-    // The status follows.
-    stream.on('error', () => {});
     stream.on('status', ({ code, details }: { readonly code: number; readonly details: string }) => {
       if (wasAccepted) this.#failures = 0;
       this.#ended(code === 0 ? 'the server ended the stream' : reasonOf(details), wasAccepted);
@@ -134,9 +135,9 @@ export class SecretSubscription {
     const { server, serverField: field, random } = this.#with;
     this.#stream = undefined;
     clearTimeout(this.#timer);
-    const longest = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
-    this.#failures = Math.min(this.#failures + 1, 10);
-    this.#timer = setTimeout(() => void this.#connect(), longest * (0.5 + random() / 2)).unref();
+    this.#failures++;
+    const delayMs = backoffMs(this.#failures, { firstMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS }, random);
+    this.#timer = setTimeout(() => void this.#connect(), delayMs).unref();
     if (isExpected) return;
     this.#fail({ severity: 'error', field, message: `secret discovery server ${server}: ${reason}` });
   }

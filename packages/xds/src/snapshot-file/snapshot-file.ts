@@ -1,16 +1,14 @@
-import { hash } from 'node:crypto';
-import { deriveKey, readRegularFile, seal, unseal, UnusableFile } from '@edge-gateway/core';
+import { createHmac, createSecretKey, hash } from 'node:crypto';
+import { deriveKey, GatewayError, readKeyFile, readStateFile, seal, unseal } from '@edge-gateway/core';
 import { xdsError } from '../error-codes.ts';
 import { decodeStrings, encodeStrings } from '../protocol/wire.ts';
 import type { ReceivedResource } from '../resources/resource-set.ts';
 import { TYPE } from '../resources/resource-type.ts';
 
 /** Format version; incremented with each incompatible change. */
-const FORMAT = 1;
+const FORMAT = 2;
 const MAGIC = 'edge-gateway snapshot';
 const MAX_BYTES = 512 * 1024 * 1024;
-const MIN_KEY_BYTES = 32;
-const MAX_KEY_BYTES = 4096;
 const PURPOSE = 'xds snapshot file';
 
 /** A state in a file. */
@@ -18,7 +16,7 @@ export interface SavedState {
   /** When it was accepted, in milliseconds since the epoch. */
   readonly acceptedAt: number;
   readonly resources: readonly ReceivedResource[];
-  /** Whether the resources include the secrets: all of them, none because none were saved, or none because the key does not decrypt them. */
+  /** Whether the resources include the secrets: all of them, none because none were saved, or none because there is no key to decrypt them. */
   readonly secrets: 'included' | 'omitted' | 'locked';
 }
 
@@ -32,12 +30,14 @@ interface Content {
   readonly sealed?: string;
 }
 
-/** Reads the key that encrypts secrets from a file. Throws `ERR_XDS_SNAPSHOT_FILE` if it is unreadable or too short. */
+/** Reads the key that encrypts secrets and authenticates the file. Throws `ERR_XDS_SNAPSHOT_FILE` if it is unreadable or too short. */
 export function readSnapshotKey(path: string): Uint8Array {
-  const bytes = read(path, MAX_KEY_BYTES);
-  if (!bytes) throw fileError(path, 'does not exist');
-  if (bytes.length < MIN_KEY_BYTES) throw fileError(path, `a key must have at least ${MIN_KEY_BYTES} bytes`);
-  return deriveKey(bytes, PURPOSE);
+  try {
+    return deriveKey(readKeyFile(path), PURPOSE);
+  } catch (cause) {
+    if (!(cause instanceof GatewayError)) throw cause;
+    throw xdsError('ERR_XDS_SNAPSHOT_FILE', cause.message, { cause });
+  }
 }
 
 /** Formats a state as the content of a snapshot file. Without a key, secrets are omitted. */
@@ -52,31 +52,41 @@ export function formatSnapshotFile({ acceptedAt, resources }: Omit<SavedState, '
     ...(key && { sealed: seal(key, PURPOSE, JSON.stringify(rows(true))) }),
   };
   const text = `${JSON.stringify(content)}\n`;
-  return `${MAGIC} ${FORMAT} ${hash('sha256', text, 'hex')}\n${text}`;
+  const sums = [hash('sha256', text, 'hex'), ...(key ? [macOf(text, key)] : [])];
+  return `${MAGIC} ${FORMAT} ${sums.join(' ')}\n${text}`;
 }
 
 /**
- * Returns the state in a file; `undefined` if there is no file. Throws `ERR_XDS_SNAPSHOT_FILE` if it cannot be read, is damaged, or was written by a newer
- * version of the gateway.
+ * Returns the state in a file; `undefined` if there is no file. Throws `ERR_XDS_SNAPSHOT_FILE` if it cannot be read, is damaged, was written by another version
+ * of the gateway, is not authenticated by the key, or can be written by other users.
  */
 export function readSnapshotFile(path: string, key?: Uint8Array): SavedState | undefined {
-  const bytes = read(path, MAX_BYTES);
+  const bytes = read(path);
   if (!bytes) return undefined;
   const end = bytes.indexOf('\n');
-  const [, format, checksum] =
-    /^edge-gateway snapshot (\d{1,9}) ([\da-f]{64})$/.exec(bytes.toString('latin1', 0, Math.max(0, end))) ?? [];
+  const [, format, sums] =
+    /^edge-gateway snapshot (\d{1,9}) ([\da-f ]{64,200})$/.exec(bytes.toString('latin1', 0, Math.max(0, end))) ?? [];
   if (format === undefined) throw fileError(path, 'is damaged or not a snapshot file');
-  if (Number(format) > FORMAT) {
-    const needed = `was written by a newer version of the gateway (format ${format}, this version reads ${FORMAT})`;
-    throw fileError(path, needed);
+  if (Number(format) !== FORMAT) {
+    const other = Number(format) > FORMAT ? 'a newer' : 'an earlier';
+    const formats = `(format ${format}, this version reads ${FORMAT})`;
+    throw fileError(path, `was written by ${other} version of the gateway ${formats}`);
   }
+  const [sum, mac] = sums!.split(' ');
   const text = bytes.subarray(end + 1);
-  if (hash('sha256', text, 'hex') !== checksum) throw fileError(path, 'is damaged: its checksum does not match');
+  if (hash('sha256', text, 'hex') !== sum) throw fileError(path, 'is damaged: its checksum does not match');
+  if (key && mac === undefined) throw fileError(path, 'was written without a key, so that it cannot be authenticated');
+  if (key && macOf(text, key) !== mac)
+    throw fileError(path, 'was changed, is damaged, or was written with another key than --snapshot-key-file');
   try {
     return stateOf(JSON.parse(text.toString('utf8')) as Content, key);
   } catch (cause) {
     throw fileError(path, 'is damaged: its content cannot be read', cause);
   }
+}
+
+function macOf(text: string | Uint8Array, key: Uint8Array): string {
+  return createHmac('sha256', createSecretKey(key)).update(text).digest('hex');
 }
 
 function stateOf({ acceptedAt, resources, sealed }: Content, key: Uint8Array | undefined): SavedState {
@@ -94,13 +104,11 @@ function stateOf({ acceptedAt, resources, sealed }: Content, key: Uint8Array | u
   };
 }
 
-function read(path: string, maxBytes: number): Buffer | undefined {
+function read(path: string): Buffer | undefined {
   try {
-    return readRegularFile(path, maxBytes);
+    return readStateFile(path, MAX_BYTES);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw fileError(path, cause instanceof UnusableFile ? message : `cannot be read: ${code ?? message}`, cause);
+    throw fileError(path, (cause as Error).message, cause);
   }
 }
 

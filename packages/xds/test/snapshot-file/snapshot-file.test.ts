@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -75,8 +77,35 @@ describe('a snapshot file', () => {
     expect(saved.secrets).to.equal('included');
     expect(decoder.isComplete).to.equal(true);
     expect(decoder.secrets.get({ name: 's', namespace: 'gw-system' })!.data).to.have.property('a');
-    expect(restored(key('another key'.repeat(4))).saved.secrets).to.equal('locked');
     expect(restored().saved.secrets).to.equal('locked');
+  });
+
+  it('is rejected if the key does not authenticate it', async () => {
+    await save(key(KEY));
+    const text = readFileSync(path, 'utf8');
+    const [head, content] = text.split('\n') as [string, string];
+    const other = content.replace('1234', '1235');
+    writeFileSync(
+      path,
+      `${head.replace(hash('sha256', `${content}\n`, 'hex'), hash('sha256', `${other}\n`, 'hex'))}\n${other}\n`,
+    );
+    expect(readSnapshotFile(path)!.acceptedAt).to.equal(1235);
+    expect(() => restored(key(KEY))).to.throw('was changed, is damaged, or was written with another key');
+    writeFileSync(path, text);
+    expect(restored(key(KEY)).saved.acceptedAt).to.equal(1234);
+    expect(() => restored(key('another key'.repeat(4)))).to.throw('was written with another key');
+    await save();
+    expect(() => restored(key(KEY))).to.throw('was written without a key, so that it cannot be authenticated');
+  });
+
+  it('is rejected if other users can write it', async () => {
+    await save();
+    chmodSync(path, 0o644);
+    expect(readSnapshotFile(path)!.acceptedAt).to.equal(1234);
+    chmodSync(path, 0o660);
+    expect(() => readSnapshotFile(path)).to.throw(
+      'can be written by other users (mode 0660): remove it, or set its mode to 0600',
+    );
   });
 
   it('can be read only by its owner, and leaves no temporary file behind', async () => {
@@ -128,9 +157,9 @@ describe('a snapshot file', () => {
     const start = performance.now();
     writer.write(accepted);
     await until(() => count() >= 3, 'three failures');
-    // The delays are 20, 40, 80 ms and so on; a timer can fire 1 ms early.
+    // The first attempt is after 20 ms; the delays of the others are 20, 40, 80 ms and so on; a timer can fire 1 ms early.
     const attempts = count();
-    expect(20 * (2 ** attempts - 1)).to.be.at.most(performance.now() - start + attempts);
+    expect(20 * 2 ** (attempts - 1)).to.be.at.most(performance.now() - start + attempts);
     await writer.close();
     expect(errors).to.deep.equal(['failed to write snapshot file']);
   });
@@ -154,7 +183,7 @@ describe('a snapshot file', () => {
       const damaged = Buffer.from(bytes);
       damaged[i]! ^= 1 << (i % 8);
       writeFileSync(path, damaged);
-      expect(() => readSnapshotFile(path, key(KEY)), `byte ${i}`).to.throw(/is damaged|newer version/);
+      expect(() => readSnapshotFile(path, key(KEY)), `byte ${i}`).to.throw(/is damaged|newer version|earlier version/);
     }
   });
 
@@ -169,10 +198,12 @@ describe('a snapshot file', () => {
 
   it('is rejected if a newer version wrote it', async () => {
     await save();
-    writeFileSync(path, readFileSync(path, 'utf8').replace('snapshot 1 ', 'snapshot 2 '));
+    writeFileSync(path, readFileSync(path, 'utf8').replace('snapshot 2 ', 'snapshot 3 '));
     expect(() => readSnapshotFile(path))
-      .to.throw(`snapshot file ${path}: was written by a newer version of the gateway (format 2, this version reads 1)`)
+      .to.throw(`snapshot file ${path}: was written by a newer version of the gateway (format 3, this version reads 2)`)
       .with.property('code', 'ERR_XDS_SNAPSHOT_FILE');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('snapshot 3 ', 'snapshot 1 '));
+    expect(() => readSnapshotFile(path)).to.throw('was written by an earlier version of the gateway (format 1');
   });
 
   it('is rejected if it is a directory or cannot be read', () => {

@@ -1,0 +1,96 @@
+import type { Logger } from '../observe/logger.ts';
+import type { Counter } from '../observe/metrics.ts';
+import { backoffMs } from '../syntax/backoff.ts';
+
+const MAX_RETRY_MS = 60_000;
+/** Maximum time that closing waits for a write, in milliseconds. */
+const CLOSE_MS = 2000;
+
+/** Options of {@link createScheduledWriter}. */
+export interface ScheduledWriterOptions<T> {
+  /** Of the file, for the log. */
+  readonly path: string;
+  /** Time from a change to its write, in milliseconds; only the newest value is written. */
+  readonly delayMs: number;
+  /** Time before a failed write is tried again, in milliseconds; it doubles with each further failure, up to one minute. */
+  readonly retryMs: number;
+  write(value: T): Promise<void>;
+  readonly log: Logger;
+  readonly level: 'warn' | 'error';
+  /** Messages of the log. */
+  readonly texts: { readonly failed: string; readonly again: string };
+  readonly failures: Counter;
+}
+
+/** Writes the newest value, one write at a time. */
+export interface ScheduledWriter<T> {
+  /** Schedules a write. */
+  write(value: T): void;
+  /** Writes the pending value immediately; resolves when the write has finished or failed, at the latest after two seconds. */
+  close(): Promise<void>;
+}
+
+/** Creates a writer. A failed write is retried with exponential backoff, and logged when its reason differs from that of the last one. */
+export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): ScheduledWriter<T> {
+  const { path, delayMs, retryMs, log, level, texts, failures } = options;
+  let due: { readonly value: T } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  let lastFailure = '';
+  /** Consecutive failed writes. */
+  let failed = 0;
+
+  async function writeDue(): Promise<void> {
+    const next = due;
+    due = undefined;
+    if (!next) return;
+    try {
+      await options.write(next.value);
+      if (failed > 0) log.info({ file: path }, texts.again);
+      lastFailure = '';
+      failed = 0;
+    } catch (error) {
+      failures.value++;
+      failed++;
+      due ??= next;
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = code ?? message;
+      if (reason !== lastFailure) log[level]({ file: path, reason }, texts.failed);
+      lastFailure = reason;
+    }
+  }
+
+  function schedule(): void {
+    if (timer) return;
+    timer = setTimeout(
+      () => {
+        writing = writeDue().finally(() => {
+          timer = undefined;
+          if (due) schedule();
+        });
+      },
+      failed === 0 ? delayMs : backoffMs(failed, { firstMs: retryMs, maxMs: Math.max(retryMs, MAX_RETRY_MS) }),
+    );
+    timer.unref();
+  }
+
+  async function finish(): Promise<void> {
+    clearTimeout(timer);
+    await writing;
+    clearTimeout(timer);
+    await writeDue();
+  }
+
+  return {
+    write(value) {
+      due = { value };
+      schedule();
+    },
+    async close() {
+      let limit: NodeJS.Timeout | undefined;
+      const isLate = new Promise<void>((resolve) => (limit = setTimeout(resolve, CLOSE_MS)));
+      // A file system that does not respond must not delay the stop.
+      await Promise.race([finish(), isLate]).finally(() => clearTimeout(limit));
+    },
+  };
+}
