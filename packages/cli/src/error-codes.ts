@@ -1,4 +1,4 @@
-import { GatewayError } from '@edge-gateway/core';
+import { GatewayError, UnusableFile } from '@edge-gateway/core';
 
 /**
  * Every error of this package: code → exit status of the program and message. Status 1 means that the work failed,
@@ -46,6 +46,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 
 /** Reports a file or directory that cannot be read, in one line. */
 export function fileError(path: string, error: unknown): GatewayError {
+  if (error instanceof UnusableFile) return cliError('ERR_CLI_FILE', `${path}: ${error.message}`, error);
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? 'unknown';
   return cliError('ERR_CLI_FILE', `${path}: ${FILE_REASONS[code] ?? `cannot be read (${code})`}`, error);
 }

@@ -1,4 +1,10 @@
-import { createControlPlane, memorySource, type ControlPlaneState, type Snapshot } from '@edge-gateway/core';
+import {
+  createControlPlane,
+  memorySource,
+  type ControlPlaneState,
+  type SecretValue,
+  type Snapshot,
+} from '@edge-gateway/core';
 import { secretsOf, type ProxyState } from '../src/resources/index.ts';
 
 /** A virtual service for one domain that responds itself. */
@@ -47,6 +53,11 @@ export async function startStates(files: Readonly<Record<string, string>>) {
   controlPlane.subscribe((next) => (state = next));
   await controlPlane.start();
   const snapshot = (): Snapshot => state!.snapshots.get('gateway-proxy')!;
+  /** Also those that nothing refers to: tests of the transport need no reference. */
+  const allSecrets = () =>
+    [...state!.resources.values()].flatMap(({ kind, metadata, spec }) =>
+      kind === 'Secret' ? [[`${metadata.namespace}/${metadata.name}`, spec as SecretValue] as const] : [],
+    );
   return {
     source,
     snapshot,
@@ -55,7 +66,7 @@ export async function startStates(files: Readonly<Record<string, string>>) {
     current: (): ProxyState => ({
       snapshot: snapshot(),
       unserved: state!.unservedListeners.get('gateway-proxy') ?? [],
-      secrets: secretsOf(snapshot(), state!.resources, controlPlane.secrets),
+      secrets: new Map([...secretsOf(snapshot(), state!.resources, controlPlane.secrets), ...allSecrets()]),
     }),
     close: () => controlPlane.close(),
   };

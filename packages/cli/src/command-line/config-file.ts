@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { readRegularFile } from '@edge-gateway/core';
 import { parse } from 'yaml';
 import { cliError, fileError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
@@ -15,6 +16,7 @@ export interface Preferences {
 
 const DEFAULTS: Preferences = { checkTimeoutSeconds: 0, secretClientTimeoutSeconds: 30 };
 const MAX_SECONDS = 86_400;
+const MAX_BYTES = 1024 * 1024;
 
 /** Returns the path of the configuration file; `undefined` if the home directory is unknown. */
 function configFileOf({ env, cwd }: Io): string | undefined {
@@ -32,7 +34,7 @@ export function readPreferences(io: Io): Preferences {
   if (file === undefined) return DEFAULTS;
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readRegularFile(file, MAX_BYTES).toString('utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') createConfigFile(file);
     // The home directory may belong to another user: `HOME` often survives a change of user.

@@ -16,6 +16,9 @@ const SECRET_NAME = new RegExp(
   'i',
 );
 
+/** Names of fields that refer to Secrets: to one, or to several. */
+const REFERENCE = /secret(?:refs?)?$|^(?:keyRef|signingKeyRef|rootCa)$/i;
+
 /** A secret field of a kind. */
 export interface SecretField {
   readonly kind: string;
@@ -70,4 +73,9 @@ export function secrecyOf(name: string, parent: string | undefined): Secrecy | u
 /** Returns true for fields, parameters and headers whose name marks the value as secret. */
 export function isSecretName(name: string): boolean {
   return isSecretHeader(name.toLowerCase()) || SECRET_NAME.test(name);
+}
+
+/** Returns true for fields whose value refers to one or several Secrets. */
+export function refersToSecrets(field: string): boolean {
+  return REFERENCE.test(field);
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, SIGNING_KEY_SECRET } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, refersToSecrets, SIGNING_KEY_SECRET } from '@edge-gateway/core';
 import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import type { ReferencedKind } from './cluster-kinds.ts';
 
@@ -9,11 +9,8 @@ export interface References {
   readonly selectors: readonly Readonly<Record<string, string>>[];
 }
 
-/** Names of fields that refer to one or several objects of a kind. */
-const FIELDS: readonly (readonly [ReferencedKind, RegExp])[] = [
-  ['Secret', /secret(?:refs?)?$|^(?:keyRef|signingKeyRef|rootCa)$/i],
-  ['ConfigMap', /configMap(?:refs?)?$|^modules$/i],
-];
+/** Names of fields that refer to one or several ConfigMaps. */
+const CONFIG_MAPS = /configMap(?:refs?)?$|^modules$/i;
 const MAX_DEPTH = 64;
 
 /** The Secret from which browsers get their signed cookies, without any reference. */
@@ -24,7 +21,8 @@ export const ALWAYS_READ: References = {
 
 /** Returns the kind that a field with this name refers to. */
 export function referencedKind(field: string): ReferencedKind | undefined {
-  return FIELDS.find(([, name]) => name.test(field))?.[0];
+  if (refersToSecrets(field)) return 'Secret';
+  return CONFIG_MAPS.test(field) ? 'ConfigMap' : undefined;
 }
 
 /** Finds the references of an object by the names of its fields; `undefined` if there are none. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Client, credentials, type ChannelCredentials, type ClientDuplexStream } from '@grpc/grpc-js';
-import type { Loggers, Metrics, ProxyRejection } from '@edge-gateway/core';
+import { backoffMs, type Loggers, type Metrics, type ProxyRejection } from '@edge-gateway/core';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { AggregatedDiscovery, type DeltaRequest, type DeltaResponse, type NodeMessage } from '../protocol/discovery.ts';
 import { errorDetailOf } from '../protocol/rejection.ts';
@@ -10,9 +10,8 @@ import { RESOURCE_TYPES, TYPE, typeName } from '../resources/resource-type.ts';
 import { formatAddress, type ServerAddress } from './server-address.ts';
 import { createUpdateStats } from './update-stats.ts';
 
-/** Delays before a server is tried again, in milliseconds; each is up to twice the previous one, as in Envoy. */
-const FIRST_DELAY_MS = 500;
-const MAX_DELAY_MS = 30_000;
+/** Delays before all servers are tried again. The longest one bounds how long a proxy misses a control plane that is back. */
+const BACKOFF = { firstMs: 500, maxMs: 5000 };
 /** Maximum delay before another server is tried, in milliseconds: spreads the reconnects of many nodes. */
 const NEXT_SERVER_MS = 200;
 /** Maximum time until the first response of a server, in milliseconds. */
@@ -251,8 +250,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
 
   function delayMs(): number {
     if (servers.length > 1 && failures < servers.length) return NEXT_SERVER_MS * random();
-    const round = Math.max(0, Math.floor(failures / servers.length) - 1);
-    return Math.min(FIRST_DELAY_MS * 2 ** Math.min(round, 10), MAX_DELAY_MS) * (0.5 + random() / 2);
+    return backoffMs(Math.floor(failures / servers.length), BACKOFF, random);
   }
 
   connect();

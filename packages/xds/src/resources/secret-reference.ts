@@ -1,4 +1,14 @@
-import type { ControlPlaneState, Secrets, SecretValue, Snapshot } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  keyOf,
+  refersToSecrets,
+  SIGNING_KEY_SECRET,
+  type ControlPlaneState,
+  type ResourceRef,
+  type Secrets,
+  type SecretValue,
+  type Snapshot,
+} from '@edge-gateway/core';
 import type { Sds, SslFiles } from '@edge-gateway/core/schema';
 
 /** A reference to certificate files or to a discovered secret. */
@@ -11,18 +21,27 @@ export function referenceKey(reference: Reference): string {
 
 const known = new WeakMap<object, readonly Reference[]>();
 
+/** By the part of a snapshot that contains them. */
+const knownRefs = new WeakMap<object, readonly ResourceRef[]>();
+const NO_REFS: readonly ResourceRef[] = Object.freeze([]);
+
 /**
- * Returns the secrets of a proxy: those of the resources by `<namespace>/<name>`, and certificate files and discovered secrets by their reference.
+ * Returns the secrets that a proxy needs: Secrets that its snapshot refers to by `<namespace>/<name>`, and certificate files and discovered secrets by their
+ * reference. The Secret that signs cookies needs no reference.
  */
 export function secretsOf(
-  { listeners, upstreams }: Pick<Snapshot, 'listeners' | 'upstreams'>,
+  snapshot: Pick<Snapshot, 'listeners' | 'upstreams' | 'settings'>,
   resources: ControlPlaneState['resources'],
   secrets: Secrets,
 ): ReadonlyMap<string, SecretValue> {
   const found = new Map<string, SecretValue>();
-  for (const { kind, metadata, spec } of resources.values())
-    if (kind === 'Secret') found.set(`${metadata.namespace}/${metadata.name}`, spec as SecretValue);
-  for (const part of [...tlsOf(listeners), ...upstreams]) {
+  const add = (ref: ResourceRef): void => {
+    const spec = resources.get(keyOf('Secret', ref))?.spec;
+    if (spec !== undefined) found.set(`${ref.namespace}/${ref.name}`, spec as SecretValue);
+  };
+  add(SIGNING_KEY_SECRET);
+  for (const part of partsOf(snapshot)) for (const ref of refsOf(part)) add(ref);
+  for (const part of [...tlsOf(snapshot.listeners), ...snapshot.upstreams]) {
     for (const reference of referencesOf(part)) {
       const key = referenceKey(reference);
       const value = found.has(key) ? undefined : contentOf(reference, secrets);
@@ -30,6 +49,51 @@ export function secretsOf(
     }
   }
   return found;
+}
+
+/** Returns the parts of a snapshot that change independently. */
+function* partsOf({ listeners, upstreams, settings }: Parameters<typeof secretsOf>[0]): Generator<object, void> {
+  yield settings;
+  yield* upstreams;
+  for (const listener of listeners) yield* partsOfListener(listener);
+}
+
+function* partsOfListener({
+  virtualHosts,
+  parts = [],
+  ...head
+}: Snapshot['listeners'][number]): Generator<object, void> {
+  for (const part of Object.values(head)) if (typeof part === 'object') yield part;
+  yield* virtualHosts;
+  for (const { http, ...rest } of parts) {
+    yield rest;
+    if (http) yield* partsOfListener(http);
+  }
+}
+
+function refsOf(part: object): readonly ResourceRef[] {
+  let found = knownRefs.get(part);
+  if (!found) {
+    const refs: ResourceRef[] = [];
+    collect(part, false, refs);
+    knownRefs.set(part, (found = refs.length > 0 ? refs : NO_REFS));
+  }
+  return found;
+}
+
+/** Finds the references to Secrets at any depth by the names of their fields. */
+function collect(value: unknown, isReference: boolean, refs: ResourceRef[]): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const each of value) collect(each, isReference, refs);
+    return;
+  }
+  const { name, namespace } = value as { readonly name?: unknown; readonly namespace?: unknown };
+  if (isReference && typeof name === 'string') {
+    refs.push({ name, namespace: typeof namespace === 'string' && namespace !== '' ? namespace : DEFAULT_NAMESPACE });
+    return;
+  }
+  for (const [field, inner] of Object.entries(value)) collect(inner, refersToSecrets(field), refs);
 }
 
 function tlsOf(listeners: Snapshot['listeners']): object[] {

@@ -1,7 +1,7 @@
 import type { SecretValue, Secrets, Snapshot } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createStateDecoder, createStateEncoder, secretsOf } from '../../src/resources/index.ts';
-import { service, startStates, upstream } from '../states.ts';
+import { secret, service, startStates, upstream } from '../states.ts';
 import { transfer } from './round-trip.ts';
 
 describe('certificate files of a state', () => {
@@ -86,5 +86,76 @@ describe('certificate files of a state', () => {
     const { sslFiles } = dynamicForwardProxy.sslConfig;
     expect(decoder.secrets.files!(sslFiles)!.data).to.deep.equal({ b: '' });
     expect(decoder.secrets.sds!(sds as never)!.data).to.deep.equal({ a: '' });
+  });
+});
+
+describe('the secrets of a proxy', () => {
+  const header = (name: string) =>
+    `{ headerManipulation: { requestHeadersToAdd: [{ headerSecretRef: { name: ${name}, namespace: gw-system } }] } }`;
+  const names = (states: Awaited<ReturnType<typeof startStates>>) =>
+    [...secretsOf(states.snapshot(), states.resources(), { get: () => undefined }).keys()].sort();
+
+  it('are those that its resources refer to, as references come and go, and the signing key', async () => {
+    const states = await startStates({
+      a: service('a', 'one'),
+      one: secret('one', 'x'),
+      two: secret('two', 'x'),
+      key: secret('extauth-signing-key', 'x'),
+    });
+    try {
+      expect(names(states)).to.deep.equal(['gw-system/extauth-signing-key']);
+      states.source.set('a', service('a', 'one', header('one')));
+      expect(names(states)).to.deep.equal(['gw-system/extauth-signing-key', 'gw-system/one']);
+      states.source.set('a', service('a', 'one', header('two')));
+      expect(names(states)).to.deep.equal(['gw-system/extauth-signing-key', 'gw-system/two']);
+      states.source.delete('a');
+      expect(names(states)).to.deep.equal(['gw-system/extauth-signing-key']);
+    } finally {
+      await states.close();
+    }
+  });
+
+  it('include those at any depth: of upstreams, TLS, AuthConfigs, listeners and their parts', () => {
+    const ref = (name: string) => ({ name, namespace: 'n' });
+    const host = {
+      name: 'h',
+      options: {},
+      routes: [{ options: { o: [{ headerSecretRef: { name: 'default' } }] } }],
+      authConfigs: [{ spec: { configs: [{ a: { apiKeySecretRefs: [ref('k1'), ref('k2')] } }] } }],
+    };
+    const listener = (inner: object) => ({
+      name: 'l',
+      bindPort: 1,
+      httpOptions: {},
+      sslConfigurations: [{ sslConfig: { secretRef: ref('tls') } }],
+      virtualHosts: [host],
+      ...inner,
+    });
+    const snapshot = {
+      listeners: [
+        listener({
+          parts: [
+            {
+              tcp: { sslConfigurations: [{ secretRef: ref('tcp') }] },
+              http: listener({ httpOptions: { x: { keyRef: ref('part') } } }),
+            },
+          ],
+        }),
+      ],
+      upstreams: [{ name: 'other', spec: { sslConfig: { secretRef: ref('up') }, ref: ref('plain') } }],
+      settings: { extauth: { signingKeyRef: ref('settings') } },
+    };
+    const wanted = ['default', 'k1', 'k2', 'part', 'settings', 'tcp', 'tls', 'up'];
+    const resources = new Map(
+      [...wanted, 'plain', 'other'].flatMap((name) =>
+        ['n', 'gw-system'].map((namespace) => [
+          `Secret/${namespace}/${name}`,
+          { kind: 'Secret', metadata: { name, namespace }, spec: {} },
+        ]),
+      ),
+    );
+    const found = secretsOf(snapshot as never, resources as never, { get: () => undefined });
+    expect([...found.keys()].map((key) => key.split('/')[1]).sort()).to.deep.equal(wanted);
+    expect(found.has('gw-system/default')).to.equal(true);
   });
 });
