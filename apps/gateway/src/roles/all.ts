@@ -17,6 +17,7 @@ import type { AppliedState, DataPlane } from './data-plane.ts';
 import { createConfiguration } from './configuration.ts';
 import { createKnownRejections } from './known-rejections.ts';
 import { releaseLoadingMemory } from './loading-memory.ts';
+import { withPreviousParts } from './kept-parts.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { createRejectionReport } from './rejections.ts';
 import { startDiscovery } from './discovery.ts';
@@ -131,7 +132,8 @@ function firstResults(
   onRejections: (rejections: readonly ProxyRejection[]) => void,
 ): Promise<ListenResults> {
   let first: Promise<ListenResults> | undefined;
-  let served: Snapshot | undefined;
+  /** What is served: the newest snapshot with previous versions of parts that cannot be compiled. */
+  let compiled: Snapshot | undefined;
   const known = createKnownRejections(onRejections);
   controlPlane.subscribe((state) => {
     const snapshot = state.snapshots.get(settings.proxyName) ?? {
@@ -143,9 +145,13 @@ function firstResults(
     };
     const unserved = state.unservedListeners.get(settings.proxyName) ?? [];
     const secrets = () => secretsOf(snapshot, state.resources, controlPlane.secrets);
-    const { failed, later, listening } = dataPlane.apply({ snapshot, unserved, secrets });
-    known.update(snapshot, served, failed);
-    served = snapshot;
+    const applied = dataPlane.apply({ snapshot, unserved, secrets });
+    const { failed, later } = applied;
+    const kept = withPreviousParts(snapshot, failed, compiled);
+    const { listening } = kept === snapshot ? applied : dataPlane.apply({ snapshot: kept, unserved, secrets });
+    // A replaced part was compiled again, so that its rejection is among the new ones.
+    known.update(snapshot, compiled, failed);
+    compiled = kept;
     void later?.then((found) => known.replace(found));
     first ??= listening;
   });

@@ -3,7 +3,7 @@ import { TYPE } from '@edge-gateway/xds/resources';
 
 /** All parts of the current snapshot that cannot be compiled; each change reports only new ones. */
 export interface KnownRejections {
-  /** Adds new rejections, and removes those of parts that changed or no longer exist. */
+  /** Adds new rejections, and removes those of parts that changed since `before`, what was served, or no longer exist. */
   update(now: Snapshot, before: Snapshot | undefined, failed: readonly ProxyRejection[]): void;
   replace(rejections: readonly ProxyRejection[]): void;
 }
@@ -21,7 +21,9 @@ export function createKnownRejections(onChange: (rejections: readonly ProxyRejec
       if (known.length === 0 && failed.length === 0) return;
       const parts = partsOf(now);
       const old = before ? partsOf(before) : new Map<string, unknown>();
+      const isNew = new Set(failed.map(({ type, resource }) => `${type} ${resource}`));
       const kept = known.filter(({ type, resource }) => {
+        if (isNew.has(`${type} ${resource}`)) return false;
         const part = parts.get(`${type} ${resource}`);
         return part !== undefined && part === old.get(`${type} ${resource}`);
       });
