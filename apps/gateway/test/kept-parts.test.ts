@@ -29,10 +29,10 @@ describe('a virtual service that cannot be compiled in one process', () => {
     await gateway.start();
     expect(await body()).to.equal('one');
     gateway.write('a.yaml', withHeaders('two'));
-    const [problem] = await until(async () => {
+    const [problem] = (await until(async () => {
       const found = await problems();
-      return found.length > 0 && found;
-    }, 'the rejection');
+      return found.length > 0 ? found : undefined;
+    }, 'the rejection'))!;
     expect(problem).to.include({ name: 'direct' });
     expect(problem!.message).to.match(/^rejected by proxy gateway-proxy \(.+\): .*contains a line break/);
     expect(await body()).to.equal('one');

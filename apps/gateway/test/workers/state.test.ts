@@ -18,12 +18,20 @@ type: Opaque
 stringData: { a: one }
 `;
 
+const HEADERS =
+  '{ headerManipulation: { requestHeadersToAdd: [{ headerSecretRef: { name: s, namespace: gw-system } }] } }';
+
 describe('the state of workers', () => {
   let state: ControlPlaneState;
   let source: ReturnType<typeof memorySource>;
   let close: () => Promise<void>;
   beforeEach(async () => {
-    source = memorySource({ a: service('a', 'one'), b: service('b', 'two'), up: upstream(1), s: SECRET });
+    source = memorySource({
+      a: service('a', 'one').replace('routes:', `options: ${HEADERS}\n    routes:`),
+      b: service('b', 'two'),
+      up: upstream(1),
+      s: SECRET,
+    });
     const controlPlane = createControlPlane({ source, certificateFiles: false });
     controlPlane.subscribe((next) => (state = next));
     await controlPlane.start();
