@@ -58,9 +58,9 @@ describe('a restart while a resource is invalid', () => {
       await until(async () => (await problemsOf()).length > 0, 'the problem');
       const version = (await proxiesOf(gateway))[0]!.version;
       const answers = new Map<string, number>();
-      let isOver = false;
+      const over = new AbortController();
       const requests = (async () => {
-        while (!isOver) {
+        while (!over.signal.aborted) {
           const answer = await body().catch((error: Error) => error.message);
           answers.set(answer, (answers.get(answer) ?? 0) + 1);
         }
@@ -74,7 +74,7 @@ describe('a restart while a resource is invalid', () => {
       // A file with another name, and one that cannot be read at all.
       await restart(() => renameSync(join(gateway.dir, 'a.yaml'), join(gateway.dir, 'b.yaml')));
       await restart(() => gateway.write('b.yaml', 'kind: ['));
-      isOver = true;
+      over.abort();
       await requests;
       expect([...answers.keys()]).to.deep.equal(['200 one']);
       gateway.write('b.yaml', direct('three'));
