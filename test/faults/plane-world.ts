@@ -39,7 +39,9 @@ export async function startPlaneWorld(options: PlaneWorldOptions): Promise<Plane
   const upstream = await startUpstream();
   const controlPlanes = Array.from({ length: options.controlPlanes }, () => new GatewayProcess());
   const proxies = Array.from({ length: options.proxies }, () => new GatewayProcess());
-  const balancer = await startBalancer(() => proxies.map(({ ready }) => ready.listeners[0]!.port));
+  const balancer = await startBalancer(() =>
+    proxies.flatMap(({ ready }) => ready?.listeners.map(({ port }) => port) ?? []),
+  );
   const node = { url: balancer.url };
   const world: PlaneWorld = {
     controlPlanes,

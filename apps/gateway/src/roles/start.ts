@@ -27,7 +27,10 @@ const run: Run = async (settings, start) => {
     const shown = (now: typeof facts) => ({ ...now, ...(config !== undefined && { config }) });
     if (isReady) main.info(shown(facts), 'ready');
     else main.warn(shown(facts), 'started, but not ready');
-    void whenReady?.then((now) => main.info(shown(now), 'ready'));
+    void whenReady?.then((now) => {
+      main.info(shown(now), 'ready');
+      process.send?.({ ready: now });
+    });
     process.send?.({ ready: facts });
   } catch (error) {
     fail(error);
