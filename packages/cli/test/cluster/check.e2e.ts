@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { ROOT } from '../../../../test/docs/workspace.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 import { call, type Outcome } from '../support/captured-io.ts';
+import { CLIENT_VERSION } from '../../src/commands/version.ts';
 
 const NAMESPACE = 'gw-system';
 
@@ -112,7 +113,7 @@ describe('gatewayctl on an installed gateway', () => {
     expect(server[0]).to.deep.include({ type: 'Gateway', enterprise: false });
     expect(server[0].kubernetes).to.deep.include({ namespace: NAMESPACE });
     expect(server[0].kubernetes.containers).to.deep.include({
-      Tag: '0.0.0',
+      Tag: CLIENT_VERSION,
       Name: 'edge-gateway',
       Registry: '',
       OssTag: '',
