@@ -121,6 +121,21 @@ export function createMetrics(): Metrics {
   const stats = new Map<string, Stat>();
   const registry = new Registry();
   const families = new Map<string, Set<Stat>>();
+  /** Prefixes to remove. One pass removes all of them: thousands of upstreams may go at once. */
+  const removed = new Set<string>();
+
+  function isRemoved(path: string): boolean {
+    for (let end = path.indexOf('.'); end >= 0; end = path.indexOf('.', end + 1)) {
+      if (removed.has(path.slice(0, end + 1))) return true;
+    }
+    return false;
+  }
+
+  function sweep(): void {
+    if (removed.size === 0) return;
+    for (const path of stats.keys()) if (isRemoved(path)) forget(path);
+    removed.clear();
+  }
 
   function register(stat: Stat): void {
     stats.set(stat.name.path, stat);
@@ -151,6 +166,7 @@ export function createMetrics(): Metrics {
   }
 
   function ask<S>(type: Stat['type'], name: StatName, create: () => S): S {
+    if (removed.size > 0 && isRemoved(name.path)) sweep();
     const known = stats.get(name.path);
     if (known?.type === type) return known.stat as S;
     const stat = create();
@@ -162,15 +178,30 @@ export function createMetrics(): Metrics {
     counter: (name) => ask('counter', name, () => ({ value: 0 })),
     gauge: (name) => ask('gauge', name, () => ({ value: 0 })),
     computed(name, read) {
+      if (removed.size > 0 && isRemoved(name.path)) sweep();
       forget(name.path);
       register({ name, type: 'gauge', stat: Object.defineProperty({ value: 0 }, 'value', { get: read }) });
     },
     histogram: (name, bounds) => ask('histogram', name, () => createHistogram(bounds)),
     remove(pathPrefix) {
-      for (const path of stats.keys()) if (path.startsWith(pathPrefix)) forget(path);
+      if (!pathPrefix.endsWith('.')) {
+        for (const path of stats.keys()) if (path.startsWith(pathPrefix)) forget(path);
+        return;
+      }
+      if (removed.size === 0) queueMicrotask(sweep);
+      removed.add(pathPrefix);
     },
-    list: () => [...stats.values()].sort((a, b) => (a.name.path < b.name.path ? -1 : 1)),
-    families: () => families,
-    registry,
+    list() {
+      sweep();
+      return [...stats.values()].sort((a, b) => (a.name.path < b.name.path ? -1 : 1));
+    },
+    families() {
+      sweep();
+      return families;
+    },
+    get registry() {
+      sweep();
+      return registry;
+    },
   };
 }
