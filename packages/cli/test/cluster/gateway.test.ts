@@ -56,6 +56,19 @@ describe('gatewayctl on a gateway in a cluster', () => {
     );
   });
 
+  for (const command of [
+    ['trace', 'GET', 'http://shop.example/cart'],
+    ['dashboard', '--no-browser'],
+  ]) {
+    it(`rejects ${command[0]}, which needs addresses of the gateway`, async () => {
+      const forwarded = api.forwarded.length;
+      const { code, stdout, stderr } = await ctl(...command);
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(stderr).to.contain(`${command[0]} does not work through the API server of a cluster`);
+      expect(api.forwarded).to.have.length(forwarded);
+    });
+  }
+
   it('asks a ready pod of the control plane', async () => {
     const { code } = await ctl('explain', 'GET', 'http://shop.example/cart', '--kubeconfig', api.kubeconfig);
     expect(code).to.be.oneOf([0, 1]);
