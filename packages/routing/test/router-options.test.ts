@@ -176,6 +176,16 @@ describe('options of routes and listeners', () => {
     expect((await get(port, '/', 'a.example:8080')).status).to.equal(404);
   });
 
+  it('ignorePortInHostMatching: compares the host without its port, and sends it with the port', async () => {
+    const host = hostOf([routeOf()], { domains: ['a.example', '*.b.example'] });
+    const port = await serve(snapshotOf([host], [up], { routeOptions: { ignorePortInHostMatching: true } }));
+    for (const name of ['a.example:8080', 'a.example', 'x.b.example:1'])
+      expect(JSON.parse((await get(port, '/', name)).body).headers.host).to.equal(name);
+    expect((await get(port, '/', 'other.example:8080')).status).to.equal(404);
+    router.apply(snapshotOf([host], [up]));
+    expect((await get(port, '/', 'a.example:8080')).status).to.equal(404);
+  });
+
   it('server: is overwritten, added if absent, or passed through', async () => {
     const { port: target } = await start((req, res) => {
       if (req.url === '/named') res.setHeader('server', 'theirs');

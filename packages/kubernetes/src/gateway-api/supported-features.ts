@@ -22,6 +22,5 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRouteRequestPercentageMirror',
   'HTTPRouteRequestTimeout',
   'HTTPRouteResponseHeaderModification',
-  'HTTPRouteSchemeRedirect',
   'ReferenceGrant',
 ];

@@ -285,8 +285,8 @@ function resourcesOf(
       httpGateway: {
         virtualServiceSelector: labels,
         virtualServiceNamespaces: [namespace],
-        options: { httpConnectionManagerSettings: { stripAnyHostPort: true } },
       },
+      routeOptions: { ignorePortInHostMatching: true },
     };
     const metadata = { name: `${prefix}.${port}`, namespace, labels: LABELS };
     resources.push({ apiVersion: 'gateway.vendor.io/v1', kind: 'Gateway', metadata, spec });

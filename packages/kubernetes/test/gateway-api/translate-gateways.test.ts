@@ -120,6 +120,8 @@ describe('the translation of the Gateway API', () => {
     ]);
     expect(conditions[0]).to.have.property('observedGeneration', 3);
     const { state, hosts } = await served(result);
+    const [listener] = state.snapshots.get('apps-gw')!.listeners;
+    expect(listener!.routeOptions.ignorePortInHostMatching).to.equal(true);
     expect(state.issues).to.deep.equal([]);
     const [only] = hosts.get('8080 a.example.com')!;
     expect(only!.action).to.have.nested.property('destinations[0].upstream', 'kube-svc:apps-web-80_apps');

@@ -13,6 +13,7 @@ import type {
 import { blockFor } from '../route/compile/chain.ts';
 import { concernsFor, listenerBlocks, withListenerBlocks } from '../route/compile/listener-blocks.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
+import { withoutPort } from '../route/options/redirect.ts';
 import type { CompiledAction } from '../route/compile/route.ts';
 import { compileVirtualHost, type CompiledHost } from '../route/compile/virtual-host.ts';
 import type { BlockOf } from './effects/effect.ts';
@@ -75,7 +76,7 @@ export function createExplainedTable(snapshot: Snapshot, listener: Listener, con
     settings,
     failed,
     findHost(authority) {
-      const found = find(authority);
+      const found = find(listener.routeOptions.ignorePortInHostMatching ? withoutPort(authority) : authority);
       if (!found) return undefined;
       const { domain, value: source } = found;
       let host = compiled.get(source);

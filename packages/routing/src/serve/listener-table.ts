@@ -22,6 +22,7 @@ import { logsRequestEnd } from './request-end.ts';
 import { compileTracing } from '../tracing/compile-tracing.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { compileSettings } from '../route/options/manager-settings.ts';
+import { withoutPort } from '../route/options/redirect.ts';
 import type { RouteTable } from '../route/route-request.ts';
 import { createResponseStats, type ResponseStats } from './http-stats.ts';
 import { compileVirtualHost, type CompiledHost, type HostEnvironment } from '../route/compile/virtual-host.ts';
@@ -216,7 +217,9 @@ function compileListener(
     hosts,
     secretUsers,
     domains,
-    findHost: domains.find.bind(domains),
+    findHost: source.routeOptions.ignorePortInHostMatching
+      ? (authority) => domains.find(withoutPort(authority))
+      : domains.find.bind(domains),
     translatesGrpcWeb: translatesGrpcWeb(source, written),
     tracer: same ? before.tracer : compileTracing(source, environment.context, environment.collectors),
     unrouted: same ? before.unrouted : compileUnrouted({ ...environment, source, shared }),

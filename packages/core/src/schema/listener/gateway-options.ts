@@ -285,6 +285,9 @@ const routeConfig = f.block({
   maxDirectResponseBodySizeBytes: f.uint32('Maximum body size of a direct response in bytes.', {
     default: DEFAULTS.directBodyBytes,
   }),
+  ignorePortInHostMatching: f.flag(
+    'Compares the host of a request with domains without its port; unlike with `stripAnyHostPort`, upstreams still see the port.',
+  ),
   mostSpecificHeaderMutationsWins: f.flag('Applies header changes of the route after those of the virtual host.'),
 });
 /** Options of all routes of a listener, `Gateway.spec.routeOptions`. */
