@@ -31,7 +31,7 @@ const PROXY_PATHS = `
   .trim()
   .split(/\s+/);
 const CONTROL_PATHS = `
-  / /status/page.css /ready /proxies /components /debug/pprof /debug/pprof/profile?seconds=0.05 /debug/pprof/heap?seconds=0.05 /logging /metrics
+  / /status/page.css /ready /logs /proxies /components /debug/pprof /debug/pprof/profile?seconds=0.05 /debug/pprof/heap?seconds=0.05 /logging /metrics
   /problems /snapshots/edge /snapshots/input /snapshots/proxies /snapshots/xds /version /zpages /zpages?format=json /nothing
   /status/resources /status/problems /status/virtual-services /status/virtual-service?namespace=gw-system&name=shop
   /status/resource?kind=Secret&namespace=gw-system&name=oauth /status/resource?kind=VirtualService&namespace=gw-system&name=shop
