@@ -78,6 +78,7 @@ export function buildState(
   function hostOf(name: string, body: Body): BuiltHost | undefined {
     const known = before?.hosts.get(name);
     if (isRejected.size > 0 && isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
+    if (!body['routes']) return replacementOf(name, body);
     const parts: Body[] = [];
     for (const [field, type] of NESTED) {
       for (const part of body[field] as readonly string[]) {

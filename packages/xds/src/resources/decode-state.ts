@@ -1,7 +1,7 @@
 import type { ProxyRejection, Secrets, SecretValue, Snapshot, UnservedListener } from '@edge-gateway/core';
 import { buildState, type Built, type HeldByType, type HeldResource } from './build-state.ts';
 import type { ReceivedResource } from './resource-set.ts';
-import { InvalidField, readBody } from './resource-body.ts';
+import { InvalidField, readBody, readDomains } from './resource-body.ts';
 import { TYPE } from './resource-type.ts';
 import { referenceKey } from './secret-reference.ts';
 
@@ -104,6 +104,9 @@ export function createStateDecoder(): StateDecoder {
       } catch (error) {
         const { field = '', message } = error as Partial<InvalidField> & Error;
         of.unreadable.set(name, { type, resource: name, field, message });
+        const known = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
+        const domains = type === TYPE.virtualHost && !known && readDomains(value);
+        if (domains) of.held.set(name, { ...resource, body: domains });
       }
     },
     remove(type, name) {

@@ -90,6 +90,20 @@ export function readBody(type: string, value: Uint8Array, before: Body | undefin
   return freezeDeep(keep(body, before, SHAPES[type] ?? VALUE) as Body);
 }
 
+/**
+ * Returns name, listener and domains of a virtual host that cannot be used otherwise; `undefined` if they cannot be read either. The host
+ * has no routes.
+ */
+export function readDomains(value: Uint8Array): Body | undefined {
+  try {
+    const { name, listener, domains } = parse(value);
+    const isHost = isOf(name, 'string') && isOf(listener, 'string') && isOf(domains, 'list of strings');
+    return isHost ? freezeDeep({ name, listener, domains }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function parse(value: Uint8Array): Record<string, unknown> {
   let body: unknown;
   try {

@@ -378,6 +378,35 @@ describe('states that cannot be used', () => {
     expect(bodyOf(repaired, 'b')).to.equal('two');
   });
 
+  it('respond with 500 on the domains of a virtual host that cannot be read and has no earlier version', () => {
+    const encoded = createStateEncoder().encode(states.current());
+    const { version, value } = encoded.types.get(TYPE.virtualHost)!.byName.get(name)!;
+    const body = JSON.parse(decodeStrings(value, 1)[0]!) as { domains: unknown };
+    const hostsOf = (changed: object) => {
+      const decoder = createStateDecoder();
+      transfer(encoded, decoder);
+      decoder.remove(TYPE.virtualHost, name);
+      receive(decoder, 'abc', Buffer.from(encodeStrings([JSON.stringify({ ...body, ...changed })])));
+      const states = [decoder.build()];
+      decoder.accept();
+      receive(decoder, 'abd', Buffer.from('nonsense'));
+      states.push(decoder.build());
+      receive(decoder, version, Buffer.from(value));
+      states.push(decoder.build());
+      return states.map(({ snapshot, rejections }) => {
+        const host = snapshot.listeners[0]!.virtualHosts.find((each) => each.name === 'gw-system.a');
+        return [rejections.length, host?.domains, host?.routes[0]!.action.type, bodyOf({ snapshot }, 'a')];
+      });
+    };
+    const { domains } = body;
+    const replaced = [1, domains, 'direct', ''];
+    const repaired = [0, domains, 'direct', 'one'];
+    expect(hostsOf({ routes: 'none' })).to.deep.equal([replaced, replaced, repaired]);
+    expect(hostsOf({ options: undefined })).to.deep.equal([replaced, replaced, repaired]);
+    const lost = [1, undefined, undefined, undefined];
+    expect(hostsOf({ domains: [1] })).to.deep.equal([lost, lost, repaired]);
+  });
+
   it('are not complete before everything that the snapshot names has arrived', () => {
     const decoder = createStateDecoder();
     const { types } = createStateEncoder().encode(states.current());
