@@ -66,7 +66,7 @@ describe('completion', () => {
         console.log(`skipped: ${shell} is not installed`);
         this.skip();
       }
-      expect(await completeIn('gatewayctl ch')).to.deep.equal(['check']);
+      expect(await completeIn('gatewayctl ch')).to.deep.equal(['check', 'check-crds']);
       expect(await completeIn('gatewayctl get vs r')).to.deep.equal(['route']);
       expect(await completeIn('gatewayctl get upstream --out')).to.deep.equal(['--output']);
       expect(await completeIn('gatewayctl get vs route -o ya')).to.deep.equal(['yaml']);
@@ -92,7 +92,7 @@ describe('completion', () => {
   });
 
   it('completes commands, subcommands of aliases, and flags in bash', async () => {
-    expect(await complete('gatewayctl ch')).to.deep.equal(['check']);
+    expect(await complete('gatewayctl ch')).to.deep.equal(['check', 'check-crds']);
     expect(await complete('gatewayctl g virtuals')).to.deep.equal(['virtualservice']);
     expect(await complete('gatewayctl get vs r')).to.deep.equal(['route']);
     expect(await complete('gatewayctl get upstream --out')).to.deep.equal(['--output']);
