@@ -15,6 +15,9 @@ async function proxy(
   return { ...outcome, asked: server.asked };
 }
 
+/** What every command asks for the warning of other versions. */
+const OF_VERSION = ['GET /version', 'GET /server_info'];
+
 describe('proxy', () => {
   it('prints the plain address by default, the TLS one by --port https, and a port by number', async () => {
     expect((await proxy(['address'])).stdout).to.equal('127.0.0.1:8080\n');
@@ -54,7 +57,7 @@ describe('proxy', () => {
   it('prints the dump with endpoints, requested by POST, and the statistics', async () => {
     const dump = await proxy(['dump'], { '/config_dump': '{"configs":[]}' });
     expect(dump.stdout).to.equal('{"configs":[]}\n');
-    expect(dump.asked).to.deep.equal(['POST /config_dump?include_eds']);
+    expect(dump.asked).to.deep.equal([...OF_VERSION, 'POST /config_dump?include_eds']);
     expect((await proxy(['stats'])).stdout).to.contain('server.live: 1\n');
   });
 
@@ -73,7 +76,7 @@ describe('proxy', () => {
         stdout: '{"msg":"one"}\n{"msg":"\\u001b[31mtwo"}\n',
         stderr: '',
       });
-      expect(asked).to.deep.equal(['GET /logs']);
+      expect(asked).to.deep.equal([...OF_VERSION, 'GET /logs']);
     });
 
     it('prints readable lines on a terminal', async () => {
