@@ -1,5 +1,5 @@
 import type { ControlPlane } from '@edge-gateway/core';
-import type { TranslationRecord } from './options.ts';
+import type { TranslationRecord } from './control-options.ts';
 
 /** How many records are kept. */
 const KEPT = 50;

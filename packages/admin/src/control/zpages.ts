@@ -1,7 +1,7 @@
 import { compactJson } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { page } from '../http/page.ts';
-import type { ControlAdminOptions, TranslationRecord } from './options.ts';
+import type { ControlAdminOptions, TranslationRecord } from './control-options.ts';
 
 /** `/zpages`: the last translations, as a page, or as JSON with `?format=json`. */
 export function zpages(translations: ControlAdminOptions['translations']): Endpoint {

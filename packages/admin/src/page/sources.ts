@@ -1,5 +1,5 @@
 import type { ControlPlaneState, HostState, Metrics, ProxyStatus, Snapshot } from '@edge-gateway/core';
-import type { Component, TranslationRecord } from '../control/options.ts';
+import type { Component, TranslationRecord } from '../control/control-options.ts';
 import type { Explain } from './written-request.ts';
 
 /** The data of the status page of a port. Sections without data are not shown. */

@@ -1,5 +1,5 @@
 import { isOn, type Endpoint } from '../http/endpoint.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 
 /** An endpoint that changes something whenever it is called. */
 interface Action extends Pick<Endpoint, 'help' | 'disruptive' | 'parameters'> {

@@ -12,7 +12,7 @@ import {
 } from '@edge-gateway/core';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 
 const DAY_MS = 86_400_000;
 const SAN_KINDS: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
 import { renamed, type Message } from './envoy/json.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 import { statFilter } from './stat-selection.ts';
 
 /** Name in `/clusters` → names of the cluster's statistics that add up to it. */

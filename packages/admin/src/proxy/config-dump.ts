@@ -9,7 +9,7 @@ import { listenerMessage } from './envoy/listener.ts';
 import { routeConfigName, routeConfiguration } from './envoy/route-config.ts';
 import { tlsSecrets } from './envoy/secrets.ts';
 import { applyMask, parseMask, type FieldMask } from './field-mask.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 import { nodeOf } from './server.ts';
 import { readRegex } from './stat-selection.ts';
 

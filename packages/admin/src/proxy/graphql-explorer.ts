@@ -6,7 +6,7 @@ import express, { type Response, type Router } from 'express';
 import { adminError } from '../error-codes.ts';
 import { page } from '../http/page.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { GraphQLExplorer } from './options.ts';
+import type { GraphQLExplorer } from './proxy-options.ts';
 
 /** Packages whose files the page loads, and the file of each. */
 const ASSETS: Readonly<Record<string, readonly [module: string, file: string, type: string]>> = {

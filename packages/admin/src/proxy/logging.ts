@@ -6,7 +6,7 @@ import {
   type Loggers,
   type SettableLevel,
 } from '@edge-gateway/core';
-import { PROXY_LEVELS, proxyLevelName } from './levels.ts';
+import { PROXY_LEVELS, proxyLevelName } from './proxy-levels.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
 const USAGE = `usage: /logging?level=<level> sets every logger

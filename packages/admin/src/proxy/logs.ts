@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { parseLogLevel, type Loggers, type RecentLines, type SettableLevel } from '@edge-gateway/core';
 import { isOn, type Endpoint } from '../http/endpoint.ts';
-import { PROXY_LEVELS, levelHolder } from './levels.ts';
+import { PROXY_LEVELS, levelHolder } from './proxy-levels.ts';
 
 const MAX_FOLLOWERS = 8;
 /** Bytes buffered for a slow reader. Lines beyond that are dropped and counted. */

@@ -3,7 +3,7 @@ import { createAdminApp, type AdminAppOptions } from '../http/admin-app.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { clusters } from './clusters.ts';
 import { configDump } from './config-dump.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 import { serverEndpoints } from './server.ts';
 import { statsEndpoints } from './stats.ts';
 

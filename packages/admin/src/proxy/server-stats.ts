@@ -1,5 +1,5 @@
 import { daysUntilFirstExpiry } from './certificates.ts';
-import type { ProxyAdminOptions, Readiness } from './options.ts';
+import type { ProxyAdminOptions, Readiness } from './proxy-options.ts';
 
 const STATES: Readonly<Record<Readiness, number>> = { LIVE: 0, DRAINING: 1, PRE_INITIALIZING: 2, INITIALIZING: 3 };
 

@@ -4,7 +4,7 @@ import { nodeKey } from '../control/snapshots.ts';
 import { addressAndPort } from '../http/address.ts';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 
 /** Returns the endpoints about the process and its listeners. */
 export function serverEndpoints(options: ProxyAdminOptions): Endpoint[] {

@@ -4,7 +4,7 @@ import { json, type EndpointResponse } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { renderPrometheus } from '../http/exposition.ts';
 import { quantile } from '../http/quantile.ts';
-import type { ProxyAdminOptions } from './options.ts';
+import type { ProxyAdminOptions } from './proxy-options.ts';
 import { refreshServerStats } from './server-stats.ts';
 import { SELECTION_PARAMETERS, prometheusSelection, selectStats } from './stat-selection.ts';
 

@@ -1,5 +1,5 @@
 import { httpListenersOf } from '@edge-gateway/core';
-import type { Component } from '../../control/options.ts';
+import type { Component } from '../../control/control-options.ts';
 import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
 import { href, html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';

@@ -1,4 +1,4 @@
-import type { TranslationRecord } from '../../control/options.ts';
+import type { TranslationRecord } from '../../control/control-options.ts';
 import { millisecondsText } from '../figures.ts';
 import { html, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
