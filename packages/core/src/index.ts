@@ -113,6 +113,7 @@ export {
   type Stat,
   type StatName,
 } from './observe/metrics.ts';
+export { isBelow } from './observe/path-prefix.ts';
 export {
   formatIssue,
   formatOrigin,

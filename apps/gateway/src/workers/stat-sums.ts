@@ -1,4 +1,4 @@
-import { httpStat, type Metrics } from '@edge-gateway/core';
+import { httpStat, isBelow, type Metrics } from '@edge-gateway/core';
 import type { NamedStat, StatNumbers, StatsReport } from './messages.ts';
 
 /** Sums of the statistics of all workers, in the metrics of the parent. */
@@ -45,10 +45,16 @@ export function createStatSums(metrics: Metrics): StatSums {
     if (now !== undefined) known.last = now;
   }
 
-  function forget(stats: Map<number, Known>, prefix: string): void {
-    for (const [id, { stat }] of stats) if (stat.name.path.startsWith(prefix)) stats.delete(id);
-    for (const path of same.keys()) if (path.startsWith(prefix)) same.delete(path);
-    metrics.remove(prefix);
+  function forget(stats: Map<number, Known>, removed: readonly string[]): void {
+    if (removed.length === 0) return;
+    // One pass for all of them: thousands of upstreams may go at once.
+    const prefixes = new Set(removed);
+    const others = removed.filter((prefix) => !prefix.endsWith('.'));
+    const isGone = (path: string): boolean =>
+      isBelow(path, prefixes) || others.some((prefix) => path.startsWith(prefix));
+    for (const [id, { stat }] of stats) if (isGone(stat.name.path)) stats.delete(id);
+    for (const path of same.keys()) if (isGone(path)) same.delete(path);
+    for (const prefix of prefixes) metrics.remove(prefix);
   }
 
   function showWorker(
@@ -68,7 +74,7 @@ export function createStatSums(metrics: Metrics): StatSums {
     add(worker, { removed, named, values, usage }) {
       const stats = workers.get(worker) ?? new Map<number, Known>();
       workers.set(worker, stats);
-      for (const prefix of removed) forget(stats, prefix);
+      forget(stats, removed);
       for (const stat of named) {
         const known: Known = { stat, last: stat.type === 'histogram' ? [] : 0 };
         stats.set(stat.id, known);

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { metricHelp } from './metric-help.ts';
+import { isBelow } from './path-prefix.ts';
 
 /** A number that only grows. Hot code does `counter.value++`. */
 export interface Counter {
@@ -124,16 +125,9 @@ export function createMetrics(): Metrics {
   /** Prefixes to remove. One pass removes all of them: thousands of upstreams may go at once. */
   const removed = new Set<string>();
 
-  function isRemoved(path: string): boolean {
-    for (let end = path.indexOf('.'); end >= 0; end = path.indexOf('.', end + 1)) {
-      if (removed.has(path.slice(0, end + 1))) return true;
-    }
-    return false;
-  }
-
   function sweep(): void {
     if (removed.size === 0) return;
-    for (const path of stats.keys()) if (isRemoved(path)) forget(path);
+    for (const path of stats.keys()) if (isBelow(path, removed)) forget(path);
     removed.clear();
   }
 
@@ -166,7 +160,7 @@ export function createMetrics(): Metrics {
   }
 
   function ask<S>(type: Stat['type'], name: StatName, create: () => S): S {
-    if (removed.size > 0 && isRemoved(name.path)) sweep();
+    if (removed.size > 0 && isBelow(name.path, removed)) sweep();
     const known = stats.get(name.path);
     if (known?.type === type) return known.stat as S;
     const stat = create();
@@ -178,7 +172,7 @@ export function createMetrics(): Metrics {
     counter: (name) => ask('counter', name, () => ({ value: 0 })),
     gauge: (name) => ask('gauge', name, () => ({ value: 0 })),
     computed(name, read) {
-      if (removed.size > 0 && isRemoved(name.path)) sweep();
+      if (removed.size > 0 && isBelow(name.path, removed)) sweep();
       forget(name.path);
       register({ name, type: 'gauge', stat: Object.defineProperty({ value: 0 }, 'value', { get: read }) });
     },
