@@ -61,7 +61,7 @@ null
 {{- end -}}
 {{- end -}}
 
-{{/* The values of every proxy by its name, as JSON. What one does not set is as for gatewayProxy, except `disabled`. */}}
+{{/* The values of every proxy by its name, as JSON. Values that one does not set are those of gatewayProxy, except `disabled`. */}}
 {{- define "edge-gateway.proxies" -}}
 {{- $proxies := dict }}
 {{- range $key, $own := .Values.gatewayProxies }}
