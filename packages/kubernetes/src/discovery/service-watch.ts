@@ -2,6 +2,7 @@ import type { Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { Scope } from '../source/generation.ts';
 import { typeName, type ResourceType } from '../watch/cluster-object.ts';
+import { completeOrForbidden } from '../watch/forbidden.ts';
 import { createReflector, type Reflector, type ReflectorProblem, type ReflectorTiming } from '../watch/reflector.ts';
 import { readEndpointSlice, readService } from './cluster-objects.ts';
 import type { ServiceTable } from './service-table.ts';
@@ -9,8 +10,6 @@ import type { ServiceTable } from './service-table.ts';
 const SERVICES: ResourceType = { group: '', version: 'v1', plural: 'services' };
 const SLICES: ResourceType = { group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices' };
 const PODS: ResourceType = { group: '', version: 'v1', plural: 'pods' };
-/** How often it is checked whether the pods may be listed. */
-const FORBIDDEN_CHECK_MS = 50;
 
 interface ServiceWatchOptions {
   readonly client: ClusterClient;
@@ -70,7 +69,7 @@ export function createServiceWatch(options: ServiceWatchOptions): ServiceWatch {
     async start() {
       const started = [
         ...required.map(({ reflector }) => reflector.start()),
-        ...pods.map(({ reflector }) => Promise.race([reflector.start(), forbidden(reflector, closing.promise)])),
+        ...pods.map(({ reflector }) => completeOrForbidden(reflector, closing.promise)),
       ];
       await Promise.race([Promise.all(started), closing.promise]);
     },
@@ -86,14 +85,4 @@ export function createServiceWatch(options: ServiceWatchOptions): ServiceWatch {
 interface Named {
   readonly name: string;
   readonly reflector: Reflector;
-}
-
-/** Resolves when the API server forbids the list, or with `closed`. */
-async function forbidden(reflector: Reflector, closed: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setInterval(() => {
-    if (reflector.problem?.apiStatus === 403) resolve();
-  }, FORBIDDEN_CHECK_MS);
-  await Promise.race([promise, reflector.start(), closed]);
-  clearInterval(timer);
 }

@@ -33,7 +33,7 @@ const CONCURRENCY = 8;
 
 /**
  * Creates the source of what the Gateway API describes: GatewayClasses with our controller name, their Gateways, HTTPRoutes and GRPCRoutes
- * become Gateways and VirtualServices of ours in memory. It writes their statuses. In a cluster without the Gateway API it is empty.
+ * become Gateways and VirtualServices of ours in memory. It writes their statuses. In a cluster without the Gateway API, or without permission to read it, it is empty.
  */
 export function gatewayApiSource({ client, services, log, timing }: GatewayApiOptions): GatewayApiSource {
   const source = memorySource();
@@ -118,6 +118,13 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
     }
   }
 
+  /** Begins. Without permission to read the Gateway API, it does so later: many clusters have its definitions, but do not use them with this gateway. */
+  async function beginUnlessForbidden(): Promise<void> {
+    const beginning = begin();
+    if (await watch.isForbidden()) beginning.catch(() => undefined);
+    else await beginning;
+  }
+
   async function begin(): Promise<void> {
     await watch.start();
     if (signal.aborted) return;
@@ -133,7 +140,7 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
       schedule();
     },
     async start(onChange) {
-      if (await hasGatewayApi(client, signal).catch(() => false)) await begin();
+      if (await hasGatewayApi(client, signal).catch(() => false)) await beginUnlessForbidden();
       else void beginLater();
       await source.start(onChange);
     },

@@ -2,6 +2,7 @@ import type { Logger } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { objectKey, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
+import { completeOrForbidden, isForbidden } from '../watch/forbidden.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { GATEWAY_GROUP, type GatewayObject, type OptionResource } from './gateway-objects.ts';
 
@@ -42,6 +43,8 @@ export interface GatewayWatch {
   readonly tables: GatewayTables;
   /** Resolves when all tables are complete. */
   start(): Promise<void>;
+  /** Resolves when each table is complete or the API server forbids it, with whether one is forbidden. */
+  isForbidden(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -80,12 +83,18 @@ export function createGatewayWatch({ client, log, timing, onChange }: GatewayWat
       },
     });
   });
+  const closing = Promise.withResolvers<void>();
   return {
     tables,
     async start() {
       await Promise.all(reflectors.map((reflector) => reflector.start()));
     },
+    async isForbidden() {
+      await Promise.all(reflectors.map((reflector) => completeOrForbidden(reflector, closing.promise)));
+      return reflectors.some(isForbidden);
+    },
     async close() {
+      closing.resolve();
       await Promise.all(reflectors.map((reflector) => reflector.close()));
     },
   };

@@ -1,0 +1,69 @@
+import { silentLoggers, type SourceChange } from '@edge-gateway/core';
+import { createClusterServices, gatewayApiSource, type ReflectorTiming } from '@edge-gateway/kubernetes';
+import { expect } from 'chai';
+import { until } from '../../../core/test/source/until.ts';
+import { listOf, startScriptedApi, status, type Reply, type ScriptedApi } from '../scripted-api.ts';
+
+const timing: Partial<ReflectorTiming> = { backoff: { firstMs: 10, maxMs: 40, resetMs: 60_000 } };
+const log = silentLoggers.get('config');
+const GROUP = '/apis/gateway.networking.k8s.io/v1';
+
+const gatewayClass = {
+  metadata: { name: 'edge-gateway', resourceVersion: '1' },
+  spec: { controllerName: 'gateway.vendor.io/edge-gateway' },
+};
+const gateway = {
+  metadata: { name: 'public', namespace: 'apps', resourceVersion: '1' },
+  spec: { gatewayClassName: 'edge-gateway', listeners: [{ name: 'http', port: 8080, protocol: 'HTTP' }] },
+};
+
+describe('the source of the Gateway API', () => {
+  let api: ScriptedApi;
+  const open: { close(): Promise<void> }[] = [];
+
+  beforeEach(async () => {
+    api = await startScriptedApi();
+    open.push(api);
+  });
+  afterEach(async () => {
+    for (const each of open.splice(0).reverse()) await each.close();
+  });
+
+  /** Lists one GatewayClass and one Gateway; `gateways` responds to lists of Gateways. */
+  const lists =
+    (gateways: Reply): Reply =>
+    (query, res, req) => {
+      const { pathname } = new URL(req.url!, 'http://localhost');
+      if (pathname === GROUP) {
+        const resources = ['gatewayclasses', 'gateways', 'httproutes'].map((name) => ({ name }));
+        res.setHeader('content-type', 'application/json');
+        res.end(JSON.stringify({ kind: 'APIResourceList', resources }));
+      } else if (pathname === `${GROUP}/gateways`) gateways(query, res, req);
+      else listOf(1, pathname === `${GROUP}/gatewayclasses` ? [gatewayClass] : [])(query, res, req);
+    };
+
+  async function start(): Promise<SourceChange[]> {
+    const services = createClusterServices({ client: api.client, log, timing, endpoints: false });
+    const source = gatewayApiSource({ client: api.client, services, log, timing });
+    open.push(services, source);
+    const changes: SourceChange[] = [];
+    await source.start((change) => changes.push(change));
+    return changes;
+  }
+
+  const isServed = (changes: readonly SourceChange[]): boolean =>
+    JSON.stringify(changes.map((change) => [...change.values()])).includes('apps-public');
+
+  it('is complete when it has started', async () => {
+    api.onList = lists(listOf(1, [gateway]));
+    expect(isServed(await start())).to.equal(true);
+  });
+
+  it('starts empty without permission to read Gateways, and serves them once it is granted', async () => {
+    api.onList = lists(status(403, 'Forbidden'));
+    const changes = await start();
+    expect(isServed(changes)).to.equal(false);
+    api.onList = lists(listOf(1, [gateway]));
+    await until(() => isServed(changes));
+  });
+});
