@@ -28,11 +28,11 @@ interface UninstallFlags extends ReleaseFlags {
 
 const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-/** `install`, `upgrade`, `uninstall`: the gateway in a cluster, by its Helm chart. */
+/** `install`, `upgrade`, `uninstall`: the gateway in a cluster, with its Helm chart. */
 export function addInstall(program: Command, io: Terminal): void {
   addRelease(program, io, {
     name: 'install',
-    description: 'Install the gateway in a cluster, by its Helm chart.',
+    description: 'Install the gateway in a cluster with its Helm chart.',
     example: ['gatewayctl install gateway --values values.yaml', 'requires helm'],
     args: ({ createNamespace }) => ['install', ...(createNamespace === false ? [] : ['--create-namespace'])],
     done: 'installed',
@@ -93,8 +93,18 @@ function addRelease(program: Command, io: Terminal, { name, description, example
     await io.progress('Running helm', () =>
       helm(io, flags, [verb, releaseName, chart, ...given, ...more, ...(verb === 'install' ? ['--skip-crds'] : [])]),
     );
-    io.out(`The gateway was ${done} in the namespace ${namespace}. Check it with: gatewayctl check -n ${namespace}`);
+    io.out(`The gateway was ${done} in the namespace ${namespace}. Check it with: ${checkCommand(flags)}`);
   });
+}
+
+/** Returns the command that checks the same cluster: without flags, `check` would look at a gateway on this machine. */
+function checkCommand({ kubeconfig, kubeContext, namespace }: ReleaseFlags): string {
+  const cluster = [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(kubeContext === undefined ? [] : ['--kube-context', kubeContext]),
+  ];
+  if (cluster.length === 0) cluster.push('--kube-context', '"$(kubectl config current-context)"');
+  return ['gatewayctl check', ...cluster, '-n', namespace].join(' ');
 }
 
 function withReleaseFlags(command: Command): Command {
