@@ -186,7 +186,7 @@ describe('faults of a cluster', () => {
   it('serves while the API server is killed, and catches up when it is back', async () => {
     await underTraffic('API server killed', async () => {
       await api.kill();
-      await until(() => planes[0]!.errors.includes('cannot follow resources'), 'the loss');
+      await until(() => planes[0]!.errors.includes('failed to watch resources'), 'the loss');
       expect(await versionOf('a')).to.equal('200 v1');
       await api.start();
       await api.apply(service('a', 'v2'));

@@ -64,7 +64,7 @@ export const sourceOptions = (): readonly Option[] => [configOption(), ...cluste
 /** Returns the flags of a role that reads the resources of a cluster. */
 export const clusterOptions = (): readonly Option[] => [
   option('--kubernetes', 'read the resources of a Kubernetes cluster; the default in a pod with a service account'),
-  option('--kubeconfig <file>', 'file with the access to the cluster', 'GATEWAY_KUBECONFIG'),
+  option('--kubeconfig <file>', 'file that describes how to reach the cluster', 'GATEWAY_KUBECONFIG'),
   option('--context <name>', 'context of the kubeconfig', 'GATEWAY_KUBE_CONTEXT'),
 ];
 
@@ -149,13 +149,15 @@ export const rateLimitRedisOptions = (): readonly Option[] => [
 /** Returns the flags of a serving process, except its admin port and the flags of every role. */
 export const servingOptions = (): readonly Option[] => [
   ...Object.values(READ_ONLY_PORT_FLAGS).map(portOption),
-  option('--read-only-address <address>', 'address of these two ports').default('127.0.0.1'),
+  option('--read-only-address <address>', 'address of the ports of --metrics-port and --read-config-port').default(
+    '127.0.0.1',
+  ),
   option('--access-log-overflow <what>', 'if the access log is read too slowly: drop lines or block requests')
     .choices(['drop', 'block'])
     .default('drop'),
   option(
     '--http1-parser <which>',
-    'what reads HTTP/1.1: plain, which reads plain requests with less CPU time, or node for all requests',
+    'parser of HTTP/1.1: plain parses plain requests with less CPU time, node leaves all requests to Node.js',
     'GATEWAY_HTTP1_PARSER',
   )
     .choices(['plain', 'node'])

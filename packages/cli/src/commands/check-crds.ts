@@ -13,7 +13,7 @@ interface CheckCrdsFlags extends ClusterFlags {
   readonly showYaml?: boolean;
 }
 
-const BETA = 'check-crds is in beta: it does not report fields that the cluster has beside the expected ones.';
+const BETA = 'check-crds is in beta: it does not report fields that the cluster has in addition to the expected ones.';
 
 /** `check-crds`: does a cluster have the CRDs of this version? */
 export function addCheckCrds(program: Command, io: Terminal): void {

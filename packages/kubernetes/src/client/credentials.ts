@@ -82,7 +82,7 @@ function readConfig(config: KubeConfig, access: ClusterAccess, create: () => Kub
     const known = config.getContexts().map(({ name }) => name);
     throw kubernetesError(
       'ERR_KUBERNETES_ACCESS',
-      `unknown context "${config.getCurrentContext() ?? ''}": ${known.length > 0 ? `known are ${known.join(', ')}` : 'there is none'}`,
+      `unknown context "${config.getCurrentContext() ?? ''}": ${known.length > 0 ? `known contexts are ${known.join(', ')}` : 'the kubeconfig has none'}`,
     );
   }
   return config;

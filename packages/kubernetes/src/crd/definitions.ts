@@ -73,6 +73,6 @@ function resourceSchema({ kind, schema, description }: KindInfo): StructuralSche
 /** Old control planes wrote the status into `namespacedStatuses`. */
 function specSchema(node: SchemaNode): StructuralSchema {
   const spec = structuralSchema(node);
-  const namespacedStatuses = { ...FREE_OBJECT, description: 'Ignored: an old place of the status.' };
+  const namespacedStatuses = { ...FREE_OBJECT, description: 'Ignored: the former location of the status.' };
   return { ...spec, properties: { ...(spec['properties'] as object), namespacedStatuses } };
 }

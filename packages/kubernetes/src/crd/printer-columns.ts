@@ -21,12 +21,12 @@ const wide = (column: PrinterColumn): PrinterColumn => ({ ...column, priority: 1
 const COLUMNS: Partial<Record<Kind, readonly PrinterColumn[]>> = {
   VirtualService: [
     text('Domains', '.spec.virtualHost.domains', 'Host names of the requests.'),
-    wide(text('Display name', '.spec.displayName', 'A name for people.')),
+    wide(text('Display name', '.spec.displayName', 'Human-readable name.')),
   ],
   Gateway: [
     { name: 'Port', type: 'integer', jsonPath: '.spec.bindPort', description: 'Port that the proxies listen on.' },
     { name: 'SSL', type: 'boolean', jsonPath: '.spec.ssl', description: 'Whether the port serves TLS.' },
-    wide(text('Proxies', '.spec.proxyNames', 'Proxies that have the gateway.')),
+    wide(text('Proxies', '.spec.proxyNames', 'Proxies that serve the gateway.')),
   ],
   Upstream: [
     text('Service', '.spec.kube.serviceName', 'Kubernetes Service of the upstream.'),

@@ -10,7 +10,7 @@ const REPORT_FIELDS = {
   state: STATE,
   reason: { type: 'string', description: 'The problems of the resource, with the paths of their fields.' },
   reportedBy: { type: 'string', description: 'The program that wrote the report.' },
-  details: { ...object('Further facts.'), nullable: true, 'x-kubernetes-preserve-unknown-fields': true },
+  details: { ...object('Additional details.'), nullable: true, 'x-kubernetes-preserve-unknown-fields': true },
   messages: { type: 'array', items: { type: 'string' }, description: 'Notes that are not problems.' },
 } as const;
 

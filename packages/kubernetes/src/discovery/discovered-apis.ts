@@ -66,7 +66,7 @@ export function createDiscoveredApis({
         if (api) await apply(api);
         else await remove(unit);
       } catch (error) {
-        log.warn({ resource: unit, reason: connectionProblem(error) }, 'cannot write discovered GraphQLApi');
+        log.warn({ resource: unit, reason: connectionProblem(error) }, 'failed to write discovered GraphQLApi');
         if (!pending.has(unit)) pending.set(unit, api);
         await wait(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -114,7 +114,7 @@ export function createUpstreamDiscovery({
     const [first] = failures;
     log.warn(
       { count: failures.length, upstream: first!.name, reason: first!.reason },
-      'cannot write discovered upstreams',
+      'failed to write discovered upstreams',
     );
     await retryLater(backoff, signal);
     isDirty = true;

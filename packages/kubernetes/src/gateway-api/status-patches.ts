@@ -93,7 +93,7 @@ export async function writeStatus(
     });
   } catch (error) {
     if (isApiError(error, 404) || isApiError(error, 409) || signal.aborted) return true;
-    log.warn({ kind, namespace, resource: name, reason: connectionProblem(error) }, 'cannot write status');
+    log.warn({ kind, namespace, resource: name, reason: connectionProblem(error) }, 'failed to write status');
     return false;
   }
   return true;

@@ -125,7 +125,7 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
       else {
         log.warn(
           { resource: `${type.plural} ${key}`, reason: connectionProblem(error) },
-          'cannot read a referenced object',
+          'failed to read referenced object',
         );
         if (!isApiError(error, 403)) again(key);
       }

@@ -188,7 +188,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     const reason = connectionProblem(error);
     if (reason === reported) return;
     reported = reason;
-    log.warn({ resource: unit, reason }, 'cannot write a status');
+    log.warn({ resource: unit, reason }, 'failed to write status');
   }
 
   return {

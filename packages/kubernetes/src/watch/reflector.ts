@@ -178,7 +178,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
       body.destroy();
     }
     if (isSilent) throw new Error(`no event or bookmark for ${timing.silentMs} ms`);
-    if (events === 0 && performance.now() - began < SHORT_WATCH_MS) throw new Error('the watch ended at once');
+    if (events === 0 && performance.now() - began < SHORT_WATCH_MS) throw new Error('the watch ended immediately');
   }
 
   function apply(events: readonly WatchEvent[]): void {
@@ -230,14 +230,14 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
       const level = isExpired(error) ? 'debug' : 'warn';
       log[level](
         { resource: typeName(type), namespace: options.namespace, reason: message },
-        'cannot follow resources',
+        'failed to watch resources',
       );
     }
     problem = { apiStatus, message };
   }
 
   function recovered(): void {
-    if (problem) log.info({ resource: typeName(type), namespace: options.namespace }, 'following resources again');
+    if (problem) log.info({ resource: typeName(type), namespace: options.namespace }, 'watching resources again');
     problem = undefined;
   }
 

@@ -52,7 +52,7 @@ describe('the access to a cluster', () => {
     const created = createClusterClient({ kubeconfig: [own()], context: 'prod' });
     const error = await created.catch((caught: unknown) => caught as Error & { code: string });
     expect(error).to.include({ code: 'ERR_KUBERNETES_ACCESS' });
-    expect((error as Error).message).to.equal('unknown context "prod": known are scripted');
+    expect((error as Error).message).to.equal('unknown context "prod": known contexts are scripted');
   });
 
   it('names a kubeconfig that cannot be read', async () => {
