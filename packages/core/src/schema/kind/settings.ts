@@ -9,7 +9,7 @@ import { GatewaySettings, GwSettings } from '../settings/settings-gateway.ts';
 import { SslParameters } from '../listener/ssl-config.ts';
 
 const discovery = f.block({
-  fdsMode: f.choice(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Which upstreams are asked for their functions.'),
+  fdsMode: f.choice(['BLACKLIST', 'WHITELIST', 'DISABLED'], 'Upstreams whose functions are discovered.'),
   udsOptions: f.group('Discovery of upstreams, in a control plane with `--kubernetes`.', f.onKubernetes, {
     enabled: f.bool('Creates upstreams for Services.', { default: true }),
     watchLabels: f.map(f.text(), 'Labels that a Service must have. Empty: all.'),
@@ -40,7 +40,7 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
       matchLabels: f.map(f.text(), 'Labels that a namespace must have.'),
       matchExpressions: f.groups('Expressions that its labels must match.', {
         key: f.text('Label key.'),
-        operator: f.enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'How to compare.'),
+        operator: f.enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'Comparison of the label with the values.'),
         values: f.texts('Values to compare with.'),
       }),
     }),
@@ -92,7 +92,7 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
   extProcEarly: f.of(ExtProc, 'Early external processing.'),
   extProcLate: f.of(ExtProc, 'Late external processing.'),
   consoleOptions: f.group('The pages of the admin ports.', {
-    readOnly: f.bool('They change no resources.', {
+    readOnly: f.bool('The pages do not change resources.', {
       default: true,
       ...f.replacedBy('the status page never changes resources'),
     }),

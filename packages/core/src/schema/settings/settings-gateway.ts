@@ -117,7 +117,7 @@ const gw = f.block({
     'Proxies whose Gateways are deleted keep what they serve, until the control plane restarts.',
   ),
   enableRestEds: f.flag('Serves endpoints over REST.', OVER_GRPC),
-  removeUnusedFilters: f.flag('Omits unused filters. They are never part of a route, so that it has no effect.'),
+  removeUnusedFilters: f.flag('Omits unused filters. They are never part of a route, so this has no effect.'),
   regexMaxProgramSize: f.int('Maximum program size of a regular expression, in instructions.', {
     minimum: 1,
     default: DEFAULTS.regexMaxProgramSize,

@@ -10,7 +10,7 @@ export const ConfigSources = {
   kubernetesConfigSource: f.empty('The Kubernetes API, which `--kubernetes` selects.', f.onKubernetes),
   directoryConfigSource: f.of(
     directory,
-    'A directory with more resources, all kinds but Settings. Files `<plural>/<namespace>/<name>.yaml` may have the fields of `spec` beside `metadata`.',
+    'A directory with more resources of all kinds except Settings. Files `<plural>/<namespace>/<name>.yaml` may have the fields of `spec` at the top.',
   ),
   consulKvSource: f.of(key, 'The key-value store of Consul.', f.leftOut),
 } as const;

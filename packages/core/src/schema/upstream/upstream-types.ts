@@ -38,7 +38,7 @@ const kube = f.block({
   serviceName: f.text('Name of the Service.'),
   serviceNamespace: f.text('Namespace of the Service. Default: that of the upstream.'),
   servicePort: f.port('Port of the Service.'),
-  selector: f.map(f.text(), 'Labels that the pods must have, besides those that the Service selects.'),
+  selector: f.map(f.text(), 'Labels that the pods must have, in addition to those that the Service selects.'),
   serviceSpec,
   subsetSpec,
 });
