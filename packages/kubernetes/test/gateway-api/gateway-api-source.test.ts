@@ -26,7 +26,7 @@ describe('the source of the Gateway API', () => {
     open.push(api);
   });
   afterEach(async () => {
-    for (const each of open.splice(0).reverse()) await each.close();
+    for (const each of open.splice(0).toReversed()) await each.close();
   });
 
   /** Lists one GatewayClass and one Gateway; `gateways` responds to lists of Gateways. */
