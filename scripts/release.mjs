@@ -54,6 +54,7 @@ function alignVersions(version) {
   };
   replace('package.json', /^  "version": ".*",$/m, `  "version": "${version}",`);
   replace('deploy/helm/edge-gateway/Chart.yaml', /^(version|appVersion): .*$/m, `$1: ${version}`);
+  replace('examples/express-login-rbac/package.json', /-[^-"]*\.tgz"/m, `-${version}.tgz"`);
 }
 
 /** Returns the next version by the changesets: all packages have the same. */
