@@ -691,7 +691,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Request headers',
-    gateway: 'Identity headers, and headers that claims, auth steps or routes set or remove, never pass as request trailers.',
+    gateway:
+      'Identity headers, and headers that claims, auth steps or routes set or remove, never pass as request trailers.',
     envoy: 'They are forwarded.',
     reason: 'Some servers merge trailers into the headers.',
     scenarios: {},
