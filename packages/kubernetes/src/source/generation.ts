@@ -95,7 +95,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
       log,
       timing,
       isWanted: (key, labels) => isUsed(key.split('/', 1)[0]) && index.isWanted(kind, key, labels),
-      named: () => index.named(kind),
+      named: () => [...index.named(kind)].filter((key) => isUsed(key.split('/', 1)[0])),
       onObject(key: string, object: ClusterObject | undefined) {
         onObject(unitOf(kind, key), object && writtenObject(kind, object));
       },
