@@ -14,7 +14,7 @@ interface CertificateSecretsOptions {
 
 /** The Secrets that Gateways refer to; no others are read. */
 export interface CertificateSecrets {
-  /** Follows these, and no longer others. Resolves when all of them are known. */
+  /** Follows these, and no longer others. Resolves when all of them are known, or cannot be read. */
   follow(keys: ReadonlySet<string>): Promise<void>;
   get(ref: { readonly name: string; readonly namespace: string }): CertificateState;
   close(): Promise<void>;
@@ -27,12 +27,12 @@ export function createCertificateSecrets({
   timing,
   onChange,
 }: CertificateSecretsOptions): CertificateSecrets {
-  const reflectors = new Map<string, Reflector>();
+  const followed = new Map<string, FollowedSecret>();
   const states = new Map<string, CertificateState>();
 
-  function followOne(key: string): Reflector {
+  function followOne(key: string): FollowedSecret {
     const [namespace, name] = key.split('/') as [string, string];
-    return createReflector<CertificateState>({
+    const reflector = createReflector<CertificateState>({
       client,
       type: { group: '', version: 'v1', plural: 'secrets' },
       namespace,
@@ -46,26 +46,43 @@ export function createCertificateSecrets({
         onChange();
       },
     });
+    return { reflector, settled: knownOrFailed(reflector) };
   }
 
   return {
     async follow(keys) {
-      for (const [key, reflector] of reflectors) {
+      for (const [key, { reflector }] of followed) {
         if (keys.has(key)) continue;
-        reflectors.delete(key);
+        followed.delete(key);
         states.delete(key);
         void reflector.close();
       }
-      for (const key of keys) if (!reflectors.has(key)) reflectors.set(key, followOne(key));
-      await Promise.all([...reflectors.values()].map((reflector) => reflector.start()));
+      for (const key of keys) if (!followed.has(key)) followed.set(key, followOne(key));
+      await Promise.all([...followed.values()].map(({ settled }) => settled));
     },
     get({ name, namespace }) {
       return states.get(`${namespace}/${name}`) ?? { problem: `Secret ${namespace}/${name} not found` };
     },
     async close() {
-      await Promise.all([...reflectors.values()].map((reflector) => reflector.close()));
+      await Promise.all([...followed.values()].map(({ reflector }) => reflector.close()));
     },
   };
+}
+
+interface FollowedSecret {
+  readonly reflector: Reflector;
+  /** Resolves when the Secret is known, or cannot be read. */
+  readonly settled: Promise<void>;
+}
+
+const POLL_MS = 20;
+
+/** Starts a reflector. Resolves when it has its list, or a problem: a Secret that cannot be read must not delay the others. */
+async function knownOrFailed(reflector: Reflector): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setInterval(() => reflector.problem && resolve(), POLL_MS);
+  await Promise.race([reflector.start(), promise]);
+  clearInterval(timer);
 }
 
 /** Returns the certificate of a Secret, or what is wrong with it. */

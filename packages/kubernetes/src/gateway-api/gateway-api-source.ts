@@ -8,7 +8,12 @@ import { createCertificateSecrets } from './certificate-secrets.ts';
 import type { GatewayApiInput } from './gateway-objects.ts';
 import { certificateKeys, createGatewayWatch, hasGatewayApi, optionsOf, type GatewayTables } from './gateway-watch.ts';
 import { leftStatuses, statusPatch, writeStatus } from './status-patches.ts';
-import { GATEWAY_NAME_LABEL, translateGateways, type NewStatus } from './translate-gateways.ts';
+import {
+  GATEWAY_NAME_LABEL,
+  translateGateways,
+  type GatewayApiTranslation,
+  type NewStatus,
+} from './translate-gateways.ts';
 
 export interface GatewayApiOptions {
   readonly client: ClusterClient;
@@ -70,11 +75,18 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
 
   async function translate(): Promise<void> {
     const { tables } = watch;
-    const following = secrets.follow(certificateKeys(tables.gateways.values()));
+    const following = secrets.follow(certificateKeys(tables));
     // A Secret that cannot be read must not stop the others.
     await Promise.race([following, wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)]);
     const options = { writeNamespace: DEFAULT_NAMESPACE };
-    const translation = translateGateways(inputOf(tables, services, secrets.get), options);
+    let translation: GatewayApiTranslation;
+    try {
+      translation = translateGateways(inputOf(tables, services, secrets.get), options);
+    } catch (error) {
+      // A single object must not stop the control plane.
+      log.error({ reason: (error as Error).message }, 'cannot translate the Gateway API, what was served stays');
+      return;
+    }
     const text = JSON.stringify(translation.resources);
     if (text !== delivered) source.set(UNIT, translation.resources);
     delivered = text;

@@ -4,7 +4,9 @@ import type { ClusterClient } from '../client/cluster-client.ts';
 import { objectKey, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { completeOrForbidden, isForbidden } from '../watch/forbidden.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
-import { GATEWAY_GROUP, type GatewayObject, type OptionResource } from './gateway-objects.ts';
+import { GATEWAY_GROUP, type GatewaySpec, type ObjectReference, type OptionResource } from './gateway-objects.ts';
+import { isGranted } from './reference-grants.ts';
+import { ownGateways } from './own-gateways.ts';
 
 const type = (group: string, version: string, plural: string): ResourceType => ({ group, version, plural });
 
@@ -104,24 +106,37 @@ export function createGatewayWatch({ client, log, timing, onChange }: GatewayWat
 export function optionsOf({ routeOptions, virtualHostOptions }: GatewayTables): readonly OptionResource[] {
   const read = (kind: OptionResource['kind'], objects: Iterable<ClusterObject>): OptionResource[] =>
     [...objects].flatMap(({ metadata, spec }) => {
-      const { targetRefs } = (spec ?? {}) as { targetRefs?: OptionResource['targetRefs'] };
+      const { targetRefs } = (spec ?? {}) as { targetRefs?: unknown };
       const { name, namespace = '' } = metadata;
-      return targetRefs?.length ? [{ kind, name, namespace, targetRefs }] : [];
+      const valid = Array.isArray(targetRefs) ? targetRefs.filter(isTarget) : [];
+      return valid.length > 0 ? [{ kind, name, namespace, targetRefs: valid }] : [];
     });
   return [...read('RouteOption', routeOptions.values()), ...read('VirtualHostOption', virtualHostOptions.values())];
 }
 
-/** Returns the Secrets that the listeners of Gateways refer to, as `<namespace>/<name>`. */
-export function certificateKeys(gateways: Iterable<ClusterObject>): ReadonlySet<string> {
+/** The API server allows any value here. */
+function isTarget(value: unknown): value is OptionResource['targetRefs'][number] {
+  return typeof value === 'object' && value !== null && typeof (value as { name?: unknown }).name === 'string';
+}
+
+/** Names of objects. References may contain any text, which must not reach a field selector. */
+const OBJECT_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Returns the Secrets that the listeners of our Gateways may use, as `<namespace>/<name>`; no others are read. */
+export function certificateKeys({ classes, gateways, grants }: GatewayTables): ReadonlySet<string> {
   const keys = new Set<string>();
-  for (const { metadata, spec } of gateways as Iterable<GatewayObject<{ listeners?: readonly ListenerPart[] }>>) {
-    for (const { tls } of spec?.listeners ?? [])
-      for (const { name, namespace = metadata.namespace ?? '' } of tls?.certificateRefs ?? [])
+  const granted = [...grants.values()];
+  for (const { metadata, spec } of ownGateways(classes.values(), gateways.values())) {
+    const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace: metadata.namespace ?? '' };
+    for (const { group = '', kind = 'Secret', name, namespace = from.namespace } of certificateRefs(spec)) {
+      const isSecret = group === '' && kind === 'Secret' && OBJECT_NAME.test(name);
+      if (isSecret && isGranted(granted, from, { group, kind, namespace, name }))
         keys.add(objectKey({ namespace, name }));
+    }
   }
   return keys;
 }
 
-interface ListenerPart {
-  readonly tls?: { readonly certificateRefs?: readonly { readonly name: string; readonly namespace?: string }[] };
+function certificateRefs(spec: GatewaySpec | undefined): readonly ObjectReference[] {
+  return (spec?.listeners ?? []).flatMap(({ tls }) => tls?.certificateRefs ?? []);
 }

@@ -4,7 +4,8 @@ import { connectionProblem, type ClusterClient } from '../client/cluster-client.
 import { objectKey, pathOf, type ClusterObject } from '../watch/cluster-object.ts';
 import { differs, timedConditions, type NewCondition } from './conditions.ts';
 import { GATEWAY_TYPES } from './gateway-watch.ts';
-import { CONTROLLER_NAME, type NewStatus } from './translate-gateways.ts';
+import { CONTROLLER_NAME } from './own-gateways.ts';
+import type { NewStatus } from './translate-gateways.ts';
 
 const TABLES = {
   GatewayClass: GATEWAY_TYPES.classes,

@@ -19,10 +19,8 @@ import type { Http2Upstream, RefProblem } from './backends.ts';
 import { attachRoute, isGatewayReference, type Attachment } from './route-attachment.ts';
 import { isWithin, specificity } from './hostnames.ts';
 import { translateRules, type OrderedRoute } from './route-rules.ts';
+import { CONTROLLER_NAME, isOwnClass, ownGateways } from './own-gateways.ts';
 import { SUPPORTED_FEATURES } from './supported-features.ts';
-
-/** The controller name of GatewayClasses. */
-export const CONTROLLER_NAME = 'gateway.vendor.io/edge-gateway';
 
 /** A resource of ours that the translation makes. */
 export interface GeneratedResource {
@@ -55,9 +53,16 @@ export interface TranslateGatewaysOptions {
   readonly writeNamespace: string;
 }
 
-/** Returns the proxy that serves a Gateway. */
+/** Returns the proxy that serves a Gateway. Two Gateways may have the same: `a-b/c` and `a/b-c`. */
 export function proxyOf({ metadata }: GatewayObject<unknown>): string {
   return `${metadata.namespace}-${metadata.name}`;
+}
+
+/** Returns the value of a key, which is the given one if there was none. */
+function getOrAdd<K, V>(map: Map<K, V>, key: K, value: V): V {
+  const found = map.get(key) ?? value;
+  map.set(key, found);
+  return found;
 }
 
 /** A route with what it contributes to listeners. */
@@ -71,10 +76,10 @@ interface PlacedRoute {
 export function translateGateways(input: GatewayApiInput, options: TranslateGatewaysOptions): GatewayApiTranslation {
   const grants = [...input.grants];
   const statuses: NewStatus[] = [];
-  const classes = [...input.classes].filter(({ spec }) => spec?.controllerName === CONTROLLER_NAME);
-  for (const each of classes) statuses.push({ kind: 'GatewayClass', object: each, status: classStatus(each) });
-  const usable = new Set(classes.filter((each) => !each.spec?.parametersRef).map(({ metadata }) => metadata.name));
-  const gateways = sorted(input.gateways).filter(({ spec }) => usable.has(spec?.gatewayClassName ?? ''));
+  const classes = [...input.classes];
+  for (const each of classes)
+    if (isOwnClass(each)) statuses.push({ kind: 'GatewayClass', object: each, status: classStatus(each) });
+  const gateways = sorted(ownGateways(classes, input.gateways));
   const listeners = new Map(
     gateways.map((gateway) => [objectKey(gateway.metadata), checkListeners(gateway, input, grants)]),
   );
@@ -91,10 +96,13 @@ export function translateGateways(input: GatewayApiInput, options: TranslateGate
     }
   }
   const resources: GeneratedResource[] = [];
+  const proxies = new Map<string, GatewayObject<GatewaySpec>>();
   for (const gateway of gateways) {
     const own = listeners.get(objectKey(gateway.metadata))!;
-    resources.push(...resourcesOf(gateway, own, { hosts, input, options }));
-    statuses.push({ kind: 'Gateway', object: gateway, status: gatewayStatus(gateway, own, { placed, input }) });
+    const owner = getOrAdd(proxies, proxyOf(gateway), gateway);
+    if (owner === gateway) resources.push(...resourcesOf(gateway, own, { hosts, input, options }));
+    const status = gatewayStatus(gateway, own, { placed, input, owner });
+    statuses.push({ kind: 'Gateway', object: gateway, status });
   }
   const { writeNamespace: namespace } = options;
   for (const { name, spec } of http2.values())
@@ -361,16 +369,18 @@ function orderedRoutes(routes: readonly OrderedRoute[]): OrderedRoute['route'][]
 interface StatusContext {
   readonly placed: readonly PlacedRoute[];
   readonly input: GatewayApiInput;
+  /** The Gateway that the proxy serves. */
+  readonly owner: GatewayObject<GatewaySpec>;
 }
 
 function gatewayStatus(
   gateway: GatewayObject<GatewaySpec>,
   listeners: readonly CheckedListener[],
-  { placed, input }: StatusContext,
+  { placed, input, owner }: StatusContext,
 ): Record<string, unknown> {
   const { generation = 0 } = gateway.metadata;
   const unserved = listeners.filter(({ isServed }) => !isServed);
-  const unusable = addressProblem(gateway);
+  const unusable = proxyProblem(gateway, owner) ?? addressProblem(gateway);
   const isPartly = unserved.length > 0 && unserved.length < listeners.length;
   const names = unserved.map(({ spec }) => spec.name).join(', ');
   const invalid = { reason: 'ListenersNotValid', message: `invalid listeners: ${names}` };
@@ -404,6 +414,16 @@ function gatewayStatus(
       ],
     })),
   };
+}
+
+/** A Gateway of one namespace must not be served by the proxy of another. */
+function proxyProblem(
+  gateway: GatewayObject<GatewaySpec>,
+  owner: GatewayObject<GatewaySpec>,
+): { readonly reason: string; readonly message: string } | undefined {
+  if (owner === gateway) return undefined;
+  const message = `the proxy ${proxyOf(gateway)} serves the older Gateway ${objectKey(owner.metadata)}; choose another name`;
+  return { reason: 'Invalid', message };
 }
 
 function addressProblem({

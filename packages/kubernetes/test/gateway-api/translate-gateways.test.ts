@@ -8,11 +8,8 @@ import {
 } from '@edge-gateway/core';
 import { expect } from 'chai';
 import type { GatewayApiInput, GatewayObject, RouteSpec } from '../../src/gateway-api/gateway-objects.ts';
-import {
-  CONTROLLER_NAME,
-  translateGateways,
-  type GatewayApiTranslation,
-} from '../../src/gateway-api/translate-gateways.ts';
+import { CONTROLLER_NAME } from '../../src/gateway-api/own-gateways.ts';
+import { translateGateways, type GatewayApiTranslation } from '../../src/gateway-api/translate-gateways.ts';
 
 const GROUP = 'gateway.networking.k8s.io';
 const meta = (key: string, more: object = {}) => {
@@ -540,6 +537,21 @@ describe('the translation of the Gateway API', () => {
         expect(bad.resources).to.deep.equal([]);
       }
     });
+  });
+
+  it('serves only the older of two Gateways with the same proxy', () => {
+    const of = (key: string, creationTimestamp: string) => ({
+      ...gateway(),
+      metadata: meta(key, { creationTimestamp }),
+    });
+    const gateways = [of('team/prod-gw', '2026-01-02T00:00:00Z'), of('team-prod/gw', '2026-01-01T00:00:00Z')];
+    const result = translated({ gateways });
+    const own = result.resources.filter(({ kind }) => kind === 'Gateway');
+    expect(own.map(({ metadata }) => metadata.name)).to.deep.equal(['gateway-api.team-prod.gw.8080']);
+    expect(statusOf(result, 'gw').conditions[0].status).to.equal('True');
+    const [accepted] = statusOf(result, 'prod-gw').conditions;
+    expect(accepted).to.include({ status: 'False', reason: 'Invalid' });
+    expect(accepted.message).to.contain('the proxy team-prod-gw serves the older Gateway team-prod/gw');
   });
 
   it('attaches RouteOptions and VirtualHostOptions', () => {
