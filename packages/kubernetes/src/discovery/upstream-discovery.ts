@@ -5,6 +5,7 @@ import { connectionProblem, type ClusterClient } from '../client/cluster-client.
 import { createBackoff, type Backoff } from '../watch/backoff.ts';
 import { pathOf, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
+import { createScheduledWork } from '../watch/scheduled-work.ts';
 import type { WatchedServices } from './cluster-services.ts';
 import {
   FIELD_MANAGER,
@@ -82,24 +83,10 @@ export function createUpstreamDiscovery({
   let settings: UpstreamDiscoverySettings | undefined;
   let isLeading = false;
   let upstreams: FollowedUpstreams | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let working: Promise<void> | undefined;
-  let isDirty = false;
-
-  function schedule(): void {
-    isDirty = true;
-    if (working || signal.aborted) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      working = work().finally(() => {
-        working = undefined;
-        if (isDirty) schedule();
-      });
-    }, COLLECT_MS);
-  }
+  const plans = createScheduledWork({ collectMs: COLLECT_MS, work });
+  const schedule = (): void => plans.schedule();
 
   async function work(): Promise<void> {
-    isDirty = false;
     if (!isLeading || !settings || !services.services || !upstreams?.isComplete) return;
     const plan = planUpstreams({ services: services.services.values(), existing: upstreams.byName, settings });
     problems = plan.problems;
@@ -117,7 +104,7 @@ export function createUpstreamDiscovery({
       'failed to write discovered upstreams',
     );
     await retryLater(backoff, signal);
-    isDirty = true;
+    schedule();
   }
 
   function report(): void {
@@ -148,9 +135,8 @@ export function createUpstreamDiscovery({
     problems: () => problems,
     async close() {
       closing.abort();
-      clearTimeout(timer);
       unsubscribe();
-      await Promise.all([working, upstreams?.close()]);
+      await Promise.all([plans.close(), upstreams?.close()]);
     },
   };
 }

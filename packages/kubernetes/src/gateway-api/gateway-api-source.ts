@@ -4,6 +4,7 @@ import type { ClusterClient } from '../client/cluster-client.ts';
 import type { WatchedServices } from '../discovery/cluster-services.ts';
 import { objectKey } from '../watch/cluster-object.ts';
 import type { ReflectorTiming } from '../watch/reflector.ts';
+import { createScheduledWork } from '../watch/scheduled-work.ts';
 import { createCertificateSecrets } from './certificate-secrets.ts';
 import type { GatewayApiInput } from './gateway-objects.ts';
 import { certificateKeys, createGatewayWatch, hasGatewayApi, optionsOf, type GatewayTables } from './gateway-watch.ts';
@@ -50,27 +51,16 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
   let isComplete = false;
   let isLeading = false;
   let delivered = '';
-  let timer: NodeJS.Timeout | undefined;
-  let working: Promise<void> | undefined;
-  let isDirty = false;
   let statuses: readonly NewStatus[] = [];
+  const runs = createScheduledWork({ collectMs: COLLECT_MS, work });
 
-  function schedule(delayMs = COLLECT_MS): void {
-    isDirty = true;
-    if (!isComplete || working || signal.aborted) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      working = work().finally(() => {
-        working = undefined;
-        if (isDirty) schedule();
-      });
-    }, delayMs);
+  function schedule(): void {
+    if (isComplete) runs.schedule();
   }
 
   async function work(): Promise<void> {
-    isDirty = false;
     await translate();
-    if (isLeading && !(await writeStatuses())) schedule(RETRY_MS);
+    if (isLeading && !(await writeStatuses())) runs.schedule(RETRY_MS);
   }
 
   async function translate(): Promise<void> {
@@ -158,10 +148,8 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
     },
     async close() {
       closing.abort();
-      clearTimeout(timer);
       unsubscribe();
-      await Promise.all([watch.close(), secrets.close(), source.close()]);
-      await working;
+      await Promise.all([runs.close(), watch.close(), secrets.close(), source.close()]);
     },
   };
 }

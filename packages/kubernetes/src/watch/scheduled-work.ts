@@ -1,0 +1,62 @@
+export interface ScheduledWorkOptions {
+  /** Changes within this time are one. */
+  readonly collectMs: number;
+  /** Runs after changes, never twice at a time. */
+  work(): Promise<void>;
+}
+
+/** Work that follows changes. */
+export interface ScheduledWork {
+  /** Runs the work after `delayMs`, or earlier if an earlier run is scheduled; during a run, that time after its end. Default: `collectMs`. */
+  schedule(delayMs?: number): void;
+  /** Schedules nothing more. Resolves when the current run has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates work that is scheduled by changes.
+ *
+ * @example
+ * const writes = createScheduledWork({ collectMs: 50, work: async () => void ((await write()) || writes.schedule(10_000)) });
+ * watch.subscribe(() => writes.schedule());
+ */
+export function createScheduledWork({ collectMs, work }: ScheduledWorkOptions): ScheduledWork {
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Infinity;
+  let working: Promise<void> | undefined;
+  /** The delay of the next run, while one is going on. */
+  let nextDelayMs = Infinity;
+  let isClosed = false;
+
+  function schedule(delayMs = collectMs): void {
+    if (isClosed) return;
+    if (working) {
+      nextDelayMs = Math.min(nextDelayMs, delayMs);
+      return;
+    }
+    const at = performance.now() + delayMs;
+    if (at >= dueAt) return;
+    dueAt = at;
+    clearTimeout(timer);
+    timer = setTimeout(run, delayMs);
+  }
+
+  function run(): void {
+    dueAt = Infinity;
+    working = work().finally(() => {
+      working = undefined;
+      const delayMs = nextDelayMs;
+      nextDelayMs = Infinity;
+      if (delayMs !== Infinity) schedule(delayMs);
+    });
+  }
+
+  return {
+    schedule,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { createScheduledWork, type ScheduledWork } from '../../src/watch/scheduled-work.ts';
+
+const FAR_MS = 600_000;
+const NEAR_MS = 200;
+/** Timers may be early by less than this. */
+const TOLERANCE_MS = 10;
+
+/** Work that tells when it begins, and ends when the test says so. */
+function controlledWork(collectMs = 1) {
+  let begun = Promise.withResolvers<void>();
+  let ended = Promise.withResolvers<void>();
+  let runs = 0;
+  let atOnce = 0;
+  let mostAtOnce = 0;
+  const scheduled: ScheduledWork = createScheduledWork({
+    collectMs,
+    async work() {
+      runs += 1;
+      mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+      begun.resolve();
+      await ended.promise;
+      atOnce -= 1;
+    },
+  });
+  return {
+    scheduled,
+    begin: async () => {
+      await begun.promise;
+      begun = Promise.withResolvers();
+    },
+    end() {
+      const { resolve } = ended;
+      ended = Promise.withResolvers();
+      resolve();
+    },
+    get runs() {
+      return runs;
+    },
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+  };
+}
+
+describe('scheduled work', () => {
+  it('runs once for several changes', async () => {
+    const work = controlledWork();
+    for (let i = 0; i < 3; i++) work.scheduled.schedule();
+    await work.begin();
+    work.end();
+    await work.scheduled.close();
+    expect(work.runs).to.equal(1);
+  });
+
+  it('runs again after a change during a run, never twice at a time', async () => {
+    const work = controlledWork();
+    work.scheduled.schedule();
+    await work.begin();
+    work.scheduled.schedule();
+    work.scheduled.schedule();
+    work.end();
+    await work.begin();
+    work.end();
+    await work.scheduled.close();
+    expect([work.runs, work.mostAtOnce]).to.deep.equal([2, 1]);
+  });
+
+  it('waits for the delay that a run asks for', async () => {
+    const work = controlledWork();
+    work.scheduled.schedule();
+    await work.begin();
+    work.scheduled.schedule(NEAR_MS);
+    const endedAt = performance.now();
+    work.end();
+    await work.begin();
+    expect(performance.now() - endedAt).to.be.at.least(NEAR_MS - TOLERANCE_MS);
+    work.end();
+    await work.scheduled.close();
+  });
+
+  it('runs earlier if a change comes before the delay has passed', async () => {
+    const work = controlledWork();
+    work.scheduled.schedule(FAR_MS);
+    work.scheduled.schedule();
+    await work.begin();
+    work.scheduled.schedule();
+    work.scheduled.schedule(FAR_MS);
+    work.end();
+    await work.begin();
+    work.end();
+    await work.scheduled.close();
+    expect(work.runs).to.equal(2);
+  });
+
+  it('is not delayed by a later run', async () => {
+    const work = controlledWork();
+    work.scheduled.schedule();
+    work.scheduled.schedule(FAR_MS);
+    await work.begin();
+    work.end();
+    await work.scheduled.close();
+  });
+
+  it('closes when the current run has ended, and runs no more', async () => {
+    const work = controlledWork();
+    work.scheduled.schedule();
+    await work.begin();
+    work.scheduled.schedule();
+    let isClosed = false;
+    const closed = work.scheduled.close().then(() => (isClosed = true));
+    await new Promise(setImmediate);
+    expect(isClosed).to.equal(false);
+    work.end();
+    await closed;
+    work.scheduled.schedule();
+    // Timers of the same duration fire in order.
+    const later = controlledWork();
+    later.scheduled.schedule();
+    await later.begin();
+    expect(work.runs).to.equal(1);
+    later.end();
+    await later.scheduled.close();
+  });
+});
