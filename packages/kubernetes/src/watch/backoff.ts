@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { backoffMs, type BackoffLimits } from '@edge-gateway/core';
 
 /** Delays between attempts. */
-export interface BackoffLimits {
-  readonly firstMs: number;
-  readonly maxMs: number;
+export interface PauseLimits extends BackoffLimits {
   /** Without a failure for so long, the next delay is the first again. */
   readonly resetMs: number;
 }
@@ -13,17 +12,16 @@ export interface Backoff {
   pause(signal: AbortSignal, atLeastMs?: number): Promise<void>;
 }
 
-/** Creates a back-off that doubles, with jitter: a delay is between half of it and all of it, so that clients do not return together. */
-export function createBackoff({ firstMs, maxMs, resetMs }: BackoffLimits): Backoff {
-  let attempt = 0;
+/** Creates a back-off that doubles, with jitter, and forgets failures after a while. */
+export function createBackoff(limits: PauseLimits): Backoff {
+  let failures = 0;
   let last = performance.now();
   return {
     async pause(signal, atLeastMs = 0) {
       const now = performance.now();
-      if (now - last > resetMs) attempt = 0;
-      const full = Math.min(maxMs, firstMs * 2 ** attempt);
-      attempt = Math.min(attempt + 1, 30);
-      const delay = Math.max(full / 2 + (Math.random() * full) / 2, atLeastMs);
+      if (now - last > limits.resetMs) failures = 0;
+      failures += 1;
+      const delay = Math.max(backoffMs(failures, limits, Math.random), atLeastMs);
       last = now + delay;
       await wait(delay, undefined, { signal });
     },

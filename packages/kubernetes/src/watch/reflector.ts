@@ -1,7 +1,7 @@
 import type { Logger } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
-import { createBackoff, type BackoffLimits } from './backoff.ts';
+import { createBackoff, type PauseLimits } from './backoff.ts';
 import { objectKey, pathOf, typeName, type ClusterObject, type ResourceType } from './cluster-object.ts';
 import { jsonLines } from './json-lines.ts';
 import { listPages } from './list-pages.ts';
@@ -43,7 +43,7 @@ export interface ReflectorTiming {
   readonly silentMs: number;
   /** A resource type has to be unknown to the server for so long before its objects count as deleted: a starting server does not know it yet. */
   readonly unknownMs: number;
-  readonly backoff: BackoffLimits;
+  readonly backoff: PauseLimits;
 }
 
 export const DEFAULT_TIMING: ReflectorTiming = {
