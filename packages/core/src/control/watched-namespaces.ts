@@ -1,6 +1,6 @@
 import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { hasLabels, satisfies, type Labels } from '../syntax/label-expression.ts';
+import { matchesSelector, type Labels } from '../syntax/label-expression.ts';
 
 /** Returns true for a namespace whose resources are read; `labels` are those of the namespace. */
 export type IsWatched = (namespace: string, labels: Labels) => boolean;
@@ -22,11 +22,7 @@ export function watchedNamespaces(spec: SettingsSpec): IsWatched | undefined {
   }
   if (watchNamespaceSelectors.length === 0) return undefined;
   return (namespace, labels) =>
-    namespace === own ||
-    watchNamespaceSelectors.some(
-      ({ matchLabels = {}, matchExpressions = [] }) =>
-        hasLabels(labels, matchLabels) && matchExpressions.every((expression) => satisfies(labels, expression)),
-    );
+    namespace === own || watchNamespaceSelectors.some((selector) => matchesSelector(labels, selector));
 }
 
 /** Returns the labels of a namespace outside of Kubernetes: the one that Kubernetes sets on every namespace. */

@@ -41,6 +41,17 @@ export function hasLabels(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 }
 
+/** A selector of labels, as Kubernetes has it. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelExpression[];
+}
+
+/** Returns true if the labels satisfy all parts of a selector; an empty one matches all labels. */
+export function matchesSelector(labels: Labels, { matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  return hasLabels(labels, matchLabels) && matchExpressions.every((expression) => satisfies(labels, expression));
+}
+
 const MANY = Number.POSITIVE_INFINITY;
 const VALUE_COUNTS: Record<NonNullable<LabelExpression['operator']>, readonly [number, number]> = {
   Equals: [1, 1],

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import type { LabelExpression } from '../../src/schema/route/matcher.ts';
-import { expressionProblem, hasLabels, satisfies } from '../../src/syntax/label-expression.ts';
+import {
+  expressionProblem,
+  hasLabels,
+  matchesSelector,
+  satisfies,
+  type LabelSelector,
+} from '../../src/syntax/label-expression.ts';
 
 const labels = { app: 'web', size: '10' };
 const at = (operator: LabelExpression['operator'], key: string, ...values: string[]) => ({ key, operator, values });
@@ -50,4 +56,26 @@ describe('label expressions', () => {
     expect(hasLabels(labels, { constructor: 'x' })).to.equal(false);
     expect(hasLabels(labels, {})).to.equal(true);
   });
+});
+
+describe('a label selector', () => {
+  const labels = { team: 'a' };
+  const cases: readonly [LabelSelector, boolean][] = [
+    [{}, true],
+    [{ matchLabels: { team: 'a' } }, true],
+    [{ matchLabels: { team: 'b' } }, false],
+    [{ matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }] }, true],
+    [{ matchExpressions: [{ key: 'env', operator: 'In', values: ['a'] }] }, false],
+    [{ matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['a'] }] }, true],
+    [{ matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['a'] }] }, false],
+    [{ matchExpressions: [{ key: 'team', operator: 'Exists' }] }, true],
+    [{ matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }, false],
+    [{ matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, false],
+    [{ matchExpressions: [{ key: 'team', operator: 'Like' as 'In', values: ['a'] }] }, false],
+  ];
+  for (const [selector, expected] of cases) {
+    it(`${JSON.stringify(selector)} ${expected ? 'matches' : 'does not match'}`, () => {
+      expect(matchesSelector(labels, selector)).to.equal(expected);
+    });
+  }
 });

@@ -2,7 +2,7 @@ import type { FieldPath } from '../../resource/problem.ts';
 import { identityOfKey, keyOf, type Resource } from '../../resource/resource.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import type { GatewaySpec, MatchableHttpGatewaySpec, MatchableTcpGatewaySpec } from '../../schema/kind/gateway.ts';
-import { expressionProblem, hasLabels, satisfies } from '../../syntax/label-expression.ts';
+import { expressionProblem, matchesSelector } from '../../syntax/label-expression.ts';
 import type { TranslationInput } from '../input.ts';
 import { dotted } from '../names.ts';
 import { causeOf } from '../reference/find.ts';
@@ -74,7 +74,7 @@ function select(
     const { metadata } = resource;
     const own = metadata.labels ?? {};
     if (!searched.includes('*') && !searched.includes(metadata.namespace)) return false;
-    return hasLabels(own, labels) && expressions.every((expression) => satisfies(own, expression));
+    return matchesSelector(own, { matchLabels: labels, matchExpressions: expressions });
   });
 }
 

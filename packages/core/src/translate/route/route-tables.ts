@@ -2,7 +2,7 @@ import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { DelegateAction, RouteTableSelector } from '../../schema/route/route.ts';
 import type { RouteTableSpec } from '../../schema/kind/route-table.ts';
-import { expressionProblem, hasLabels, satisfies, type Labels } from '../../syntax/label-expression.ts';
+import { expressionProblem, matchesSelector, type Labels } from '../../syntax/label-expression.ts';
 import { dotted } from '../names.ts';
 import { statusProblem, type Report } from '../status/report.ts';
 import type { Reader } from '../input.ts';
@@ -89,7 +89,7 @@ function fits(
   const searched = namespaces.length > 0 ? namespaces : [own];
   if (!searched.includes('*') && !searched.includes(metadata.namespace)) return false;
   const carried: Labels = metadata.labels ?? {};
-  return hasLabels(carried, labels) && expressions.every((expression) => satisfies(carried, expression));
+  return matchesSelector(carried, { matchLabels: labels, matchExpressions: expressions });
 }
 
 function refusedMessage(ref: ResourceRef, cause: string): string {
