@@ -1,3 +1,4 @@
+import type { LabelSelector } from '@edge-gateway/core';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 
 /** The API group of the Gateway API. */
@@ -16,15 +17,6 @@ export interface ObjectReference {
   readonly kind?: string;
   readonly name: string;
   readonly namespace?: string;
-}
-
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key?: string;
-    readonly operator?: string;
-    readonly values?: readonly string[];
-  }[];
 }
 
 export interface ListenerSpec {

@@ -1,4 +1,4 @@
-import { matchesLabels } from '../source/namespaces.ts';
+import { matchesSelector } from '@edge-gateway/core';
 import type { CheckedListener } from './gateway-listeners.ts';
 import {
   GATEWAY_GROUP,
@@ -68,7 +68,7 @@ function allowsNamespace(
     case 'Same':
       return namespace === gateway.metadata.namespace;
     case 'Selector':
-      return selector !== undefined && matchesLabels(selector, namespaces.get(namespace) ?? {});
+      return selector !== undefined && matchesSelector(namespaces.get(namespace) ?? {}, selector);
     default:
       return false;
   }

@@ -4,7 +4,7 @@ import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { typesOfKind } from './cluster-kinds.ts';
 import { scopeKey, type Scope } from './generation.ts';
-import { matchesLabels, namespaceChoice, type NamespaceChoice } from './namespaces.ts';
+import { namespaceChoice, type NamespaceChoice } from './namespaces.ts';
 
 const SETTINGS_NAME = 'default';
 
@@ -35,10 +35,10 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   function current(): Scope {
     if ('names' in choice) return { watched: choice.names };
-    if (!('selectors' in choice)) return { watched: undefined };
-    const { selectors } = choice;
-    const found = [...labels].filter(([, each]) => selectors.some((selector) => matchesLabels(selector, each)));
-    return { watched: undefined, used: new Set([DEFAULT_NAMESPACE, ...found.map(([name]) => name)]) };
+    if (!('isWatched' in choice)) return { watched: undefined };
+    const { isWatched } = choice;
+    const found = [...labels].filter(([name, each]) => isWatched(name, each));
+    return { watched: undefined, used: new Set(found.map(([name]) => name)) };
   }
 
   function update(): void {
@@ -71,7 +71,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
   );
 
   async function followLabels(): Promise<void> {
-    if (!('selectors' in choice) || namespaces || isClosed) return;
+    if (!('isWatched' in choice) || namespaces || isClosed) return;
     namespaces = createReflector<Readonly<Record<string, string>>>({
       client,
       type: { group: '', version: 'v1', plural: 'namespaces' },

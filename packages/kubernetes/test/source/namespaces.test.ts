@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { matchesLabels, namespaceChoice } from '../../src/source/namespaces.ts';
+import { namespaceChoice } from '../../src/source/namespaces.ts';
 
 const settings = (spec: unknown) => ({ metadata: { name: 'default' }, spec });
 
@@ -19,26 +19,22 @@ describe('the namespaces that Settings choose', () => {
     const choice = namespaceChoice(settings({ watchNamespaces: ['a'], watchNamespaceSelectors: [{}] }));
     expect(choice).to.deep.equal({ names: ['a', 'gw-system'] });
   });
-});
 
-describe('a label selector', () => {
-  const labels = { team: 'a' };
-  const cases: readonly [object, boolean][] = [
-    [{}, true],
-    [{ matchLabels: { team: 'a' } }, true],
-    [{ matchLabels: { team: 'b' } }, false],
-    [{ matchExpressions: [{ key: 'team', operator: 'In', values: ['a', 'b'] }] }, true],
-    [{ matchExpressions: [{ key: 'env', operator: 'In', values: ['a'] }] }, false],
-    [{ matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['a'] }] }, true],
-    [{ matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['a'] }] }, false],
-    [{ matchExpressions: [{ key: 'team', operator: 'Exists' }] }, true],
-    [{ matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }, false],
-    [{ matchExpressions: [{ key: 'constructor', operator: 'Exists' }] }, false],
-    [{ matchExpressions: [{ key: 'team', operator: 'Like', values: ['a'] }] }, false],
-  ];
-  for (const [selector, expected] of cases) {
-    it(`${JSON.stringify(selector)} ${expected ? 'matches' : 'does not match'}`, () => {
-      expect(matchesLabels(selector, labels)).to.equal(expected);
-    });
-  }
+  it('are all if one of the names is empty', () => {
+    expect(namespaceChoice(settings({ watchNamespaces: ['', 'a'] }))).to.deep.equal({ all: true });
+  });
+
+  it('are those that a selector matches, the write namespace and that of the Settings', () => {
+    const choice = namespaceChoice(
+      settings({ watchNamespaceSelectors: [{ matchLabels: { team: 'a' } }], discoveryNamespace: 'edge' }),
+    );
+    const isWatched = 'isWatched' in choice ? choice.isWatched : undefined;
+    expect([isWatched?.('shop', { team: 'a' }), isWatched?.('shop', { team: 'b' })]).to.deep.equal([true, false]);
+    expect([isWatched?.('edge', {}), isWatched?.('gw-system', {})]).to.deep.equal([true, true]);
+  });
+
+  it('are all if the fields have another type', () => {
+    const spec = { watchNamespaces: 5, watchNamespaceSelectors: 'a', discoveryNamespace: 1 };
+    expect(namespaceChoice(settings(spec))).to.deep.equal({ all: true });
+  });
 });
