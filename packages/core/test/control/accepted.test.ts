@@ -2,6 +2,7 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -356,6 +357,40 @@ describe('accepted versions of resources', () => {
     expect(written.filter(({ msg }) => msg.startsWith('failed to save'))).to.have.lengthOf(1);
     const { plane: next } = await start({ up: upstream('up', 'none') });
     expect((next.state!.resources.get('Upstream/gw-system/up')!.spec as any).static.hosts[0].port).to.equal(82);
+  });
+
+  it('include a state at the end of the file on which what is served depends', async () => {
+    const { plane, source } = await start({ up: upstream('up'), s: service('s', 'up') });
+    await until(() => existsSync(path));
+    source.set('s', service('s', 'missing'));
+    const before = shown(plane);
+    await plane.close();
+    expect(readFileSync(path, 'utf8')).to.include('{"keep":true}');
+    const { plane: next } = await start({ up: upstream('up'), s: service('s', 'missing') });
+    expect(shown(next)).to.deep.equal(before);
+    expect(routeOf(next).destinations[0].upstream).to.equal('up_gw-system');
+  });
+
+  it('are written anew if another process has changed the file', async () => {
+    const { plane, source } = await start({ up: upstream('up', 81) });
+    await until(() => existsSync(path));
+    appendFileSync(path, 'line\n'.repeat(2_000));
+    source.set('up', upstream('up', 82));
+    await plane.close();
+    const { plane: next } = await start({ up: upstream('up', 'none') });
+    expect((next.state!.resources.get('Upstream/gw-system/up')!.spec as any).static.hosts[0].port).to.equal(82);
+    expect(written.map(({ msg }) => msg)).not.to.include('file of accepted versions ignored');
+  });
+
+  it('are removed if newer ones cannot be written', async () => {
+    const { source } = await start({ up: upstream('up', 81) });
+    await until(() => existsSync(path));
+    // Prevents the file from being replaced, which it has to be after a foreign change.
+    mkdirSync(`${path}.${process.pid}.tmp`);
+    appendFileSync(path, 'line\n');
+    source.set('up', upstream('up', 82));
+    await until(() => !existsSync(path));
+    await until(() => written.some(({ msg }) => msg.startsWith('failed to save')));
   });
 
   it('do not grow with the number of changes', async () => {
