@@ -1,5 +1,6 @@
 import {
   clusterName,
+  DISCOVERY_LABEL,
   differingKeys,
   type ControlPlane,
   type ControlPlaneState,
@@ -117,8 +118,6 @@ function needsLoops(resource: Resource | undefined): boolean {
       return false;
   }
 }
-
-const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
 
 function startGraphQLLoops({ controlPlane, dataPlane, log, metrics, source, isOwn }: DiscoveryParts) {
   const { createDiscovery, createSchemaWatch } = graphqlPackage();

@@ -1,11 +1,9 @@
-import type { Resource } from '@edge-gateway/core';
+import { DISCOVERY_LABEL, type Resource } from '@edge-gateway/core';
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 
 /** Labels of the namespaces of a cluster. */
 export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** The label on an Upstream, its Service or the namespace of the Service: `enabled` or `disabled`. */
-const DISCOVERY_LABEL = 'discovery.vendor.io/function_discovery';
 /** Their Services are only asked with the label `enabled`. */
 const SYSTEM_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'kube-public']);
 
