@@ -24,6 +24,14 @@ describe('removed statistics', () => {
     expect(metrics.counter(name('cluster.a.x'))).to.equal(counter);
   });
 
+  it('stay if they are registered again at once as computed ones', () => {
+    const metrics = createMetrics();
+    metrics.counter(name('cluster.a.x'));
+    metrics.remove('cluster.a.');
+    metrics.computed(name('cluster.a.x'), () => 7);
+    expect(metrics.list().map(({ stat }) => (stat as { value: number }).value)).to.deep.equal([7]);
+  });
+
   it('are gone from Prometheus with their family', async () => {
     const metrics = createMetrics();
     metrics.counter(name('cluster.a.x'));

@@ -64,12 +64,13 @@ describe('endpoints of a port', () => {
 
   it('in several slices count once, and only as ready if all slices say so', () => {
     const [one, other] = [at('10.0.0.1', { ready: true }, pod('a')), at('10.0.0.1', { ready: false }, pod('a'))];
-    const slices = (second: object) => [
-      slice('apps/web-1', 'web', { endpoints: [one, at('10.0.0.2')] }),
+    const slices = (first: object, second: object) => [
+      slice('apps/web-1', 'web', { endpoints: [first, at('10.0.0.2')] }),
       slice('apps/web-2', 'web', { endpoints: [second] }),
     ];
-    expect(addressesOf(slices(one))).to.deep.equal(['10.0.0.1:8080', '10.0.0.2:8080']);
-    expect(addressesOf(slices(other))).to.deep.equal(['10.0.0.2:8080']);
+    expect(addressesOf(slices(one, one))).to.deep.equal(['10.0.0.1:8080', '10.0.0.2:8080']);
+    expect(addressesOf(slices(one, other))).to.deep.equal(['10.0.0.2:8080']);
+    expect(addressesOf(slices(other, one))).to.deep.equal(['10.0.0.2:8080']);
   });
 
   it('of one pod with addresses of both families are one, the preferred family first', () => {

@@ -103,6 +103,14 @@ describe('the plan of discovered upstreams', () => {
     expect(apply[0]!.spec).to.deep.equal(draft!.spec);
   });
 
+  it('takes back the port if others have become its only owner', () => {
+    const [draft] = plan([service('a/web')]).apply;
+    const shared = applied(draft!, { kube: { servicePort: 9 } });
+    const own = new Set([...shared.fields.own].filter((field) => field !== 'spec/kube/servicePort'));
+    const { apply } = plan([service('a/web')], [{ ...shared, fields: { ...shared.fields, own } }]);
+    expect(apply[0]!.spec).to.have.nested.property('kube.servicePort', 80);
+  });
+
   it('removes a field that an annotation no longer sets', () => {
     const h2 = service('a/web', { annotations: { 'gw.vendor.io/h2_service': 'true' } });
     const existing = plan([h2]).apply.map((draft) => applied(draft));

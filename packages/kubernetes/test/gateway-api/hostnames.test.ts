@@ -23,8 +23,8 @@ describe('host names of the Gateway API', () => {
 
   it('in common are the narrower ones, each once, in lower case', () => {
     expect(
-      commonHostnames('*.Example.com', ['A.example.COM', 'a.example.com', '*.com', 'a.example.org']),
-    ).to.deep.equal(['a.example.com', '*.example.com']);
+      commonHostnames('*.Example.com', ['A.example.COM', 'a.example.com', 'B.example.COM', '*.com', 'a.example.org']),
+    ).to.deep.equal(['a.example.com', 'b.example.com', '*.example.com']);
   });
 
   it('in common are those of one side if the other has none', () => {

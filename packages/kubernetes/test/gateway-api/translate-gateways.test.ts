@@ -302,6 +302,13 @@ describe('the translation of the Gateway API', () => {
         ['c.example.com', '/new'],
         ['c.example.com', '/new/'],
       ]);
+      const root = { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } };
+      const { routes: atRoot } = await only({
+        matches: [{ path: { type: 'PathPrefix', value: '/old' } }],
+        filters: [{ type: 'URLRewrite', urlRewrite: root }],
+        ...to(),
+      });
+      expect(atRoot.map(({ options }) => options.prefixRewrite)).to.deep.equal(['/', '/']);
       const full = { path: { type: 'ReplaceFullPath', replaceFullPath: '/x\\1' } };
       const { routes: replaced } = await only({ filters: [{ type: 'URLRewrite', urlRewrite: full }], ...to() });
       expect(replaced[0]!.options.regexRewrite).to.deep.equal({ pattern: { regex: '^.*$' }, substitution: '/x\\\\1' });
@@ -323,11 +330,13 @@ describe('the translation of the Gateway API', () => {
     });
 
     it('that are not supported make the route unaccepted, and nothing else', async () => {
+      const mirror = { type: 'RequestMirror', requestMirror: { backendRef: backend('api') } };
       const bad = [
         { filters: [{ type: 'ExternalAuth' }], ...to() },
         { filters: [{ type: 'ExtensionRef', extensionRef: { group: 'x', kind: 'Y', name: 'z' } }], ...to() },
         { matches: [{ path: { type: 'RegularExpression', value: '(' } }], ...to() },
         { filters: [{ type: 'RequestRedirect', requestRedirect: { statusCode: 399 } }] },
+        { filters: [mirror, mirror], ...to() },
       ];
       for (const rule of bad) {
         const result = translated({
@@ -378,6 +387,13 @@ describe('the translation of the Gateway API', () => {
       }
       const { action } = await first([]);
       expect(action).to.deep.include({ type: 'direct', status: 500 });
+    });
+
+    it('that cannot be used keep their share of the requests', async () => {
+      const { action } = await first([backend('web', { weight: 9 }), backend('gone', { weight: 3 }), backend('gone')]);
+      const { destinations } = action as unknown as { destinations: { upstream: string; weight: number }[] };
+      expect(destinations.map(({ weight }) => weight)).to.deep.equal([9, 4]);
+      expect(destinations[1]!.upstream).to.contain('invalid-backend');
     });
 
     it('in other namespaces need a grant there', async () => {
@@ -523,6 +539,9 @@ describe('the translation of the Gateway API', () => {
         secretRef: { name: secret.metadata.name, namespace: 'gw-system' },
         sniDomains: ['*.example.com'],
       });
+      const downgrade = { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'http' } }] };
+      const refused = translated({ gateways: [gateway(tls('cert'))], http: [route('apps/r', { rules: [downgrade] })] });
+      expect(parentOf(refused, 'r')[0]).to.equal('Accepted False UnsupportedValue');
       for (const [name, more, reason] of [
         ['gone', {}, 'InvalidCertificateRef'],
         ['cert', { kind: 'ConfigMap' }, 'InvalidCertificateRef'],
