@@ -178,6 +178,7 @@ export {
   type ScheduledWriterOptions,
 } from './state-file/scheduled-writer.ts';
 export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
+export { SETTINGS_KEY } from './translate/settings.ts';
 export { DISCOVERY_LABEL } from './resource/discovery-label.ts';
 export { matchesSelector, type Labels, type LabelSelector } from './syntax/label-expression.ts';
 export { fileSource } from './source/read-unit.ts';

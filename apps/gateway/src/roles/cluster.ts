@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
   DEFAULT_NAMESPACE,
-  keyOf,
+  SETTINGS_KEY,
   type ControlPlane,
   type ControlPlaneState,
   type Loggers,
   type Resource,
 } from '@edge-gateway/core';
+import type { SettingsSpec } from '@edge-gateway/core/schema';
 import {
   createClusterClient,
   createClusterServices,
@@ -42,8 +43,6 @@ export interface Cluster {
   lead(controlPlane?: ControlPlane): void;
   close(): Promise<void>;
 }
-
-const SETTINGS = keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: 'default' });
 
 /**
  * Opens the cluster of the settings, without any request yet. Processes with the same lease elect one of them. Rejects with
@@ -102,12 +101,8 @@ export async function openCluster(
 
 /** The limit of writes that Settings set. By default the API server alone limits them. */
 function writeLimit({ resources }: ControlPlaneState): RequestLimit | undefined {
-  const { spec } = (resources.get(SETTINGS) ?? {}) as Partial<Resource<KubernetesSettings>>;
+  const { spec } = (resources.get(SETTINGS_KEY) ?? {}) as Partial<Resource<SettingsSpec>>;
   const { QPS, burst } = spec?.kubernetes?.rateLimits ?? {};
   if (!QPS && !burst) return undefined;
   return { qps: QPS || 50, burst: burst || 100 };
-}
-
-interface KubernetesSettings {
-  readonly kubernetes?: { readonly rateLimits?: { readonly QPS?: number; readonly burst?: number } };
 }

@@ -1,6 +1,6 @@
 import {
-  DEFAULT_NAMESPACE,
   keyOf,
+  SETTINGS_KEY,
   type ControlPlane,
   type ControlPlaneState,
   type ObservedProblem,
@@ -80,7 +80,7 @@ function resourceOf({ proxy, rejection }: RejectionOf, state: ControlPlaneState)
     case TYPE.graphqlApi:
       return keyOf('GraphQLApi', refOf(resource));
     case TYPE.settings:
-      return keyOf('Settings', { namespace: DEFAULT_NAMESPACE, name: 'default' });
+      return SETTINGS_KEY;
     default:
       return undefined;
   }

@@ -5,8 +5,8 @@ import { upstreamDefaults } from './reference/upstream-defaults.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 import { find, type Resources } from './reference/find.ts';
 
-/** The effective Settings. */
 const SETTINGS_REF = { namespace: DEFAULT_NAMESPACE, name: 'default' };
+/** The key of the Settings in effect. */
 export const SETTINGS_KEY = keyOf('Settings', SETTINGS_REF);
 /** Default of `invalidRouteResponseBody`. */
 export const REPLACEMENT_BODY = 'The requested resource is not available.';

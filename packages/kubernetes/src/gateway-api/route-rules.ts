@@ -1,4 +1,4 @@
-import { formatPath, parseDocuments, validateWritten } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, formatPath, parseDocuments, validateWritten } from '@edge-gateway/core';
 import type { RouteSpec as GatewayRoute, WeightedDestination } from '@edge-gateway/core/schema';
 import { backendsOf, type BackendContext, type RefProblem } from './backends.ts';
 import type { BackendReference, RouteMatch, RouteObject, RouteRule } from './gateway-objects.ts';
@@ -98,7 +98,7 @@ function actionOf({ destinations, invalidWeight }: ReturnType<typeof backendsOf>
 }
 
 /** An upstream that never exists. */
-const MISSING = { upstream: { name: 'gateway-api.invalid-backend', namespace: 'gw-system' } } as const;
+const MISSING = { upstream: { name: 'gateway-api.invalid-backend', namespace: DEFAULT_NAMESPACE } } as const;
 
 function backendOptions({ filters = [] }: BackendReference): WeightedDestination['options'] | undefined {
   if (filters.length === 0) return undefined;
