@@ -298,7 +298,7 @@ export { jwtBlockOf } from './schema/auth/jwt-levels.ts';
 export { DEFAULTS } from './schema/defaults.ts';
 export { sdsFileOf, sdsSourceOf } from './security/sds-target.ts';
 export { inEffect, unknownFields } from './schema/in-effect.ts';
-export { REDACTED, redact, redactAll, redactText } from './security/redact.ts';
+export { LAST_APPLIED_ANNOTATION, REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';
 export { parseCookies } from './http/cookies.ts';
 export { cookieNameProblem, hostPrefix, type CookieTest } from './http/cookie-names.ts';

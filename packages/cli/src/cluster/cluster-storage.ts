@@ -1,4 +1,12 @@
-import { DEFAULT_NAMESPACE, keyOf, KINDS, parseDocuments, type Kind, type ResourceKey } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  keyOf,
+  KINDS,
+  LAST_APPLIED_ANNOTATION,
+  parseDocuments,
+  type Kind,
+  type ResourceKey,
+} from '@edge-gateway/core';
 import type { ClusterClient, ClusterRequest } from '@edge-gateway/kubernetes';
 import { parse } from 'yaml';
 import type { ChangedUnit, ResourceStorage } from '../edit/resource-storage.ts';
@@ -8,9 +16,6 @@ import { yamlText } from '../output/formats.ts';
 import { loadDocuments } from '../resources/load.ts';
 import { collectionPath, listResources, type KnownObject } from './cluster-objects.ts';
 import { openCluster, type ClusterFlags } from './open-cluster.ts';
-
-/** Written by `kubectl apply`; nobody edits it. */
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** A request for a change of a unit. */
 interface Change extends ClusterRequest {
@@ -58,7 +63,7 @@ const shown = (unit: string): string => unit.replace('/', ' ');
 /** Returns the part of an object that its owner writes. */
 function editable({ apiVersion, kind, metadata, ...rest }: KnownObject): object {
   const { name, namespace, labels, annotations = {} } = metadata;
-  const { [LAST_APPLIED]: _applied, ...own } = annotations;
+  const { [LAST_APPLIED_ANNOTATION]: _applied, ...own } = annotations;
   const { status: _status, ...content } = rest;
   const shownAnnotations = Object.keys(own).length > 0 && { annotations: own };
   return {
@@ -91,11 +96,11 @@ function changeOf({ unit, text }: ChangedUnit, before: KnownObject | undefined):
 /** Returns the metadata of a changed object, with what {@link editable} leaves out. */
 function metadataAfter({ metadata }: KnownObject, before: KnownObject): object {
   const { managedFields: _managed, labels: _labels, annotations, ...kept } = before.metadata;
-  const applied = annotations?.[LAST_APPLIED];
+  const applied = annotations?.[LAST_APPLIED_ANNOTATION];
   return {
     ...kept,
     ...(metadata.labels && { labels: metadata.labels }),
-    annotations: { ...(applied !== undefined && { [LAST_APPLIED]: applied }), ...metadata.annotations },
+    annotations: { ...(applied !== undefined && { [LAST_APPLIED_ANNOTATION]: applied }), ...metadata.annotations },
   };
 }
 

@@ -19,7 +19,7 @@ const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefi
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
 /** An annotation with a copy of the whole resource. It is omitted, because unknown fields in it may be secret. */
-export const COPY_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
+export const LAST_APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The position of a value. */
 interface Place {
@@ -94,7 +94,7 @@ function walk(value: unknown, { parent, inSecret }: Place): unknown {
     const name = (value as Record<string, unknown>)[field];
     return typeof name === 'string' && isSecretName(name);
   });
-  const entries = Object.entries(value).filter(([key]) => key !== COPY_ANNOTATION);
+  const entries = Object.entries(value).filter(([key]) => key !== LAST_APPLIED_ANNOTATION);
   return Object.fromEntries(
     entries.map(([key, inner]) => {
       if (here && COPIES.has(key)) return [key, redactAll(inner)];

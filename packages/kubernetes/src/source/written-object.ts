@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { DEFAULT_NAMESPACE, writtenObjects, type Kind, type WrittenResource } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  LAST_APPLIED_ANNOTATION,
+  writtenObjects,
+  type Kind,
+  type WrittenResource,
+} from '@edge-gateway/core';
 import { objectKey, typeName, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { writtenStatusDigest } from '../status/status-report.ts';
 import { typeOfKind } from './cluster-kinds.ts';
@@ -17,8 +23,6 @@ export interface WrittenObject {
 
 /** Managed by the API server or a controller, not part of the resource. */
 const OMITTED_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
-/** Contains the whole object, of a Secret too. */
-const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Returns the unit of an object of a kind; by default in its preferred version. */
 export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(kind)): string {
@@ -28,7 +32,7 @@ export function unitOf(kind: Kind, key: string, type: ResourceType = typeOfKind(
 /** Returns what the user wrote of an object. */
 export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceType = typeOfKind(kind)): WrittenObject {
   const { name, namespace, labels, annotations = {} } = object.metadata;
-  const { [APPLIED]: _, ...kept } = annotations;
+  const { [LAST_APPLIED_ANNOTATION]: _, ...kept } = annotations;
   const unit = unitOf(kind, objectKey(object.metadata), type);
   const resource = {
     apiVersion: type.group ? `${type.group}/${type.version}` : type.version,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { differingKeys } from '../../layered-map.ts';
 import type { Metadata, Origin, Resource, ResourceKey } from '../../resource/resource.ts';
 import type { StoredResource, StoreState } from '../../resource/stored.ts';
-import { COPY_ANNOTATION, redact } from '../../security/redact.ts';
+import { LAST_APPLIED_ANNOTATION, redact } from '../../security/redact.ts';
 import { seal, unseal } from '../../security/seal.ts';
 
 /** Resources in one record: a record is written at once. */
@@ -108,7 +108,7 @@ function unitOf(stored: StoredResource | undefined): string | undefined {
 const NOWHERE: Origin = Object.freeze({ file: '', line: 1, column: 1 });
 
 function savedOf(key: ResourceKey, { apiVersion, metadata, spec, origin }: Resource): SavedResource {
-  const { [COPY_ANNOTATION]: copy, ...annotations } = metadata.annotations ?? {};
+  const { [LAST_APPLIED_ANNOTATION]: copy, ...annotations } = metadata.annotations ?? {};
   return { key, apiVersion, metadata: copy === undefined ? metadata : { ...metadata, annotations }, spec, origin };
 }
 
