@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger, Resource } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
-import { pathOf, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
+import { typeOfKind } from '../source/cluster-kinds.ts';
+import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
 import { FIELD_MANAGER } from './upstream-plan.ts';
 
-const APIS: ResourceType = { group: 'graphql.gw.vendor.io', version: 'v1beta1', plural: 'graphqlapis' };
-const UPSTREAMS: ResourceType = { group: 'gw.vendor.io', version: 'v1', plural: 'upstreams' };
+const APIS = typeOfKind('GraphQLApi');
+const UPSTREAMS = typeOfKind('Upstream');
 const LABEL = { name: 'discovered_by', value: 'discovery' } as const;
 const RETRY_MS = 5_000;
 
@@ -39,9 +40,12 @@ export function isDiscoveredApi({ metadata }: Pick<Resource, 'metadata'>): boole
 export function createDiscoveredApis({
   client,
   log,
+  retryMs = RETRY_MS,
 }: {
-  readonly client: ClusterClient;
+  readonly client: Pick<ClusterClient, 'send'>;
   readonly log: Logger;
+  /** Time after a failed write. Default 5 s. */
+  readonly retryMs?: number;
 }): DiscoveredApis {
   const closing = new AbortController();
   const { signal } = closing;
@@ -67,8 +71,9 @@ export function createDiscoveredApis({
         else await remove(unit);
       } catch (error) {
         log.warn({ resource: unit, reason: connectionProblem(error) }, 'failed to write discovered GraphQLApi');
-        if (!pending.has(unit)) pending.set(unit, api);
-        await wait(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        // Another process writes it if this one no longer leads.
+        if (isLeading && !pending.has(unit)) pending.set(unit, api);
+        await wait(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
