@@ -1,5 +1,6 @@
 import type { Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
+import { NAMESPACES } from '../source/cluster-kinds.ts';
 import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
 
 export interface NamespaceLabelsOptions {
@@ -17,7 +18,7 @@ export function followNamespaceLabels({ client, log, timing, onChange }: Namespa
   let labels = new Map<string, Readonly<Record<string, string>>>();
   const reflector = createReflector<Readonly<Record<string, string>>>({
     client,
-    type: { group: '', version: 'v1', plural: 'namespaces' },
+    type: NAMESPACES,
     metadataOnly: true,
     log,
     timing,

@@ -3,7 +3,8 @@ import type { SettingsSpec } from '@edge-gateway/core/schema';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
 import { createBackoff, type Backoff } from '../watch/backoff.ts';
-import { pathOf, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
+import { typeOfKind } from '../source/cluster-kinds.ts';
+import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { createScheduledWork } from '../watch/scheduled-work.ts';
 import type { WatchedServices } from './cluster-services.ts';
@@ -36,7 +37,7 @@ export interface UpstreamDiscovery {
   close(): Promise<void>;
 }
 
-const UPSTREAMS: ResourceType = { group: 'gw.vendor.io', version: 'v1', plural: 'upstreams' };
+const UPSTREAMS = typeOfKind('Upstream');
 /** Changes within this time are one plan. */
 const COLLECT_MS = 100;
 /** Requests at a time. */

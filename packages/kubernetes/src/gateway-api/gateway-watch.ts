@@ -1,6 +1,7 @@
 import type { Logger } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import type { ClusterClient } from '../client/cluster-client.ts';
+import { NAMESPACES, typeOfKind } from '../source/cluster-kinds.ts';
 import { objectKey, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { completeOrForbidden, isForbidden } from '../watch/forbidden.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
@@ -20,10 +21,10 @@ export const GATEWAY_TYPES = {
 } as const;
 
 const OTHER_TYPES = {
-  namespaces: type('', 'v1', 'namespaces'),
-  routeOptions: type('gateway.vendor.io', 'v1', 'routeoptions'),
-  virtualHostOptions: type('gateway.vendor.io', 'v1', 'virtualhostoptions'),
-  upstreams: type('gw.vendor.io', 'v1', 'upstreams'),
+  namespaces: NAMESPACES,
+  routeOptions: typeOfKind('RouteOption'),
+  virtualHostOptions: typeOfKind('VirtualHostOption'),
+  upstreams: typeOfKind('Upstream'),
 } as const;
 
 /** Of which only the metadata is read. */

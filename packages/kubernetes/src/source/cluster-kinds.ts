@@ -5,6 +5,8 @@ import type { ResourceType } from '../watch/cluster-object.ts';
 export const REFERENCED_KINDS = ['Secret', 'ConfigMap'] as const satisfies readonly Kind[];
 export type ReferencedKind = (typeof REFERENCED_KINDS)[number];
 
+export const NAMESPACES: ResourceType = { group: '', version: 'v1', plural: 'namespaces' };
+
 /** Returns the resource type of a kind, in its preferred version. */
 export function typeOfKind(kind: Kind): ResourceType {
   return typesOfKind(kind)[0]!;

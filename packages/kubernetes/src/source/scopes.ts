@@ -2,7 +2,7 @@ import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
-import { typesOfKind } from './cluster-kinds.ts';
+import { NAMESPACES, typesOfKind } from './cluster-kinds.ts';
 import { scopeKey, type Scope } from './generation.ts';
 import { namespaceChoice, type NamespaceChoice } from './namespaces.ts';
 
@@ -74,7 +74,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
     if (!('isWatched' in choice) || namespaces || isClosed) return;
     namespaces = createReflector<Readonly<Record<string, string>>>({
       client,
-      type: { group: '', version: 'v1', plural: 'namespaces' },
+      type: NAMESPACES,
       metadataOnly: true,
       log,
       timing,
