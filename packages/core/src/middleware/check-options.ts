@@ -11,7 +11,7 @@ import { checkCors } from '../validate/route/cors.ts';
 import { checkCsrf } from '../validate/route/csrf.ts';
 import { checkDlp } from '../validate/route/dlp.ts';
 import { checkStage } from '../validate/transformation/transformations.ts';
-import { normalise } from '../validate/types/content.ts';
+import { normalise } from '../validate/types/normalise.ts';
 
 /** The blocks of resources that middlewares have as options. */
 const BLOCKS = { BufferPerRoute, Cors, Csrf, Dlp, Gzip, TransformationStage } as const satisfies Record<

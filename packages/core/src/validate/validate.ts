@@ -13,7 +13,7 @@ import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
 import { isObject, readKind, readMetadata } from './resource-identity.ts';
 import { nodeOf } from './types/node.ts';
-import { normalise, writtenPath, type Content } from './types/content.ts';
+import { normalise, writtenPath, type Content } from './types/normalise.ts';
 import { DocumentReport } from './document-report.ts';
 import { foldSecret } from './auth/secret.ts';
 import type { ResourceCheck } from './check.ts';
