@@ -159,7 +159,7 @@ function inputOf(
   { services }: WatchedServices,
   certificate: GatewayApiInput['certificate'],
 ): GatewayApiInput {
-  const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces, upstreams } = tables;
+  const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces, upstreams, routeOptions } = tables;
   return {
     classes: classes.values() as Iterable<never>,
     gateways: gateways.values() as Iterable<never>,
@@ -172,6 +172,7 @@ function inputOf(
         .filter((service) => service.namespace === namespace && service.labels[GATEWAY_NAME_LABEL] === name)
         .flatMap(({ addresses }) => addresses),
     hasUpstream: (ref) => upstreams.has(objectKey(ref)),
+    hasRouteOption: (ref) => routeOptions.has(objectKey(ref)),
     certificate,
     options: optionsOf(tables),
   };

@@ -133,6 +133,7 @@ export interface GatewayApiInput {
   /** Returns the addresses at which the proxies of a Gateway are reached. */
   addressesOf(gateway: { readonly name: string; readonly namespace: string }): readonly string[];
   hasUpstream(ref: { readonly name: string; readonly namespace: string }): boolean;
+  hasRouteOption(ref: { readonly name: string; readonly namespace: string }): boolean;
   /** Returns the certificate of a Secret, or why it cannot be used. */
   certificate(ref: { readonly name: string; readonly namespace: string }): CertificateState;
   /** RouteOptions and VirtualHostOptions. */

@@ -10,6 +10,8 @@ export interface TranslatedFilters {
   /** RouteOptions of the namespace of the route, by name. */
   readonly routeOptions: readonly string[];
   readonly problems: readonly RefProblem[];
+  /** True if a filter cannot be applied: requests must be rejected, because they must not skip it. */
+  readonly isIncomplete: boolean;
 }
 
 const REDIRECT_CODES: Readonly<Record<number, RedirectAction['responseCode']>> = {
@@ -36,6 +38,7 @@ export function translateFilters(filters: readonly RouteFilter[], context: Filte
   let redirect: RedirectAction | undefined;
   const routeOptions: string[] = [];
   const problems: RefProblem[] = [];
+  let isIncomplete = false;
   for (const filter of filters) {
     switch (filter.type) {
       case 'RequestHeaderModifier':
@@ -55,14 +58,21 @@ export function translateFilters(filters: readonly RouteFilter[], context: Filte
         else options = { ...options, ...mirror };
         break;
       }
-      case 'ExtensionRef':
-        routeOptions.push(routeOptionOf(filter));
+      case 'ExtensionRef': {
+        const name = routeOptionOf(filter);
+        const { namespace, input } = context.backends;
+        if (input.hasRouteOption({ name, namespace })) routeOptions.push(name);
+        else {
+          isIncomplete = true;
+          problems.push({ reason: 'BackendNotFound', message: `RouteOption ${namespace}/${name} not found` });
+        }
         break;
+      }
       default:
         throw new Error(`filter ${filter.type} is not supported`);
     }
   }
-  return { options, ...(redirect && { redirect }), routeOptions, problems };
+  return { options, ...(redirect && { redirect }), routeOptions, problems, isIncomplete };
 }
 
 /** Returns the changes to headers of one filter. */

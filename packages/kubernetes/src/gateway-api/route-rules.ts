@@ -72,6 +72,7 @@ function routeOf(
     redirect,
     routeOptions: own,
     problems,
+    isIncomplete,
   } = translateFilters(rule.filters ?? [], { form, backends, listener });
   const timeout = timeoutOf(rule);
   const all = timeout === undefined ? options : { ...options, timeout };
@@ -81,6 +82,7 @@ function routeOf(
     ...(Object.keys(all).length > 0 && { options: all }),
     ...optionRefs([...own, ...routeOptions], backends.namespace),
   };
+  if (isIncomplete) return { route: { ...head, directResponseAction: { status: NO_BACKEND } }, problems };
   if (redirect) return { route: { ...head, redirectAction: redirect }, problems };
   const found = backendsOf(rule.backendRefs ?? [], backends, backendOptions);
   return { route: { ...head, ...actionOf(found) }, problems: [...problems, ...found.problems] };

@@ -47,6 +47,7 @@ function translated({ http = [], grpc = [], ...more }: Given): GatewayApiTransla
     ]),
     servicePorts: ({ namespace, name }) => (services.has(`${namespace}/${name}`) ? [80] : undefined),
     hasUpstream: ({ name }) => name === 'known',
+    hasRouteOption: ({ name }) => name !== 'missing',
     addressesOf: () => ['192.0.2.1'],
     certificate: ({ name }) =>
       name === 'cert' ? { data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' } } : { problem: `Secret ${name} not found` },
@@ -571,6 +572,19 @@ describe('the translation of the Gateway API', () => {
     const [accepted] = statusOf(result, 'prod-gw').conditions;
     expect(accepted).to.include({ status: 'False', reason: 'Invalid' });
     expect(accepted.message).to.contain('the proxy team-prod-gw serves the older Gateway team-prod/gw');
+  });
+
+  it('rejects requests whose filter refers to a RouteOption that does not exist', async () => {
+    const extension = {
+      type: 'ExtensionRef',
+      extensionRef: { group: 'gateway.vendor.io', kind: 'RouteOption', name: 'missing' },
+    };
+    const result = translated({ http: [route('apps/r', { rules: [{ filters: [extension], ...to() }] })] });
+    expect(parentOf(result, 'r')).to.deep.equal(['Accepted True Accepted', 'ResolvedRefs False BackendNotFound']);
+    expect(statusOf(result, 'r').parents[0].conditions[1].message).to.equal('RouteOption apps/missing not found');
+    const { hosts } = await served(result);
+    const actions = [...hosts.values()].flat().map(({ action }) => action);
+    expect(actions.map(({ type }) => type)).to.deep.equal(['direct']);
   });
 
   it('attaches RouteOptions and VirtualHostOptions', () => {
