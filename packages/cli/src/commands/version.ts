@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, readBuildInfo, type BuildInfo } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, printable, readBuildInfo, type BuildInfo } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { cliError } from '../error-codes.ts';
@@ -58,7 +58,7 @@ async function printCluster(io: Terminal, flags: VersionFlags): Promise<void> {
       const rows = lines.map((line, i) => (i === 0 ? [namespace, 'Gateway', line] : ['', '', line]));
       io.out(`Server version:\n${renderTable({ columns, rows })}`);
     }
-    return io.out(`Kubernetes version: ${kubernetesCluster.gitVersion}`);
+    return io.out(`Kubernetes version: ${printable(kubernetesCluster.gitVersion)}`);
   }
   if (containers.length === 0) io.err(NO_SERVER);
   const server = containers.length === 0 ? undefined : [serverOf(containers, namespace)];

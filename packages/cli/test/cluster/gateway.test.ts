@@ -33,6 +33,8 @@ describe('gatewayctl on a gateway in a cluster', () => {
         [list('gw')]: { items: [pod('gw-old', 'False'), pod('gw-new', 'True')] },
         [list('gateway-proxy')]: { items: [pod('gateway-proxy-1', 'True')] },
         [list('stopped')]: { items: [pod('stopped-1', 'False', 'Pending')] },
+        '/version': { gitVersion: 'v1.36.0\u001b[2J' },
+        [`/apis/apps/v1/namespaces/${NAMESPACE}/deployments?labelSelector=app%3Dgw&limit=500`]: { items: [] },
         [`/api/v1/namespaces/${NAMESPACE}/secrets/admin-token`]: { data: { token: btoa('the-admin-token\n') } },
       },
       portOf: () => port,
@@ -66,6 +68,11 @@ describe('gatewayctl on a gateway in a cluster', () => {
       expect(stderr).to.contain(`${command[0]} does not work through the API server of a cluster`);
     });
   }
+
+  it('prints no control characters of the API server', async () => {
+    const { stdout } = await ctl('version', '-o', 'table');
+    expect(stdout).to.contain('Kubernetes version: v1.36.0\\u001b[2J');
+  });
 
   it('asks a ready pod of the control plane', async () => {
     const { code } = await ctl('explain', 'GET', 'http://shop.example/cart', '--kubeconfig', api.kubeconfig);
