@@ -1,5 +1,6 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { isHeaderBytes } from '@edge-gateway/core';
 import { currentDate } from './current-date.ts';
 import { headerLines } from './header-lines.ts';
 
@@ -67,6 +68,8 @@ export class PlainResponse extends NodeResponse {
   /** True if the response has not begun, and nothing else handles it. */
   #isUntouched(): boolean {
     if (this.headersSent || this.writableEnded || this._removedConnection === true) return false;
+    // `writeHead` throws then.
+    if (this.statusMessage && !isHeaderBytes(this.statusMessage)) return false;
     if (this.writeHead !== writeHead || this.write !== write || this.end !== end) return false;
     return this.getHeaderNames().length === 0;
   }

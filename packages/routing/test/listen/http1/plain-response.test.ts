@@ -91,6 +91,7 @@ describe('a response to a plain request', () => {
     'with a disposition': { flat: [...TWO, 'content-disposition', 'inline'] },
     'with a line break in a value': { flat: [...TWO, 'x-a', '1\r\nx-b: 2'] },
     'with a character beyond Latin-1': { flat: [...TWO, 'x-a', '\u20ac'] },
+    'with a line break in its message': { prepare: (res) => void (res.statusMessage = 'OK\r\nx-b: 2') },
     'with a space in a name': { flat: [...TWO, 'x a', '1'] },
     'with an empty name': { flat: [...TWO, '', '1'] },
     'with a header that was set before': { prepare: (res) => void res.setHeader('x-set', '1') },
