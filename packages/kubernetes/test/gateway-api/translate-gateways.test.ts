@@ -470,6 +470,8 @@ describe('the translation of the Gateway API', () => {
         { ...HTTP, name: 'b', port: 2 },
         { ...HTTP, name: 'c', port: 3, hostname: 'x.example.com' },
         { ...HTTP, name: 'd', port: 3, hostname: 'y.example.com' },
+        { ...HTTP, name: 'e', port: 4, hostname: 'x.example.com' },
+        { ...HTTP, name: 'f', port: 4, protocol: 'TCP', hostname: 'y.example.com' },
       ];
       const status = statusOf(translated({ gateways: [gateway(listeners)] }), 'gw');
       const failed = status.listeners.map(({ conditions }: { conditions: Conditions }) =>
@@ -482,6 +484,8 @@ describe('the translation of the Gateway API', () => {
         ['Accepted False HostnameConflict', 'Conflicted True HostnameConflict', 'Programmed False Invalid'],
         [],
         [],
+        ['Accepted False ProtocolConflict', 'Conflicted True ProtocolConflict', 'Programmed False Invalid'],
+        ['Accepted False UnsupportedProtocol', 'Conflicted True ProtocolConflict', 'Programmed False Invalid'],
       ]);
       expect(shown(status.conditions)).to.deep.equal(['Accepted True ListenersNotValid', 'Programmed True Programmed']);
       expect(status.listeners[0].supportedKinds).to.deep.equal([{ group: GROUP, kind: 'HTTPRoute' }]);
@@ -540,6 +544,12 @@ describe('the translation of the Gateway API', () => {
         secretRef: { name: secret.metadata.name, namespace: 'gw-system' },
         sniDomains: ['*.example.com'],
       });
+      const [https] = tls('cert');
+      const passthrough = gateway([{ ...https!, tls: { ...https!.tls, mode: 'Passthrough' } }]);
+      const unserved = translated({ gateways: [passthrough], http: [route('apps/r', { rules: [to()] })] });
+      expect(shown(statusOf(unserved, 'gw').listeners[0].conditions)).to.include(
+        'ResolvedRefs False InvalidCertificateRef',
+      );
       const downgrade = { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'http' } }] };
       const refused = translated({ gateways: [gateway(tls('cert'))], http: [route('apps/r', { rules: [downgrade] })] });
       expect(parentOf(refused, 'r')[0]).to.equal('Accepted False UnsupportedValue');
