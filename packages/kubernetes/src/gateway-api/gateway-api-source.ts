@@ -15,6 +15,7 @@ import {
   type GatewayApiTranslation,
   type NewStatus,
 } from './translate-gateways.ts';
+import { usedServices } from './used-services.ts';
 
 export interface GatewayApiOptions {
   readonly client: ClusterClient;
@@ -47,7 +48,12 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
   const { signal } = closing;
   const watch = createGatewayWatch({ client, log, timing, onChange: schedule });
   const secrets = createCertificateSecrets({ client, log, timing, onChange: schedule });
-  const unsubscribe = services.subscribe(schedule);
+  let used: string | undefined;
+  const unsubscribe = services.subscribe(() => {
+    const before = used;
+    used = usedServices(services.services);
+    if (used !== before) schedule();
+  });
   let isComplete = false;
   let isLeading = false;
   let delivered = '';
