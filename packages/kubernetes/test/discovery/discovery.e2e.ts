@@ -184,7 +184,7 @@ describe('discovery with a real API server', () => {
     it('starts without the labels of pods if the role does not permit to list them', async () => {
       const rules = [
         '--verb=list,watch',
-        '--resource=services,endpointslices.discovery.k8s.io,settings.settings.gw.vendor.io',
+        '--resource=services,endpointslices.discovery.k8s.io,settings.settings.gw.vendor.io,settings.gw.vendor.io',
       ];
       await api.kubectl(['create', 'clusterrole', 'endpoints', ...rules]);
       await api.kubectl(['create', 'clusterrolebinding', 'endpoints', '--clusterrole=endpoints', '--group=gateways']);
