@@ -146,7 +146,7 @@ export class WorkerProcess {
     return this.#hosts.promise;
   }
 
-  /** Lets it record the request with a token; resolves when it is prepared, or has ended. */
+  /** Makes it record the request with a token. Resolves when it is ready or has ended. */
   record(token: string): Promise<void> {
     if (this.hasEnded) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
