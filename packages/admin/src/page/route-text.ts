@@ -49,14 +49,16 @@ type Redirect = Extract<Route['action'], { type: 'redirect' }>['redirect'];
 
 function redirectText({
   httpsRedirect,
+  schemeRedirect,
   hostRedirect,
   portRedirect,
   pathRedirect,
   prefixRewrite,
   responseCode,
 }: Redirect): string {
-  const host = hostRedirect || (httpsRedirect || portRedirect ? '<host>' : '');
-  const scheme = host && `${httpsRedirect ? 'https' : '<scheme>'}://`;
+  const newScheme = httpsRedirect ? 'https' : schemeRedirect;
+  const host = hostRedirect || (newScheme || portRedirect ? '<host>' : '');
+  const scheme = host && `${newScheme ?? '<scheme>'}://`;
   const path = pathRedirect ? redactPath(pathRedirect, REDACTED) : prefixRewrite ? `${prefixRewrite}*` : '';
   const code = responseCode === undefined ? '' : ` (${responseCode})`;
   return `to ${scheme}${host}${portRedirect ? `:${portRedirect}` : ''}${path}${code}`;

@@ -44,7 +44,7 @@ function knownActionText(route: unknown, namespace: string): string {
 
 function redirectText(redirect: unknown): string {
   const host = text(redirect, 'hostRedirect');
-  const scheme = dig(redirect, 'httpsRedirect') === true ? 'https' : '';
+  const scheme = dig(redirect, 'httpsRedirect') === true ? 'https' : text(redirect, 'schemeRedirect');
   const port = text(redirect, 'portRedirect');
   const rewrite = text(redirect, 'prefixRewrite');
   const regex = text(redirect, 'regexRewrite', 'substitution');

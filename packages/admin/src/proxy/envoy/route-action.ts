@@ -84,6 +84,7 @@ function upgrades(list: Route['options']['upgrades'] = []): Message[] {
 function redirect({ pathRedirect, prefixRewrite, regexRewrite, ...rest }: Redirect): Message {
   return message({
     https_redirect: rest.httpsRedirect || undefined,
+    scheme_redirect: rest.httpsRedirect ? undefined : rest.schemeRedirect,
     host_redirect: rest.hostRedirect,
     port_redirect: rest.portRedirect || undefined,
     path_redirect: pathRedirect && redactPath(pathRedirect),

@@ -40,8 +40,9 @@ const redirect = f.block(f.oneOf(['pathRedirect', 'prefixRewrite', 'regexRewrite
     'Status: 301, 302, 303, 307 or 308.',
   ),
   httpsRedirect: f.flag('New scheme https.'),
+  schemeRedirect: f.choice(['http', 'https'], 'New scheme; `httpsRedirect` takes precedence.'),
   stripQuery: f.flag('Drops the query.'),
-  portRedirect: f.port('New port.'),
+  portRedirect: f.port('New port. The default port of the scheme is left out of the `Location`.'),
 });
 /** Returns a redirect. */
 export interface RedirectAction extends f.Static<typeof redirect> {}
@@ -90,7 +91,7 @@ const fields = f.block(
     optionsConfigRefs: f.group('Options in other resources.', {
       delegateOptions: f.list(
         f.ref(),
-        'RouteOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted.',
+        'RouteOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted. Without any, requests are served without the options.',
       ),
     }),
     inheritableMatchers: f.bool(

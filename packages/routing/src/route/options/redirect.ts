@@ -14,6 +14,9 @@ const STATUS = {
   PERMANENT_REDIRECT: 308,
 } as const;
 
+/** Ports that a URL does not need. */
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
 export type CompiledRedirect = Readonly<ReturnType<typeof compileRedirect>>;
 
 export interface RedirectInput {
@@ -32,7 +35,7 @@ export function compileRedirect(action: RedirectAction) {
   }
   return {
     status: STATUS[action.responseCode ?? 'MOVED_PERMANENTLY'],
-    https: action.httpsRedirect === true,
+    scheme: action.httpsRedirect === true ? ('https' as const) : action.schemeRedirect,
     host: action.hostRedirect || undefined,
     port: action.portRedirect || undefined,
     path: action.pathRedirect || undefined,
@@ -44,7 +47,7 @@ export function compileRedirect(action: RedirectAction) {
 
 /** The `Location`; `undefined` when it cannot be built from this request. */
 export function locationOf(redirect: CompiledRedirect, input: RedirectInput): string | undefined {
-  const scheme = redirect.https ? 'https' : input.scheme;
+  const scheme = redirect.scheme ?? input.scheme;
   const path = newPath(redirect, input);
   if (path === undefined || breaksLine(path)) return undefined;
   const authority = newAuthority(redirect, input, scheme);
@@ -53,6 +56,7 @@ export function locationOf(redirect: CompiledRedirect, input: RedirectInput): st
 
 function newAuthority(redirect: CompiledRedirect, input: RedirectInput, scheme: 'http' | 'https'): string {
   const host = redirect.host ?? input.authority;
+  if (redirect.port === DEFAULT_PORTS[scheme]) return withoutPort(host);
   if (redirect.port !== undefined) return `${withoutPort(host)}:${redirect.port}`;
   // The default port of one scheme would be wrong for the other.
   if (scheme !== input.scheme && host.endsWith(input.scheme === 'http' ? ':80' : ':443')) return withoutPort(host);
