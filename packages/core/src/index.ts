@@ -230,7 +230,7 @@ export { acceptedFile, type AcceptedFile, type AcceptedFileOptions } from './con
 export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';
 export type { Observed, ObservedProblem, StoredResource, StoreState } from './resource/stored.ts';
 export { createStore, type Store } from './control/store.ts';
-export { contentText, freezeDeep } from './translate/snapshot/content.ts';
+export { contentText, digestText, freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
 export { sortRoutes } from './translate/route/route-order.ts';

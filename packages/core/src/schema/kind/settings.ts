@@ -55,10 +55,13 @@ const fields = f.block(f.oneOf(Object.keys(ConfigSources), Object.keys(SecretSou
     { default: DEFAULTS.refreshRate },
   ),
   kubernetes: f.group('Client of the Kubernetes API.', f.onKubernetes, {
-    rateLimits: f.group('Limits for writes of statuses. Unset: only the limits of the API server apply.', {
-      QPS: f.float('Writes per second.', { minimum: 0, default: 50 }),
-      burst: f.count('Burst of writes.', { default: 100 }),
-    }),
+    rateLimits: f.group(
+      'Limits for writes to the cluster: statuses and discovered resources. Unset: only the limits of the API server apply.',
+      {
+        QPS: f.float('Writes per second.', { minimum: 0, default: 50 }),
+        burst: f.count('Burst of writes.', { default: 100 }),
+      },
+    ),
   }),
   devMode: f.flag('Deprecated; serves the developer API on port 10010.'),
   linkerd: f.flag(

@@ -12,7 +12,7 @@ const virtualHost = f.block(f.beside('headerManipulation', 'jwt', 'rbac'), {
   optionsConfigRefs: f.group('Options in other resources.', {
     delegateOptions: f.list(
       f.ref(),
-      'VirtualHostOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted.',
+      'VirtualHostOptions; inline options take precedence, then earlier entries. The last good options of a reference stay in use if a change breaks it or their resource is deleted. Without any, requests are served without the options.',
     ),
   }),
 });

@@ -8,7 +8,7 @@ import { accessOf, type LastGood } from '../virtual-host/last-good.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from '../status/messages.ts';
 import { dotted, type LogNameStep } from '../names.ts';
-import { routeOptions } from '../virtual-host/options.ts';
+import { routeOptions, Withheld } from '../virtual-host/options.ts';
 import { Report } from '../status/report.ts';
 import { sortRoutes } from './route-order.ts';
 import { selectTables, type SelectedTable } from './route-tables.ts';
@@ -40,6 +40,8 @@ export interface Leaf {
   readonly keys: readonly string[];
   /** The route that delegates to it. */
   readonly above: DelegatingRoute | undefined;
+  /** Why its requests are rejected. */
+  readonly withheld: string | undefined;
 }
 
 /** A route that delegates to others. */
@@ -53,6 +55,7 @@ interface Parent {
   readonly steps: readonly LogNameStep[];
   readonly tables: readonly ResourceRef[];
   readonly route: DelegatingRoute;
+  readonly withheld: string | undefined;
 }
 
 /** One expansion: its input, the report of every visited table, and a limit of routes. */
@@ -61,13 +64,16 @@ export class Expansion {
   readonly top: Holder;
   readonly lastGood: LastGood;
   readonly tables = new Map<ResourceKey, Holder>();
+  /** True if requests are rejected without the shared options that a reference names. */
+  readonly needsShared: boolean;
   #visits = 0;
   #hostOptions: VirtualHostOptions = {};
 
-  constructor(reader: Reader, top: Holder, lastGood: LastGood) {
+  constructor(reader: Reader, top: Holder, lastGood: LastGood, needsShared = false) {
     this.reader = reader;
     this.top = top;
     this.lastGood = lastGood;
+    this.needsShared = needsShared;
   }
 
   /** Returns the leaf routes of the virtual service, in order. */
@@ -101,13 +107,15 @@ export class Expansion {
     const { reader, lastGood } = this;
     const { kind, ref, report } = holder;
     const keys = lastGood.keysOf({ kind, ref, matchers, name: spec.name });
-    const context = { namespace: ref.namespace, reader, report, at, lastGood, keys };
+    const missing = this.needsShared ? new Withheld() : undefined;
+    const context = { namespace: ref.namespace, reader, report, at, lastGood, keys, withheld: missing };
     const merged = routeOptions(spec, parent?.options, context);
+    const withheld = parent?.withheld ?? missing?.reason;
     const options = withInheritedTransformations(merged, parent ? parent.options : this.#hostOptions);
     const table = kind === 'RouteTable' ? ref : undefined;
     const above = parent?.route;
     const steps = [...(parent?.steps ?? []), { table, name: spec.name, index }];
-    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at, keys, above }];
+    if (!spec.delegateAction) return [{ spec, matchers, options, steps, holder, label, at, keys, above, withheld }];
     const problem = delegatingProblem(matchers);
     if (problem) {
       holder.report.error(routeMessage('ProcessingError', problem, label), [...at, 'matchers']);
@@ -120,6 +128,7 @@ export class Expansion {
       steps,
       tables: parent?.tables ?? [],
       route: { spec, holder, label, at, above },
+      withheld,
     };
     return this.#delegate({ action: spec.delegateAction, at: [...at, 'delegateAction'], keys }, holder, below);
   }

@@ -8,6 +8,9 @@ export type Replacement = Pick<InvalidRoutes, 'status' | 'body'>;
 /** The response for a destination that was deleted. */
 export const GONE: Replacement = Object.freeze({ status: 503, body: 'no healthy upstream' });
 
+/** The response of a route whose policies are not known. */
+export const WITHHELD: Replacement = Object.freeze({ status: 500, body: '' });
+
 /** The action of a route whose only destination is broken. */
 export function replacement({ status, body }: Replacement, reason: string): RouteAction {
   return Object.freeze({ type: 'replacement', status, body, reason });

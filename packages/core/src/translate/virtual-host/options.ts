@@ -67,6 +67,18 @@ export interface OptionContext {
   readonly at: FieldPath;
   readonly lastGood: LastGood;
   readonly keys: readonly string[];
+  /** Set if requests must be rejected without the options that a reference names, which may be policies. */
+  readonly withheld?: Withheld;
+}
+
+/** Why requests are rejected: shared options that they need are not known. */
+export class Withheld {
+  reason: string | undefined;
+
+  /** Keeps the first reason. */
+  add(reason: string): void {
+    this.reason ??= reason;
+  }
 }
 
 export function virtualHostOptions(
@@ -131,7 +143,7 @@ function sharedOptions(refs: readonly Ref[], kind: SharedKind, context: OptionCo
 function referenced(
   ref: ResourceRef,
   kind: SharedKind,
-  { reader, report, at }: OptionContext,
+  { reader, report, at, withheld }: OptionContext,
   isKept: boolean,
 ): object | undefined | 'missing' {
   const found = reader.find<{ options?: RouteOptions | VirtualHostOptions }>(kind, ref);
@@ -143,12 +155,20 @@ function referenced(
         { ...fault, message: `${fault.message}; its last good options stay in use`, effect: 'keeps-last-good' },
         at,
       );
-    else report.warn(fault, at);
+    else {
+      withheld?.add(fault.message);
+      report.warn(withheld ? { ...fault, message: `${fault.message}; requests are rejected` } : fault, at);
+    }
     return 'missing';
   }
   if (found.state === 'refused') {
+    const fault = `${name} is rejected: ${found.cause}`;
+    if (withheld) {
+      withheld.add(fault);
+      report.warn(`${fault}; requests are rejected`, at);
+    }
     // Its policies would silently be lost, so resources that refer to it are rejected as well.
-    report.error(`${name} is rejected: ${found.cause}`, at);
+    else report.error(fault, at);
     return undefined;
   }
   if (found.stale) report.warn(`${name} serves its last valid version: ${found.stale}`, at);

@@ -6,6 +6,7 @@ import type { RateLimitServer } from '../../schema/route/rate-limit.ts';
 import type { RouteOptions } from '../../schema/route/route-options.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { Route, VirtualHost } from '../../contract/snapshot.ts';
+import { isFromGatewayApi } from '../../resource/generated.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { authConfigsOf, authProblems, staleAuth, type HasExtAuth } from './auth-refs.ts';
 import { needsOfHost, needsOfRoute, type GatewayNeed } from './gateway-needs.ts';
@@ -16,8 +17,8 @@ import { missingShadows } from './shadow-upstreams.ts';
 import { LastGood, type GoodParts } from './last-good.ts';
 import { routeMessage, virtualHostMessage } from '../status/messages.ts';
 import { dotted, logName, routeName } from '../names.ts';
-import { virtualHostOptions, type OptionSource } from './options.ts';
-import { replaceFailed } from '../route/replacement.ts';
+import { virtualHostOptions, Withheld, type OptionSource } from './options.ts';
+import { replaceFailed, replacement, WITHHELD } from '../route/replacement.ts';
 import { rateLimitConfigsOf } from './rate-limit-refs.ts';
 import { limitsWithoutRules, rateLimitProblems, staleLimits } from './rate-limits.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
@@ -86,7 +87,7 @@ export function buildVirtualService(
   const lastGood = new LastGood(goodParts);
   const { namedExtauth, extauth } = input.settings.served;
   const reader = new Reader(input, { extauth: owner.extauth ?? extauth, namedExtauth }, owner.ratelimitServer);
-  const expansion = new Expansion(reader, holder, lastGood);
+  const expansion = new Expansion(reader, holder, lastGood, isFromGatewayApi(resource.metadata));
   const { virtualHost, needs } = virtualHostOf(resource.spec, expansion, owner);
   const tables = expansion.tables.size > 0 ? new Map<ResourceKey, Problems>() : NO_TABLES;
   for (const [key, table] of expansion.tables) {
@@ -131,7 +132,8 @@ function virtualHostOf(
   const { namespace } = ref;
   if (!spec.virtualHost) report.warn('the virtual service has no virtualHost', ['spec']);
   const written = spec.virtualHost ?? {};
-  const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS };
+  const withheld = expansion.needsShared ? new Withheld() : undefined;
+  const optionContext = { namespace, reader, report, at: HOST, lastGood, keys: HOST_KEYS, withheld };
   const options = virtualHostOptions(written, optionContext);
   const fail = (at: FieldPath) => (fault: SourcedProblem) =>
     report.error({ ...fault, message: virtualHostMessage('ProcessingError', fault.message) }, at);
@@ -157,6 +159,7 @@ function virtualHostOf(
     reader,
     lastGood,
     hostOptions: options,
+    withheld: withheld?.reason,
     needs,
     limitedNames: new Set<string>(),
   };
@@ -187,6 +190,8 @@ interface RouteContext extends RouteActionContext {
   /** Names of routes with `ratelimitBasic`. */
   readonly limitedNames: Set<string>;
   readonly maxDirectBodyBytes: number;
+  /** Why the requests of all routes are rejected. */
+  readonly withheld: string | undefined;
 }
 
 function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
@@ -225,6 +230,8 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     holder.report.warn({ ...fault, message }, leaf.at);
   }
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.message);
+  const withheld = context.withheld ?? leaf.withheld;
+  if (withheld !== undefined) action = replacement(WITHHELD, withheld);
   return Object.freeze({
     name: routeName(name, index, spec.name),
     logName: logName(logOwner, leaf.steps),
