@@ -61,7 +61,7 @@ null
 {{- end -}}
 {{- end -}}
 
-{{/* The values of every proxy by its name, as JSON. Values that one does not set are those of gatewayProxy, except `disabled`. */}}
+{{/* The values of every proxy by its name, as JSON. Values that one does not set are those of gatewayProxy, except `disabled` and `proxyName`. */}}
 {{- define "edge-gateway.proxies" -}}
 {{- $proxies := dict }}
 {{- range $key, $own := .Values.gatewayProxies }}
@@ -71,6 +71,7 @@ null
 {{- if and $proxy.kind.daemonSet.enabled $proxy.horizontalPodAutoscaler }}
 {{- fail (printf "gatewayProxies.%s: a horizontalPodAutoscaler cannot scale a daemonSet" $key) }}
 {{- end }}
+{{- $_ := set $proxy "proxyName" ($own.proxyName | default (kebabcase $key)) }}
 {{- $_ := set $proxies (kebabcase $key) $proxy }}
 {{- end }}
 {{- end }}
