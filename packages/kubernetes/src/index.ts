@@ -15,6 +15,7 @@ export {
 } from './client/cluster-client.ts';
 export { forwardPort, type PodPort, type PortForward } from './client/port-forward.ts';
 export type { RequestLimit } from './client/token-bucket.ts';
+export { createWriteLimit, type WriteLimit } from './client/write-limit.ts';
 export { customResourceDefinitions, type Definition } from './crd/definitions.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export {

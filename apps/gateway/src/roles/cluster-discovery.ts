@@ -6,7 +6,7 @@ import {
   followNamespaceLabels,
   isDiscoveredApi,
 } from '@edge-gateway/kubernetes';
-import type { Cluster } from './cluster.ts';
+import { writeLimit, type Cluster } from './cluster.ts';
 import { startDiscovery } from './discovery.ts';
 
 interface ClusterDiscoveryParts extends Omit<Parameters<typeof startDiscovery>[0], 'source' | 'isOwn' | 'isLeading'> {
@@ -20,15 +20,16 @@ export function startClusterDiscovery({ cluster, isEnabled, ...parts }: ClusterD
   close(): Promise<void>;
 } {
   const { controlPlane, metrics } = parts;
-  const { client, services } = cluster;
+  const { client, services, limit } = cluster;
   const log = parts.log.get('config');
-  const apis = createDiscoveredApis({ client, log });
-  const upstreams = createUpstreamDiscovery({ client, services, log, metrics });
+  const apis = createDiscoveredApis({ client, log, limit });
+  const upstreams = createUpstreamDiscovery({ client, services, log, metrics, limit });
   const discovery = startDiscovery({ ...parts, source: apis, isOwn: isDiscoveredApi, isLeading: false });
   const namespaces = followNamespaceLabels({ client, log, onChange: discovery.setNamespaces });
   let known: SettingsSpec | undefined;
   const unsubscribe = controlPlane.subscribe(({ resources }) => {
     const settings = (resources.get(SETTINGS_KEY)?.spec ?? NO_SETTINGS) as SettingsSpec;
+    limit.set(writeLimit({ resources }));
     if (settings !== known) upstreams.setSettings(settings);
     known = settings;
   });

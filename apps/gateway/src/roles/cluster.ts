@@ -14,6 +14,7 @@ import {
   createClusterServices,
   createLeaderElection,
   createStatusWriter,
+  createWriteLimit,
   findClusterAccess,
   gatewayApiSource,
   kubernetesSource,
@@ -23,6 +24,7 @@ import {
   type LeaderElection,
   type RequestLimit,
   type WatchedServices,
+  type WriteLimit,
 } from '@edge-gateway/kubernetes';
 import { BUILD } from '../settings.ts';
 import type { SourceSettings } from '../command-line/role.ts';
@@ -35,6 +37,8 @@ export interface Cluster {
   readonly services: WatchedServices;
   /** What the Gateway API describes. */
   readonly gatewayApi: GatewayApiSource;
+  /** Limits all writes, as the Settings say. */
+  readonly limit: WriteLimit;
   /** Elects the one control plane that writes to the cluster. */
   readonly election: Pick<LeaderElection, 'isLeader'>;
   /** Calls back with each change of leadership. */
@@ -66,11 +70,12 @@ export async function openCluster(
     },
   });
   const { isLeader } = election;
-  const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader });
+  const limit = createWriteLimit();
+  const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader, limit });
   listeners.add((leads) => leads && writer.resume());
   const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
   const services = createClusterServices({ client, log: log.get('config') });
-  const gatewayApi = gatewayApiSource({ client, services, log: log.get('config') });
+  const gatewayApi = gatewayApiSource({ client, services, log: log.get('config'), limit });
   listeners.add(gatewayApi.setLeading);
   let unsubscribe: (() => void) | undefined;
   return {
@@ -78,13 +83,12 @@ export async function openCluster(
     source,
     services,
     gatewayApi,
+    limit,
     election,
     onLeadership: (listener) => void listeners.add(listener),
     lead(controlPlane) {
-      let limit: RequestLimit | undefined;
       unsubscribe = controlPlane?.subscribe((state) => {
-        const next = writeLimit(state);
-        if (next?.qps !== limit?.qps || next?.burst !== limit?.burst) writer.limit((limit = next));
+        limit.set(writeLimit(state));
         writer.update(state.statuses);
       });
       election.start();
@@ -99,8 +103,8 @@ export async function openCluster(
   };
 }
 
-/** The limit of writes that Settings set. By default the API server alone limits them. */
-function writeLimit({ resources }: ControlPlaneState): RequestLimit | undefined {
+/** Returns the limit of writes that Settings set. By default the API server alone limits them. */
+export function writeLimit({ resources }: Pick<ControlPlaneState, 'resources'>): RequestLimit | undefined {
   const { spec } = (resources.get(SETTINGS_KEY) ?? {}) as Partial<Resource<SettingsSpec>>;
   const { QPS, burst } = spec?.kubernetes?.rateLimits ?? {};
   if (!QPS && !burst) return undefined;

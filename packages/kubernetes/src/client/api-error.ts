@@ -47,3 +47,8 @@ const MAX_MESSAGE = 2_000;
 export function isApiError(error: unknown, ...statuses: readonly number[]): error is ApiError {
   return error instanceof ApiError && (statuses.length === 0 || statuses.includes(error.apiStatus));
 }
+
+/** Returns whether the API server rejects what was sent: the same would be rejected again. */
+export function isRejectedObject(error: unknown): error is ApiError {
+  return isApiError(error, 400, 413, 422);
+}

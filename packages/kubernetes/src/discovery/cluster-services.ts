@@ -1,5 +1,7 @@
 import type { ClusterService, ClusterServices, Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
+import { followNewestScope } from '../source/follow-scope.ts';
+import type { Scope } from '../source/generation.ts';
 import { followScopes } from '../source/scopes.ts';
 import type { ReflectorProblem, ReflectorTiming } from '../watch/reflector.ts';
 import type { Service } from './cluster-objects.ts';
@@ -30,9 +32,8 @@ export interface WatchedServices extends ClusterServices {
 const COLLECT_MS = 20;
 
 /** The Services of one scope. */
-interface Generation {
+interface Generation extends Pick<ServiceWatch, 'start' | 'close' | 'problems'> {
   readonly table: ServiceTable;
-  readonly watch: ServiceWatch;
 }
 
 /**
@@ -61,7 +62,7 @@ export function createClusterServices({
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
-  function create(scope: ReturnType<typeof scopes.current>): Generation {
+  function create(scope: Scope): Generation {
     const table = createServiceTable();
     table.setDefaults(defaults);
     const watch = createServiceWatch({
@@ -75,7 +76,7 @@ export function createClusterServices({
         if (active?.table === table) timer ??= setTimeout(flush, COLLECT_MS);
       },
     });
-    return { table, watch };
+    return { table, ...watch };
   }
 
   function flush(): void {
@@ -98,7 +99,7 @@ export function createClusterServices({
   async function activate(next: Generation): Promise<void> {
     const before = active;
     active = next;
-    await before?.watch.close();
+    await before?.close();
     const changes = next.table.take();
     for (const key of delivered) if (!next.table.services.has(key)) changes.set(key, undefined);
     delivered.clear();
@@ -107,22 +108,6 @@ export function createClusterServices({
     if (!before) deliver?.(changes);
     publish(before ? changes : new Map());
     started.resolve();
-  }
-
-  /** Follows the newest scope; one that takes long to start gives way to a newer one. */
-  async function run(): Promise<void> {
-    await scopes.start();
-    for (let scope = scopes.current(); !signal.aborted; scope = scopes.current()) {
-      const changed = scopes.changed();
-      const next = create(scope);
-      const isReady = await Promise.race([next.watch.start().then(() => true), changed.then(() => false)]);
-      if (!isReady || signal.aborted) {
-        await next.watch.close();
-        continue;
-      }
-      await activate(next);
-      await changed;
-    }
   }
 
   return {
@@ -138,10 +123,10 @@ export function createClusterServices({
       active?.table.setDefaults(annotations);
       if (active) timer ??= setTimeout(flush, COLLECT_MS);
     },
-    problems: () => active?.watch.problems() ?? new Map(),
+    problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;
-      running = run();
+      running = followNewestScope({ scopes, signal, create, activate });
       await Promise.race([started.promise, running]);
     },
     async close() {
@@ -150,7 +135,7 @@ export function createClusterServices({
       clearTimeout(timer);
       await scopes.close();
       await running;
-      await active?.watch.close();
+      await active?.close();
     },
   };
 }

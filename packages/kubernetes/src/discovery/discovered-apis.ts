@@ -1,15 +1,19 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger, Resource } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
+import type { WriteLimit } from '../client/write-limit.ts';
 import { typeOfKind } from '../source/cluster-kinds.ts';
 import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
+import { createRetryTimes } from '../watch/retry-times.ts';
+import { createScheduledWork } from '../watch/scheduled-work.ts';
 import { FIELD_MANAGER } from './upstream-plan.ts';
 
 const APIS = typeOfKind('GraphQLApi');
 const UPSTREAMS = typeOfKind('Upstream');
 const LABEL = { name: 'discovered_by', value: 'discovery' } as const;
 const RETRY_MS = 5_000;
+/** The longest time between attempts, in times of the first. */
+const MAX_RETRY_FACTOR = 12;
 
 /** A GraphQLApi as function discovery makes it. */
 interface DiscoveredApi {
@@ -35,47 +39,56 @@ export function isDiscoveredApi({ metadata }: Pick<Resource, 'metadata'>): boole
 
 /**
  * Creates a writer of discovered GraphQLApis. Each has its Upstream as owner, so that the cluster removes it with the Upstream. An API
- * that somebody else has written is not replaced. A write that fails is tried again.
+ * that somebody else has written is not replaced. A write that fails is tried again, ever more rarely.
  */
 export function createDiscoveredApis({
   client,
   log,
+  limit,
   retryMs = RETRY_MS,
 }: {
   readonly client: Pick<ClusterClient, 'send'>;
   readonly log: Logger;
-  /** Time after a failed write. Default 5 s. */
+  /** Default: none besides that of the API server. */
+  readonly limit?: Pick<WriteLimit, 'acquire'>;
+  /** Time after the first failed write of an API; it doubles with each further one. Default 5 s. */
   readonly retryMs?: number;
 }): DiscoveredApis {
   const closing = new AbortController();
   const { signal } = closing;
   /** What has to be written next, by unit; `undefined` is a deletion. */
   const pending = new Map<string, DiscoveredApi | undefined>();
-  let working: Promise<void> | undefined;
+  const retries = createRetryTimes({ firstMs: retryMs, maxMs: retryMs * MAX_RETRY_FACTOR });
+  const runs = createScheduledWork({ collectMs: 0, retryMs, log, work });
   let isLeading = false;
 
   function enqueue(unit: string, api: DiscoveredApi | undefined): void {
     if (!isLeading) return;
     pending.set(unit, api);
-    working ??= work().finally(() => {
-      working = undefined;
-    });
+    retries.succeeded(unit);
+    runs.schedule();
   }
 
+  /** Writes what is due. One that fails delays no other. */
   async function work(): Promise<void> {
-    while (pending.size > 0 && !signal.aborted) {
-      const [unit, api] = pending.entries().next().value!;
+    for (const [unit, api] of pending) {
+      if (signal.aborted) return;
+      if (retries.remainingMs(unit) > 0) continue;
       pending.delete(unit);
       try {
+        await limit?.acquire(signal);
         if (api) await apply(api);
         else await remove(unit);
+        retries.succeeded(unit);
       } catch (error) {
+        if (signal.aborted) return;
         log.warn({ resource: unit, reason: connectionProblem(error) }, 'failed to write discovered GraphQLApi');
+        retries.failed(unit);
         // Another process writes it if this one no longer leads.
         if (isLeading && !pending.has(unit)) pending.set(unit, api);
-        await wait(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
+    if (pending.size > 0) runs.schedule(Math.min(...[...pending.keys()].map(retries.remainingMs)));
   }
 
   async function apply(api: DiscoveredApi): Promise<void> {
@@ -119,11 +132,13 @@ export function createDiscoveredApis({
     delete: (unit) => enqueue(unit, undefined),
     setLeading(leads) {
       isLeading = leads;
-      if (!leads) pending.clear();
+      if (leads) return;
+      pending.clear();
+      retries.retain(new Set());
     },
     async close() {
       closing.abort();
-      await working;
+      await runs.close();
     },
   };
 }

@@ -1,22 +1,20 @@
-import { DEFAULT_NAMESPACE, type Counter, type Logger, type Metrics } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, type Logger, type Metrics } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
-import { isApiError } from '../client/api-error.ts';
-import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
-import { createBackoff, type Backoff } from '../watch/backoff.ts';
+import type { ClusterClient } from '../client/cluster-client.ts';
+import type { WriteLimit } from '../client/write-limit.ts';
 import { typeOfKind } from '../source/cluster-kinds.ts';
-import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
+import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { createScheduledWork } from '../watch/scheduled-work.ts';
 import type { WatchedServices } from './cluster-services.ts';
 import {
-  FIELD_MANAGER,
   planUpstreams,
   readUpstream,
   type DiscoveryProblem,
   type ExistingUpstream,
   type UpstreamDiscoverySettings,
-  type UpstreamDraft,
 } from './upstream-plan.ts';
+import { createUpstreamWrites } from './upstream-writes.ts';
 
 export interface UpstreamDiscoveryOptions {
   readonly client: ClusterClient;
@@ -24,6 +22,8 @@ export interface UpstreamDiscoveryOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly timing?: Partial<ReflectorTiming>;
+  /** Default: none besides that of the API server. */
+  readonly limit?: Pick<WriteLimit, 'acquire'>;
 }
 
 /** Writes Upstreams for Services. */
@@ -40,15 +40,8 @@ export interface UpstreamDiscovery {
 const UPSTREAMS = typeOfKind('Upstream');
 /** Changes within this time are one plan. */
 const COLLECT_MS = 100;
-/** Requests at a time. */
-const CONCURRENCY = 8;
-/** Between attempts after the API server did not respond, or rejected an upstream. */
-const BACKOFF = { firstMs: 1_000, maxMs: 60_000, resetMs: 120_000 };
-
-/** One request. */
-type Write =
-  | { readonly type: 'apply'; readonly name: string; readonly draft: UpstreamDraft }
-  | { readonly type: 'delete'; readonly name: string; readonly upstream: ExistingUpstream };
+/** After work that failed as a whole. */
+const RETRY_MS = 10_000;
 
 /** Returns the settings of discovery. */
 export function upstreamDiscoverySettings({
@@ -71,12 +64,13 @@ export function createUpstreamDiscovery({
   log,
   metrics,
   timing,
+  limit,
 }: UpstreamDiscoveryOptions): UpstreamDiscovery {
   const closing = new AbortController();
   const { signal } = closing;
-  const backoff = createBackoff(BACKOFF);
   const stat = (name: string) => ({ path: `discovery.${name}`, metric: `api_gw_vendor_io_discovery_${name}` });
   const stats = { written: metrics.counter(stat('written')), failed: metrics.counter(stat('failed')) };
+  const writes = createUpstreamWrites({ client, log, stats, signal, limit, isWanted: () => isLeading });
   metrics.computed(stat('problems'), () => problems.length);
   /** Reasons by Service and upstream, each of which is logged once. */
   let reported = new Set<string>();
@@ -84,7 +78,7 @@ export function createUpstreamDiscovery({
   let settings: UpstreamDiscoverySettings | undefined;
   let isLeading = false;
   let upstreams: FollowedUpstreams | undefined;
-  const plans = createScheduledWork({ collectMs: COLLECT_MS, work });
+  const plans = createScheduledWork({ collectMs: COLLECT_MS, retryMs: RETRY_MS, log, work });
   const schedule = (): void => plans.schedule();
 
   async function work(): Promise<void> {
@@ -92,20 +86,8 @@ export function createUpstreamDiscovery({
     const plan = planUpstreams({ services: services.services.values(), existing: upstreams.byName, settings });
     problems = plan.problems;
     report();
-    const pending: Write[] = [
-      ...plan.apply.map((draft) => ({ type: 'apply', name: draft.metadata.name, draft }) as const),
-      ...plan.remove.map((upstream) => ({ type: 'delete', name: upstream.name, upstream }) as const),
-    ];
-    if (pending.length === 0) return;
-    const failures = await writeAll(pending, { client, upstreams, stats, signal, isWanted: () => isLeading });
-    if (failures.length === 0 || signal.aborted) return;
-    const [first] = failures;
-    log.warn(
-      { count: failures.length, upstream: first!.name, reason: first!.reason },
-      'failed to write discovered upstreams',
-    );
-    await retryLater(backoff, signal);
-    schedule();
+    const nextMs = await writes.send(plan, upstreams);
+    if (nextMs !== undefined) plans.schedule(nextMs);
   }
 
   function report(): void {
@@ -140,14 +122,6 @@ export function createUpstreamDiscovery({
       await Promise.all([plans.close(), upstreams?.close()]);
     },
   };
-}
-
-async function retryLater(backoff: Backoff, signal: AbortSignal): Promise<void> {
-  try {
-    await backoff.pause(signal);
-  } catch {
-    // Closed.
-  }
 }
 
 interface FollowOptions {
@@ -200,64 +174,4 @@ function followUpstreams({ client, namespace, log, timing, onChange }: FollowOpt
     },
     close: () => reflector.close(),
   };
-}
-
-interface WriteContext {
-  readonly client: ClusterClient;
-  readonly upstreams: FollowedUpstreams;
-  readonly stats: { readonly written: Counter; readonly failed: Counter };
-  readonly signal: AbortSignal;
-  /** False as soon as another process leads. */
-  isWanted(): boolean;
-}
-
-interface Failure {
-  readonly name: string;
-  readonly reason: string;
-}
-
-/** Sends the requests, a few at a time; stops when the API server does not respond. */
-async function writeAll(pending: readonly Write[], context: WriteContext): Promise<readonly Failure[]> {
-  const failures: Failure[] = [];
-  let next = 0;
-  let isUnreachable = false;
-  async function send(): Promise<void> {
-    while (next < pending.length && !isUnreachable && context.isWanted() && !context.signal.aborted) {
-      const write = pending[next++]!;
-      try {
-        await sendWrite(write, context);
-        context.stats.written.value += 1;
-      } catch (error) {
-        context.stats.failed.value += 1;
-        failures.push({ name: write.name, reason: connectionProblem(error) });
-        isUnreachable ||= !isApiError(error);
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, pending.length) }, send));
-  return failures;
-}
-
-async function sendWrite(write: Write, { client, upstreams, signal }: WriteContext): Promise<void> {
-  const path = pathOf(UPSTREAMS, upstreams.namespace, write.name);
-  if (write.type === 'apply') {
-    const object = await client.send<ClusterObject>({
-      method: 'PATCH',
-      path,
-      query: { fieldManager: FIELD_MANAGER, force: true },
-      contentType: 'application/apply-patch+yaml',
-      body: write.draft,
-      signal,
-    });
-    return upstreams.note(write.name, object);
-  }
-  const { uid, resourceVersion } = write.upstream;
-  try {
-    await client.send({ method: 'DELETE', path, body: { preconditions: { uid, resourceVersion } }, signal });
-  } catch (error) {
-    // It is gone, or was changed in between: the watch tells.
-    if (!isApiError(error, 404) && !isApiError(error, 409)) throw error;
-    return;
-  }
-  upstreams.note(write.name, undefined);
 }

@@ -11,7 +11,7 @@ import { isGranted } from './reference-grants.ts';
 
 /** Why a reference of a route cannot be used, as the API names it. */
 export interface RefProblem {
-  readonly reason: 'RefNotPermitted' | 'InvalidKind' | 'BackendNotFound' | 'UnsupportedValue';
+  readonly reason: 'RefNotPermitted' | 'InvalidKind' | 'BackendNotFound' | 'UnsupportedValue' | 'InvalidOption';
   readonly message: string;
 }
 

@@ -1,20 +1,38 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DEFAULT_NAMESPACE, memorySource, type Logger, type Source } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  digestText,
+  writtenObjects,
+  type Logger,
+  type Source,
+  type WrittenResource,
+} from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
+import type { WriteLimit } from '../client/write-limit.ts';
 import type { WatchedServices } from '../discovery/cluster-services.ts';
+import { followNewestScope } from '../source/follow-scope.ts';
+import type { Scope } from '../source/generation.ts';
+import { followScopes } from '../source/scopes.ts';
 import { objectKey } from '../watch/cluster-object.ts';
 import type { ReflectorTiming } from '../watch/reflector.ts';
 import { createScheduledWork } from '../watch/scheduled-work.ts';
 import { createCertificateSecrets } from './certificate-secrets.ts';
 import type { GatewayApiInput } from './gateway-objects.ts';
-import { certificateKeys, createGatewayWatch, hasGatewayApi, optionsOf, type GatewayTables } from './gateway-watch.ts';
-import { leftStatuses, statusPatch, writeStatus } from './status-patches.ts';
 import {
-  GATEWAY_NAME_LABEL,
-  translateGateways,
-  type GatewayApiTranslation,
-  type NewStatus,
-} from './translate-gateways.ts';
+  certificateKeys,
+  createGatewayWatch,
+  hasGatewayApi,
+  optionTables,
+  type GatewayTables,
+  type GatewayWatch,
+} from './gateway-watch.ts';
+import { GATEWAY_NAME_LABEL } from './gateway-status.ts';
+import { optionProblem, optionsOf } from './option-objects.ts';
+import type { FaultMemo } from './route-rules.ts';
+import { leftStatuses } from './status-patches.ts';
+import { createStatusWrites } from './status-writes.ts';
+import { translateGateways } from './translate-gateways.ts';
+import type { GatewayApiTranslation, GeneratedResource, NewStatus } from './translation.ts';
 import { usedServices } from './used-services.ts';
 
 export interface GatewayApiOptions {
@@ -23,6 +41,8 @@ export interface GatewayApiOptions {
   readonly services: WatchedServices;
   readonly log: Logger;
   readonly timing?: Partial<ReflectorTiming>;
+  /** Default: none besides that of the API server. */
+  readonly limit?: Pick<WriteLimit, 'acquire'>;
 }
 
 /** The resources that the Gateways and routes of the Gateway API result in. */
@@ -31,50 +51,57 @@ export interface GatewayApiSource extends Source {
   setLeading(isLeading: boolean): void;
 }
 
-const UNIT = 'gateway-api';
 /** Changes within this time are one. */
 const COLLECT_MS = 50;
 /** How often it is checked whether the Gateway API was installed meanwhile, and failed writes are tried again. */
 const RETRY_MS = 10_000;
-const CONCURRENCY = 8;
 
 /**
- * Creates the source of what the Gateway API describes: GatewayClasses with our controller name, their Gateways, HTTPRoutes and GRPCRoutes
- * become Gateways and VirtualServices of ours in memory. It writes their statuses. In a cluster without the Gateway API, or without permission to read it, it is empty.
+ * Creates the source of what the Gateway API describes in the namespaces that the Settings choose: GatewayClasses with our controller name,
+ * their Gateways, HTTPRoutes and GRPCRoutes become Gateways and VirtualServices of ours in memory. It writes their statuses. In a cluster
+ * without the Gateway API, or without permission to read it, it is empty.
  */
-export function gatewayApiSource({ client, services, log, timing }: GatewayApiOptions): GatewayApiSource {
-  const source = memorySource();
+export function gatewayApiSource({ client, services, log, timing, limit }: GatewayApiOptions): GatewayApiSource {
   const closing = new AbortController();
   const { signal } = closing;
-  const watch = createGatewayWatch({ client, log, timing, onChange: schedule });
+  const scopes = followScopes({ client, log, timing });
   const secrets = createCertificateSecrets({ client, log, timing, onChange: schedule });
+  const writes = createStatusWrites({ client, log, signal, limit });
+  const memo: FaultMemo = new WeakMap();
   let used: string | undefined;
   const unsubscribe = services.subscribe(() => {
     const before = used;
     used = usedServices(services.services);
     if (used !== before) schedule();
   });
-  let isComplete = false;
+  let active: GatewayWatch | undefined;
   let isLeading = false;
-  let delivered = '';
+  let deliver: Parameters<Source['start']>[0] | undefined;
+  /** Digests by unit. */
+  let delivered: ReadonlyMap<string, string> = new Map();
   let statuses: readonly NewStatus[] = [];
-  const runs = createScheduledWork({ collectMs: COLLECT_MS, work });
+  const runs = createScheduledWork({ collectMs: COLLECT_MS, retryMs: RETRY_MS, log, work });
+  /** Resolves when the Gateway API was translated, or cannot be read yet. */
+  const ready = Promise.withResolvers<void>();
+  let running: Promise<void> | undefined;
 
   function schedule(): void {
-    if (isComplete) runs.schedule();
+    if (active) runs.schedule();
   }
 
   async function work(): Promise<void> {
     await translate();
-    if (isLeading && !(await writeStatuses())) runs.schedule(RETRY_MS);
+    const mayWrite = (): boolean => isLeading && !signal.aborted;
+    if (isLeading && !(await writes.write(statuses, mayWrite))) runs.schedule(RETRY_MS);
   }
 
   async function translate(): Promise<void> {
-    const { tables } = watch;
+    if (!active) return;
+    const { tables } = active;
     const following = secrets.follow(certificateKeys(tables));
     // A Secret that cannot be read must not stop the others.
     await Promise.race([following, wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)]);
-    const options = { writeNamespace: DEFAULT_NAMESPACE };
+    const options = { writeNamespace: DEFAULT_NAMESPACE, memo };
     let translation: GatewayApiTranslation;
     try {
       translation = translateGateways(inputOf(tables, services, secrets.get), options);
@@ -83,9 +110,7 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
       log.error({ reason: (error as Error).message }, 'cannot translate the Gateway API, what was served stays');
       return;
     }
-    const text = JSON.stringify(translation.resources);
-    if (text !== delivered) source.set(UNIT, translation.resources);
-    delivered = text;
+    publish(translation.resources);
     const current = new Set(translation.statuses.map(({ kind, object }) => `${kind} ${objectKey(object.metadata)}`));
     statuses = [
       ...translation.statuses,
@@ -94,68 +119,80 @@ export function gatewayApiSource({ client, services, log, timing }: GatewayApiOp
     ];
   }
 
-  const mayWrite = (): boolean => isLeading && !signal.aborted;
+  /** Delivers what differs, all at once: each resource is a unit, so that a change costs what it touches. */
+  function publish(resources: readonly GeneratedResource[]): void {
+    const next = new Map<string, string>();
+    const change = new Map<string, readonly WrittenResource[]>();
+    for (const resource of resources) {
+      const unit = `gateway-api ${resource.kind} ${resource.metadata.name}`;
+      const digest = digestText(JSON.stringify(resource));
+      next.set(unit, digest);
+      if (delivered.get(unit) === digest) continue;
+      change.set(unit, writtenObjects({ unit, origin: { file: unit, line: 1, column: 1 } }, resource));
+    }
+    for (const unit of delivered.keys()) if (!next.has(unit)) change.set(unit, []);
+    delivered = next;
+    if (change.size > 0) deliver?.(change);
+  }
 
-  /** Returns false if one could not be written. */
-  async function writeStatuses(): Promise<boolean> {
-    const now = `${new Date().toISOString().slice(0, 19)}Z`;
-    const pending = statuses.flatMap((each) => {
-      const patch = statusPatch(each, now);
-      return patch ? [{ each, patch }] : [];
-    });
-    let next = 0;
-    let areWritten = true;
-    const send = async (): Promise<void> => {
-      while (next < pending.length && mayWrite()) {
-        const { each, patch } = pending[next++]!;
-        if (!(await writeStatus(each, patch, { client, log, signal }))) areWritten = false;
-      }
+  function create(scope: Scope): GatewayWatch {
+    const onChange = (): void => {
+      if (watch === active) schedule();
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, send));
-    return areWritten;
+    const watch: GatewayWatch = createGatewayWatch({ client, scope, log, timing, onChange });
+    // Many clusters have its definitions, but do not use them with this gateway.
+    void watch.isForbidden().then((isForbidden) => isForbidden && ready.resolve());
+    return watch;
+  }
+
+  async function activate(next: GatewayWatch): Promise<void> {
+    const before = active;
+    active = next;
+    await before?.close();
+    if (signal.aborted) return;
+    await translate();
+    ready.resolve();
+    schedule();
   }
 
   /** Begins when the Gateway API is installed. */
-  async function beginLater(): Promise<void> {
+  async function run(): Promise<void> {
     try {
-      while (!(await hasGatewayApi(client, signal).catch(() => false)))
+      while (!(await hasGatewayApi(client, signal).catch(() => false))) {
+        ready.resolve();
         await wait(RETRY_MS, undefined, { signal, ref: false });
-      await begin();
+      }
     } catch {
-      // Closed.
+      return;
     }
-  }
-
-  /** Begins. Without permission to read the Gateway API, it does so later: many clusters have its definitions, but do not use them with this gateway. */
-  async function beginUnlessForbidden(): Promise<void> {
-    const beginning = begin();
-    if (await watch.isForbidden()) beginning.catch(() => undefined);
-    else await beginning;
-  }
-
-  async function begin(): Promise<void> {
-    await watch.start();
-    if (signal.aborted) return;
-    await translate();
-    isComplete = true;
-    schedule();
+    await followNewestScope({ scopes, signal, create, activate });
   }
 
   return {
     name: 'gateway-api',
     setLeading(leads) {
       isLeading = leads;
+      if (leads) writes.forget();
       schedule();
     },
     async start(onChange) {
-      if (await hasGatewayApi(client, signal).catch(() => false)) await beginUnlessForbidden();
-      else void beginLater();
-      await source.start(onChange);
+      const first = new Map<string, readonly WrittenResource[]>();
+      deliver = (change) => {
+        for (const [unit, written] of change) first.set(unit, written);
+      };
+      running = run();
+      await Promise.race([ready.promise, running]);
+      if (signal.aborted) return;
+      onChange(first);
+      deliver = onChange;
     },
     async close() {
       closing.abort();
+      deliver = undefined;
       unsubscribe();
-      await Promise.all([runs.close(), watch.close(), secrets.close(), source.close()]);
+      await scopes.close();
+      await running;
+      await Promise.all([runs.close(), active?.close(), secrets.close()]);
     },
   };
 }
@@ -165,7 +202,12 @@ function inputOf(
   { services }: WatchedServices,
   certificate: GatewayApiInput['certificate'],
 ): GatewayApiInput {
-  const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces, upstreams, routeOptions } = tables;
+  const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces, upstreams } = tables;
+  const options = optionTables(tables);
+  const ofGateways = Map.groupBy(
+    [...(services?.values() ?? [])].filter(({ labels }) => labels[GATEWAY_NAME_LABEL] !== undefined),
+    ({ namespace, labels }) => `${namespace}/${labels[GATEWAY_NAME_LABEL]}`,
+  );
   return {
     classes: classes.values() as Iterable<never>,
     gateways: gateways.values() as Iterable<never>,
@@ -173,13 +215,10 @@ function inputOf(
     grants: grants.values() as Iterable<never>,
     namespaces: new Map([...namespaces.values()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
     servicePorts: (ref) => services?.get(objectKey(ref))?.ports.map(({ port }) => port),
-    addressesOf: ({ name, namespace }) =>
-      [...(services?.values() ?? [])]
-        .filter((service) => service.namespace === namespace && service.labels[GATEWAY_NAME_LABEL] === name)
-        .flatMap(({ addresses }) => addresses),
+    addressesOf: (ref) => (ofGateways.get(objectKey(ref)) ?? []).flatMap(({ addresses }) => addresses),
     hasUpstream: (ref) => upstreams.has(objectKey(ref)),
-    hasRouteOption: (ref) => routeOptions.has(objectKey(ref)),
+    optionProblem: (kind, ref) => optionProblem(options, kind, ref),
     certificate,
-    options: optionsOf(tables),
+    options: optionsOf(options),
   };
 }

@@ -133,7 +133,11 @@ export interface GatewayApiInput {
   /** Returns the addresses at which the proxies of a Gateway are reached. */
   addressesOf(gateway: { readonly name: string; readonly namespace: string }): readonly string[];
   hasUpstream(ref: { readonly name: string; readonly namespace: string }): boolean;
-  hasRouteOption(ref: { readonly name: string; readonly namespace: string }): boolean;
+  /** Returns why an option of the scope cannot be used. */
+  optionProblem(
+    kind: OptionResource['kind'],
+    ref: { readonly name: string; readonly namespace: string },
+  ): OptionProblem | undefined;
   /** Returns the certificate of a Secret, or why it cannot be used. */
   certificate(ref: { readonly name: string; readonly namespace: string }): CertificateState;
   /** RouteOptions and VirtualHostOptions. */
@@ -141,6 +145,13 @@ export interface GatewayApiInput {
 }
 
 export type CertificateState = { readonly data: Readonly<Record<string, string>> } | { readonly problem: string };
+
+/** Why an option cannot be used. */
+export interface OptionProblem {
+  /** False if it is invalid; an earlier version of it may be in use. */
+  readonly isMissing: boolean;
+  readonly message: string;
+}
 
 /** A RouteOption or VirtualHostOption, and the objects that it targets. */
 export interface OptionResource {

@@ -2,16 +2,18 @@ import type { Logger } from '@edge-gateway/core';
 import { isApiError } from '../client/api-error.ts';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { NAMESPACES, typeOfKind } from '../source/cluster-kinds.ts';
-import { objectKey, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
+import type { Scope } from '../source/generation.ts';
+import { isObjectName, objectKey, type ClusterObject, type ResourceType } from '../watch/cluster-object.ts';
 import { completeOrForbidden, isForbidden } from '../watch/forbidden.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
-import { GATEWAY_GROUP, type GatewaySpec, type ObjectReference, type OptionResource } from './gateway-objects.ts';
+import { GATEWAY_GROUP, type GatewaySpec, type ObjectReference } from './gateway-objects.ts';
+import type { OptionTables } from './option-objects.ts';
 import { isGranted } from './reference-grants.ts';
 import { ownGateways } from './own-gateways.ts';
 
 const type = (group: string, version: string, plural: string): ResourceType => ({ group, version, plural });
 
-/** The resource types that the Gateway API needs, by the name of their table. */
+/** The resource types of the Gateway API, by the name of their table. */
 export const GATEWAY_TYPES = {
   classes: type(GATEWAY_GROUP, 'v1', 'gatewayclasses'),
   gateways: type(GATEWAY_GROUP, 'v1', 'gateways'),
@@ -20,28 +22,33 @@ export const GATEWAY_TYPES = {
   grants: type(GATEWAY_GROUP, 'v1beta1', 'referencegrants'),
 } as const;
 
-const OTHER_TYPES = {
+const TYPES = {
+  ...GATEWAY_TYPES,
   namespaces: NAMESPACES,
   routeOptions: typeOfKind('RouteOption'),
   virtualHostOptions: typeOfKind('VirtualHostOption'),
   upstreams: typeOfKind('Upstream'),
 } as const;
 
-/** Of which only the metadata is read. */
-const METADATA_ONLY: ReadonlySet<string> = new Set(['namespaces', 'upstreams']);
+type TableName = keyof typeof TYPES;
 
-type TableName = keyof typeof GATEWAY_TYPES | keyof typeof OTHER_TYPES;
+/** Types whose objects are in no namespace. */
+const CLUSTER_SCOPED: ReadonlySet<string> = new Set<TableName>(['classes', 'namespaces']);
+/** Of which only the metadata is read. */
+const METADATA_ONLY: ReadonlySet<string> = new Set<TableName>(['namespaces', 'upstreams']);
 
 export type GatewayTables = Readonly<Record<TableName, Map<string, ClusterObject>>>;
 
 export interface GatewayWatchOptions {
   readonly client: ClusterClient;
+  /** The namespaces whose objects are read. */
+  readonly scope: Scope;
   readonly log: Logger;
   readonly timing: Partial<ReflectorTiming> | undefined;
   onChange(): void;
 }
 
-/** Follows the objects of the Gateway API and what they refer to. */
+/** Follows the objects of the Gateway API and what they refer to, of one scope. */
 export interface GatewayWatch {
   readonly tables: GatewayTables;
   /** Resolves when all tables are complete. */
@@ -66,26 +73,35 @@ export async function hasGatewayApi(client: ClusterClient, signal: AbortSignal):
 }
 
 /** Creates a watch, which makes no request before `start`. */
-export function createGatewayWatch({ client, log, timing, onChange }: GatewayWatchOptions): GatewayWatch {
-  const types = { ...GATEWAY_TYPES, ...OTHER_TYPES };
-  const names = Object.keys(types) as TableName[];
+export function createGatewayWatch({ client, scope, log, timing, onChange }: GatewayWatchOptions): GatewayWatch {
+  const names = Object.keys(TYPES) as TableName[];
   const tables = Object.fromEntries(names.map((name) => [name, new Map()])) as unknown as GatewayTables;
-  const reflectors = names.map((name): Reflector => {
+
+  function follow(name: TableName, namespace: string | undefined): Reflector {
     const table = tables[name];
+    const used = CLUSTER_SCOPED.has(name) ? undefined : scope.used;
     return createReflector<ClusterObject>({
       client,
-      type: types[name],
+      type: TYPES[name],
+      ...(namespace !== undefined && { namespace }),
       metadataOnly: METADATA_ONLY.has(name),
       log,
       timing,
-      select: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, managedFields: undefined } }),
+      select: ({ metadata, ...rest }) =>
+        used?.has(metadata.namespace ?? '') === false
+          ? undefined
+          : { ...rest, metadata: { ...metadata, managedFields: undefined } },
       onChange({ changed, deleted }) {
         for (const [key, object] of changed) table.set(key, object);
         for (const key of deleted) table.delete(key);
         onChange();
       },
     });
-  });
+  }
+
+  const reflectors = names.flatMap((name) =>
+    (CLUSTER_SCOPED.has(name) ? [undefined] : (scope.watched ?? [undefined])).map((each) => follow(name, each)),
+  );
   const closing = Promise.withResolvers<void>();
   return {
     tables,
@@ -103,25 +119,10 @@ export function createGatewayWatch({ client, log, timing, onChange }: GatewayWat
   };
 }
 
-/** Returns the options in the tables that target objects. */
-export function optionsOf({ routeOptions, virtualHostOptions }: GatewayTables): readonly OptionResource[] {
-  const read = (kind: OptionResource['kind'], objects: Iterable<ClusterObject>): OptionResource[] =>
-    [...objects].flatMap(({ metadata, spec }) => {
-      const { targetRefs } = (spec ?? {}) as { targetRefs?: unknown };
-      const { name, namespace = '' } = metadata;
-      const valid = Array.isArray(targetRefs) ? targetRefs.filter(isTarget) : [];
-      return valid.length > 0 ? [{ kind, name, namespace, targetRefs: valid }] : [];
-    });
-  return [...read('RouteOption', routeOptions.values()), ...read('VirtualHostOption', virtualHostOptions.values())];
+/** Returns the tables of shared options. */
+export function optionTables({ routeOptions, virtualHostOptions }: GatewayTables): OptionTables {
+  return { RouteOption: routeOptions, VirtualHostOption: virtualHostOptions };
 }
-
-/** The API server allows any value here. */
-function isTarget(value: unknown): value is OptionResource['targetRefs'][number] {
-  return typeof value === 'object' && value !== null && typeof (value as { name?: unknown }).name === 'string';
-}
-
-/** Names of objects. References may contain any text, which must not reach a field selector. */
-const OBJECT_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Returns the Secrets that the listeners of our Gateways may use, as `<namespace>/<name>`; no others are read. */
 export function certificateKeys({ classes, gateways, grants }: GatewayTables): ReadonlySet<string> {
@@ -130,7 +131,7 @@ export function certificateKeys({ classes, gateways, grants }: GatewayTables): R
   for (const { metadata, spec } of ownGateways(classes.values(), gateways.values())) {
     const from = { group: GATEWAY_GROUP, kind: 'Gateway', namespace: metadata.namespace ?? '' };
     for (const { group = '', kind = 'Secret', name, namespace = from.namespace } of certificateRefs(spec)) {
-      const isSecret = group === '' && kind === 'Secret' && OBJECT_NAME.test(name);
+      const isSecret = group === '' && kind === 'Secret' && isObjectName(name);
       if (isSecret && isGranted(granted, from, { group, kind, namespace, name }))
         keys.add(objectKey({ namespace, name }));
     }

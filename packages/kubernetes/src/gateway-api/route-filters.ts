@@ -9,7 +9,7 @@ export interface TranslatedFilters {
   readonly redirect?: RedirectAction;
   /** RouteOptions of the namespace of the route, by name. */
   readonly routeOptions: readonly string[];
-  readonly problems: readonly RefProblem[];
+  readonly problems: RefProblem[];
   /** True if a filter cannot be applied: requests must be rejected, because they must not skip it. */
   readonly isIncomplete: boolean;
 }
@@ -61,11 +61,12 @@ export function translateFilters(filters: readonly RouteFilter[], context: Filte
       case 'ExtensionRef': {
         const name = routeOptionOf(filter);
         const { namespace, input } = context.backends;
-        if (input.hasRouteOption({ name, namespace })) routeOptions.push(name);
-        else {
-          isIncomplete = true;
-          problems.push({ reason: 'BackendNotFound', message: `RouteOption ${namespace}/${name} not found` });
-        }
+        const problem = input.optionProblem('RouteOption', { name, namespace });
+        if (problem?.isMissing) isIncomplete = true;
+        // The last valid version of an invalid one may be known; requests are rejected if it is not.
+        else routeOptions.push(name);
+        if (problem)
+          problems.push({ reason: problem.isMissing ? 'BackendNotFound' : 'InvalidOption', message: problem.message });
         break;
       }
       default:
@@ -101,16 +102,17 @@ function redirectOf(
 ): RedirectAction {
   const responseCode = REDIRECT_CODES[statusCode];
   if (!responseCode) throw new Error(`redirects with status ${statusCode} are not supported`);
-  if (scheme === 'http' && listener.isTls) throw new Error('redirects from https to http are not supported');
   const target = scheme ?? (listener.isTls ? 'https' : 'http');
-  // Without a port, that of a given scheme, else that of the listener.
+  if (!Object.hasOwn(SCHEME_PORTS, target))
+    throw new Error(`redirects to scheme ${target} are not supported; http and https are`);
+  // Without a port, that of a given scheme, else that of the listener: never that of the request.
   const number = port ?? (scheme ? SCHEME_PORTS[scheme] : listener.port);
-  const isDefault = number === SCHEME_PORTS[target];
   return {
     responseCode,
     ...(hostname && { hostRedirect: hostname }),
     ...(scheme === 'https' && { httpsRedirect: true }),
-    ...(number !== undefined && !isDefault && { portRedirect: number }),
+    ...(scheme === 'http' && { schemeRedirect: 'http' as const }),
+    ...(number !== undefined && { portRedirect: number }),
     ...(path?.type === 'ReplaceFullPath' && { pathRedirect: path.replaceFullPath ?? '/' }),
     ...(path?.type === 'ReplacePrefixMatch' && { prefixRewrite: replacedPrefix(path.replacePrefixMatch, form) }),
   };

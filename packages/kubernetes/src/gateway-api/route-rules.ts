@@ -24,14 +24,22 @@ interface RulesContext {
   readonly listener: { readonly port: number; readonly isTls: boolean };
   /** Names of RouteOptions that target the whole route. */
   readonly routeOptions: readonly string[];
+  readonly memo: FaultMemo;
 }
+
+/** What is wrong with the routes of an object, by their text. An object that changes is another one. */
+export type FaultMemo = WeakMap<RouteObject, Map<string, string | undefined>>;
+
+/** Texts of one object that are remembered: it has one for each port, until backends change. */
+const MAX_TEXTS = 16;
 
 /** Status of requests without a valid backend. */
 const NO_BACKEND = 500;
 const ANY_MATCH: readonly RouteMatch[] = [{}];
 
 /** Translates the rules of a route. One that is not valid or not supported has a fault and changes nothing for others. */
-export function translateRules({ metadata, spec = {} }: RouteObject, context: RulesContext): TranslatedRules {
+export function translateRules(object: RouteObject, context: RulesContext): TranslatedRules {
+  const { metadata, spec = {} } = object;
   const routes: OrderedRoute[] = [];
   const problems: RefProblem[] = [];
   try {
@@ -49,15 +57,25 @@ export function translateRules({ metadata, spec = {} }: RouteObject, context: Ru
   } catch (error) {
     return { routes: [], problems, fault: (error as Error).message };
   }
-  const fault = faultOf(routes.map(({ route }) => route));
+  const fault = knownFault(object, JSON.stringify(routes.map(({ route }) => route)), context.memo);
   return fault === undefined ? { routes, problems } : { routes: [], problems, fault };
 }
 
-/** Returns what is wrong with routes, as a VirtualService of their own would report it. */
-function faultOf(routes: readonly GatewayRoute[]): string | undefined {
-  const spec = { virtualHost: { domains: ['*'], routes } };
-  const document = { apiVersion: 'gateway.vendor.io/v1', kind: 'VirtualService', metadata: { name: 'route' }, spec };
-  const { issues } = validateWritten(parseDocuments(JSON.stringify(document), 'route.json')[0]!);
+/** Validates routes once for each object and text: all are translated again after each change of one. */
+function knownFault(object: RouteObject, text: string, memo: FaultMemo): string | undefined {
+  const known = memo.get(object) ?? new Map<string, string | undefined>();
+  if (!known.has(text)) {
+    if (known.size >= MAX_TEXTS) known.clear();
+    known.set(text, faultOf(text));
+    memo.set(object, known);
+  }
+  return known.get(text);
+}
+
+/** Returns what is wrong with routes in JSON, as a VirtualService of their own would report it. */
+function faultOf(routes: string): string | undefined {
+  const document = `{"apiVersion":"gateway.vendor.io/v1","kind":"VirtualService","metadata":{"name":"route"},"spec":{"virtualHost":{"domains":["*"],"routes":${routes}}}}`;
+  const { issues } = validateWritten(parseDocuments(document, 'route.json')[0]!);
   const error = issues.find(({ severity }) => severity === 'error');
   return error && `${formatPath(error.path.slice(3))}: ${error.message}`;
 }
@@ -74,6 +92,10 @@ function routeOf(
     problems,
     isIncomplete,
   } = translateFilters(rule.filters ?? [], { form, backends, listener });
+  for (const each of routeOptions) {
+    const problem = backends.input.optionProblem('RouteOption', { name: each, namespace: backends.namespace });
+    if (problem) problems.push({ reason: 'InvalidOption', message: problem.message });
+  }
   const timeout = timeoutOf(rule);
   const all = timeout === undefined ? options : { ...options, timeout };
   const head: GatewayRoute = {

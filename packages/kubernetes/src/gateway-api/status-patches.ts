@@ -1,18 +1,7 @@
-import type { Logger } from '@edge-gateway/core';
-import { isApiError } from '../client/api-error.ts';
-import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
-import { objectKey, pathOf, type ClusterObject } from '../watch/cluster-object.ts';
+import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import { differs, timedConditions, type NewCondition } from './conditions.ts';
-import { GATEWAY_TYPES } from './gateway-watch.ts';
 import { CONTROLLER_NAME } from './own-gateways.ts';
-import type { NewStatus } from './translate-gateways.ts';
-
-const TABLES = {
-  GatewayClass: GATEWAY_TYPES.classes,
-  Gateway: GATEWAY_TYPES.gateways,
-  HTTPRoute: GATEWAY_TYPES.httpRoutes,
-  GRPCRoute: GATEWAY_TYPES.grpcRoutes,
-} as const;
+import type { NewStatus } from './translation.ts';
 
 type Json = Record<string, unknown>;
 
@@ -68,34 +57,4 @@ export function leftStatuses(
     const isOurs = parents.some(({ controllerName }) => controllerName === CONTROLLER_NAME);
     return isOurs ? [{ kind, object, status: { parents: [] } }] : [];
   });
-}
-
-interface WriteOptions {
-  readonly client: ClusterClient;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-}
-
-/** Writes a status if the object has not changed since it was read; its change brings it here again. Returns false after an error. */
-export async function writeStatus(
-  { kind, object }: NewStatus,
-  status: Json,
-  { client, log, signal }: WriteOptions,
-): Promise<boolean> {
-  const { name, namespace, resourceVersion } = object.metadata;
-  try {
-    await client.send({
-      method: 'PATCH',
-      path: `${pathOf(TABLES[kind], namespace, name)}/status`,
-      query: { fieldManager: 'edge-gateway' },
-      contentType: 'application/merge-patch+json',
-      body: { metadata: { resourceVersion }, status },
-      signal,
-    });
-  } catch (error) {
-    if (isApiError(error, 404) || isApiError(error, 409) || signal.aborted) return true;
-    log.warn({ kind, namespace, resource: name, reason: connectionProblem(error) }, 'failed to write status');
-    return false;
-  }
-  return true;
 }

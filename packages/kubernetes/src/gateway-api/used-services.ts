@@ -1,5 +1,5 @@
 import type { Service } from '../discovery/cluster-objects.ts';
-import { GATEWAY_NAME_LABEL } from './translate-gateways.ts';
+import { GATEWAY_NAME_LABEL } from './gateway-status.ts';
 
 /**
  * Returns a text that changes with what the translation reads of Services. Endpoints and all other fields change far more often, and must not

@@ -22,6 +22,13 @@ export function typesOfKind(kind: Kind): readonly ResourceType[] {
 }
 
 /** The types that the gateway follows: all but those that are read on demand, and Proxies, which it writes. */
-export const FOLLOWED_TYPES: readonly { readonly kind: Kind; readonly type: ResourceType }[] = [...KINDS.keys()]
+export const FOLLOWED_TYPES: readonly FollowedType[] = [...KINDS.keys()]
   .filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap' && kind !== 'Proxy')
-  .flatMap((kind) => typesOfKind(kind).map((type) => ({ kind, type })));
+  .flatMap((kind) => typesOfKind(kind).map((type, i) => ({ kind, type, isOptional: i > 0 })));
+
+export interface FollowedType {
+  readonly kind: Kind;
+  readonly type: ResourceType;
+  /** True for the other versions of a kind, which most clusters lack. */
+  readonly isOptional: boolean;
+}

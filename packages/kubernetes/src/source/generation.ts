@@ -1,8 +1,9 @@
 import type { Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import { typeName, type ClusterObject } from '../watch/cluster-object.ts';
+import { completeOrAbsent } from '../watch/optional-type.ts';
 import { createReflector, type Reflector, type ReflectorProblem, type ReflectorTiming } from '../watch/reflector.ts';
-import { FOLLOWED_TYPES, REFERENCED_KINDS } from './cluster-kinds.ts';
+import { FOLLOWED_TYPES, REFERENCED_KINDS, type FollowedType } from './cluster-kinds.ts';
 import { createReferencedObjects, type ReferencedObjects } from './referenced-objects.ts';
 import { createReferenceIndex, referencesOf, type References } from './references.ts';
 import { unitOf, writtenObject, type WrittenObject } from './written-object.ts';
@@ -52,11 +53,14 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
   };
   let isStale = false;
   const named = new Map<string, Reflector>();
+  const closing = new AbortController();
+  /** Starts the reflectors; each resolves when it is complete. */
+  const starts: (() => Promise<void>)[] = [];
 
   const isUsed = (namespace: string | undefined): boolean =>
     scope.used === undefined || scope.used.has(namespace ?? '');
 
-  function follow({ kind, type }: (typeof FOLLOWED_TYPES)[number], namespace: string | undefined): Reflector {
+  function follow({ kind, type }: FollowedType, namespace: string | undefined): Reflector {
     return createReflector<Followed>({
       client,
       type,
@@ -83,7 +87,10 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
 
   for (const followed of FOLLOWED_TYPES) {
     for (const namespace of scope.watched ?? [undefined]) {
-      named.set(`${typeName(followed.type)} ${namespace ?? ''}`, follow(followed, namespace));
+      const reflector = follow(followed, namespace);
+      named.set(`${typeName(followed.type)} ${namespace ?? ''}`, reflector);
+      const { type, isOptional } = followed;
+      starts.push(() => (isOptional ? completeOrAbsent(reflector, client, type, closing.signal) : reflector.start()));
     }
   }
   const reflectors = [...named.values()];
@@ -105,7 +112,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
   return {
     objects,
     async start() {
-      await Promise.all(reflectors.map((reflector) => reflector.start()));
+      await Promise.all(starts.map((start) => start()));
       await Promise.all(referenced.map((reader) => reader.start()));
     },
     release(next) {
@@ -120,6 +127,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
     problems: () =>
       new Map([...named].flatMap(([name, { problem }]) => (problem ? [[name.trim(), problem] as const] : []))),
     async close() {
+      closing.abort();
       onObject = () => undefined;
       objects.clear();
       await Promise.all([...reflectors, ...referenced].map((one) => one.close()));

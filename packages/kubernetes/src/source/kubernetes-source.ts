@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ReflectorProblem, ReflectorTiming } from '../watch/reflector.ts';
 import { createGeneration, type Generation } from './generation.ts';
+import { followNewestScope } from './follow-scope.ts';
 import { followScopes } from './scopes.ts';
 import type { WrittenObject } from './written-object.ts';
 
@@ -88,22 +89,6 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
 
   const scopes = followScopes({ client, log, timing });
 
-  /** Follows the newest scope; one that takes long to start gives way to a newer one. */
-  async function run(): Promise<void> {
-    await scopes.start();
-    for (let scope = scopes.current(); !signal.aborted;) {
-      const changed = scopes.changed();
-      const next = createGeneration({ client, scope, log, timing });
-      const isReady = await Promise.race([next.start().then(() => true), changed.then(() => false)]);
-      if (!isReady || signal.aborted) await next.close();
-      else {
-        await activate(next);
-        await changed;
-      }
-      scope = scopes.current();
-    }
-  }
-
   let running: Promise<void> | undefined;
   return {
     name: 'kubernetes',
@@ -111,7 +96,12 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
     problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;
-      running = run();
+      running = followNewestScope({
+        scopes,
+        signal,
+        create: (scope) => createGeneration({ client, scope, log, timing }),
+        activate,
+      });
       await Promise.race([started.promise, running]);
     },
     async close() {

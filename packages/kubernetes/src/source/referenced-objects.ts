@@ -138,7 +138,7 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
   function deliver(key: string, object: ClusterObject | undefined): void {
     const known = listed.get(key);
     // It may have become unwanted or changed while it was read.
-    if (signal.aborted || (!isForbidden && !(known && isWanted(key, known.labels)))) return;
+    if (signal.aborted || !(isForbidden ? new Set(named()).has(key) : known && isWanted(key, known.labels))) return;
     const version = object?.metadata.resourceVersion ?? '';
     if (!object) {
       if (delivered.delete(key)) onObject(key, undefined);

@@ -1,5 +1,5 @@
 import { DEFAULT_NAMESPACE, refersToSecrets, SIGNING_KEY_SECRET } from '@edge-gateway/core';
-import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
+import { isObjectName, objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import type { ReferencedKind } from './cluster-kinds.ts';
 
 /** The Secrets and ConfigMaps that an object needs. */
@@ -52,10 +52,11 @@ export function referencesOf({ metadata, spec }: ClusterObject): References | un
   return { keys: { Secret: [...found.Secret], ConfigMap: [...found.ConfigMap] }, selectors };
 }
 
-/** References without a namespace mean that of the object, or the default namespace. */
+/** References without a namespace mean that of the object, or the default namespace. A text that is not a name must not become a part of a path. */
 function keysOf(name: string, namespace: unknown, own: string | undefined): string[] {
+  if (!isObjectName(name)) return [];
   const namespaces = typeof namespace === 'string' && namespace ? [namespace] : [own, DEFAULT_NAMESPACE];
-  return namespaces.flatMap((each) => (each ? [objectKey({ namespace: each, name })] : []));
+  return namespaces.flatMap((each) => (each && isObjectName(each) ? [objectKey({ namespace: each, name })] : []));
 }
 
 /** An empty selector selects nothing. */

@@ -2,6 +2,7 @@ import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
+import { completeOrAbsent } from '../watch/optional-type.ts';
 import { NAMESPACES, typesOfKind } from './cluster-kinds.ts';
 import { scopeKey, type Scope } from './generation.ts';
 import { namespaceChoice, type NamespaceChoice } from './namespaces.ts';
@@ -31,7 +32,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
   let next = Promise.withResolvers<void>();
   let namespaces: Reflector | undefined;
   let isStarted = false;
-  let isClosed = false;
+  const closing = new AbortController();
 
   function current(): Scope {
     if ('names' in choice) return { watched: choice.names };
@@ -51,8 +52,8 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   /** Settings by group: they have two, of which users have one. */
   const found = new Map<string, ClusterObject>();
-  const settings = typesOfKind('Settings').map((type) =>
-    createReflector<ClusterObject>({
+  const [preferred, ...others] = typesOfKind('Settings').map((type) => {
+    const reflector = createReflector<ClusterObject>({
       client,
       type,
       namespace: DEFAULT_NAMESPACE,
@@ -67,11 +68,12 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
         choice = namespaceChoice(first);
         if (isStarted) void followLabels().then(update);
       },
-    }),
-  );
+    });
+    return { type, reflector };
+  });
 
   async function followLabels(): Promise<void> {
-    if (!('isWatched' in choice) || namespaces || isClosed) return;
+    if (!('isWatched' in choice) || namespaces || closing.signal.aborted) return;
     namespaces = createReflector<Readonly<Record<string, string>>>({
       client,
       type: NAMESPACES,
@@ -90,7 +92,10 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   return {
     async start() {
-      await Promise.all(settings.map((reflector) => reflector.start()));
+      await Promise.all([
+        preferred!.reflector.start(),
+        ...others.map(({ type, reflector }) => completeOrAbsent(reflector, client, type, closing.signal)),
+      ]);
       await followLabels();
       isStarted = true;
       key = scopeKey(current());
@@ -98,9 +103,10 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
     current,
     changed: () => next.promise,
     async close() {
-      isClosed = true;
+      closing.abort();
       next.resolve();
-      await Promise.all([...settings, namespaces].map((reflector) => reflector?.close()));
+      await Promise.all([preferred!, ...others].map(({ reflector }) => reflector.close()));
+      await namespaces?.close();
     },
   };
 }

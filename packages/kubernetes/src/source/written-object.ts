@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import {
   DEFAULT_NAMESPACE,
+  digestText,
   LAST_APPLIED_ANNOTATION,
   writtenObjects,
   type Kind,
@@ -40,7 +40,7 @@ export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceT
     metadata: { name, namespace, labels, annotations: Object.keys(kept).length > 0 ? kept : undefined },
     ...Object.fromEntries(Object.entries(object).filter(([field]) => !OMITTED_FIELDS.has(field))),
   };
-  const digest = createHash('sha1').update(JSON.stringify(resource)).digest('base64');
+  const digest = digestText(JSON.stringify(resource));
   const written = writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource);
   return { unit, digest, written, status: writtenStatusDigest(kind, object, DEFAULT_NAMESPACE) };
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import {
   contentText,
+  digestText,
   kubernetesStatus,
   type Kind,
   type RateLimitConfigStatus,
@@ -21,7 +21,7 @@ export function ownStatus(kind: Kind, status: ResourceStatus): OwnStatus {
 
 /** Returns a digest of a status. */
 export function statusDigest(status: OwnStatus): string {
-  return createHash('sha1').update(contentText(status)).digest('base64');
+  return digestText(contentText(status));
 }
 
 /** Returns the digest of the part of an object's status that the control plane of a namespace wrote; `undefined` if there is none. */

@@ -1,7 +1,7 @@
 import { differingKeys, type Kind, type Logger, type ResourceKey, type ResourceStatus } from '@edge-gateway/core';
-import { isApiError } from '../client/api-error.ts';
+import { isApiError, isRejectedObject } from '../client/api-error.ts';
 import { connectionProblem, type ClusterClient } from '../client/cluster-client.ts';
-import { createRequestLimiter, type RequestLimit } from '../client/token-bucket.ts';
+import type { WriteLimit } from '../client/write-limit.ts';
 import { pathOf, type ResourceType } from '../watch/cluster-object.ts';
 import { typesOfKind } from '../source/cluster-kinds.ts';
 import { unitOf } from '../source/written-object.ts';
@@ -15,6 +15,8 @@ export interface StatusWriterOptions {
   /** Whether this process may write now. */
   isLeader(): boolean;
   readonly timing?: Partial<StatusTiming>;
+  /** Default: none besides that of the API server. */
+  readonly limit?: Pick<WriteLimit, 'acquire'>;
 }
 
 export interface StatusTiming {
@@ -32,8 +34,6 @@ export interface StatusWriter {
   observe(unit: string, digest: string | undefined, exists: boolean): void;
   /** The statuses that objects should have. */
   update(statuses: ReadonlyMap<ResourceKey, ResourceStatus>): void;
-  /** Limits writes per second; `undefined` for no limit besides those of the API server. */
-  limit(limit: RequestLimit | undefined): void;
   /** Starts with all differing statuses, after this process became leader. */
   resume(): void;
   /** Number of objects whose status differs. */
@@ -70,7 +70,7 @@ interface Cooling {
  * cluster, only as leader, and each object ever more rarely if somebody else keeps changing it.
  */
 export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
-  const { client, namespace: own, log, isLeader } = options;
+  const { client, namespace: own, log, isLeader, limit } = options;
   const { intervalMs, maxIntervalMs, concurrency } = { ...DEFAULT_TIMING, ...options.timing };
   const closing = new AbortController();
   const { signal } = closing;
@@ -81,7 +81,8 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   const dirty = new Set<string>();
   const writing = new Map<string, Promise<void>>();
   const cooling = new Map<string, Cooling>();
-  let acquire: ReturnType<typeof createRequestLimiter> | undefined;
+  /** Digests of statuses that the API server rejected: they are not sent again until the object or the status changes. */
+  const rejected = new Map<string, string>();
   let wake: NodeJS.Timeout | undefined;
   let pausedUntil = 0;
   let written = 0;
@@ -94,7 +95,9 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   function check(unit: string): void {
     const known = existing.get(unit);
     const target = wanted.get(unit);
-    if (known !== undefined && target && digestOf(target) !== known) dirty.add(unit);
+    const digest = target && digestOf(target);
+    if (known !== undefined && digest !== undefined && digest !== known && digest !== rejected.get(unit))
+      dirty.add(unit);
     else dirty.delete(unit);
   }
 
@@ -123,12 +126,13 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
   }
 
   async function write(unit: string): Promise<void> {
+    let digest = '';
     try {
-      await acquire?.(signal);
+      await limit?.acquire(signal);
       const target = wanted.get(unit);
       // Leadership may have ended while it waited.
       if (!target || !dirty.has(unit) || !isLeader() || signal.aborted) return;
-      const digest = digestOf(target);
+      digest = digestOf(target);
       cool(unit);
       await apply(target);
       written += 1;
@@ -136,7 +140,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       if (existing.has(unit)) existing.set(unit, digest);
       check(unit);
     } catch (error) {
-      failed(unit, error);
+      failed(unit, error, digest);
     } finally {
       writing.delete(unit);
       // Not from the stack of a caller that still counts this write.
@@ -169,11 +173,17 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     });
   }
 
-  function failed(unit: string, error: unknown): void {
+  function failed(unit: string, error: unknown, digest: string): void {
     if (signal.aborted) return;
     if (isApiError(error, 404)) {
       // Deleted in the meantime, or its definition has no status.
       dirty.delete(unit);
+      return;
+    }
+    if (isRejectedObject(error)) {
+      rejected.set(unit, digest);
+      check(unit);
+      log.warn({ resource: unit, reason: connectionProblem(error) }, 'status rejected by the API server');
       return;
     }
     const isOfObject =
@@ -199,6 +209,7 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       return written;
     },
     observe(unit, digest, exists) {
+      rejected.delete(unit);
       if (exists) existing.set(unit, digest ?? '');
       else {
         existing.delete(unit);
@@ -216,10 +227,8 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
       statuses = next;
       pump();
     },
-    limit(limit) {
-      acquire = limit && createRequestLimiter(limit);
-    },
     resume() {
+      rejected.clear();
       for (const unit of wanted.keys()) check(unit);
       pump();
     },

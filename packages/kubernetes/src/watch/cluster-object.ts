@@ -1,3 +1,5 @@
+import { kubernetesError } from '../error-codes.ts';
+
 /** An object of the API server, as JSON. */
 export interface ClusterObject {
   readonly apiVersion?: string;
@@ -37,11 +39,28 @@ export interface ResourceType {
   readonly plural: string;
 }
 
-/** Returns the path of a resource type, of one namespace or of all, and of one object. */
+/**
+ * Returns the path of a resource type, of one namespace or of all, and of one object. Throws `ERR_KUBERNETES_NAME` for a name that would
+ * change the path.
+ */
 export function pathOf({ group, version, plural }: ResourceType, namespace?: string, name?: string): string {
   const base = group ? `/apis/${group}/${version}` : `/api/${version}`;
-  const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  return `${base}${scope}/${plural}${name ? `/${encodeURIComponent(name)}` : ''}`;
+  const scope = namespace ? `/namespaces/${segment(namespace)}` : '';
+  return `${base}${scope}/${plural}${name ? `/${segment(name)}` : ''}`;
+}
+
+/** Even when they are encoded, dots alone mean the path itself or the one above. */
+function segment(name: string): string {
+  if (name === '.' || name === '..')
+    throw kubernetesError('ERR_KUBERNETES_NAME', `invalid name ${JSON.stringify(name)}`);
+  return encodeURIComponent(name);
+}
+
+const OBJECT_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Returns whether a text can be the name of an object or of a namespace. References may contain any text. */
+export function isObjectName(text: string): boolean {
+  return OBJECT_NAME.test(text);
 }
 
 /** Returns `plural.group`, as kubectl names a resource type. */

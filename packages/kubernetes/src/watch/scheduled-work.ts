@@ -1,6 +1,11 @@
+import type { Logger } from '@edge-gateway/core';
+
 export interface ScheduledWorkOptions {
   /** Changes within this time are one. */
   readonly collectMs: number;
+  /** Work that throws runs again after this time. */
+  readonly retryMs: number;
+  readonly log: Logger;
   /** Runs after changes, never twice at a time. */
   work(): Promise<void>;
 }
@@ -17,10 +22,10 @@ export interface ScheduledWork {
  * Creates work that is scheduled by changes.
  *
  * @example
- * const writes = createScheduledWork({ collectMs: 50, work: async () => void ((await write()) || writes.schedule(10_000)) });
+ * const writes = createScheduledWork({ collectMs: 50, retryMs: 5_000, log, work: async () => void ((await write()) || writes.schedule(10_000)) });
  * watch.subscribe(() => writes.schedule());
  */
-export function createScheduledWork({ collectMs, work }: ScheduledWorkOptions): ScheduledWork {
+export function createScheduledWork({ collectMs, retryMs, log, work }: ScheduledWorkOptions): ScheduledWork {
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Infinity;
   let working: Promise<void> | undefined;
@@ -43,12 +48,21 @@ export function createScheduledWork({ collectMs, work }: ScheduledWorkOptions): 
 
   function run(): void {
     dueAt = Infinity;
-    working = work().finally(() => {
+    working = attempt().finally(() => {
       working = undefined;
       const delayMs = nextDelayMs;
       nextDelayMs = Infinity;
       if (delayMs !== Infinity) schedule(delayMs);
     });
+  }
+
+  async function attempt(): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      log.error({ reason: (error as Error).message }, 'scheduled work failed');
+      schedule(retryMs);
+    }
   }
 
   return {

@@ -66,6 +66,16 @@ describe('discovered GraphQLApis', () => {
     expect(requests.at(-1)).to.equal('PATCH web');
   });
 
+  it('do not wait for another one that keeps failing', async () => {
+    const written = serve((name) => name !== 'bad');
+    const apis = createDiscoveredApis({ client: server.client, log, retryMs: 600_000 });
+    open.push(apis);
+    apis.setLeading(true);
+    apis.set('discovery/shop/bad', api('bad'));
+    apis.set('discovery/shop/web', api('web'));
+    await written;
+  });
+
   it('are not written again after a failure if the process no longer leads', async () => {
     const former = create();
     const leader = create();

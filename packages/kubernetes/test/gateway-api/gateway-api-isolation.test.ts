@@ -23,6 +23,11 @@ const gateway = (namespace: string, name: string, listeners: object[], gatewayCl
 const HTTP = { name: 'http', port: 8080, protocol: 'HTTP' };
 const ROUTE = object('apps', 'r', { parentRefs: [{ name: 'gw' }], rules: [{}] });
 
+interface Generated {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}
+
 describe('the isolation of namespaces in the Gateway API', () => {
   let api: ScriptedApi;
   const closing: { close(): Promise<void> }[] = [];
@@ -31,11 +36,13 @@ describe('the isolation of namespaces in the Gateway API', () => {
   /** Field selectors of the Secrets that were read. */
   let secrets: Set<string>;
   let names: string[];
+  let specs: Generated[];
 
   beforeEach(async () => {
     api = await startScriptedApi();
     secrets = new Set();
     names = [];
+    specs = [];
     objects = new Map<string, readonly object[]>([
       [
         `/apis/${GROUP}/v1/gatewayclasses`,
@@ -73,7 +80,10 @@ describe('the isolation of namespaces in the Gateway API', () => {
     closing.push(source);
     await source.start((change) => {
       for (const written of change.values())
-        names = written.map(({ value }) => (value as { metadata: { name: string } }).metadata.name);
+        for (const { value } of written) {
+          specs.push(value as Generated);
+          names.push((value as Generated).metadata.name);
+        }
     });
   }
 
@@ -110,5 +120,37 @@ describe('the isolation of namespaces in the Gateway API', () => {
     await start();
     expect(names).to.include('gateway-api.apps.gw.8080');
     expect(performance.now() - began).to.be.lessThan(8_000);
+  });
+
+  const SETTINGS = '/apis/settings.gw.vendor.io/v1/namespaces/gw-system/settings';
+  const settings = (spec: object) => [object('gw-system', 'default', spec)];
+
+  it('reads only the namespaces that the Settings name', async () => {
+    objects.set(SETTINGS, settings({ watchNamespaces: ['apps'] }));
+    objects.set(`/apis/${GROUP}/v1/namespaces/apps/gateways`, [gateway('apps', 'gw', [HTTP])]);
+    objects.set(GATEWAYS, [gateway('apps', 'gw', [HTTP]), gateway('evil', 'gw', [HTTP])]);
+    await start();
+    expect(names).to.include('gateway-api.apps.gw.8080').and.not.include('gateway-api.evil.gw.8080');
+  });
+
+  it('reads only the namespaces that the Settings select', async () => {
+    objects.set(SETTINGS, settings({ watchNamespaceSelectors: [{ matchLabels: { team: 'a' } }] }));
+    const namespace = (name: string, team: string) => ({ metadata: { name, labels: { team }, resourceVersion: '1' } });
+    objects.set('/api/v1/namespaces', [namespace('apps', 'a'), namespace('evil', 'b')]);
+    objects.set(GATEWAYS, [gateway('apps', 'gw', [HTTP]), gateway('evil', 'gw', [HTTP])]);
+    await start();
+    expect(names).to.include('gateway-api.apps.gw.8080').and.not.include('gateway-api.evil.gw.8080');
+  });
+
+  it('rejects requests for options of namespaces that are not read', async () => {
+    const filters = [
+      { type: 'ExtensionRef', extensionRef: { group: 'gateway.vendor.io', kind: 'RouteOption', name: 'jwt' } },
+    ];
+    const route = object('apps', 'r', { parentRefs: [{ name: 'gw' }], rules: [{ filters }] });
+    objects.set(`/apis/${GROUP}/v1/httproutes`, [route]);
+    objects.set('/apis/gateway.vendor.io/v1/routeoptions', [object('other', 'jwt', { options: {} })]);
+    await start();
+    const host = specs.find(({ kind }) => kind === 'VirtualService');
+    expect(JSON.stringify(host)).to.contain('"directResponseAction":{"status":500}');
   });
 });

@@ -52,7 +52,7 @@ describe('the source of the Gateway API', () => {
   }
 
   const isServed = (changes: readonly SourceChange[]): boolean =>
-    JSON.stringify(changes.map((change) => [...change.values()])).includes('apps-public');
+    JSON.stringify(changes.map((change) => [...change.values()])).includes('apps.public');
 
   it('is complete when it has started', async () => {
     api.onList = lists(listOf(1, [gateway]));

@@ -131,7 +131,7 @@ describe('the Gateway API of a real API server', function () {
       await apply(CLASS, GATEWAY, ROUTE, serviceObject('default/web'), proxy);
       const { plane } = await start();
       const hosts = () =>
-        (plane.state!.snapshots.get('default-gw')?.listeners ?? []).flatMap(({ virtualHosts }) =>
+        (plane.state!.snapshots.get('default.gw')?.listeners ?? []).flatMap(({ virtualHosts }) =>
           virtualHosts.flatMap(({ domains }) => domains),
         );
       // The first state is complete: proxies would lose their listeners when a control plane restarts.

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { condition } from '../../src/gateway-api/conditions.ts';
 import { leftStatuses, statusPatch } from '../../src/gateway-api/status-patches.ts';
 import { CONTROLLER_NAME } from '../../src/gateway-api/own-gateways.ts';
-import type { NewStatus } from '../../src/gateway-api/translate-gateways.ts';
+import type { NewStatus } from '../../src/gateway-api/translation.ts';
 
 const [THEN, NOW] = ['2026-01-01T00:00:00Z', '2026-02-02T00:00:00Z'];
 const accepted = condition('Accepted', 1, undefined);

@@ -9,7 +9,8 @@ import {
 import { expect } from 'chai';
 import type { GatewayApiInput, GatewayObject, RouteSpec } from '../../src/gateway-api/gateway-objects.ts';
 import { CONTROLLER_NAME } from '../../src/gateway-api/own-gateways.ts';
-import { translateGateways, type GatewayApiTranslation } from '../../src/gateway-api/translate-gateways.ts';
+import { translateGateways } from '../../src/gateway-api/translate-gateways.ts';
+import type { GatewayApiTranslation } from '../../src/gateway-api/translation.ts';
 
 const GROUP = 'gateway.networking.k8s.io';
 const meta = (key: string, more: object = {}) => {
@@ -47,7 +48,10 @@ function translated({ http = [], grpc = [], ...more }: Given): GatewayApiTransla
     ]),
     servicePorts: ({ namespace, name }) => (services.has(`${namespace}/${name}`) ? [80] : undefined),
     hasUpstream: ({ name }) => name === 'known',
-    hasRouteOption: ({ name }) => name !== 'missing',
+    optionProblem: (kind, { name }) =>
+      name === 'missing' || name === 'invalid'
+        ? { isMissing: name === 'missing', message: `${kind} apps/${name} is ${name}` }
+        : undefined,
     addressesOf: () => ['192.0.2.1'],
     certificate: ({ name }) =>
       name === 'cert' ? { data: { 'tls.crt': 'YQ==', 'tls.key': 'Yg==' } } : { problem: `Secret ${name} not found` },
@@ -73,7 +77,7 @@ const OK = ['Accepted True Accepted', 'ResolvedRefs True ResolvedRefs'];
 /** Serves the translation as a control plane does. */
 async function served(
   result: GatewayApiTranslation,
-  proxy = 'apps-gw',
+  proxy = 'apps.gw',
 ): Promise<{ state: ControlPlaneState; hosts: Map<string, readonly Route[]> }> {
   const service = (key: string): [string, ClusterService] => {
     const [namespace, name] = key.split('/') as [string, string];
@@ -118,7 +122,7 @@ describe('the translation of the Gateway API', () => {
     ]);
     expect(conditions[0]).to.have.property('observedGeneration', 3);
     const { state, hosts } = await served(result);
-    const [listener] = state.snapshots.get('apps-gw')!.listeners;
+    const [listener] = state.snapshots.get('apps.gw')!.listeners;
     expect(listener!.routeOptions.ignorePortInHostMatching).to.equal(true);
     expect(state.issues).to.deep.equal([]);
     const [only] = hosts.get('8080 a.example.com')!;
@@ -230,7 +234,7 @@ describe('the translation of the Gateway API', () => {
         { prefix: '/' },
       ]);
       const upstream = state.snapshots
-        .get('apps-gw')!
+        .get('apps.gw')!
         .upstreams.find(({ name }) => name.startsWith('gateway-api.grpc'));
       expect(upstream!.spec.useHttp2).to.equal(true);
     });
@@ -268,20 +272,29 @@ describe('the translation of the Gateway API', () => {
       });
     });
 
-    it('redirect, without the port that belongs to the scheme', async () => {
+    it('redirect, to the port of the scheme or of the listener', async () => {
       const redirect = async (requestRedirect: object, listeners?: object[]) => {
         const { routes } = await only({ filters: [{ type: 'RequestRedirect', requestRedirect }] }, listeners);
         const { action } = routes.at(-1)!;
         return action.type === 'redirect' ? action.redirect : undefined;
       };
-      expect(await redirect({ scheme: 'https' })).to.deep.equal({ responseCode: 'FOUND', httpsRedirect: true });
+      expect(await redirect({ scheme: 'https' })).to.deep.equal({
+        responseCode: 'FOUND',
+        httpsRedirect: true,
+        portRedirect: 443,
+      });
+      expect(await redirect({ scheme: 'http' })).to.deep.equal({
+        responseCode: 'FOUND',
+        schemeRedirect: 'http',
+        portRedirect: 80,
+      });
       expect(await redirect({ hostname: 'b.example.com', statusCode: 301 })).to.deep.equal({
         responseCode: 'MOVED_PERMANENTLY',
         hostRedirect: 'b.example.com',
         portRedirect: 8080,
       });
       const on80 = [{ ...HTTP, port: 80 }];
-      expect(await redirect({ hostname: 'b.example.com' }, on80)).not.to.have.property('portRedirect');
+      expect(await redirect({ hostname: 'b.example.com' }, on80)).to.have.property('portRedirect', 80);
       expect(await redirect({ port: 9000, path: { type: 'ReplaceFullPath', replaceFullPath: '/x' } })).to.deep.equal({
         responseCode: 'FOUND',
         portRedirect: 9000,
@@ -551,7 +564,10 @@ describe('the translation of the Gateway API', () => {
         'ResolvedRefs False InvalidCertificateRef',
       );
       const downgrade = { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'http' } }] };
-      const refused = translated({ gateways: [gateway(tls('cert'))], http: [route('apps/r', { rules: [downgrade] })] });
+      const plain = translated({ gateways: [gateway(tls('cert'))], http: [route('apps/r', { rules: [downgrade] })] });
+      expect(parentOf(plain, 'r')).to.deep.equal(OK);
+      const ftp = { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'ftp' } }] };
+      const refused = translated({ http: [route('apps/r', { rules: [ftp] })] });
       expect(parentOf(refused, 'r')[0]).to.equal('Accepted False UnsupportedValue');
       for (const [name, more, reason] of [
         ['gone', {}, 'InvalidCertificateRef'],
@@ -569,19 +585,36 @@ describe('the translation of the Gateway API', () => {
     });
   });
 
-  it('serves only the older of two Gateways with the same proxy', () => {
-    const of = (key: string, creationTimestamp: string) => ({
-      ...gateway(),
-      metadata: meta(key, { creationTimestamp }),
-    });
-    const gateways = [of('team/prod-gw', '2026-01-02T00:00:00Z'), of('team-prod/gw', '2026-01-01T00:00:00Z')];
-    const result = translated({ gateways });
-    const own = result.resources.filter(({ kind }) => kind === 'Gateway');
-    expect(own.map(({ metadata }) => metadata.name)).to.deep.equal(['gateway-api.team-prod.gw.8080']);
-    expect(statusOf(result, 'gw').conditions[0].status).to.equal('True');
-    const [accepted] = statusOf(result, 'prod-gw').conditions;
-    expect(accepted).to.include({ status: 'False', reason: 'Invalid' });
-    expect(accepted.message).to.contain('the proxy team-prod-gw serves the older Gateway team-prod/gw');
+  it('serves Gateways by different proxies, whatever their names are', () => {
+    const of = (key: string) => ({ ...gateway(), metadata: meta(key) });
+    const { resources } = translated({ gateways: [of('team/prod.gw'), of('team-prod/gw'), of('team/prod-gw')] });
+    const proxies = resources.flatMap(({ kind, spec }) =>
+      kind === 'Gateway' ? (spec as { proxyNames: string[] }).proxyNames : [],
+    );
+    expect(proxies.sort()).to.deep.equal(['team-prod.gw', 'team.prod-gw', 'team.prod.gw']);
+  });
+
+  it('creates no upstream for a GRPCRoute that no listener serves', () => {
+    const grpc = [route('apps/r', { parentRefs: [{ name: 'gw', sectionName: 'none' }], rules: [to()] })];
+    const result = translated({ grpc });
+    expect(parentOf(result, 'r')[0]).to.equal('Accepted False NoMatchingParent');
+    expect(result.resources.filter(({ kind }) => kind === 'Upstream')).to.deep.equal([]);
+  });
+
+  it('reports a RouteOption and a VirtualHostOption that are not valid', () => {
+    const targetRefs = (kind: string, name: string) => [{ group: GROUP, kind, name }];
+    const ofRoute = {
+      kind: 'RouteOption',
+      name: 'invalid',
+      namespace: 'apps',
+      targetRefs: targetRefs('HTTPRoute', 'r'),
+    } as const;
+    const ofHost = { ...ofRoute, kind: 'VirtualHostOption', targetRefs: targetRefs('Gateway', 'gw') } as const;
+    for (const option of [ofRoute, ofHost]) {
+      const result = translated({ http: [route('apps/r', { rules: [to()] })], options: [option] });
+      expect(parentOf(result, 'r')).to.deep.equal(['Accepted True Accepted', 'ResolvedRefs False InvalidOption']);
+      expect(statusOf(result, 'r').parents[0].conditions[1].message).to.equal(`${option.kind} apps/invalid is invalid`);
+    }
   });
 
   it('rejects requests whose filter refers to a RouteOption that does not exist', async () => {
@@ -591,7 +624,7 @@ describe('the translation of the Gateway API', () => {
     };
     const result = translated({ http: [route('apps/r', { rules: [{ filters: [extension], ...to() }] })] });
     expect(parentOf(result, 'r')).to.deep.equal(['Accepted True Accepted', 'ResolvedRefs False BackendNotFound']);
-    expect(statusOf(result, 'r').parents[0].conditions[1].message).to.equal('RouteOption apps/missing not found');
+    expect(statusOf(result, 'r').parents[0].conditions[1].message).to.equal('RouteOption apps/missing is missing');
     const { hosts } = await served(result);
     const actions = [...hosts.values()].flat().map(({ action }) => action);
     expect(actions.map(({ type }) => type)).to.deep.equal(['direct']);

@@ -47,6 +47,11 @@ describe('the references of an object', () => {
       { Secret: ['shop/s', 'gw-system/s'] },
     ],
     [
+      'no names that would become parts of a path',
+      { secretRef: { name: 'a/b' }, other: { secretRef: { name: 's', namespace: 'n/..' } } },
+      undefined,
+    ],
+    [
       'lists of references',
       {
         secretRefs: {

@@ -2,6 +2,7 @@ import { silentLoggers, type ResourceKey, type ResourceStatus, type State } from
 import {
   createClusterClient,
   createStatusWriter,
+  createWriteLimit,
   kubernetesSource,
   type ClusterClient,
   type KubernetesSource,
@@ -47,6 +48,8 @@ describe('the writer of statuses', () => {
     await client.send({ method: 'DELETE', path: UPSTREAMS, timeoutMs: 170_000 });
   });
 
+  const limit = createWriteLimit();
+
   async function start(timing?: Partial<StatusTiming>): Promise<void> {
     requests = [];
     leads = true;
@@ -61,6 +64,7 @@ describe('the writer of statuses', () => {
       log,
       isLeader: () => leads,
       timing,
+      limit,
     });
     source = kubernetesSource({ client, log, onStatus: writer.observe });
     await source.start(() => {});
@@ -178,11 +182,12 @@ describe('the writer of statuses', () => {
     const names = Array.from({ length: 30 }, (_, i) => `u${i}`);
     await api.apply(names.map(upstream).join(''));
     await start();
-    writer.limit({ qps: 20, burst: 5 });
+    limit.set({ qps: 20, burst: 5 });
     const since = performance.now();
     writer.update(new Map(names.map((name) => [key(name), statusOf('Accepted')])));
     await until(() => writer.pending === 0 && writer.written === 30);
     expect(performance.now() - since).to.be.greaterThan(1_200);
+    limit.set(undefined);
   });
 
   it('does not create an object that was deleted in the meantime', async () => {

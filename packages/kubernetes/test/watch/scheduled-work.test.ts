@@ -1,6 +1,8 @@
+import { silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { createScheduledWork, type ScheduledWork } from '../../src/watch/scheduled-work.ts';
 
+const log = silentLoggers.get('config');
 const FAR_MS = 600_000;
 const NEAR_MS = 200;
 /** Timers may be early by less than this. */
@@ -15,6 +17,8 @@ function controlledWork(collectMs = 1) {
   let mostAtOnce = 0;
   const scheduled: ScheduledWork = createScheduledWork({
     collectMs,
+    retryMs: FAR_MS,
+    log,
     async work() {
       runs += 1;
       mostAtOnce = Math.max(mostAtOnce, ++atOnce);
@@ -121,5 +125,24 @@ describe('scheduled work', () => {
     expect(work.runs).to.equal(1);
     later.end();
     await later.scheduled.close();
+  });
+
+  it('runs again after work that failed', async () => {
+    let runs = 0;
+    const succeeded = Promise.withResolvers<void>();
+    const scheduled = createScheduledWork({
+      collectMs: 1,
+      retryMs: 1,
+      log,
+      async work() {
+        runs += 1;
+        if (runs < 3) throw new Error('failed');
+        succeeded.resolve();
+      },
+    });
+    scheduled.schedule();
+    await succeeded.promise;
+    await scheduled.close();
+    expect(runs).to.equal(3);
   });
 });
