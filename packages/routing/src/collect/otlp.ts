@@ -9,7 +9,7 @@ export interface Otlp {
   readonly resourceOf: typeof import('@opentelemetry/resources').resourceFromAttributes;
 }
 
-/** Loads the writers; the first collector that sends does. */
+/** Loads the writers. A collector does so when it is created: later it would delay the requests that are served meanwhile. */
 export async function loadOtlp(): Promise<Otlp> {
   const [{ ProtobufTraceSerializer: traces, ProtobufLogsSerializer: logs }, { resourceFromAttributes: resourceOf }] =
     await Promise.all([import('@opentelemetry/otlp-transformer'), import('@opentelemetry/resources')]);

@@ -22,7 +22,7 @@ export interface GrpcCallOptions {
   readonly timeoutMs: number;
 }
 
-/** Calls of one server with messages in bytes. gRPC is loaded by the first call. */
+/** Calls of one server with messages in bytes. */
 export type GrpcChannel = ReturnType<typeof createGrpcChannel>;
 
 /** A call whose requests are a stream; the server responds at its end. */
@@ -32,15 +32,19 @@ const MAX_RESPONSE_BYTES = 65_536;
 const NO_HEADERS: readonly string[] = [];
 const same = (bytes: Buffer): Buffer => bytes;
 
-/** Creates a channel. Connections follow changes of the server and its certificates; `close` releases them until the next call. */
+const loadGrpc = () => Promise.all([import('@edge-gateway/core/grpc'), import('@grpc/grpc-js')]);
+
+/**
+ * Creates a channel, and loads gRPC: in the first call, that would delay the requests that are served meanwhile. Connections follow changes
+ * of the server and its certificates; `close` releases them until the next call.
+ */
 export function createGrpcChannel({ find, secrets, authority }: GrpcChannelParts) {
   let clients: GrpcClients | undefined;
+  // The first call reports an error.
+  loadGrpc().catch(() => {});
 
   async function open(headers: readonly string[]) {
-    const [{ createGrpcClients }, grpc] = await Promise.all([
-      import('@edge-gateway/core/grpc'),
-      import('@grpc/grpc-js'),
-    ]);
+    const [{ createGrpcClients }, grpc] = await loadGrpc();
     clients ??= createGrpcClients(() => find()?.snapshot, {
       secrets,
       maxBytes: MAX_RESPONSE_BYTES,

@@ -89,6 +89,7 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
   const path = url.pathname === '/' ? HTTP_PATH : url.pathname;
 
   const agents = createAgents();
+  let open = new AbortController();
 
   function tlsOptions(): RequestOptions & { servername?: string } {
     if (!isTls) return {};
@@ -103,7 +104,7 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
   return {
     send(message, timeoutMs) {
       return new Promise((resolve, reject) => {
-        const signal = AbortSignal.timeout(timeoutMs);
+        const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), open.signal]);
         const length = { 'content-length': String(message.length) };
         const options = { host, port: endpoint.port, path, method: 'POST', signal, ...tlsOptions() };
         const request = (isTls ? httpsRequest : httpRequest)(
@@ -118,7 +119,11 @@ function overHttp(url: URL, collector: CollectorSettings, parts: ConnectionParts
         request.on('error', reject).end(message);
       });
     },
-    close: agents.close,
+    close() {
+      open.abort();
+      open = new AbortController();
+      agents.close();
+    },
   };
 }
 

@@ -41,6 +41,8 @@ export function otlpLog(written: OpenTelemetryService, { gateway, collectors, co
     : { log_name: logName, cluster_name: gateway.name, node_name: hostname(), zone_name: '' };
   const endpoint = collector.endpoint ?? '';
   return collectors.get(`otlp log ${JSON.stringify([gateway, written])}`, (parts: CollectorParts) => {
+    // The first batch reports an error.
+    loadOtlp().catch(() => {});
     const connection = otlpConnection(collector, { gateway, context: parts.context });
     const batches = createLogBatches<Entry>(parts, endpoint, async (entries) => {
       const otlp = await loadOtlp();

@@ -12,6 +12,8 @@ const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 /** Sends spans to an OpenTelemetry collector over gRPC. */
 export function otlpSender(channel: GrpcChannel, serviceName: string): SpanSender {
   let resource: ReadableSpan['resource'] | undefined;
+  // The first batch reports an error.
+  loadOtlp().catch(() => {});
   return {
     async send(spans) {
       const otlp = await loadOtlp();
