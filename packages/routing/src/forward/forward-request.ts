@@ -28,7 +28,6 @@ export const forward: Forward = (req, res, upstream, head) => {
   head.onDone({
     ...noEndpoint(upstream.unusable ?? 'no endpoint'),
     attempts: 0,
-    upstreamMs: -1,
     bytesSent: 0,
     bytesReceived: 0,
   });

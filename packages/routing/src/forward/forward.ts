@@ -80,8 +80,6 @@ export interface ForwardOutcome {
   readonly endpoint?: string;
   /** This side of the last connection to it; unknown if none was opened, or over a Unix socket. */
   readonly local?: LocalEnd | undefined;
-  /** Milliseconds from sending to the response head; -1 without a response. */
-  readonly upstreamMs: number;
   /** Bytes of the body that were sent to the client. */
   readonly bytesSent: number;
   /** Bytes of the body that were received from the client. */

@@ -48,7 +48,6 @@ export class ForwardedExchange extends UpstreamExchange {
   #flat: string[] | undefined;
   #framing: ResponseHead['framing'] = 'close';
   #status = 0;
-  #upstreamMs = -1;
   #received = 0;
   #timer: StreamTimer | undefined;
   #expectsContinue = false;
@@ -168,7 +167,6 @@ export class ForwardedExchange extends UpstreamExchange {
   }
 
   protected onResponse({ status, headers, framing, trailer }: ResponseHead): void {
-    this.#upstreamMs = this.elapsedMs;
     this.#flat = this.head.onResponseHead(status, [...headers], this.host);
     const mayFollow = framing === 'chunked' || this.#isHttp2 || this.#trailers?.forFilter;
     if (this.#trailers && mayFollow) this.#trailers.announce(this.#flat, trailer);
@@ -249,7 +247,6 @@ export class ForwardedExchange extends UpstreamExchange {
       attempts: this.attempt,
       endpoint: hostOf(this.host),
       local: this.local,
-      upstreamMs: this.#upstreamMs,
       bytesSent: this.#received,
       bytesReceived: this.body?.bytes ?? this.#whole?.length ?? 0,
     };

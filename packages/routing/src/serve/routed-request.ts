@@ -130,7 +130,6 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   sent = false;
   finished = false;
   readonly #start = performance.now();
-  #sentAt = 0;
   #counted = false;
   #release: (() => void) | undefined;
 
@@ -253,8 +252,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   sending(): void {
     this.sent = true;
     this.result.attempts = 1;
-    this.#sentAt = performance.now();
-    this.result.sentMs = this.#sentAt - this.#start;
+    this.result.sentMs = performance.now() - this.#start;
     this.trace?.sending(this.head.headers, this.route.upstream);
   }
 
@@ -269,7 +267,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.responseHeaders = headers;
     this.result.upstreamHost = hostOf(host);
     if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
-    addServiceTime(headers, this.settings, performance.now() - this.#sentAt);
+    // On the clock of `sentMs`, so that the times of one request add up.
+    this.result.upstreamMs = performance.now() - this.#start - this.result.sentMs;
+    addServiceTime(headers, this.settings, this.result.upstreamMs);
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
     this.#changeResponse(headers);
     return headers;
@@ -289,7 +289,6 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.attempts = outcome.attempts;
     this.result.upstreamHost = outcome.endpoint ?? '';
     this.result.upstreamLocal = outcome.local;
-    this.result.upstreamMs = outcome.upstreamMs;
     this.result.bytesReceived = outcome.bytesReceived;
     this.result.bytesSent = outcome.bytesSent;
     const { failure } = outcome;

@@ -126,7 +126,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     onFailure(failure, outcome) {
       stats.upgradesActive.value--;
       takeBack();
-      request.onDone({ ...outcome, failure, attempts: 1, upstreamMs: -1 });
+      request.onDone({ ...outcome, failure, attempts: 1 });
     },
     onOpen(tunnel) {
       opened = tunnel;
@@ -136,7 +136,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
       stats.upgradesActive.value--;
       if (opened) webSockets.remove(name, opened);
       request.result.status = outcome.status;
-      request.onDone({ ...outcome, attempts: 1, upstreamMs: -1 });
+      request.onDone({ ...outcome, attempts: 1 });
     },
   });
   request.release();
@@ -241,7 +241,7 @@ function sendToHost(request: RoutedRequest, proxies: ForwardProxies, use: (upstr
       } catch (error) {
         request.fail({ passOn: undefined }, error);
       }
-    } else request.onDone({ ...chosen.failure, attempts: 0, upstreamMs: -1, bytesSent: 0, bytesReceived: 0 });
+    } else request.onDone({ ...chosen.failure, attempts: 0, bytesSent: 0, bytesReceived: 0 });
   });
 }
 

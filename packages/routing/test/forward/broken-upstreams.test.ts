@@ -200,7 +200,7 @@ describe('forward, with a broken upstream', () => {
       const gw = await gateway({ upstream: snapshotOf(await closedPort()) });
       const answer = await get(gw.url);
       expect(answer).to.include({ status: 503, body: `${RESET}remote connection failure` });
-      expect(gw.outcomes[0]).to.include({ flags: 'UF', upstreamMs: -1 });
+      expect(gw.outcomes[0]).to.include({ flags: 'UF' });
       expect(gw.outcomes[0]!.cause).to.contain('ECONNREFUSED');
       expect(gw.outcomes[0]!.details).to.equal(
         'upstream_reset_before_response_started{remote_connection_failure|delayed_connect_error:_Connection_refused}',
