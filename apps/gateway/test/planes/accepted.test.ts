@@ -30,7 +30,9 @@ describe('a restart while a resource is invalid', () => {
     gateway.child.kill('SIGKILL');
     await gateway.ended();
   };
-  const saved = (text: string) => readdirSync(dir).some((name) => readFileSync(join(dir, name), 'utf8').includes(text));
+  /** A file that is being written counts only once it has its name. */
+  const saved = (text: string) =>
+    readdirSync(dir).some((name) => !name.endsWith('.tmp') && readFileSync(join(dir, name), 'utf8').includes(text));
 
   describe('of a control plane', () => {
     let port: string;

@@ -50,8 +50,10 @@ describe('password threads', () => {
     const file = new URL('../../src/password/threads.ts', import.meta.url).href;
     const code = `
       import { createThreads } from ${JSON.stringify(file)};
-      createThreads()(${JSON.stringify(job)}, 'a').then((result) => console.log(String(result)));
-      setTimeout(() => {}, 500);`;
+      const alive = setInterval(() => {}, 1000);
+      const result = await createThreads()(${JSON.stringify(job)}, 'a');
+      console.log(String(result));
+      clearInterval(alive);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], {
       timeout: 20_000,
     });

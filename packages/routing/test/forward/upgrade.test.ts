@@ -362,10 +362,11 @@ describe('forwardUpgrade', () => {
   });
 
   it('forwards upstream data some time after the client has finished sending', async () => {
+    const received = Promise.withResolvers<void>();
     const upstream = createNetServer({ allowHalfOpen: true }, (socket) => {
       socket.on('end', () => {
-        setTimeout(() => socket.write('one'), 100);
-        setTimeout(() => socket.end('two'), 300);
+        socket.write('one');
+        void received.promise.then(() => socket.end('two'));
       });
       socket.resume().write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
     });
@@ -377,6 +378,8 @@ describe('forwardUpgrade', () => {
     client.on('data', (chunk) => (text += chunk));
     await until(() => text.includes('\r\n\r\n'));
     client.end();
+    await until(() => text.endsWith('one'));
+    received.resolve();
     await once(client, 'end');
     expect(text.slice(text.indexOf('\r\n\r\n') + 4)).to.equal('onetwo');
     await until(() => gw.sockets.size === 0);

@@ -12,7 +12,8 @@ describeParsers('rejected requests', () => {
   afterEach(() => serving.close());
 
   it('receive the response while the client is still sending the body', async () => {
-    serving = await serve(() => {}, { limits: { maxBodyBytes: 1000 } });
+    // Long enough to read all of it on any machine.
+    serving = await serve(() => {}, { limits: { maxBodyBytes: 1000, closeDelayMs: 120_000 } });
     const client = connect({ port: serving.port, host: '127.0.0.1', allowHalfOpen: true });
     let text = '';
     client.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
