@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from './apt.ts';
@@ -41,4 +42,34 @@ export async function skipWithoutGoProgram(test: Mocha.Context, name: string, mo
     return test.skip();
   }
   return file;
+}
+
+/** What is built from Go sources of this repository. */
+export interface GoSources {
+  /** Folder of the artifacts. */
+  readonly name: string;
+  readonly sources: string;
+  /** All files of the sources; a change of one is another build. */
+  readonly files: readonly string[];
+  /** Arguments of `go` before those for the output. */
+  readonly args: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** Builds a program into the artifacts, once for each content of its sources. Throws if that is impossible, e.g. without Go or a network. */
+export async function buildGoSources({ name, sources, files, args, timeoutMs }: GoSources): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(join(sources, file)));
+  const directory = join(ARTIFACTS, name);
+  const program = join(directory, `${name.split('-', 1)[0]}-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(program)) return program;
+  const go = findGo();
+  if (!go) throw new Error('there is no go');
+  mkdirSync(directory, { recursive: true });
+  // Test processes that build at the same time do not see each other's half-written file.
+  const own = `${program}.${process.pid}`;
+  const env = { ...process.env, CGO_ENABLED: '0' };
+  await run(go, [...args, '-o', own, '.'], { cwd: sources, env, timeout: timeoutMs, maxBuffer: 2 ** 26 });
+  renameSync(own, program);
+  return program;
 }

@@ -1,24 +1,13 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  closeSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { ARTIFACTS, BUILD_TIMEOUT_MS, findGo } from './go-program.ts';
+import { BUILD_TIMEOUT_MS, buildGoSources } from './go-program.ts';
 
 const run = promisify(execFile);
 const SOURCES = join(import.meta.dirname, 'kubernetes-api');
@@ -78,17 +67,9 @@ export async function skipWithoutKubernetes(test: Mocha.Context): Promise<string
 
 /** Builds the program into the artifacts. Throws if that is impossible, e.g. without Go or a network. */
 export async function buildKubernetes(): Promise<string> {
-  const hash = createHash('sha256');
-  for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(SOURCES, file)));
-  const directory = join(ARTIFACTS, 'kubernetes-api');
-  const program = join(directory, `kube-${hash.digest('hex').slice(0, 16)}`);
-  if (existsSync(program)) return program;
-  const go = findGo();
-  if (!go) throw new Error('there is no go');
-  mkdirSync(directory, { recursive: true });
+  const files = ['main.go', 'go.mod', 'go.sum'];
   // kubectl cannot parse the version of a build without these.
-  const { stdout } = await run(go, ['list', '-m', '-f', '{{.Version}}', 'k8s.io/kubernetes'], { cwd: SOURCES });
-  const version = stdout.trim();
+  const version = /k8s\.io\/kubernetes (v\S+)/.exec(readFileSync(join(SOURCES, 'go.mod'), 'utf8'))![1]!;
   const [major, minor] = version.slice(1).split('.');
   const facts = {
     gitVersion: version,
@@ -100,13 +81,8 @@ export async function buildKubernetes(): Promise<string> {
   const flags = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((path) =>
     Object.entries(facts).map(([name, value]) => `-X ${path}.${name}=${value}`),
   );
-  // Test processes that build at the same time do not see each other's half-written file.
-  const own = `${program}.${process.pid}`;
-  const args = ['build', '-mod=readonly', '-trimpath', '-ldflags', ['-s', '-w', ...flags].join(' '), '-o', own, '.'];
-  const env = { ...process.env, CGO_ENABLED: '0' };
-  await run(go, args, { cwd: SOURCES, env, timeout: FIRST_BUILD_MS, maxBuffer: 2 ** 26 });
-  renameSync(own, program);
-  return program;
+  const args = ['build', '-mod=readonly', '-trimpath', '-ldflags', ['-s', '-w', ...flags].join(' ')];
+  return buildGoSources({ name: 'kubernetes-api', sources: SOURCES, files, args, timeoutMs: FIRST_BUILD_MS });
 }
 
 /** Starts the built program. */

@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { createControlPlane, silentLoggers, type ControlPlane } from '@edge-gateway/core';
 import {
   createClusterClient,
@@ -13,13 +10,11 @@ import {
   type ReflectorTiming,
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { findGo } from '../../../../test/parts/go-program.ts';
+import { gatewayApiDefinitions } from '../../../../test/parts/gateway-api.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 import { applyAnyCrds } from '../any-crds.ts';
 import { serviceObject } from '../discovery/objects.ts';
 
-const run = promisify(execFile);
-const MODULE = 'sigs.k8s.io/gateway-api@v1.6.3';
 const QUICK: Partial<ReflectorTiming> = { backoff: { firstMs: 50, maxMs: 500, resetMs: 60_000 } };
 const log = silentLoggers.get('config');
 const GROUP = 'gateway.networking.k8s.io/v1';
@@ -27,23 +22,6 @@ const GROUP = 'gateway.networking.k8s.io/v1';
 async function until(condition: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
   for (const giveUp = performance.now() + limitMs; !(await condition()); await wait(50)) {
     if (performance.now() > giveUp) throw new Error(`still not so after ${limitMs} ms: ${condition}`);
-  }
-}
-
-/** Returns the definitions of the Gateway API, from its Go module. Skips the suite without Go or a network. */
-async function definitions(test: Mocha.Context): Promise<string[]> {
-  const go = findGo();
-  if (!go) return test.skip();
-  try {
-    const { stdout } = await run(go, ['mod', 'download', '-json', MODULE]);
-    const directory = join((JSON.parse(stdout) as { Dir: string }).Dir, 'config', 'crd', 'standard');
-    const wanted = /_(gatewayclasses|gateways|httproutes|grpcroutes|referencegrants)\.yaml$/;
-    return readdirSync(directory)
-      .filter((file) => wanted.test(file))
-      .map((file) => readFileSync(join(directory, file), 'utf8'));
-  } catch (error) {
-    console.log(`      skipped: ${MODULE} cannot be downloaded: ${(error as Error).message}`);
-    return test.skip();
   }
 }
 
@@ -59,7 +37,7 @@ describe('the Gateway API of a real API server', function () {
   const open: { close(): Promise<void> }[] = [];
 
   before(async function () {
-    crds = await definitions(this);
+    crds = await gatewayApiDefinitions(this);
     api = await startKubernetes(this);
     await applyAnyCrds(api);
     client = await createClusterClient({ kubeconfig: [api.kubeconfig] });
