@@ -1,4 +1,4 @@
-import { clusterName, type ControlPlaneState, type Route } from '@edge-gateway/core';
+import { clusterName, serviceSpecOf, type ControlPlaneState, type Route } from '@edge-gateway/core';
 import type { UpstreamSpec } from '@edge-gateway/core/schema';
 
 export const SERVER_PATH = '/graphql';
@@ -28,7 +28,7 @@ function sentPath({ matchers, options }: Route): string | undefined {
 
 /** Returns the path that an upstream declares (`serviceSpec.graphql.endpoint.url`). */
 export function namedPath(spec: UpstreamSpec | undefined): string | undefined {
-  return pathOf(spec?.static?.serviceSpec?.graphql?.endpoint?.url);
+  return pathOf(spec && serviceSpecOf(spec)?.graphql?.endpoint?.url);
 }
 
 /** Returns path and query of a URL, which may lack its host. */

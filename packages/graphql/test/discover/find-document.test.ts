@@ -13,7 +13,10 @@ paths:
 const JSON_TEXT = JSON.stringify({ openapi: '3.1.0', paths: {} });
 
 /** What is found at a server that answers these texts, by path, and what was told. */
-async function find(answers: Readonly<Record<string, string | RequestListener>>, swaggerUrl?: string) {
+async function find(
+  answers: Readonly<Record<string, string | RequestListener>>,
+  swaggerInfo?: { readonly url?: string; readonly inline?: string },
+) {
   const server = await serve((req, res) => {
     const answer = answers[req.url!] ?? answers['*'];
     if (answer === undefined) return void res.writeHead(404).end('not here');
@@ -23,7 +26,7 @@ async function find(answers: Readonly<Record<string, string | RequestListener>>,
   const caller = createUrlCaller({ pets: server.url });
   const told: string[] = [];
   const ref = { name: 'pets', namespace: 'gw-system' };
-  const serviceSpec = swaggerUrl === undefined ? undefined : { rest: { swaggerInfo: { url: swaggerUrl } } };
+  const serviceSpec = swaggerInfo && { rest: { swaggerInfo } };
   try {
     const document = await findDocument({ ref, serviceSpec }, caller.call, (path, why) => told.push(`${path}: ${why}`));
     return { document: document as { openapi: string; paths: object } | undefined, told, asked: server.asked };
@@ -46,10 +49,24 @@ describe('the OpenAPI document of a server', () => {
   it('is requested only at the URL that the upstream declares', async () => {
     const { document, asked } = await find(
       { '/docs/api.yaml?v=1': YAML },
-      'https://elsewhere.example/docs/api.yaml?v=1',
+      { url: 'https://elsewhere.example/docs/api.yaml?v=1' },
     );
     expect(document!.openapi).to.equal('3.0.3');
     expect(asked).to.deep.equal(['GET /docs/api.yaml?v=1']);
+  });
+
+  it('is that which the upstream contains, without a request', async () => {
+    const { document, asked } = await find({}, { inline: YAML });
+    expect(document!.openapi).to.equal('3.0.3');
+    expect(asked).to.deep.equal([]);
+  });
+
+  it('is reported if the upstream contains another text', async () => {
+    for (const inline of ['hello', 'openapi: 3.0.0\npaths:\n  a: [1\n']) {
+      const { document, told } = await find({}, { inline });
+      expect(document).to.equal(undefined);
+      expect(told.join()).to.contain('serviceSpec.rest.swaggerInfo.inline: ');
+    }
   });
 
   it('is searched at the next path after an invalid document, which is reported', async () => {

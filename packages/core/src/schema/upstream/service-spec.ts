@@ -5,10 +5,14 @@ import { TransformationTemplate } from '../route/transformations.ts';
 const fields = f.block(f.exclusive, {
   rest: f.group('A REST service with functions.', {
     transformations: f.map(TransformationTemplate, 'Template of the request by function.'),
-    swaggerInfo: f.group('OpenAPI document of the functions; it is kept for tools, and not read.', f.exclusive, {
-      url: f.text('Source of the document.'),
-      inline: f.text('The document.'),
-    }),
+    swaggerInfo: f.group(
+      'OpenAPI 3 document of the functions, from which function discovery makes a GraphQLApi.',
+      f.exclusive,
+      {
+        url: f.text('Source of the document.'),
+        inline: f.text('The document.'),
+      },
+    ),
   }),
   grpc: f.group('Deprecated; a gRPC service.', f.leftOut, {
     descriptors: f.text('Descriptor set as base64.'),

@@ -26,8 +26,12 @@ const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;
 /** Receives why the document at a path cannot be used. */
 export type ReportPath = (path: string, reason: string) => void;
 
+/** The place of a document in its upstream, for reports. */
+const INLINE = 'serviceSpec.rest.swaggerInfo.inline';
+
 /**
- * Requests the OpenAPI document of an upstream, at the usual paths or at `serviceSpec.rest.swaggerInfo.url`. Invalid documents
+ * Returns the OpenAPI document that an upstream contains (`serviceSpec.rest.swaggerInfo.inline`), or requests it, at the usual paths or at
+ * `serviceSpec.rest.swaggerInfo.url`. Invalid documents
  * are reported and skipped; the search ends after two failures. `undefined` if there is none.
  */
 export async function findDocument(
@@ -35,7 +39,9 @@ export async function findDocument(
   callUpstream: CallUpstream,
   reportPath: ReportPath,
 ): Promise<object | undefined> {
-  const named = pathOf(upstream.serviceSpec?.rest?.swaggerInfo?.url);
+  const { inline, url } = upstream.serviceSpec?.rest?.swaggerInfo ?? {};
+  if (inline) return inlineDocument(inline, reportPath);
+  const named = pathOf(url);
   let failures = 0;
   for (const path of named === undefined ? OPENAPI_PATHS : [named]) {
     try {
@@ -47,6 +53,17 @@ export async function findDocument(
     }
   }
   return undefined;
+}
+
+function inlineDocument(text: string, reportPath: ReportPath): object | undefined {
+  try {
+    const document = readDocument(text, INLINE);
+    if (!document) reportPath(INLINE, 'not an OpenAPI 3 document');
+    return document;
+  } catch (error) {
+    reportPath(INLINE, (error as Error).message);
+    return undefined;
+  }
 }
 
 async function textAt(ref: ResourceRef, path: string, callUpstream: CallUpstream): Promise<string> {
