@@ -25,6 +25,8 @@ export interface ProcessLimits {
   readonly heapMb?: number | undefined;
   /** Further flags of Node.js. */
   readonly nodeFlags?: readonly string[] | undefined;
+  /** Variables besides those of this process. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
 /** The program as a process of its own, with a directory of resources that a test writes to. */
@@ -70,12 +72,12 @@ export class GatewayProcess {
     const keepsNothing = ['all', 'control-plane'].includes(role) && !flags.includes('--state-dir');
     const state = keepsNothing ? ['--state-dir', 'none'] : [];
     const args = ['--conditions=source', MAIN, role, ...config, ...state, ...flags];
-    const { openFiles, heapMb, nodeFlags = [] } = this.#limits;
+    const { openFiles, heapMb, nodeFlags = [], env } = this.#limits;
     args.unshift(...nodeFlags);
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
     const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];
     const [program, given] = openFiles === undefined ? [process.execPath, args] : ['sh', limited];
-    this.child = spawn(program, given, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+    this.child = spawn(program, given, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
     this.child.stdout!.on('data', (chunk) => (this.output += chunk));
     this.child.stderr!.on('data', (chunk) => (this.errors += chunk));
     await new Promise<void>((resolve, reject) => {
