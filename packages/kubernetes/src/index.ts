@@ -41,6 +41,7 @@ export {
   type OwnerReference,
   type ResourceType,
 } from './watch/cluster-object.ts';
+export { listPages, type ListRequest } from './watch/list-pages.ts';
 export {
   createReflector,
   type Reflector,

@@ -3,7 +3,7 @@ import type { ClusterClient, PortForward } from '@edge-gateway/kubernetes';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { dig, items, text } from '../resources/objects.ts';
-import { collectionPath, listObjects, type KnownObject } from './cluster-objects.ts';
+import { listObjects, objectPath, type KnownObject } from './cluster-objects.ts';
 import { openCluster, type ClusterFlags } from './open-cluster.ts';
 
 /** The flags that choose a gateway in a cluster. */
@@ -77,8 +77,7 @@ async function readyPod(client: ClusterClient, namespace: string, component: str
 
 /** Lists the pods of a namespace with a label. */
 export function listPods(client: ClusterClient, namespace: string, labelSelector: string): Promise<KnownObject[]> {
-  const options = { apiVersion: 'v1', kind: 'Pod', labelSelector };
-  return listObjects(client, collectionPath('v1', 'pods', namespace), options);
+  return listObjects(client, { apiVersion: 'v1', kind: 'Pod', plural: 'pods', namespace, labelSelector });
 }
 
 /** Returns the status of a condition of an object; `undefined` without the condition. */
@@ -89,7 +88,7 @@ export function conditionOf(object: unknown, type: string): string | undefined {
 
 /** A user who must not read the Secret passes the token with `--admin-token-file`. */
 async function readToken(client: ClusterClient, namespace: string): Promise<string | undefined> {
-  const path = `${collectionPath('v1', 'secrets', namespace)}/${TOKEN_SECRET}`;
+  const path = await objectPath('v1', 'secrets', namespace, TOKEN_SECRET);
   const secret = await client.send({ path }).catch(() => undefined);
   const token = dig(secret, 'data', 'token');
   return typeof token === 'string' ? Buffer.from(token, 'base64').toString().trim() : undefined;

@@ -5,11 +5,6 @@ import { cliError } from '../error-codes.ts';
 /** An object with its kind. */
 export type KnownObject = ClusterObject & { readonly apiVersion: string; readonly kind: string };
 
-interface Page {
-  readonly items?: readonly ClusterObject[];
-  readonly metadata?: { readonly continue?: string };
-}
-
 /** The kind of the objects of a list, and which of them. */
 export interface ListOptions {
   readonly apiVersion: string;
@@ -17,32 +12,43 @@ export interface ListOptions {
   readonly labelSelector?: string;
 }
 
-const PAGE = 500;
-
-/** Returns the path of the objects of an API version. */
-export function collectionPath(apiVersion: string, plural: string, namespace?: string): string {
-  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  return `${base}${namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`}/${plural}`;
+/** Returns the path of the objects of an API version, or of one of them. */
+export async function objectPath(
+  apiVersion: string,
+  plural: string,
+  namespace?: string,
+  name?: string,
+): Promise<string> {
+  const { pathOf } = await import('@edge-gateway/kubernetes');
+  const [version, group = ''] = apiVersion.split('/').toReversed() as [string, string?];
+  return pathOf({ group, version, plural }, namespace, name);
 }
 
-/** Lists the objects of a path, with kind and API version; empty if the cluster does not know them. */
+/** The objects of a list. */
+export interface ObjectList extends ListOptions {
+  readonly plural: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string | undefined;
+}
+
+/** Lists objects, with kind and API version; none if the cluster does not know them. */
 export async function listObjects(
   client: ClusterClient,
-  path: string,
-  { apiVersion, kind, labelSelector }: ListOptions,
+  { apiVersion, kind, labelSelector, plural, namespace }: ObjectList,
 ): Promise<KnownObject[]> {
-  const { isApiError } = await import('@edge-gateway/kubernetes');
-  const objects: KnownObject[] = [];
-  let next: string | undefined;
-  do {
-    const query = { labelSelector, limit: PAGE, continue: next };
-    const page = await client.send<Page>({ path, query }).catch((error: unknown): Page => {
-      if (isApiError(error, 404)) return {};
-      throw error;
+  const { isApiError, listPages } = await import('@edge-gateway/kubernetes');
+  let objects: KnownObject[] = [];
+  const restart = (): void => void (objects = []);
+  const request = { path: await objectPath(apiVersion, plural, namespace), query: { labelSelector } };
+  try {
+    await listPages(client, request, {
+      onObject: (object) => objects.push({ ...object, apiVersion, kind }),
+      onRestart: restart,
     });
-    for (const item of page.items ?? []) objects.push({ ...item, apiVersion, kind });
-    next = page.metadata?.continue || undefined;
-  } while (next !== undefined);
+  } catch (error) {
+    if (!isApiError(error, 404)) throw error;
+    restart();
+  }
   return objects;
 }
 
@@ -56,7 +62,7 @@ export async function listResources(client: ClusterClient, namespace: string): P
   const unless403 = (list: Promise<KnownObject[]>, instead: () => Promise<KnownObject[]> | KnownObject[]) =>
     list.catch((error: unknown) => (isApiError(error, 403) ? instead() : Promise.reject(error)));
   const list = (apiVersion: string, kind: Kind, plural: string, within?: string) =>
-    listObjects(client, collectionPath(apiVersion, plural, within), { apiVersion, kind });
+    listObjects(client, { apiVersion, kind, plural, namespace: within });
   const own = kinds
     .filter(({ body }) => !body)
     .flatMap(({ kind, plural, apiVersions }) =>
@@ -77,7 +83,8 @@ export async function listResources(client: ClusterClient, namespace: string): P
 /** Throws `ERR_CLI_NAMESPACE` if the cluster does not have the namespace. */
 export async function requireNamespace(client: ClusterClient, namespace: string): Promise<void> {
   const { isApiError } = await import('@edge-gateway/kubernetes');
-  await client.send({ path: `/api/v1/namespaces/${encodeURIComponent(namespace)}` }).catch((error: unknown) => {
+  const path = await objectPath('v1', 'namespaces', undefined, namespace);
+  await client.send({ path }).catch((error: unknown) => {
     // A user who must not read namespaces may still read what is in them.
     if (isApiError(error, 403)) return;
     if (!isApiError(error, 404)) throw error;

@@ -14,7 +14,7 @@ import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import { yamlText } from '../output/formats.ts';
 import { loadDocuments } from '../resources/load.ts';
-import { collectionPath, listResources, type KnownObject } from './cluster-objects.ts';
+import { listResources, objectPath, type KnownObject } from './cluster-objects.ts';
 import { openCluster, type ClusterFlags } from './open-cluster.ts';
 
 /** A request for a change of a unit. */
@@ -49,7 +49,7 @@ export function clusterStorage(io: Io, flags: ClusterFlags & { readonly namespac
     shown,
     placeOf: () => 'created',
     async write(changed) {
-      const changes = changed.map((one) => changeOf(one, objects.get(one.unit)));
+      const changes = await Promise.all(changed.map((one) => changeOf(one, objects.get(one.unit))));
       for (const change of changes) await send(client!, change, { isDryRun: true });
       for (const change of changes) await send(client!, change, { isDryRun: false });
     },
@@ -75,13 +75,14 @@ function editable({ apiVersion, kind, metadata, ...rest }: KnownObject): object 
 }
 
 /** Returns the request for a change; it fails if the object has changed since it was read. */
-function changeOf({ unit, text }: ChangedUnit, before: KnownObject | undefined): Change {
+async function changeOf({ unit, text }: ChangedUnit, before: KnownObject | undefined): Promise<Change> {
   const object = text === undefined ? before! : (parse(text) as KnownObject);
   const { name, namespace = DEFAULT_NAMESPACE } = object.metadata;
   const { plural } = KINDS.get(object.kind as Kind)!;
-  const collection = collectionPath(before?.apiVersion ?? object.apiVersion, plural, namespace);
-  const path = `${collection}/${encodeURIComponent(name)}`;
+  const apiVersion = before?.apiVersion ?? object.apiVersion;
+  const path = await objectPath(apiVersion, plural, namespace, name);
   if (before === undefined) {
+    const collection = await objectPath(apiVersion, plural, namespace);
     const metadata = { ...object.metadata, namespace };
     return { unit, method: 'POST', path: collection, body: { ...object, metadata } };
   }

@@ -1,7 +1,7 @@
 import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { items, text } from '../resources/objects.ts';
 import { listPods } from './cluster-gateway.ts';
-import { collectionPath, listObjects, type KnownObject } from './cluster-objects.ts';
+import { listObjects, objectPath, type KnownObject } from './cluster-objects.ts';
 
 /** The log of a container. */
 export interface ContainerLog {
@@ -21,7 +21,7 @@ export async function readLogs(client: ClusterClient, namespace: string): Promis
   );
   return Promise.all(
     containers.map(async ({ pod, container }) => {
-      const path = `${collectionPath('v1', 'pods', namespace)}/${encodeURIComponent(pod)}/log`;
+      const path = `${await objectPath('v1', 'pods', namespace, pod)}/log`;
       const chunks: Buffer[] = [];
       for await (const chunk of await client.stream({ path, query: { container }, accept: '*/*' })) chunks.push(chunk);
       return { name: `${pod}_${container}.log`, text: Buffer.concat(chunks).toString() };
@@ -43,9 +43,7 @@ const KINDS: readonly (readonly [apiVersion: string, kind: string, plural: strin
 
 /** Lists the objects of a namespace that run a gateway, without what only the API server needs. */
 export async function listWorkloads(client: ClusterClient, namespace: string): Promise<KnownObject[]> {
-  const lists = KINDS.map(([apiVersion, kind, plural]) =>
-    listObjects(client, collectionPath(apiVersion, plural, namespace), { apiVersion, kind }),
-  );
+  const lists = KINDS.map(([apiVersion, kind, plural]) => listObjects(client, { apiVersion, kind, plural, namespace }));
   const objects = (await Promise.all(lists)).flat();
   return objects.map(({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, managedFields: undefined } }));
 }

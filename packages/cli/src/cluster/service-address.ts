@@ -2,7 +2,7 @@ import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { cliError } from '../error-codes.ts';
 import { dig, items, text } from '../resources/objects.ts';
 import { listPods } from './cluster-gateway.ts';
-import { collectionPath } from './cluster-objects.ts';
+import { objectPath } from './cluster-objects.ts';
 
 /** Where the Service of a proxy is, and the name of its port. */
 export interface ServicePlace {
@@ -26,7 +26,7 @@ export interface ServiceAddress {
 export async function serviceAddress(client: ClusterClient, place: ServicePlace): Promise<ServiceAddress> {
   const { namespace, name } = place;
   const { isApiError } = await import('@edge-gateway/kubernetes');
-  const path = `${collectionPath('v1', 'services', namespace)}/${encodeURIComponent(name)}`;
+  const path = await objectPath('v1', 'services', namespace, name);
   const service = await client.send({ path }).catch((error: unknown) => {
     if (!isApiError(error, 404)) throw error;
     throw cliError('ERR_CLI_NOT_FOUND', `no Service ${name} in the namespace ${namespace}`);

@@ -1,7 +1,7 @@
 import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { dig, items, text } from '../resources/objects.ts';
 import { conditionOf, listPods } from './cluster-gateway.ts';
-import { collectionPath, listObjects, type KnownObject } from './cluster-objects.ts';
+import { listObjects, type KnownObject } from './cluster-objects.ts';
 
 /** Lists the Deployments of a gateway, or those of the proxies. */
 export function listDeployments(
@@ -9,8 +9,8 @@ export function listDeployments(
   namespace: string,
   labelSelector = 'app=gw',
 ): Promise<KnownObject[]> {
-  const options = { apiVersion: 'apps/v1', kind: 'Deployment', labelSelector };
-  return listObjects(client, collectionPath('apps/v1', 'deployments', namespace), options);
+  const list = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', namespace, labelSelector };
+  return listObjects(client, list);
 }
 
 /** Returns the problems of the Deployments of a gateway. */

@@ -1,3 +1,4 @@
+import { cliError } from '../error-codes.ts';
 import { resolve } from 'node:path';
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
@@ -110,7 +111,17 @@ function checkCommand({ kubeconfig, kubeContext, namespace }: ReleaseFlags): str
 function withReleaseFlags(command: Command): Command {
   return command
     .addOption(new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE))
-    .option('--release-name <name>', 'name of the Helm release', 'gw');
+    .option('--release-name <name>', 'name of the Helm release', releaseNameOf, 'gw');
+}
+
+/** What Helm accepts. Another text could be a flag of helm. */
+const RELEASE_NAME = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+const MAX_RELEASE_NAME = 53;
+
+function releaseNameOf(text: string): string {
+  if (RELEASE_NAME.test(text) && text.length <= MAX_RELEASE_NAME) return text;
+  const allowed = `at most ${MAX_RELEASE_NAME} lower-case letters, digits, '-' and '.', with a letter or digit at both ends`;
+  throw cliError('ERR_CLI_USAGE', `invalid --release-name '${text}': use ${allowed}`);
 }
 
 function addUninstall(program: Command, io: Terminal): void {

@@ -1,6 +1,7 @@
 /** The features of the Gateway API that the conformance suite may test, sorted. */
 export const SUPPORTED_FEATURES: readonly string[] = [
   'GRPCRoute',
+  'GRPCRouteNamedRouteRule',
   'Gateway',
   'GatewayHTTPListenerIsolation',
   'GatewayPort8080',
@@ -8,11 +9,13 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRoute303RedirectStatusCode',
   'HTTPRoute307RedirectStatusCode',
   'HTTPRoute308RedirectStatusCode',
+  'HTTPRouteBackendProtocolH2C',
   'HTTPRouteBackendRequestHeaderModification',
   'HTTPRouteBackendTimeout',
   'HTTPRouteDestinationPortMatching',
   'HTTPRouteHostRewrite',
   'HTTPRouteMethodMatching',
+  'HTTPRouteNamedRouteRule',
   'HTTPRouteParentRefPort',
   'HTTPRoutePathRedirect',
   'HTTPRoutePathRewrite',
@@ -22,5 +25,6 @@ export const SUPPORTED_FEATURES: readonly string[] = [
   'HTTPRouteRequestPercentageMirror',
   'HTTPRouteRequestTimeout',
   'HTTPRouteResponseHeaderModification',
+  'HTTPRouteSchemeRedirect',
   'ReferenceGrant',
 ];

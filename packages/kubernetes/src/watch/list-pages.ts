@@ -2,11 +2,20 @@ import { isApiError } from '../client/api-error.ts';
 import { ResponseTooLarge, type ClusterClient, type ClusterRequest } from '../client/cluster-client.ts';
 import type { ClusterObject } from './cluster-object.ts';
 
-/** The objects of a list at one resource version. */
-export interface ListRequest extends Pick<ClusterRequest, 'path' | 'accept' | 'signal' | 'timeoutMs'> {
-  readonly query: Readonly<Record<string, string | undefined>>;
+/** Limits of a page. */
+export interface PageLimits {
+  /** Objects of a page. */
   readonly pageSize: number;
+  /** Bytes of a page; larger ones are requested again with fewer objects. */
   readonly maxPageBytes: number;
+}
+
+export const DEFAULT_PAGE: PageLimits = { pageSize: 500, maxPageBytes: 64 * 2 ** 20 };
+
+/** The objects of a list at one resource version. The limits are those of {@link DEFAULT_PAGE} unless set. */
+export interface ListRequest
+  extends Pick<ClusterRequest, 'path' | 'accept' | 'signal' | 'timeoutMs'>, Partial<PageLimits> {
+  readonly query: Readonly<Record<string, string | undefined>>;
 }
 
 interface Page {
@@ -20,15 +29,15 @@ interface Page {
  */
 export async function listPages(
   client: Pick<ClusterClient, 'send'>,
-  request: ListRequest,
+  { pageSize = DEFAULT_PAGE.pageSize, maxPageBytes = DEFAULT_PAGE.maxPageBytes, ...request }: ListRequest,
   { onObject, onRestart }: { onObject(object: ClusterObject): void; onRestart(): void },
 ): Promise<string> {
-  let limit = request.pageSize;
+  let limit = pageSize;
   let next: string | undefined;
   for (;;) {
     let page: Page;
     try {
-      page = await client.send<Page>(pageRequest(request, limit, next));
+      page = await client.send<Page>(pageRequest({ ...request, pageSize, maxPageBytes }, limit, next));
     } catch (error) {
       if (error instanceof ResponseTooLarge && limit > 1) limit = Math.ceil(limit / 8);
       else if (next && isApiError(error, 410)) {
@@ -45,7 +54,7 @@ export async function listPages(
   }
 }
 
-function pageRequest(request: ListRequest, limit: number, next: string | undefined): ClusterRequest {
+function pageRequest(request: ListRequest & PageLimits, limit: number, next: string | undefined): ClusterRequest {
   const { path, accept, signal, timeoutMs, query, maxPageBytes } = request;
   return {
     path,

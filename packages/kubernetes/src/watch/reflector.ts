@@ -4,7 +4,7 @@ import { connectionProblem, type ClusterClient } from '../client/cluster-client.
 import { createBackoff, type PauseLimits } from './backoff.ts';
 import { objectKey, pathOf, typeName, type ClusterObject, type ResourceType } from './cluster-object.ts';
 import { jsonLines } from './json-lines.ts';
-import { listPages } from './list-pages.ts';
+import { DEFAULT_PAGE, listPages, type PageLimits } from './list-pages.ts';
 
 /** What changed, by `namespace/name`. A key is in one of both. */
 export interface ReflectorChange<T> {
@@ -30,11 +30,7 @@ export interface ReflectorOptions<T> {
 }
 
 /** Defaults are in {@link DEFAULT_TIMING}. */
-export interface ReflectorTiming {
-  /** Objects of a page. */
-  readonly pageSize: number;
-  /** Bytes of a page; larger ones are requested again with fewer objects. */
-  readonly maxPageBytes: number;
+export interface ReflectorTiming extends PageLimits {
   readonly maxEventBytes: number;
   readonly listTimeoutMs: number;
   /** The server ends a watch after a random time between this and twice this. */
@@ -47,8 +43,7 @@ export interface ReflectorTiming {
 }
 
 export const DEFAULT_TIMING: ReflectorTiming = {
-  pageSize: 500,
-  maxPageBytes: 64 * 2 ** 20,
+  ...DEFAULT_PAGE,
   maxEventBytes: 32 * 2 ** 20,
   listTimeoutMs: 60_000,
   watchMs: 300_000,
