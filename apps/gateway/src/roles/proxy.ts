@@ -10,6 +10,7 @@ import {
 import {
   applyReceived,
   createStateDecoder,
+  typeName,
   type Applied,
   type DecodedState,
   type StateDecoder,
@@ -130,7 +131,10 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       'serving the state of the snapshot file',
     );
     try {
-      applyReceived(decoder, apply);
+      for (const { type, resource, field, message } of applyReceived(decoder, apply).failed) {
+        const rejected = { file: path, type: typeName(type), resource, field, reason: message };
+        main.error(rejected, 'resource of snapshot file rejected');
+      }
     } catch (error) {
       main.error({ file: path, reason: (error as Error).message }, 'snapshot file rejected');
       listening.resolve();

@@ -31,12 +31,16 @@ describe('control plane and proxies as processes', () => {
       name: 'l',
       bindAddress: '127.0.0.1',
       bindPort: 1,
+      gateway: { name: 'g', namespace: 'gw-system' },
       ssl: false,
       sslConfigurations: [],
       options: {},
       httpOptions: {},
       routeOptions: {},
-      parts: [{ name: 'p', match: {}, http: 'l' }],
+      // Contains itself.
+      parts: [
+        { name: 'p', match: { tls: false, serverNames: [], sourceRanges: [], passthroughCiphers: [] }, http: 'l' },
+      ],
     };
     const snapshot = { proxy: 'gateway-proxy', version: '1', listeners: ['l'], unserved: [], versions: {} };
     const resources = Object.entries({ Listener: listener, Snapshot: snapshot }).map(([type, body]) => [

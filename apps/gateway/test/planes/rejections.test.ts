@@ -140,23 +140,25 @@ describe('what a proxy rejects', () => {
             req.on('error', reject).end();
           });
         expect([await get('a'), await get('b')]).to.deep.equal(['200 one', '200 one']);
-        const invalid = route('two', { regex: '(' });
-        publish(
-          snapshotOf(host('a', route('two', { prefix: '/' }), invalid), host('b', route('two', { prefix: '/' }))),
-        );
-        await until(() => server.rejections().length > 0, 'the rejection');
-        expect(server.rejections().map(({ rejection }) => rejection)).to.deep.equal([
-          {
-            type: TYPE.virtualHost,
-            resource: `${LISTENER}/gw-system.a`,
-            field: 'routes[1]',
-            message: 'missing closing )',
-          },
-        ]);
-        expect([await get('a'), await get('b')]).to.deep.equal(['200 one', '200 two']);
-        publish(snapshotOf(host('a', route('three', { prefix: '/' })), host('b', route('two', { prefix: '/' }))));
+        const absent = { configRef: { name: 'absent', namespace: 'gw-system' } };
+        for (const [body, invalid, field, message] of [
+          ['two', route('bad', { regex: '(' }), 'routes[1].matchers[0].regex', 'not a valid RE2 expression: missing'],
+          // Found when it is compiled.
+          ['three', { ...route('bad', { prefix: '/' }), options: { extauth: absent } }, 'routes[1]', 'absent'],
+        ] as const) {
+          publish(
+            snapshotOf(host('a', route(body, { prefix: '/' }), invalid), host('b', route(body, { prefix: '/' }))),
+          );
+          const rejected = () => server.rejections().map(({ rejection }) => rejection);
+          await until(() => rejected().some((each) => each.field === field), 'the rejection');
+          expect(rejected()).to.have.length(1);
+          expect(rejected()[0]).to.include({ type: TYPE.virtualHost, resource: `${LISTENER}/gw-system.a` });
+          expect(rejected()[0]!.message).to.contain(message);
+          expect([await get('a'), await get('b')]).to.deep.equal(['200 one', `200 ${body}`]);
+        }
+        publish(snapshotOf(host('a', route('four', { prefix: '/' })), host('b', route('two', { prefix: '/' }))));
         await until(() => server.proxies()[0]!.current, 'accepted');
-        expect([await get('a'), await get('b')]).to.deep.equal(['200 three', '200 two']);
+        expect([await get('a'), await get('b')]).to.deep.equal(['200 four', '200 two']);
       } finally {
         await role?.stop();
         role = undefined;

@@ -33,17 +33,6 @@ export function inEffect<K extends keyof Blocks>(block: K, value: Blocks[K]): Bl
   return strip(BLOCKS[block] as TSchema & SchemaNode, value, []) as Blocks[K];
 }
 
-/**
- * Returns the names of fields at the top of a block that its schema does not have, such as those of a newer version.
- *
- * @example
- * unknownFields('RouteOptions', { timeout: '2s', ofTomorrow: {} }); // ['ofTomorrow']
- */
-export function unknownFields(block: keyof Blocks, value: object): string[] {
-  const { properties = {} } = BLOCKS[block] as TSchema & SchemaNode;
-  return Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
-}
-
 function hasEffect(support: Support = 'yes'): boolean {
   return support === 'yes' || support === 'kubernetes';
 }

@@ -23,14 +23,13 @@ export function within<T>(part: T | undefined, path: FieldPath, check: Check<T>)
   return part === undefined ? [] : check(part, path);
 }
 
+/** The checks of the fields of a block, by name. */
+export type FieldChecks<T> = { readonly [K in keyof T]?: Check<NonNullable<T[K]>> };
+
 /** Returns the problems of the fields of a block, each found by its own check. */
-export function fields<T extends object>(
-  block: T,
-  at: FieldPath,
-  checks: { readonly [K in keyof T]?: Check<NonNullable<T[K]>> },
-): FieldProblem[] {
+export function fields<T extends object>(block: T, at: FieldPath, checks: FieldChecks<T>): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  for (const name of Object.keys(checks) as (keyof T & string)[]) {
+  for (const name in checks) {
     const part = block[name] ?? undefined;
     // Checked before the path is created: most blocks have few of the fields.
     if (part !== undefined) problems.push(...(checks[name] as Check<unknown>)(part, [...at, name]));

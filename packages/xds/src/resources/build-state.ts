@@ -1,4 +1,4 @@
-import { freezeDeep, unknownFields } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, freezeDeep } from '@edge-gateway/core';
 
 import type {
   Endpoint,
@@ -28,6 +28,8 @@ export interface Built {
   readonly snapshot: Snapshot;
   readonly unserved: readonly UnservedListener[];
   readonly secrets: ReadonlyMap<string, SecretValue>;
+  /** `undefined` before any could be read. */
+  readonly settings: SnapshotSettings | undefined;
   /** The resources that it consists of. */
   readonly held: HeldByType;
   readonly hosts: ReadonlyMap<string, BuiltHost>;
@@ -75,10 +77,13 @@ export function buildState(
   const rejections: ProxyRejection[] = [];
   const bodyOf = (type: string, name: string): Body | undefined => held.get(type)?.get(name)?.body;
 
+  /** Missing if they were rejected and have no earlier version: what protects the virtual hosts is then unknown. */
+  const settings = (bodyOf(TYPE.settings, 'settings') as SnapshotSettings | undefined) ?? before?.settings;
+
   function hostOf(name: string, body: Body): BuiltHost | undefined {
     const known = before?.hosts.get(name);
     if (isRejected.size > 0 && isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
-    if (!body['routes']) return replacementOf(name, body);
+    if (!body['routes'] || !settings) return replacementOf(name, body);
     const parts: Body[] = [];
     for (const [field, type] of NESTED) {
       for (const part of body[field] as readonly string[]) {
@@ -91,11 +96,6 @@ export function buildState(
       }
     }
     if (known && known.body === body && isSameList(parts, known.nested)) return known;
-    const unknown = unknownOption(body);
-    if (unknown) {
-      rejections.push({ type: TYPE.virtualHost, resource: name, ...unknown });
-      return known ?? replacementOf(name, body);
-    }
     const { listener, ...rest } = body;
     let next = 0;
     const nested = NESTED.map(([field]) => {
@@ -169,7 +169,6 @@ export function buildState(
   const [manifest] = held.get(TYPE.snapshot)?.values() ?? [];
   const { proxy, version, listeners, unserved } = (manifest?.body ?? EMPTY) as unknown as typeof EMPTY;
   const builtUpstreams = upstreams();
-  const settings = bodyOf(TYPE.settings, 'settings') as SnapshotSettings | undefined;
   const snapshot: Snapshot = Object.freeze({
     proxy,
     version,
@@ -181,7 +180,7 @@ export function buildState(
       [...builtUpstreams.values()].map(({ upstream }) => upstream).sort((a, b) => compare(a.name, b.name)),
       before?.snapshot.upstreams,
     ),
-    settings: settings ?? before?.snapshot.settings ?? { requireRbac: false },
+    settings: settings ?? DEFAULT_SNAPSHOT_SETTINGS,
   });
   const secrets = new Map(
     [...(held.get(TYPE.secret) ?? [])].map(([name, { body }]) => [name, body as unknown as SecretValue]),
@@ -191,6 +190,7 @@ export function buildState(
       snapshot,
       unserved,
       secrets,
+      settings,
       held,
       hosts: builtHosts,
       byListener,
@@ -199,32 +199,6 @@ export function buildState(
     },
     rejections,
   };
-}
-
-/**
- * Returns the first option that this version does not know. It may protect what it belongs to: a control plane can be newer than its
- * proxies.
- */
-function unknownOption(host: Body): { readonly field: string; readonly message: string } | undefined {
-  const find = (block: Parameters<typeof unknownFields>[0], { options }: Body, at: string) =>
-    unknownFields(block, (options ?? {}) as object).map((name) => `${at}options.${name}`);
-  const fields = [
-    ...find('VirtualHostOptions', host, ''),
-    ...(host['routes'] as readonly Body[]).flatMap((route, i) => [
-      ...find('RouteOptions', route, `routes[${i}].`),
-      ...destinationsOf(route).flatMap((destination, k) =>
-        find('WeightedDestinationOptions', destination, `routes[${i}].action.destinations[${k}].`),
-      ),
-    ]),
-  ];
-  return fields[0] === undefined
-    ? undefined
-    : { field: fields[0], message: 'is not known to this version of the proxy' };
-}
-
-function destinationsOf({ action }: Body): readonly Body[] {
-  const { destinations } = (action ?? {}) as { readonly destinations?: readonly Body[] };
-  return Array.isArray(destinations) ? destinations : [];
 }
 
 /** A host that responds with 500 in place of one that cannot be built: its requests must not get to a host for all domains. */

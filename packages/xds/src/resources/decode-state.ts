@@ -56,10 +56,22 @@ const valueOf = (version: string | undefined): bigint => {
   return /^[0-9a-f]+$/.test(version) ? BigInt(`0x${version}`) : -1n;
 };
 
+/** The version of a resource of which only a part is used. */
+const UNKNOWN_VERSION = '';
+
 const NO_SECRETS: ReadonlyMap<string, SecretValue> = new Map();
 
-/** Creates a decoder without any resources. */
-export function createStateDecoder(): StateDecoder {
+/** Options of {@link createStateDecoder}. */
+export interface StateDecoderOptions {
+  /** True if another process of this version has checked the content of the resources. Default false. */
+  readonly isTrusted?: boolean;
+}
+
+/**
+ * Creates a decoder without any resources. It checks what it receives: of a resource that this version cannot serve as a whole, the last
+ * accepted version is used. A virtual host that has none responds with 500.
+ */
+export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = {}): StateDecoder {
   let accepted: Built | undefined;
   let built: Built | undefined;
   let received = new Map<string, Received>();
@@ -99,14 +111,15 @@ export function createStateDecoder(): StateDecoder {
       setVersion(of, name, version);
       try {
         const before = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
-        of.held.set(name, { ...resource, body: readBody(type, value, before?.body) });
+        of.held.set(name, { ...resource, body: readBody(type, value, { before: before?.body, isTrusted }) });
         of.unreadable.delete(name);
       } catch (error) {
         const { field = '', message } = error as Partial<InvalidField> & Error;
         of.unreadable.set(name, { type, resource: name, field, message });
         const known = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
         const domains = type === TYPE.virtualHost && !known && readDomains(value);
-        if (domains) of.held.set(name, { ...resource, body: domains });
+        // Without its version: a control plane sends it again after a reconnect, so that it is rejected again.
+        if (domains) of.held.set(name, { ...resource, version: UNKNOWN_VERSION, body: domains });
       }
     },
     remove(type, name) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { freezeDeep } from '@edge-gateway/core';
+import { freezeDeep, snapshotPartProblem, type SnapshotPartName } from '@edge-gateway/core';
 import { decodeStrings } from '../protocol/wire.ts';
-import { TYPE } from './resource-type.ts';
+import { TYPE, typeName } from './resource-type.ts';
 
 /** The content of a resource. Frozen. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -15,49 +15,6 @@ export class InvalidField extends Error {
     this.field = field;
   }
 }
-
-type Expected = 'string' | 'number' | 'boolean' | 'object' | 'list' | 'list of strings' | 'list of objects';
-
-const NAME = { name: 'string' } as const;
-const REF = { ref: 'object', spec: 'object' } as const;
-
-/** The required fields of a resource. */
-const FIELDS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
-  [TYPE.listener]: {
-    ...NAME,
-    bindAddress: 'string',
-    bindPort: 'number',
-    ssl: 'boolean',
-    options: 'object',
-    httpOptions: 'object',
-    routeOptions: 'object',
-    sslConfigurations: 'list',
-  },
-  [TYPE.virtualHost]: {
-    ...NAME,
-    listener: 'string',
-    domains: 'list of strings',
-    options: 'object',
-    routes: 'list of objects',
-    authConfigs: 'list of strings',
-    rateLimitConfigs: 'list of strings',
-    graphqlApis: 'list of strings',
-  },
-  [TYPE.upstream]: { ...NAME, ...REF, tls: 'boolean' },
-  [TYPE.endpointSet]: { endpoints: 'list' },
-  [TYPE.authConfig]: REF,
-  [TYPE.rateLimitConfig]: REF,
-  [TYPE.graphqlApi]: REF,
-  [TYPE.secret]: { data: 'object' },
-  [TYPE.settings]: { requireRbac: 'boolean' },
-  [TYPE.snapshot]: {
-    proxy: 'string',
-    version: 'string',
-    listeners: 'list of strings',
-    unserved: 'list of objects',
-    versions: 'object',
-  },
-};
 
 /** Members of a body that readers compare by identity, besides the body itself. */
 interface Shape {
@@ -78,15 +35,19 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 
-/**
- * Returns the content of a resource; parts that are equal in `before` are the same objects. Throws `InvalidField` if it cannot be used.
- */
-export function readBody(type: string, value: Uint8Array, before: Body | undefined): Body {
+/** How a resource is read. */
+export interface Reading {
+  /** Its version before; parts that are equal are the same objects. */
+  readonly before: Body | undefined;
+  /** True if the content was checked by another process of this version. */
+  readonly isTrusted: boolean;
+}
+
+/** Returns the content of a resource. Throws `InvalidField` if it cannot be used. */
+export function readBody(type: string, value: Uint8Array, { before, isTrusted }: Reading): Body {
   const body = parse(value);
-  for (const [field, expected] of Object.entries(FIELDS[type] ?? {})) {
-    if (!isOf(body[field], expected))
-      throw new InvalidField(field, `must be a ${expected}, not ${shownType(body[field])}`);
-  }
+  const problem = isTrusted ? undefined : snapshotPartProblem(typeName(type) as SnapshotPartName, body);
+  if (problem) throw new InvalidField(problem.field, problem.message);
   return freezeDeep(keep(body, before, SHAPES[type] ?? VALUE) as Body);
 }
 
@@ -96,9 +57,12 @@ export function readBody(type: string, value: Uint8Array, before: Body | undefin
  */
 export function readDomains(value: Uint8Array): Body | undefined {
   try {
-    const { name, listener, domains } = parse(value);
-    const isHost = isOf(name, 'string') && isOf(listener, 'string') && isOf(domains, 'list of strings');
-    return isHost ? freezeDeep({ name, listener, domains }) : undefined;
+    const { name, listener, domains, virtualService } = parse(value);
+    if (typeof name !== 'string' || typeof listener !== 'string' || !Array.isArray(domains)) return undefined;
+    const readable = domains.filter((domain) => typeof domain === 'string');
+    if (readable.length === 0) return undefined;
+    const ref = { name: '', namespace: '', ...(isRecord(virtualService) && virtualService) };
+    return freezeDeep({ name, listener, domains: readable, virtualService: ref });
   } catch {
     return undefined;
   }
@@ -112,23 +76,8 @@ function parse(value: Uint8Array): Record<string, unknown> {
     // The parser error quotes the content, which may be a secret.
     throw new InvalidField('', 'the content is not JSON');
   }
-  if (typeNameOf(body) !== 'object') throw new InvalidField('', 'the content is not an object');
-  return body as Record<string, unknown>;
-}
-
-function isOf(value: unknown, expected: Expected): boolean {
-  const [type, element] = expected.split(' of ') as [string, string | undefined];
-  if (typeNameOf(value) !== type) return false;
-  return element === undefined || (value as unknown[]).every((each) => `${typeNameOf(each)}s` === element);
-}
-
-function shownType(value: unknown): string {
-  return Array.isArray(value) ? `a list of ${[...new Set(value.map(typeNameOf))].join(', ')}` : typeNameOf(value);
-}
-
-function typeNameOf(value: unknown): string {
-  if (value === undefined || value === null) return 'missing';
-  return Array.isArray(value) ? 'list' : typeof value;
+  if (!isRecord(body)) throw new InvalidField('', 'the content is not an object');
+  return body;
 }
 
 /** Returns `before` if it is equal; otherwise `now`, with the equal members of `before`. */

@@ -137,7 +137,8 @@ describe('states as resources', () => {
   it('contain two versions of an AuthConfig that virtual hosts refer to', () => {
     const { snapshot, ...rest } = states.current();
     const [listener] = snapshot.listeners;
-    const older = { ...hostOf({ snapshot }, 'p').authConfigs[0]!, spec: { configs: [] } };
+    const [newest] = hostOf({ snapshot }, 'p').authConfigs;
+    const older = { ...newest!, spec: { configs: [{ apiKeyAuth: { headerName: 'x-older' } }] } };
     const virtualHosts = listener!.virtualHosts.map((host) =>
       host.name.endsWith('.q') ? { ...host, authConfigs: [older] } : host,
     );
@@ -264,18 +265,18 @@ describe('states that cannot be used', () => {
     ['bytes that are no message', Buffer.from('nonsense'), '', 'the content is not JSON'],
     ['text that is not JSON', Buffer.from([10, 3, 97, 98, 99]), '', 'the content is not JSON'],
     ['a list', Buffer.from([10, 2, 91, 93]), '', 'the content is not an object'],
-    ['a missing field', textOf({ name: 'x' }), 'listener', 'must be a string, not missing'],
+    ['a missing field', textOf({ name: 'x' }), '', 'virtualService is missing'],
     [
       'a field of another type',
       textOf({ name: 'x', listener: 'l', domains: {} }),
       'domains',
-      'must be a list of strings, not object',
+      'must be a list, is an object',
     ],
     [
       'a list with other elements',
-      textOf({ name: 'x', listener: 'l', domains: ['a', null, 1] }),
-      'domains',
-      'must be a list of strings, not a list of string, missing, number',
+      textOf({ name: 'x', listener: 'l', domains: ['a', 1] }),
+      'domains[1]',
+      'must be text, is a number',
     ],
   ] as const) {
     it(`keep the last version of a virtual host after ${what}, and apply the others`, () => {
@@ -325,7 +326,12 @@ describe('states that cannot be used', () => {
         'routes[0].action.destinations[0].options.futureAuth',
         {
           ...body,
-          routes: [{ ...route, action: { type: 'forward', destinations: [{ options: { futureAuth: {} } }] } }],
+          routes: [
+            {
+              ...route,
+              action: { type: 'forward', destinations: [{ upstream: 'u', weight: 1, options: { futureAuth: {} } }] },
+            },
+          ],
         },
       ],
     ] as const) {
@@ -339,6 +345,7 @@ describe('states that cannot be used', () => {
 
       const fresh = createStateDecoder();
       transfer(encoded, fresh);
+      fresh.remove(TYPE.virtualHost, name);
       fresh.receive({ type: TYPE.virtualHost, name, version: 'abc', value });
       expect(fresh.build().snapshot.listeners[0]!.virtualHosts[0]!.routes[0]!.action).to.include({
         status: 500,
@@ -403,6 +410,8 @@ describe('states that cannot be used', () => {
     const repaired = [0, domains, 'direct', 'one'];
     expect(hostsOf({ routes: 'none' })).to.deep.equal([replaced, replaced, repaired]);
     expect(hostsOf({ options: undefined })).to.deep.equal([replaced, replaced, repaired]);
+    const partly = [1, ['a.example'], 'direct', ''];
+    expect(hostsOf({ domains: ['a.example', 1] })).to.deep.equal([partly, partly, repaired]);
     const lost = [1, undefined, undefined, undefined];
     expect(hostsOf({ domains: [1] })).to.deep.equal([lost, lost, repaired]);
   });

@@ -2,7 +2,7 @@ import { isHeaderName } from '../../http/reserved-headers.ts';
 import { isHost } from '../../syntax/host.ts';
 import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
 import type { Shadowing, Upgrade } from '../../schema/route/small-options.ts';
-import { fields, reporterOf, type Check } from '../check.ts';
+import { fields, reporterOf, type Check, type FieldChecks } from '../check.ts';
 import { checkCors } from './cors.ts';
 import { checkCsrf } from './csrf.ts';
 import { checkDlp } from './dlp.ts';
@@ -22,14 +22,7 @@ const invalidUpgrade = reporterOf('INVALID_UPGRADE');
 
 /** Returns problems of the options of one virtual host. */
 export const checkVirtualHostOptions: Check<VirtualHostOptions> = (options, at) => [
-  ...fields(options, at, {
-    headerManipulation: checkHeaderManipulation,
-    cors: checkCors,
-    csrf: checkCsrf,
-    dlp: checkDlp,
-    ...EXT_PROC_ROUTE_CHECKS,
-    retries: checkRetries,
-  }),
+  ...fields(options, at, VIRTUAL_HOST_CHECKS),
   ...checkRateLimitOptions(options, at),
   ...checkRetryEffect(options, at),
   ...checkTransformations(options, at),
@@ -45,19 +38,7 @@ export const checkRouteOptions: Check<RouteOptions> = (options, at) => {
       ...at,
       'regexRewrite',
     ]),
-    ...fields(options, at, {
-      prefixRewrite: checkPath,
-      regexRewrite: ({ pattern }, path) => invalidRewrite(!pattern?.regex && 'regexRewrite needs a pattern', path),
-      hostRewrite: checkRewriteHost,
-      hostRewriteHeader: (name, path) =>
-        invalidRewrite(!isHeaderName(name) && `invalid header name '${name}' in hostRewriteHeader`, path),
-      hostRewritePathRegex: ({ pattern }, path) =>
-        invalidRewrite(!pattern?.regex && 'hostRewritePathRegex needs a pattern', path),
-      faults: checkFaults,
-      lbHash: checkLbHash,
-      shadowing: checkShadowing,
-      upgrades: checkUpgrades,
-    }),
+    ...fields(options, at, ROUTE_CHECKS),
   ];
 };
 
@@ -94,3 +75,27 @@ export const checkListenerUpgrades: Check<readonly Upgrade[]> = (upgrades, at) =
 function protocolOf(upgrade: Upgrade): string | undefined {
   return upgrade.connectTerminate ? 'connect' : Object.keys(upgrade)[0];
 }
+
+// Created once: a control plane and its proxies check every route.
+const VIRTUAL_HOST_CHECKS = {
+  headerManipulation: checkHeaderManipulation,
+  cors: checkCors,
+  csrf: checkCsrf,
+  dlp: checkDlp,
+  ...EXT_PROC_ROUTE_CHECKS,
+  retries: checkRetries,
+};
+
+const ROUTE_CHECKS: FieldChecks<RouteOptions> = {
+  prefixRewrite: checkPath,
+  regexRewrite: ({ pattern }, path) => invalidRewrite(!pattern?.regex && 'regexRewrite needs a pattern', path),
+  hostRewrite: checkRewriteHost,
+  hostRewriteHeader: (name, path) =>
+    invalidRewrite(!isHeaderName(name) && `invalid header name '${name}' in hostRewriteHeader`, path),
+  hostRewritePathRegex: ({ pattern }, path) =>
+    invalidRewrite(!pattern?.regex && 'hostRewritePathRegex needs a pattern', path),
+  faults: checkFaults,
+  lbHash: checkLbHash,
+  shadowing: checkShadowing,
+  upgrades: checkUpgrades,
+};

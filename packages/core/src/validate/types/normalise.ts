@@ -1,14 +1,14 @@
 import type { TSchema } from 'typebox';
-import { parseDuration } from '../../syntax/duration.ts';
 import type { FieldPath } from '../../resource/problem.ts';
-import { RegexError, compileRegex, readSubstitution } from '../../syntax/regex.ts';
 import { foldBeside } from './beside.ts';
+import { blockProblems } from './block-problems.ts';
 import type { SchemaNode } from '../../schema/field.ts';
 import { nodeOf, type Node, type ObjectNode, type ScalarNode } from './node.ts';
 import { isObject } from '../resource-identity.ts';
 import type { DocumentReport, WrittenProblem } from '../document-report.ts';
+import { scalarProblems } from './scalar-problems.ts';
 import { unknownKey } from './unknown-key.ts';
-import { boundProblem, enumProblem, typeProblem } from './wrong-value.ts';
+import { enumProblem, typeProblem } from './wrong-value.ts';
 
 type Json = Record<string, unknown>;
 type Step = string | number;
@@ -86,13 +86,7 @@ class Walk {
   }
 
   #scalar(node: ScalarNode, value: unknown): unknown {
-    if (!node.types.some((type) => isOfType(type, value))) {
-      this.#problem(typeProblem(node.types.join(), value, node.format));
-    }
-    const outside = typeof value === 'number' ? boundProblem(node, value) : undefined;
-    if (outside) this.#problem(outside);
-    if (typeof value === 'string' && node.format === 'duration') this.#duration(value);
-    if (typeof value === 'string' && node.format === 'regex') this.#regex(value);
+    for (const problem of scalarProblems(node, value)) this.#problem(problem);
     return value;
   }
 
@@ -115,7 +109,7 @@ class Walk {
       else if (name !== key && Object.hasOwn(value, name)) this.#conflict(key, name);
       else out[name] = this.#field(field, name, { key, value: value[key], beside: from?.get(name) });
     }
-    this.#checkBlock(node, out);
+    for (const { problem, field } of blockProblems(node, out)) this.#problem(problem, field);
     return Object.freeze(out);
   }
 
@@ -184,50 +178,6 @@ class Walk {
     return result;
   }
 
-  #checkBlock(node: ObjectNode, out: Json): void {
-    for (const { members, required, message } of node.oneOf) {
-      const set = members.filter((member) => out[member] !== undefined);
-      for (const member of set.slice(1)) {
-        const hint = `only one of ${members.join(', ')}`;
-        this.#problem(
-          { code: 'ONEOF_CONFLICT', message: `${member} cannot be set together with ${set[0]}`, hint },
-          member,
-        );
-      }
-      if (!required || set.length > 0) continue;
-      const hint = `one of ${members.join(', ')}`;
-      this.#problem({ code: 'ONEOF_MISSING', message: message ?? 'one field is missing', hint });
-    }
-    for (const name of node.required) {
-      if (out[name] === undefined) this.#problem({ code: 'MISSING_FIELD', message: `${name} is missing` });
-    }
-    if (node.title === 'RegexRewrite') this.#substitution(out);
-  }
-
-  #duration(value: string): void {
-    try {
-      parseDuration(value);
-    } catch (error) {
-      const hint = 'for example 5s, 0.25s, 500ms, 1h30m';
-      this.#problem({ code: 'BAD_DURATION', message: (error as Error).message, hint, on: 'value' });
-    }
-  }
-
-  #regex(value: string): void {
-    const problem = regexProblem(value);
-    if (problem) this.#problem({ code: 'BAD_REGEX', message: problem, on: 'value' });
-  }
-
-  #substitution({ pattern, substitution }: Json): void {
-    const regex = isObject(pattern) ? pattern['regex'] : undefined;
-    if (typeof regex !== 'string' || typeof substitution !== 'string' || regexProblem(regex)) return;
-    const groups = compileRegex(regex).groupCount;
-    const wrong = readSubstitution(substitution).find((part) => typeof part === 'number' && part > groups);
-    if (wrong === undefined) return;
-    const message = `\\${wrong} refers to a group that the expression does not have`;
-    this.#problem({ code: 'BAD_SUBSTITUTION', message, hint: `it has ${groups}`, on: 'value' }, 'substitution');
-  }
-
   #conflict(key: string, other: string): void {
     this.#problem(
       { code: 'CONFLICTING_FIELDS', message: `${key} and ${other} have different values`, hint: `write ${other} only` },
@@ -263,23 +213,9 @@ function withoutEmpty(node: ObjectNode, value: Json): Json {
     : value;
 }
 
-function isOfType(type: string, value: unknown): boolean {
-  if (type === 'integer') return Number.isInteger(value);
-  return type === 'number' ? Number.isFinite(value) : typeof value === type;
-}
-
-function asksForDefault(field: SchemaNode, value: unknown): boolean {
+/** Returns true for a value that an unsupported field has anyway. */
+export function asksForDefault(field: SchemaNode, value: unknown): boolean {
   return typeof value !== 'object' && field.default !== undefined && value === field.default;
-}
-
-function regexProblem(pattern: string): string | undefined {
-  try {
-    compileRegex(pattern);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RegexError)) throw error;
-    return `not a valid RE2 expression: ${error.message}, at offset ${error.offset}`;
-  }
 }
 
 function frozenCopy(value: unknown): unknown {
