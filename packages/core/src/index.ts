@@ -41,7 +41,7 @@ export { onlyProtected, protect, type Middleware, type ProtectedHandler } from '
 export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades.ts';
 export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
-export type { ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
+export type { LocatedRejection, ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export {
   RECORDING_HEADER,
@@ -118,6 +118,7 @@ export {
   formatIssue,
   formatOrigin,
   formatPath,
+  parsePath,
   groupByCause,
   issueData,
   type FieldPath,
@@ -298,6 +299,7 @@ export { jwtBlockOf } from './schema/auth/jwt-levels.ts';
 export { DEFAULTS } from './schema/defaults.ts';
 export { sdsFileOf, sdsSourceOf } from './security/sds-target.ts';
 export { inEffect } from './schema/in-effect.ts';
+export { writtenHostField, type WrittenField } from './translate/snapshot/written-field.ts';
 export { snapshotPartProblem, type SnapshotPartName } from './validate/snapshot-part.ts';
 export { LAST_APPLIED_ANNOTATION, REDACTED, redact, redactAll, redactText } from './security/redact.ts';
 export { REDACTED_IN_LOG, isSecretHeader, isToken, redactPath } from './security/request-secrets.ts';

@@ -14,6 +14,7 @@ import { adminTokenOf } from './admin-token.ts';
 import { listenAdmin } from './admin-port.ts';
 import type { DataPlane } from './data-plane.ts';
 import { followDevMode } from './developer-port.ts';
+import { locateRejection } from './rejected-field.ts';
 import { NODE_ID, proxyComponents, servedConfiguration } from './proxy-admin.ts';
 import { openProxyPorts } from './proxy-ports.ts';
 
@@ -118,7 +119,7 @@ function ownProxy({ context, controlPlane, dataPlane, rejections }: AdminParts, 
     current: !nack && version === (controlPlane.state?.snapshots.get(proxy)?.version ?? ''),
     connectedSince: new Date(connectedAt).toISOString(),
     ...(version !== '' && { lastAck: served.toISOString() }),
-    ...(nack && { nack }),
+    ...(nack && { nack: locateRejection(proxy, nack, controlPlane) }),
     age: Math.max(0, Math.round((context.now() - (version === '' ? connectedAt : served.getTime())) / 1000)),
   };
 }

@@ -22,6 +22,7 @@ import { exposedXds } from './exposed-xds.ts';
 import { releaseLoadingMemory } from './loading-memory.ts';
 import { warnOfLostVersions } from './lost-versions.ts';
 import { portError } from './port-error.ts';
+import { locateRejection } from './rejected-field.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
@@ -81,7 +82,10 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     controlPlane,
     // Proxies come and go; `/proxies` lists them.
     components: () => [],
-    proxies: () => server.proxies(),
+    proxies: () =>
+      server
+        .proxies()
+        .map((each) => (each.nack ? { ...each, nack: locateRejection(each.proxy, each.nack, controlPlane) } : each)),
     token: adminTokenOf(settings),
     served: () => ({
       snapshots: [...(controlPlane.state?.snapshots.values() ?? [])],

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -54,10 +54,15 @@ describe('what a proxy rejects', () => {
     const at = Date.now();
     await until(async () => (await get('/problems')).total === 1, 'the problem');
     expect(Date.now() - at).to.be.lessThan(2000);
-    expect((await get('/proxies'))[0].nack).to.deep.equal({ ...failed, type: 'VirtualHost' });
+    const { origin, ...nack } = (await get('/proxies'))[0].nack;
+    expect(nack).to.deep.equal({ ...failed, type: 'VirtualHost' });
+    const lines = readFileSync(join(dir, 'a.yaml'), 'utf8').split('\n');
+    expect(origin.file).to.equal(join(dir, 'a.yaml'));
+    expect(lines[origin.line - 1]).to.contain('matchers');
     const { problems } = await get('/problems');
     const message = 'rejected by proxy gateway-proxy (routes[0]): cannot be compiled';
     expect(problems[0]).to.include({ kind: 'VirtualService', name: 'direct', severity: 'error', message });
+    expect(problems[0]).to.include({ ...origin, path: 'spec.virtualHost.routes[0]' });
     const input = JSON.stringify(await get('/snapshots/input'));
     expect(input).to.contain(message);
     expect((await fetch(`http://127.0.0.1:${statsPort}/ready`)).status).to.equal(200);

@@ -144,7 +144,9 @@ function errorAsJson({ code, message }: GatewayError): EndpointResponse {
 function errorHandler(log: Logger, render: (error: GatewayError) => EndpointResponse): ErrorRequestHandler {
   return function adminErrorHandler(thrown: unknown, req, res, next) {
     const error = toGatewayError(thrown);
-    if (error.status >= 500) log.error({ err: error.cause ?? error, path: req.path }, 'admin request failed');
+    // A limit is no fault of this process: a stack would say nothing.
+    if (error.status === 503) log.warn({ code: error.code, path: req.path }, 'admin request rejected');
+    else if (error.status >= 500) log.error({ err: error.cause ?? error, path: req.path }, 'admin request failed');
     if (res.headersSent) return next(thrown);
     return send(res, { status: error.status, headers: error.headers, ...render(error) });
   };

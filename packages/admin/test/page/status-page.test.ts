@@ -1,5 +1,6 @@
 import {
   createContext,
+  createLoggers,
   createMetrics,
   GatewayError,
   keyOf,
@@ -77,7 +78,13 @@ const PROXY: ProxyStatus = {
   current: false,
   connectedSince: new Date(Date.now() - 5000).toISOString(),
   lastAck: new Date(Date.now() - 3000).toISOString(),
-  nack: { type: 'type.example/VirtualHost', resource: 'listener/shop', field: 'routes[0]', message: EVIL },
+  nack: {
+    type: 'type.example/VirtualHost',
+    resource: 'listener/shop',
+    field: 'routes[0]',
+    message: EVIL,
+    origin: { file: 'shop.yaml', line: 12, column: 9 },
+  },
   age: 3,
 };
 
@@ -172,7 +179,7 @@ describe('the status page of the control plane', () => {
   it('shows connected proxies, and what they rejected', async () => {
     const text = textOf(await page('/status/proxies'));
     expect(text).to.contain('host-1~4711 gateway-proxy 10.1.2.3:4567 rejected older');
-    expect(text).to.contain('VirtualHost listener/shop routes[0]: ');
+    expect(text).to.contain('VirtualHost listener/shop routes[0]: ').and.contain(' shop.yaml:12:9 ');
     expect(textOf(await page('/'))).to.contain('10.1.2.3:4567');
   });
 
@@ -341,13 +348,21 @@ describe('the events of the status page', () => {
   });
 
   it('are limited in number', async () => {
+    const lines: string[] = [];
+    const loggers = createLoggers({ destination: { write: (line) => void lines.push(line) } });
+    const crowded = await controlAdmin({ state: () => state, hostStates: () => undefined, loggers });
     const controller = new AbortController();
     const { signal } = controller;
-    const open = async () => (await fetch(`http://127.0.0.1:${admin.port}/status/events`, { signal })).status;
+    const open = async () => (await fetch(`http://127.0.0.1:${crowded.port}/status/events`, { signal })).status;
     const statuses = [];
     for (let i = 0; i < 33; i++) statuses.push(await open());
     expect(statuses.filter((status) => status === 503)).to.have.length.within(1, 2);
     controller.abort();
+    await crowded.close();
+    const rejected = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'admin request rejected');
+    expect(rejected).to.not.be.empty;
+    expect(rejected[0]).to.include({ level: 'warn', code: 'ERR_ADMIN_TOO_MANY', path: '/status/events' });
+    expect(lines.join()).to.not.contain('"stack"').and.not.contain('    at ');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ProxyStatus } from '@edge-gateway/core';
+import { formatOrigin, type ProxyStatus } from '@edge-gateway/core';
 import { items, text } from '../resources/objects.ts';
 import { badAnswer, type Connection } from './connection.ts';
 
@@ -20,9 +20,10 @@ export function syncState({ current, version, nack }: ProxyStatus): string {
 /** Returns true if a proxy serves the newest version, and accepted all of it. */
 export const isInSync = ({ current, nack }: ProxyStatus): boolean => current && nack === undefined;
 
-function rejectionOf({ type, resource, field, message }: NonNullable<ProxyStatus['nack']>): string {
+function rejectionOf({ type, resource, field, message, origin }: NonNullable<ProxyStatus['nack']>): string {
   const kind = type.slice(type.lastIndexOf('.') + 1);
-  return [kind, resource, field && `at ${field}`].filter(Boolean).join(' ') + `: ${message}`;
+  const what = [kind, resource, field && `at ${field}`].filter(Boolean).join(' ');
+  return `${what}: ${message}${origin ? ` (${formatOrigin(origin)})` : ''}`;
 }
 
 /** Returns a line for each proxy that does not serve the newest version; none if the gateway does not list its proxies. */

@@ -63,6 +63,14 @@ describe('proxy status', () => {
     expect((await status([], [])).stdout).to.match(/\| PROXY \|/);
   });
 
+  it('prints where the field that a proxy rejected is written', async () => {
+    const nack = { ...NACK, origin: { file: 'shop.yaml', line: 12, column: 9 } };
+    const { stdout } = await status(['-o', 'wide'], [{ ...PROXY, nack }]);
+    expect(stdout).to.contain(
+      'NACK: VirtualHost listener-::-8080/gw-system.shop at routes[0]: bad regex (shop.yaml:12:9)',
+    );
+  });
+
   it('rejects the response of something else', async () => {
     for (const other of [{}, 'text', [{}], [1]]) expect(await status([], other)).to.include({ code: 1, stdout: '' });
     expect((await withProxies(['proxy', 'status'], undefined)).stderr).to.contain('404');

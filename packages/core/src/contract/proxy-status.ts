@@ -1,3 +1,5 @@
+import type { Origin } from '../resource/resource.ts';
+
 /** The state of one process that serves a proxy, as known to the control plane. */
 export interface ProxyStatus {
   /** Identifies the process, e.g. `host-1~4711`. */
@@ -15,7 +17,7 @@ export interface ProxyStatus {
   /** When it acknowledged a version last, in ISO 8601; missing before the first. */
   readonly lastAck?: string;
   /** Why it rejected a part of the newest version; missing if it accepted everything. */
-  readonly nack?: ProxyRejection;
+  readonly nack?: LocatedRejection;
   /** Seconds since it acknowledged the version that it serves, or since it connected. */
   readonly age: number;
 }
@@ -29,4 +31,10 @@ export interface ProxyRejection {
   /** Field with the problem, e.g. `routes[0]`; empty for the whole part. */
   readonly field: string;
   readonly message: string;
+}
+
+/** A rejection, and where the field is written. */
+export interface LocatedRejection extends ProxyRejection {
+  /** Missing if the part was not translated from a file or an object. */
+  readonly origin?: Origin;
 }

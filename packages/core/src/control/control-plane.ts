@@ -6,7 +6,8 @@ import type { Observed, ObservedProblem } from '../resource/stored.ts';
 import { withChanges } from '../layered-map.ts';
 import { libraryLoggers, silentLoggers, type Loggers } from '../observe/logger.ts';
 import { createMetrics, type Metrics } from '../observe/metrics.ts';
-import type { Resource, ResourceKey } from '../resource/resource.ts';
+import type { FieldPath } from '../resource/problem.ts';
+import type { Origin, Resource, ResourceKey } from '../resource/resource.ts';
 import { DEFAULT_SNAPSHOT_SETTINGS, type Secrets, type SnapshotUpstream } from '../contract/snapshot.ts';
 import type { Sds } from '../schema/listener/ssl-config.ts';
 import { sdsFileOf } from '../security/sds-target.ts';
@@ -77,6 +78,8 @@ export interface ControlPlane {
    * replaces it; `undefined` removes it.
    */
   observe(key: ResourceKey, observed: Observed | undefined, observer?: string): void;
+  /** Returns where a field of a resource is written, or its nearest parent; `undefined` for one that no source contains. */
+  locate(key: ResourceKey, path: FieldPath): Origin | undefined;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   /** Resolves when the directories that the newest Settings name have been read. */
@@ -298,6 +301,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       else if (known.delete(observer) && known.size === 0) reported.delete(key);
       take(() => observe([key]));
     },
+    locate: (key, path) => store.locate(key, path),
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);

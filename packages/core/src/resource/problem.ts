@@ -40,6 +40,11 @@ export function formatPath(path: FieldPath): string {
   return path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('');
 }
 
+/** Reads what {@link formatPath} returned. Keys with dots or brackets are taken apart. */
+export function parsePath(text: string): FieldPath {
+  return (text.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}
+
 /** Formats a position as `file:line:column`, or without line and column where there is no text. */
 export function formatOrigin({ file, line, column }: Origin): string {
   return line === 0 ? file : `${file}:${line}:${column}`;

@@ -1,4 +1,4 @@
-import type { ProxyStatus } from '@edge-gateway/core';
+import { formatOrigin, type ProxyStatus } from '@edge-gateway/core';
 import { html, type Content, type Markup } from '../html.ts';
 import type { PageBody } from '../layout.ts';
 import { PATHS } from '../paths.ts';
@@ -18,7 +18,7 @@ ${proxyTable(sources, proxies)}
 ${tableOf({
   caption: 'Rejected configuration',
   hidesCaption: true,
-  columns: ['Process', 'Proxy', 'Type', 'Part', { name: 'Reason', isWide: true }],
+  columns: ['Process', 'Proxy', 'Type', 'Part', { name: 'Reason', isWide: true }, 'Written in'],
   empty: 'No proxy has rejected any configuration.',
   rows: rejected.map(({ node, proxy, nack }) => [
     node,
@@ -26,6 +26,7 @@ ${tableOf({
     nack.type.replace(/^.*\//, ''),
     nack.resource,
     nack.field ? `${nack.field}: ${nack.message}` : nack.message,
+    nack.origin ? html`<code>${formatOrigin(nack.origin)}</code>` : '–',
   ]),
 })}
 </div>`,

@@ -13,11 +13,6 @@ export interface WrittenField {
 
 type Resources = ReadonlyMap<ResourceKey, Resource>;
 
-/** Reads a path that `formatPath` returned. Keys with dots or brackets are taken apart. */
-export function readPath(text: string): FieldPath {
-  return (text.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-}
-
 /**
  * Returns the field of a resource that a field of a virtual host was translated from: of its virtual service, of a route table, or of shared
  * options.

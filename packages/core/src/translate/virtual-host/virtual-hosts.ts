@@ -23,6 +23,7 @@ import { rateLimitConfigsOf } from './rate-limit-refs.ts';
 import { limitsWithoutRules, rateLimitProblems, staleLimits } from './rate-limits.ts';
 import { Report, type Problems, type SourcedProblem } from '../status/report.ts';
 import { hashWarnings } from '../route/hash-destinations.ts';
+import { recordWritten, writtenRoute, type WrittenRoute } from '../route/written-route.ts';
 import { routeAction, type RouteActionContext } from '../route/route-action.ts';
 import { headerProblems, routeProblems } from '../route/route-problems.ts';
 import { contentOf } from '../snapshot/content.ts';
@@ -232,7 +233,7 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
   if (problem !== undefined) action = replaceFailed(action, settings.invalidRoutes, problem.message);
   const withheld = context.withheld ?? leaf.withheld;
   if (withheld !== undefined) action = replacement(WITHHELD, withheld);
-  return Object.freeze({
+  const built = Object.freeze({
     name: routeName(name, index, spec.name),
     logName: logName(logOwner, leaf.steps),
     matchers: frozenList(matchers),
@@ -240,6 +241,12 @@ function routeOf(leaf: Leaf, index: number, context: RouteContext): Route {
     options,
     source: reader.input.derived.of(sourceOf, holder.ref, holder.kind),
   });
+  recordWritten(built, placeOf(leaf));
+  return built;
+}
+
+function placeOf({ holder: { kind, ref }, at, above }: Pick<Leaf, 'holder' | 'at' | 'above'>): WrittenRoute {
+  return { kind, ref, at, above: above && placeOf(above) };
 }
 
 /** Matchers that no other route adds to are those of the resource, which are frozen. */
@@ -262,7 +269,10 @@ function withDefaults(options: RouteOptions, appendXForwardedHost: boolean | und
 /** Returns `before` if nothing differs, else `now` with the unchanged routes of `before`. */
 function keepSame(now: VirtualHost, before: VirtualHost | undefined, derived: Derived): VirtualHost {
   if (!before) return now;
-  if (contentOf(now, derived) === contentOf(before, derived)) return before;
+  if (contentOf(now, derived) === contentOf(before, derived)) {
+    for (const [i, route] of now.routes.entries()) recordWritten(before.routes[i]!, writtenRoute(route));
+    return before;
+  }
   const known = new Map(before.routes.map((route) => [route.name, route]));
   const routes = now.routes.map((route) => sameRoute(route, known.get(route.name), derived));
   const domains = now.domains.join() === before.domains.join() ? before.domains : now.domains;
@@ -270,7 +280,9 @@ function keepSame(now: VirtualHost, before: VirtualHost | undefined, derived: De
 }
 
 function sameRoute(now: Route, before: Route | undefined, derived: Derived): Route {
-  return before && contentOf(now, derived) === contentOf(before, derived) ? before : now;
+  if (!before || contentOf(now, derived) !== contentOf(before, derived)) return now;
+  recordWritten(before, writtenRoute(now));
+  return before;
 }
 
 /** Returns the served domains of a virtual host: lower case, unique; an empty list means every domain. */
