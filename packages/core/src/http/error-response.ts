@@ -39,8 +39,10 @@ function ownResponse(
   { code, status, headers }: GatewayError,
   { body, cookies = [], isFinal }: ErrorReply,
 ): ErrorResponse {
-  const { 'content-type': contentType = 'text/plain', ...others } = headers;
-  const flat = [...Object.entries(others), ...cookies.map((cookie) => ['set-cookie', cookie])].flat();
+  const { 'content-type': contentType = 'text/plain' } = headers;
+  const flat: string[] = [];
+  for (const name of Object.keys(headers)) if (name !== 'content-type') flat.push(name, headers[name]!);
+  for (const cookie of cookies) flat.push('set-cookie', cookie);
   const response = { status, body, contentType: body && contentType, headers: flat };
   return isFinal && body !== '' ? response : { ...response, error: { code, message: body } };
 }

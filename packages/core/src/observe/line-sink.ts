@@ -7,7 +7,7 @@ import type { Counter } from './metrics.ts';
 export interface LineSink {
   /** Queues a line. Never throws or blocks; if the queue is full, the line is dropped and counted. */
   write(line: string): void;
-  /** Number of queued characters. */
+  /** Number of queued bytes. */
   readonly queued: number;
   /** True while lines are queued and none could be written for `stalledMs`. */
   readonly stalled: boolean;
@@ -17,7 +17,7 @@ export interface LineSink {
 
 /** Options and callbacks of a {@link LineSink}. */
 export interface LineSinkOptions {
-  /** Longest queue in characters. Default 16 MiB. */
+  /** Longest queue in bytes. Default 16 MiB. */
   readonly maxQueue?: number;
   /** Milliseconds without a written byte after which the reader counts as stalled. Default 5,000. */
   readonly stalledMs?: number;
@@ -85,8 +85,9 @@ function flushAtExit(): void {
   for (const sink of openSinks) sink.flushSync(deadline);
 }
 
+/** Encoded lines that are written together. */
 interface Chunk {
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly lines: number;
 }
 
@@ -95,15 +96,19 @@ class FileSink implements LineSink {
   readonly #standard: 1 | 2 | undefined;
   readonly #options: LineSinkOptions;
   readonly #maxQueue: number;
-  /** Lines of the next chunk. */
-  #text = '';
+  /**
+   * Lines of the next chunk, encoded one by one: a string of many parts, as lines are, would be copied by each garbage collection
+   * until it is written.
+   */
+  #bytes: Buffer | undefined;
+  #filled = 0;
   #lines = 0;
   #chunks: Chunk[] = [];
   /** The chunk that is being written, and the rest of it. */
   #current: Chunk | undefined;
   #rest: Buffer | undefined;
-  /** Memory for one chunk after the other. */
-  #bytes: Buffer | undefined;
+  /** Memory of a chunk that was written, for another one. */
+  #spare: Buffer | undefined;
   #queued = 0;
   #dropped = 0;
   #descriptor: number | undefined;
@@ -137,10 +142,7 @@ class FileSink implements LineSink {
   write(line: string): void {
     if (this.#queued + line.length > this.#maxQueue) return this.#drop(1);
     if (this.#queued === 0) this.#progressAt = performance.now();
-    if (this.#text.length + line.length > this.#chunkSize) this.#seal();
-    this.#text += line;
-    this.#lines++;
-    this.#queued += line.length;
+    this.#queued += this.#append(line);
     this.#draining ??= this.#drain();
   }
 
@@ -162,7 +164,7 @@ class FileSink implements LineSink {
         this.#use(this.#standard ?? openSync(this.#path, OPEN_FLAGS));
       }
       // A write in progress is completed by its thread.
-      if (this.#inFlight) this.#rest = this.#bytes = undefined;
+      if (this.#inFlight) this.#rest = this.#current = undefined;
       while (this.#load()) if (!this.#writeSync(this.#descriptor!) && !nap(deadline)) return;
     } catch {
       // The process is exiting: there is nothing to report to.
@@ -185,11 +187,34 @@ class FileSink implements LineSink {
     this.#draining = undefined;
   }
 
+  /** Encodes a line into the next chunk, and returns its length in bytes. */
+  #append(line: string): number {
+    // Lines are short: most fit however they are encoded.
+    const isSure = this.#bytes !== undefined && MAX_UTF8_BYTES * line.length <= this.#chunkSize - this.#filled;
+    const length = isSure ? 0 : Buffer.byteLength(line);
+    if (length > this.#chunkSize) {
+      this.#seal();
+      this.#chunks.push({ bytes: Buffer.from(line), lines: 1 });
+      return length;
+    }
+    if (!isSure && this.#filled + length > this.#chunkSize) this.#seal();
+    this.#bytes ??= this.#memory();
+    const written = this.#bytes.write(line, this.#filled);
+    this.#filled += written;
+    this.#lines++;
+    return written;
+  }
+
+  #memory(): Buffer {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    return spare?.length === this.#chunkSize ? spare : Buffer.allocUnsafeSlow(this.#chunkSize);
+  }
+
   #seal(): void {
-    if (this.#lines === 0) return;
-    this.#chunks.push({ text: this.#text, lines: this.#lines });
-    this.#text = '';
-    this.#lines = 0;
+    if (this.#lines > 0) this.#chunks.push({ bytes: this.#bytes!.subarray(0, this.#filled), lines: this.#lines });
+    this.#bytes = undefined;
+    this.#filled = this.#lines = 0;
   }
 
   /** Dequeues the oldest chunk, unless one is in progress. Returns false if the queue is empty. */
@@ -197,15 +222,8 @@ class FileSink implements LineSink {
     if (this.#rest) return true;
     if (this.#chunks.length === 0) this.#seal();
     this.#current = this.#chunks.shift();
-    this.#rest = this.#current && this.#encode(this.#current.text);
+    this.#rest = this.#current?.bytes;
     return this.#rest !== undefined;
-  }
-
-  #encode(text: string): Buffer {
-    if (text.length > this.#chunkSize) return Buffer.from(text);
-    const needed = MAX_UTF8_BYTES * this.#chunkSize;
-    if (this.#bytes === undefined || this.#bytes.length < needed) this.#bytes = Buffer.allocUnsafeSlow(needed);
-    return this.#bytes.subarray(0, this.#bytes.write(text));
   }
 
   /** Writes the queued lines, up to a limit that keeps the event loop responsive. */
@@ -252,7 +270,9 @@ class FileSink implements LineSink {
     this.#progressAt = performance.now();
     this.#rest = length < this.#rest!.length ? this.#rest!.subarray(length) : undefined;
     if (this.#rest) return;
-    this.#queued -= this.#current!.text.length;
+    const { bytes } = this.#current!;
+    this.#queued -= bytes.length;
+    if (bytes.buffer.byteLength === this.#chunkSize) this.#spare = Buffer.from(bytes.buffer);
     this.#options.onProgress?.();
   }
 

@@ -32,7 +32,8 @@ export function isNavigation({ method, header }: RequestSigns): boolean {
   if (mode !== undefined) return mode === 'navigate';
   if (method !== 'GET' && method !== 'HEAD' && method !== 'POST') return false;
   if (header('x-requested-with') !== undefined) return false;
-  return acceptsHtml(header('accept') ?? '');
+  const accept = header('accept');
+  return accept !== undefined && acceptsHtml(accept);
 }
 
 function acceptsHtml(accept: string): boolean {

@@ -58,10 +58,13 @@ export function setContentType(headers: string[], { contentType, status }: Local
 
 /** Writes a head. An unread request body closes the connection, after the client could read the response. */
 export function writeHead({ req, res }: Exchange, status: number, flat: string[]): void {
-  const unread = hasBody(req) && !req.complete;
+  const unread = isUnread(req);
   res.writeHead(status, unread ? [...flat, 'connection', 'close'] : flat);
   if (unread) lingerOnClose(res);
 }
+
+/** A request without a body counts as complete only after its handler. */
+const isUnread = (req: IncomingMessage): boolean => hasBody(req) && !req.complete;
 
 export interface Exchange {
   readonly req: IncomingMessage;
@@ -72,7 +75,7 @@ export interface Exchange {
  * Writes a reply and returns the number of body bytes. HEAD and statuses without a body get none.
  */
 export function writeReply({ req, res }: Exchange, status: number, flat: string[], body: string): number {
-  if (res instanceof PlainResponse && req.complete && res.sendWhole(status, flat, body)) return body.length;
+  if (res instanceof PlainResponse && !isUnread(req) && res.sendWhole(status, flat, body)) return body.length;
   writeHead({ req, res }, status, flat);
   if (body === '' || req.method === 'HEAD' || isBodiless(status)) {
     res.end();
