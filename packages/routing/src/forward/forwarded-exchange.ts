@@ -11,7 +11,6 @@ import type { AttemptObserver } from '../upstream/attempt.ts';
 import type { ChannelPool } from '../upstream/channel.ts';
 import type { Cluster } from '../upstream/cluster.ts';
 import type { Host } from '../upstream/hosts/host.ts';
-import { hostOf } from '../http1/authority.ts';
 import { UpstreamExchange, type UpstreamRequest } from '../upstream/exchange.ts';
 import { failureOf, lateDetails, withResetText, type FailureReason } from '../upstream/failure.ts';
 import { PlainResponse, type BodyBytes } from '../listen/http1/plain-response.ts';
@@ -245,7 +244,7 @@ export class ForwardedExchange extends UpstreamExchange {
       aborted: aborted || undefined,
       cause: reason?.cause,
       attempts: this.attempt,
-      endpoint: hostOf(this.host),
+      endpoint: this.host.name,
       local: this.local,
       bytesSent: this.#received,
       bytesReceived: this.body?.bytes ?? this.#whole?.length ?? 0,

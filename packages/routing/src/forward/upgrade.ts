@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { linger } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
-import { authorityOf, hostOf } from '../http1/authority.ts';
+import { authorityOf } from '../http1/authority.ts';
 import { UpstreamClosedError, UpstreamProtocolError } from '../http1/errors.ts';
 import { findHeader } from '../http1/flat-headers.ts';
 import { isHopByHop } from '../http1/hop-by-hop.ts';
@@ -476,7 +476,7 @@ class Upgrade implements Limited {
       ...this.#reason,
       ...(status === 0 && { flags: 'DC' }),
       status,
-      endpoint: this.#host && hostOf(this.#host),
+      endpoint: this.#host?.name,
       local: this.#local,
       bytesSent: this.#socket.bytesWritten - this.#before.written,
       bytesReceived: this.#socket.bytesRead - this.#before.read,

@@ -1,6 +1,5 @@
 import type { HashedRequest, RequestHash } from '../route/options/lb-hash.ts';
 import type { StatefulSession } from '../route/options/stateful-session.ts';
-import { hostOf } from '../http1/authority.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { PickContext } from '../upstream/hosts/pick-context.ts';
 
@@ -37,6 +36,6 @@ export function sessionHeader(
   context: PickContext | undefined,
   host: Host,
 ): readonly [name: string, value: string] | undefined {
-  const address = hostOf(host);
+  const address = host.name;
   return context?.wanted === address ? undefined : session?.headerFor(address, head.originalPath);
 }

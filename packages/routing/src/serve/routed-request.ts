@@ -19,7 +19,6 @@ import type { CompiledHost } from '../route/compile/virtual-host.ts';
 import { DownstreamHead } from '../route/downstream-head.ts';
 import { ConnectionRecord } from '../format/connection-record.ts';
 import { proxiedOf } from '../format/proxied.ts';
-import { hostOf } from '../http1/authority.ts';
 import { findHeader, setHeader } from '../http1/flat-headers.ts';
 import { writeProperCase } from '../http1/header-case.ts';
 import { FILTER_TRAILERS, type TrailerRules } from '../http1/trailers.ts';
@@ -265,7 +264,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   onResponseHead(status: number, headers: string[], host: Host): string[] {
     this.result.status = status;
     this.result.responseHeaders = headers;
-    this.result.upstreamHost = hostOf(host);
+    this.result.upstreamHost = host.name;
     if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
     // On the clock of `sentMs`, so that the times of one request add up.
     this.result.upstreamMs = performance.now() - this.#start - this.result.sentMs;

@@ -3,7 +3,6 @@ import type { TcpDestination, TcpHost } from '@edge-gateway/core';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { recordConnection } from '../format/raw-connection.ts';
 import type { RequestRecord } from '../format/record.ts';
-import { hostOf } from '../http1/authority.ts';
 import { destinationAt } from '../route/destination-at.ts';
 import { Cluster } from '../upstream/cluster.ts';
 import { openTunnel } from '../upstream/connect/tunnel.ts';
@@ -205,7 +204,7 @@ export class TcpSession {
     const { host, write } = this.#parts;
     const route = { routeName: host.name, virtualHost: '', upstream: this.#upstreamName };
     const result = {
-      upstreamHost: this.#host ? hostOf(this.#host) : '',
+      upstreamHost: this.#host?.name ?? '',
       upstreamLocal: this.#upstreamLocal,
       flags: this.#flags,
       transportFailure: this.#failure,

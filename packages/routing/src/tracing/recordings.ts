@@ -8,7 +8,6 @@ import {
   type RequestRecordings,
 } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
-import { hostOf } from '../http1/authority.ts';
 import { findHeader, removeHeader } from '../http1/flat-headers.ts';
 import type { AttemptOutcome } from '../upstream/attempt.ts';
 
@@ -126,7 +125,7 @@ export class RecordedRequest {
   attempted({ host, attempt, status, reason, elapsedMs }: AttemptOutcome): void {
     const why = reason ? reason.flags || 'failed' : String(status);
     const startMs = Math.max(0, this.#now() - elapsedMs);
-    this.#add({ name: `attempt ${attempt}`, startMs, durationMs: elapsedMs, result: `${hostOf(host)}: ${why}` });
+    this.#add({ name: `attempt ${attempt}`, startMs, durationMs: elapsedMs, result: `${host.name}: ${why}` });
   }
 
   finish({ head, route, result }: RequestRecord, listener: string): void {

@@ -1,6 +1,5 @@
 import type { CallSpan, RequestSpans } from '@edge-gateway/core';
 import type { RequestRecord } from '../format/record.ts';
-import { hostOf } from '../http1/authority.ts';
 import type { AttemptObserver } from '../upstream/attempt.ts';
 import { removeContext, type ReceivedContext } from './context/propagation.ts';
 import type { SentContext } from './context/trace-context.ts';
@@ -203,7 +202,7 @@ export class RequestTrace implements RequestSpans {
     }
     this.#pending = false;
     this.#attemptStart = this.#now() - elapsedMs;
-    const span = this.#attempt(hostOf(host));
+    const span = this.#attempt(host.name);
     if (attempt > 1) span.tag('retry.count', String(attempt - 1));
     tagResponse(span, { status, flags: reason?.flags ?? '' });
     if (reason) return this.#end(span);

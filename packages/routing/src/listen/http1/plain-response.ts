@@ -12,6 +12,7 @@ interface Internals {
   _last: boolean;
   _closed: boolean;
   _header: string | null;
+  _headerSent: boolean;
   readonly _removedConnection?: boolean;
 }
 type Carrier = Socket & { _httpMessage?: ServerResponse | null };
@@ -59,10 +60,20 @@ export class PlainResponse extends NodeResponse {
     const head = `HTTP/1.1 ${status} ${message}\r\n${lines.text}${date}${this.#connectionLines()}\r\n`;
     this.statusCode = status;
     this.statusMessage = message;
-    // `end` sends it with the body.
     this._header = head;
-    this.end(typeof body === 'string' ? body : body.buffer.toString('latin1', body.start, body.end), 'latin1');
+    this.#endWith(typeof body === 'string' ? body : body.buffer.toString('latin1', body.start, body.end));
     return true;
+  }
+
+  /** Sends the head and this body, and ends the response. */
+  #endWith(body: string): void {
+    const socket = this.socket as Carrier | null;
+    // `end` sends the head with its first bytes, and knows what to do without a usable connection.
+    if (!socket?.writable || socket._httpMessage !== this) return void this.end(body, 'latin1');
+    this._headerSent = true;
+    // Given the body, `end` would cork the connection and queue it.
+    socket.write(this._header + body, 'latin1');
+    this.end();
   }
 
   /** True if the response has not begun, and nothing else handles it. */

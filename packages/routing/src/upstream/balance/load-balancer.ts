@@ -1,4 +1,3 @@
-import { hostOf } from '../../http1/authority.ts';
 import type { Host } from '../hosts/host.ts';
 import type { HostSet } from '../hosts/host-set.ts';
 import type { PickContext } from '../hosts/pick-context.ts';
@@ -51,7 +50,7 @@ export class LoadBalancer {
   }
 
   #find(address: string): Host | undefined {
-    this.#byAddress ??= new Map(this.#hosts.all.map((host) => [hostOf(host), host]));
+    this.#byAddress ??= new Map(this.#hosts.all.map((host) => [host.name, host]));
     return this.#byAddress.get(address);
   }
 

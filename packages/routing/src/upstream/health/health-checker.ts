@@ -1,6 +1,5 @@
 import { MAX_DELAY_MS, parseDuration, type Context, type Endpoint, type SnapshotUpstream } from '@edge-gateway/core';
 import type { HealthCheck } from './health-spec.ts';
-import { hostOf } from '../../http1/authority.ts';
 import type { Connector } from '../connector.ts';
 import type { Host } from '../hosts/host.ts';
 import type { HostSet } from '../hosts/host-set.ts';
@@ -136,7 +135,7 @@ export class HealthChecker {
   #log(host: Host, event: HealthEvent, failure: CheckFailure | undefined): void {
     this.#events?.write(host, event);
     const logger = this.#checked.context.log.get('upstream');
-    const fields = { upstream: this.#checked.upstream.name, host: hostOf(host) };
+    const fields = { upstream: this.#checked.upstream.name, host: host.name };
     if (failure) logger.warn({ ...fields, type: failure.type, reason: failure.reason }, 'health check failed');
     else if ('add_healthy_event' in event) logger.info(fields, 'host became healthy');
   }

@@ -1,6 +1,5 @@
 import type { Logger } from '@edge-gateway/core';
 import type { OutlierDetection } from './health-spec.ts';
-import { hostOf } from '../../http1/authority.ts';
 import type { AttemptOutcome } from '../attempt.ts';
 import type { Host } from '../hosts/host.ts';
 import type { HostSet } from '../hosts/host-set.ts';
@@ -183,7 +182,7 @@ export class OutlierDetector {
   }
 
   #log(host: Host, fields: object, message: string): void {
-    this.#parts.log.warn({ upstream: this.#parts.cluster, host: hostOf(host), ...fields }, message);
+    this.#parts.log.warn({ upstream: this.#parts.cluster, host: host.name, ...fields }, message);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Endpoint, HostState, Locality } from '@edge-gateway/core';
+import { hostOf } from '../../http1/authority.ts';
 import { EXCLUDED, HEALTH_FLAGS, namesOfFlags, UNHEALTHY, type HealthFlag } from './health-flags.ts';
 
 /** Flags whose end begins a slow start: the host passed its health checks. */
@@ -15,6 +16,8 @@ export class Host implements Endpoint {
   readonly sni: string | undefined;
   /** The DNS name that it was resolved from; otherwise the address. */
   readonly hostname: string;
+  /** Its name in the log, see {@link hostOf}. */
+  readonly name: string;
   weight = 1;
   /** 0 is the highest. */
   priority = 0;
@@ -47,6 +50,7 @@ export class Host implements Endpoint {
     this.port = endpoint.port;
     this.sni = endpoint.sni;
     this.hostname = endpoint.hostname ?? endpoint.address;
+    this.name = hostOf(endpoint);
     this.#onHealth = onHealth;
     this.redeclare(endpoint);
   }
