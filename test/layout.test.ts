@@ -26,7 +26,7 @@ const MAX_OWN_ROOT_FILES = 3;
  * schema of a route, and `validate/route/route.ts` its validation.
  */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
-  'packages/core/src': ['schema', 'validate', 'translate'],
+  'packages/core/src': ['schema', 'validate', 'translate', 'envoy'],
   'packages/admin/src': ['control', 'proxy'],
 };
 

@@ -8,8 +8,8 @@ import {
   type Secrets,
   type SecretValue,
   type Snapshot,
-  type SnapshotUpstream,
 } from '@edge-gateway/core';
+import { upstreamSecretRef } from '@edge-gateway/core/envoy';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
@@ -53,12 +53,6 @@ export function daysUntilFirstExpiry({ context, snapshot }: ProxyAdminOptions): 
 
 function daysLeft({ validToDate }: X509Certificate, now: number): number {
   return Math.max(0, Math.floor((validToDate.getTime() - now) / DAY_MS));
-}
-
-/** Returns the secret that an upstream's TLS names; without a namespace it is the upstream's own. */
-export function upstreamSecretRef({ ref, spec }: SnapshotUpstream): ResourceRef | undefined {
-  const { name, namespace = ref.namespace } = spec.sslConfig?.secretRef ?? {};
-  return name ? { name, namespace } : undefined;
 }
 
 /** Returns the TLS secrets that listeners and upstreams of a snapshot name, each once, sorted by namespace and name. */

@@ -1,9 +1,9 @@
 import { DEFAULTS, type HealthFlagName, type HostState, type SnapshotUpstream } from '@edge-gateway/core';
+import { renamed, type EnvoyMessage } from '@edge-gateway/core/envoy';
 import { addressAndPort } from '../http/address.ts';
 import { json } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
-import { renamed, type Message } from './envoy/json.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
 import { statFilter } from './stat-selection.ts';
 
@@ -80,7 +80,7 @@ function hostLookup({ context, hostStates }: ProxyAdminOptions): HostLookup {
 }
 
 /** Returns the limits of both priorities; only those of the default priority can be set. */
-function thresholds({ spec }: SnapshotUpstream): Message[] {
+function thresholds({ spec }: SnapshotUpstream): EnvoyMessage[] {
   return [
     { priority: 'DEFAULT', ...renamed({ ...DEFAULTS, ...spec.circuitBreakers }, LIMITS) },
     { priority: 'HIGH', ...renamed(DEFAULTS, LIMITS) },

@@ -1,13 +1,18 @@
-import { DEFAULT_SNAPSHOT_SETTINGS, httpListenersOf } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, httpListenersOf, type Listener } from '@edge-gateway/core';
+import {
+  cluster,
+  endpointConfig,
+  listenerMessage,
+  routeConfigName,
+  routeConfiguration,
+  tlsSecrets,
+  virtualHost,
+  type EnvoyMessage,
+} from '@edge-gateway/core/envoy';
 import { json, type EndpointResponse } from '../http/endpoint-response.ts';
 import { isOn, type Endpoint } from '../http/endpoint.ts';
 import { lazily } from '../http/json-chunks.ts';
 import { tlsSecretsOf } from './certificates.ts';
-import { cluster, endpointConfig } from './envoy/cluster.ts';
-import type { Message } from './envoy/json.ts';
-import { listenerMessage } from './envoy/listener.ts';
-import { routeConfigName, routeConfiguration } from './envoy/route-config.ts';
-import { tlsSecrets } from './envoy/secrets.ts';
 import { applyMask, parseMask, type FieldMask } from './field-mask.ts';
 import type { ProxyAdminOptions } from './proxy-options.ts';
 import { nodeOf } from './server.ts';
@@ -18,7 +23,7 @@ const DUMP = 'type.googleapis.com/envoy.admin.v3.';
 /** One element of a list, under the name that `name_regex` looks at. */
 interface DumpElement {
   readonly name: string;
-  value(): Message;
+  value(): EnvoyMessage;
 }
 
 /** One member of `configs`. */
@@ -26,7 +31,7 @@ interface DumpPart {
   /** E.g. `ClustersConfigDump`. */
   readonly type: string;
   /** Fields beside the lists. */
-  readonly fields?: Message;
+  readonly fields?: EnvoyMessage;
   /** List name → type of its elements and the elements, which all but one list of a part do not have. */
   readonly lists: Readonly<Record<string, readonly [type: string, elements?: readonly DumpElement[]]>>;
 }
@@ -60,7 +65,7 @@ interface Selection {
   fits(element: DumpElement): boolean;
 }
 
-function contentOf({ type, fields = {}, lists }: DumpPart, { mask, fits }: Selection): Message {
+function contentOf({ type, fields = {}, lists }: DumpPart, { mask, fits }: Selection): EnvoyMessage {
   const filled = Object.entries(lists).flatMap(([list, [, elements = []]]) => {
     const kept = elements.filter(fits);
     return kept.length > 0 ? [[list, lazily(kept, (element) => element.value())] as const] : [];
@@ -110,7 +115,7 @@ function upstreamParts({ context, snapshot }: ProxyAdminOptions, stamp: Stamp): 
   const upstreams = snapshot()?.upstreams ?? [];
   const clusters = upstreams.map((upstream) => ({
     name: upstream.name,
-    value: () => ({ ...stamp, cluster: cluster(upstream, context.secrets) }),
+    value: () => ({ ...stamp, cluster: cluster(upstream, context) }),
   }));
   const endpoints = upstreams.map((upstream) => ({
     name: upstream.name,
@@ -146,7 +151,7 @@ function listenerParts({ context, snapshot }: ProxyAdminOptions, stamp: Stamp): 
   }));
   const routes = httpListenersOf(all).map((listener) => ({
     name: routeConfigName(listener),
-    value: () => ({ ...stamp, route_config: routeConfiguration(listener, parts) }),
+    value: () => ({ ...stamp, route_config: routeConfiguration(listener, hostsOf(listener, parts), parts) }),
   }));
   return [
     {
@@ -166,6 +171,14 @@ function listenerParts({ context, snapshot }: ProxyAdminOptions, stamp: Stamp): 
       lists: { static_route_configs: ['StaticRouteConfig'], dynamic_route_configs: ['DynamicRouteConfig', routes] },
     },
   ];
+}
+
+/** Returns the virtual hosts of a listener, which are made while they are written. */
+function hostsOf(
+  { virtualHosts }: Listener,
+  parts: Parameters<typeof virtualHost>[1],
+): Iterable<EnvoyMessage> | undefined {
+  return virtualHosts.length > 0 ? lazily(virtualHosts, (host) => virtualHost(host, parts)) : undefined;
 }
 
 /** Returns the part with the certificates in use. */

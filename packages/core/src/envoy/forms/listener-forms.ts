@@ -1,0 +1,144 @@
+import type { AccessLoggingService } from '../../schema/listener/access-log.ts';
+import type {
+  HttpListenerOptions,
+  ListenerOptions,
+  RouteConfigOptions,
+} from '../../schema/listener/gateway-options.ts';
+import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
+import type { SslConfig } from '../../schema/listener/ssl-config.ts';
+import type { Condition, Forms } from './form.ts';
+
+const ACCESS_LOGS: Condition<AccessLoggingService> = {
+  when: 'to files, with the filters by status, duration, header and response flag',
+  holds: ({ accessLog = [] }) =>
+    accessLog.every(({ fileSink, filter }) => fileSink && (!filter || isExpressed(filter))),
+};
+
+type Filter = NonNullable<NonNullable<AccessLoggingService['accessLog']>[number]['filter']>;
+
+function isExpressed({ traceableFilter, runtimeFilter, grpcStatusFilter, headerFilter, ...filter }: Filter): boolean {
+  if (traceableFilter || runtimeFilter || grpcStatusFilter) return false;
+  const { value, regex: _regex, ...header } = headerFilter?.header ?? {};
+  if (headerFilter && value === undefined && header.invertMatch) return false;
+  const inner = [...(filter.andFilter?.filters ?? []), ...(filter.orFilter?.filters ?? [])];
+  return inner.every((each) => isExpressed(each as Filter));
+}
+
+/** What Envoy expresses of the options of a listener. */
+export const LISTENER_FORMS: Forms<ListenerOptions> = {
+  accessLoggingService: ACCESS_LOGS,
+  listenerAccessLoggingService: 'no',
+  extensions: 'no',
+  perConnectionBufferLimitBytes: 'yes',
+  socketOptions: 'no',
+  proxyProtocol: 'yes',
+  connectionBalanceConfig: 'no',
+  tcpStats: 'no',
+};
+
+const MANAGER_FORMS: Forms<HttpConnectionManagerSettings> = {
+  skipXffAppend: 'yes',
+  via: 'yes',
+  xffNumTrustedHops: 'yes',
+  useRemoteAddress: 'yes',
+  internalAddressConfig: 'yes',
+  generateRequestId: 'yes',
+  preserveExternalRequestId: 'yes',
+  uuidRequestIdConfig: 'no',
+  proxy100Continue: 'yes',
+  streamIdleTimeout: 'yes',
+  idleTimeout: 'yes',
+  maxRequestHeadersKb: 'yes',
+  maxHeadersCount: 'yes',
+  requestTimeout: 'yes',
+  requestHeadersTimeout: 'yes',
+  drainTimeout: 'yes',
+  delayedCloseTimeout: 'yes',
+  serverName: 'yes',
+  serverHeaderTransformation: 'yes',
+  acceptHttp10: 'yes',
+  defaultHostForHttp10: 'yes',
+  allowChunkedLength: 'no',
+  enableTrailers: 'yes',
+  properCaseHeaderKeyFormat: 'yes',
+  preserveCaseHeaderKeyFormat: 'yes',
+  stripAnyHostPort: 'yes',
+  tracing: 'no',
+  upgrades: 'yes',
+  forwardClientCertDetails: 'yes',
+  setCurrentClientCertDetails: 'yes',
+  maxConnectionDuration: 'yes',
+  maxStreamDuration: 'yes',
+  maxRequestsPerConnection: 'yes',
+  headersWithUnderscoresAction: 'yes',
+  pathWithEscapedSlashesAction: 'yes',
+  codecType: 'yes',
+  mergeSlashes: 'yes',
+  normalizePath: {
+    when: 'unless false, which rejects dot segments',
+    holds: (normalizes) => normalizes,
+  },
+  http2ProtocolOptions: 'yes',
+  appendXForwardedPort: 'yes',
+  earlyHeaderManipulation: 'yes',
+};
+
+/** What Envoy expresses of the HTTP options of a listener. */
+export const HTTP_LISTENER_FORMS: Forms<HttpListenerOptions> = {
+  httpConnectionManagerSettings: MANAGER_FORMS,
+  healthCheck: 'no',
+  grpcWeb: 'yes',
+  gzip: 'no',
+  buffer: 'yes',
+  csrf: 'yes',
+  // Routes that use it are handed over.
+  dynamicForwardProxy: 'yes',
+  connectionLimit: 'no',
+  networkLocalRatelimit: 'no',
+  httpLocalRatelimit: 'yes',
+  router: 'yes',
+  headerValidationSettings: 'no',
+  grpcJsonTranscoder: 'no',
+  extauth: 'yes',
+  ratelimitServer: 'yes',
+  waf: 'no',
+  dlp: 'no',
+  caching: 'no',
+  wasm: 'no',
+  proxyLatency: 'no',
+  sanitizeClusterHeader: 'yes',
+  leftmostXffAddress: 'no',
+  disableExtProc: 'yes',
+  disableExtProcEarly: 'yes',
+  disableExtProcLate: 'yes',
+  extProc: 'no',
+  extProcEarly: 'no',
+  extProcLate: 'no',
+  tap: 'no',
+  statefulSession: 'no',
+};
+
+/** What Envoy expresses of the options of all routes of a listener. */
+export const ROUTE_CONFIG_FORMS: Forms<RouteConfigOptions> = {
+  maxDirectResponseBodySizeBytes: 'yes',
+  ignorePortInHostMatching: 'yes',
+  mostSpecificHeaderMutationsWins: 'yes',
+};
+
+/** What Envoy expresses of TLS to clients. */
+export const TLS_FORMS: Forms<SslConfig> = {
+  secretRef: 'yes',
+  sslFiles: 'yes',
+  sds: 'yes',
+  sniDomains: 'yes',
+  verifySubjectAltName: 'yes',
+  parameters: 'yes',
+  alpnProtocols: 'yes',
+  oneWayTls: 'yes',
+  disableTlsSessionResumption: 'yes',
+  transportSocketConnectTimeout: 'yes',
+  ocspStaplePolicy: {
+    when: 'only LENIENT_STAPLING',
+    holds: (policy) => policy === 'LENIENT_STAPLING',
+  },
+};

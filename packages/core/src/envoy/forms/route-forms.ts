@@ -1,0 +1,135 @@
+import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
+import type { JwtProviders, JwtStaged } from '../../schema/auth/jwt.ts';
+import type { Matcher } from '../../schema/route/matcher.ts';
+import type { RateLimitVhost } from '../../schema/route/rate-limit.ts';
+import type { RedirectAction } from '../../schema/route/route.ts';
+import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../../schema/route/route-options.ts';
+import { keySetForEnvoy } from '../key-set.ts';
+import { authCluster, settingsCluster } from '../services.ts';
+import type { Condition, Forms } from './form.ts';
+
+const EXT_AUTH: Condition<ExtAuthExtension> = {
+  when: 'for AuthConfigs with `--envoy-extauth`, for the auth server of the Settings, and to disable it',
+  holds: ({ disable, configRef, customAuth }, { services, settings }) => {
+    if (disable) return true;
+    // A named server would need a filter of its own.
+    if (customAuth) return !customAuth.name && settingsCluster(settings.extauth?.extauthzServerRef) !== undefined;
+    return configRef === undefined || authCluster(settings, services) !== undefined;
+  },
+};
+
+const LIMITS: Condition<RateLimitVhost> = {
+  when: 'only `localRatelimit`',
+  holds: (block) => Object.entries(block).every(([field, value]) => field === 'localRatelimit' || value === undefined),
+};
+
+/** Providers whose keys and headers Envoy handles alike. */
+const JWT: Condition<JwtProviders> = {
+  when: 'with asymmetric keys, or keys of an upstream; without `append` in `claimsToHeaders`',
+  holds: ({ providers = {} }) =>
+    Object.values(providers).every(({ jwks, claimsToHeaders = [] }) => {
+      if (claimsToHeaders.some(({ append }) => append)) return false;
+      if (jwks?.local) return keySetForEnvoy(jwks.local.key ?? '') !== undefined;
+      return Boolean(jwks?.remote?.url && jwks.remote.upstreamRef?.name);
+    }),
+};
+const JWT_STAGED: Forms<JwtStaged> = { beforeExtAuth: JWT, afterExtAuth: JWT };
+
+const HEADERS: Forms<NonNullable<WeightedDestinationOptions['headerManipulation']>> = {
+  requestHeadersToAdd: { header: 'yes', headerSecretRef: 'no', append: 'yes' },
+  requestHeadersToRemove: 'yes',
+  responseHeadersToAdd: 'yes',
+  responseHeadersToRemove: 'yes',
+};
+
+/** What Envoy expresses of the options of a weighted destination. */
+export const DESTINATION_FORMS: Forms<WeightedDestinationOptions> = {
+  headerManipulation: HEADERS,
+  stagedTransformations: 'no',
+  transformations: 'no',
+  extensions: 'no',
+  extauth: EXT_AUTH,
+  bufferPerRoute: 'yes',
+  csrf: 'yes',
+};
+
+const POLICIES = {
+  retries: 'yes',
+  cors: 'yes',
+  ratelimitBasic: 'no',
+  rateLimitConfigs: 'no',
+  rateLimitEarlyConfigs: 'no',
+  rateLimitRegularConfigs: 'no',
+  rbac: 'yes',
+  waf: 'no',
+  dlp: 'no',
+  extProc: 'no',
+  extProcEarly: 'no',
+  extProcLate: 'no',
+  ratelimit: LIMITS,
+  ratelimitEarly: LIMITS,
+  ratelimitRegular: LIMITS,
+} as const;
+
+/** What Envoy expresses of the options of a route. */
+export const ROUTE_FORMS: Forms<RouteOptions> = {
+  timeout: 'yes',
+  idleTimeout: 'yes',
+  maxStreamDuration: 'yes',
+  prefixRewrite: 'yes',
+  regexRewrite: 'yes',
+  hostRewrite: 'yes',
+  autoHostRewrite: 'yes',
+  hostRewriteHeader: 'yes',
+  hostRewritePathRegex: 'yes',
+  appendXForwardedHost: 'yes',
+  faults: 'yes',
+  shadowing: 'yes',
+  lbHash: 'yes',
+  upgrades: 'yes',
+  tracing: 'no',
+  envoyMetadata: 'yes',
+  jwt: 'yes',
+  jwtStaged: 'yes',
+  jwtProvidersStaged: JWT_STAGED,
+  ai: 'no',
+  ...DESTINATION_FORMS,
+  ...POLICIES,
+};
+
+/** What Envoy expresses of the options of a virtual host. */
+export const VIRTUAL_HOST_FORMS: Forms<VirtualHostOptions> = {
+  stats: 'yes',
+  includeRequestAttemptCount: 'yes',
+  includeAttemptCountInResponse: 'yes',
+  corsPolicyMergeSettings: 'no',
+  jwt: JWT,
+  jwtStaged: JWT_STAGED,
+  ...DESTINATION_FORMS,
+  ...POLICIES,
+};
+
+/** What Envoy expresses of a matcher. */
+export const MATCHER_FORMS: Forms<Matcher> = {
+  prefix: 'yes',
+  exact: 'yes',
+  regex: 'yes',
+  connectMatcher: 'yes',
+  caseSensitive: 'yes',
+  headers: 'yes',
+  queryParameters: 'yes',
+  methods: 'yes',
+};
+
+/** What Envoy expresses of a redirect. */
+export const REDIRECT_FORMS: Forms<RedirectAction> = {
+  hostRedirect: 'yes',
+  pathRedirect: 'yes',
+  prefixRewrite: 'yes',
+  regexRewrite: 'yes',
+  responseCode: 'yes',
+  httpsRedirect: 'yes',
+  schemeRedirect: 'yes',
+  stripQuery: 'yes',
+  portRedirect: 'yes',
+};

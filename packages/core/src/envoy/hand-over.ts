@@ -1,0 +1,170 @@
+import type {
+  Destination,
+  Listener,
+  Route,
+  SnapshotSettings,
+  SnapshotUpstream,
+  VirtualHost,
+} from '../contract/snapshot.ts';
+import { inEffect } from '../schema/in-effect.ts';
+import { unfaithfulFields, type FormContext } from './forms/form.ts';
+import { HTTP_LISTENER_FORMS, LISTENER_FORMS, ROUTE_CONFIG_FORMS, TLS_FORMS } from './forms/listener-forms.ts';
+import {
+  DESTINATION_FORMS,
+  MATCHER_FORMS,
+  REDIRECT_FORMS,
+  ROUTE_FORMS,
+  VIRTUAL_HOST_FORMS,
+} from './forms/route-forms.ts';
+import { certificateNamesOf, serverNamesOf } from './tls.ts';
+import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
+
+/** The options for which Envoy has no faithful form, as paths such as `options.dlp`; empty if it serves the part itself. */
+export type Reasons = readonly string[];
+
+export const NO_REASONS: Reasons = Object.freeze([]);
+
+/** What a virtual host is judged with. */
+export interface HostContext extends FormContext {
+  /** Returns the reasons of an upstream. */
+  readonly reasonsOf: (upstream: string) => Reasons;
+}
+
+/**
+ * Returns the reasons of each route of a virtual host. A route that Envoy cannot express completely is handed over as a whole. Header
+ * changes of the virtual host apply to all of its routes, so they are handed over together.
+ */
+export function reasonsOfRoutes(host: VirtualHost, context: HostContext): readonly Reasons[] {
+  const shared = unfaithfulFields(inEffect('VirtualHostOptions', host.options), VIRTUAL_HOST_FORMS, context).map(
+    (field) => `virtualHost.options.${field}`,
+  );
+  const own = host.routes.map((route) => [...shared, ...reasonsOfRoute(route, context)]);
+  const common = COMMON_OPTIONS.filter((option) => host.options[option] !== undefined);
+  if (common.length === 0 || own.every(({ length }) => length === 0)) return own;
+  return own.map((reasons) =>
+    reasons.length > 0 ? reasons : common.map((option) => `virtualHost.options.${option} beside a route handed over`),
+  );
+}
+
+/** Options of a virtual host that Envoy also applies to the routes that it hands over. */
+const COMMON_OPTIONS = [
+  'headerManipulation',
+  'includeRequestAttemptCount',
+  'includeAttemptCountInResponse',
+] as const satisfies readonly (keyof VirtualHost['options'])[];
+
+function reasonsOfRoute({ options, matchers, action }: Route, context: HostContext): string[] {
+  const mirror = options.shadowing?.upstream;
+  return [
+    ...prefixed('options', unfaithfulFields(inEffect('RouteOptions', options), ROUTE_FORMS, context)),
+    ...matchers.flatMap((matcher) => prefixed('matchers', unfaithfulFields(matcher, MATCHER_FORMS, context))),
+    ...(mirror ? upstreamReasons(`${mirror.name}_${mirror.namespace}`, context) : []),
+    ...reasonsOfAction(action, context),
+  ];
+}
+
+function reasonsOfAction(action: Route['action'], context: HostContext): readonly string[] {
+  switch (action.type) {
+    case 'graphql':
+      return ['graphqlApiRef'];
+    case 'redirect':
+      return prefixed('redirectAction', unfaithfulFields(action.redirect, REDIRECT_FORMS, context));
+    case 'forward':
+      return action.destinations.flatMap((each) => reasonsOfDestination(each, action.destinations.length, context));
+    default:
+      return [];
+  }
+}
+
+function reasonsOfDestination(destination: Destination, count: number, context: HostContext): readonly string[] {
+  const { dynamic, rest, transcoder, broken, options, upstream } = destination;
+  // A header could also name clusters that are no upstreams.
+  if (dynamic)
+    return [dynamic.type === 'clusterHeader' ? 'routeAction.clusterHeader' : 'routeAction.dynamicForwardProxy'];
+  return [
+    ...(rest ? ['destinationSpec.rest'] : []),
+    ...(transcoder ? ['grpcJsonTranscoder'] : []),
+    ...(broken && count > 1 ? ['a broken destination among others'] : []),
+    ...prefixed('options', unfaithfulFields(options, DESTINATION_FORMS, context)),
+    ...(broken ? [] : upstreamReasons(upstream, context)),
+  ];
+}
+
+function upstreamReasons(upstream: string, { reasonsOf }: HostContext): string[] {
+  return reasonsOf(upstream).map((reason) => `upstream ${upstream}: ${reason}`);
+}
+
+/** Returns the reasons of an upstream, whose routes are then handed over. */
+export function reasonsOfUpstream(upstream: SnapshotUpstream, context: FormContext): Reasons {
+  const { spec, endpoints, tls } = upstream;
+  const own = endpoints.flatMap(({ sslConfig }) =>
+    sslConfig ? ['failover.upstreamSslConfig', ...unfaithfulFields(sslConfig, UPSTREAM_TLS_FORMS, context)] : [],
+  );
+  return [
+    ...prefixed('', unfaithfulFields(inEffect('UpstreamSpec', spec), UPSTREAM_FORMS, context)),
+    ...new Set(own),
+    ...(tls ? namesReasons(upstream) : []),
+  ];
+}
+
+/** Envoy has one server name for all hosts, and compares their certificates with it. */
+function namesReasons(upstream: SnapshotUpstream): string[] {
+  if (serverNamesOf(upstream).size > 1) return ['sslConfig with hosts of different server names'];
+  const isVerified = (upstream.spec.sslConfig?.verifySubjectAltName ?? []).length > 0;
+  return isVerified || certificateNamesOf(upstream).size <= 1
+    ? []
+    : ['sslConfig without sni and verifySubjectAltName for several addresses'];
+}
+
+/** Returns the reasons of a listener, all of whose connections are then handed over. */
+export function reasonsOfListener(listener: Listener, context: FormContext): Reasons {
+  const { options, httpOptions, routeOptions, sslConfigurations, parts } = listener;
+  return [
+    ...prefixed('options', unfaithfulFields(inEffect('ListenerOptions', options), LISTENER_FORMS, context)),
+    ...prefixed(
+      'httpGateway.options',
+      unfaithfulFields(inEffect('HttpListenerOptions', httpOptions), HTTP_LISTENER_FORMS, context),
+    ),
+    ...prefixed(
+      'routeOptions',
+      unfaithfulFields(inEffect('RouteConfigOptions', routeOptions), ROUTE_CONFIG_FORMS, context),
+    ),
+    ...sslConfigurations.flatMap(({ sslConfig }) =>
+      prefixed('sslConfig', unfaithfulFields(inEffect('SslConfig', sslConfig), TLS_FORMS, context)),
+    ),
+    ...(parts ? ['tcpGateway, hybridGateway or several server names'] : []),
+    ...globalReasons(httpOptions, context.settings),
+  ];
+}
+
+/** Settings that apply to all listeners. */
+function globalReasons(options: Listener['httpOptions'], settings: SnapshotSettings): string[] {
+  const stages = [
+    ['extProc', 'disableExtProc'],
+    ['extProcEarly', 'disableExtProcEarly'],
+    ['extProcLate', 'disableExtProcLate'],
+  ] as const;
+  return stages.flatMap(([stage, disable]) => (settings[stage] && !options[disable] ? [`Settings ${stage}`] : []));
+}
+
+/**
+ * Returns why a listener is handed over as a whole once one of its routes is: the Node proxy could not see the certificate of the client, or
+ * would take Envoy for one of the trusted proxies.
+ */
+export function wholeListenerReasons(
+  { httpOptions, sslConfigurations }: Listener,
+  asksForCertificate: boolean,
+): Reasons {
+  const {
+    xffNumTrustedHops = 0,
+    useRemoteAddress = true,
+    skipXffAppend,
+  } = httpOptions.httpConnectionManagerSettings ?? {};
+  return [
+    ...(sslConfigurations.length > 0 && asksForCertificate ? ['client certificates'] : []),
+    ...(xffNumTrustedHops > 0 || !useRemoteAddress || skipXffAppend ? ['trusted x-forwarded-for'] : []),
+  ];
+}
+
+const prefixed = (prefix: string, fields: readonly string[]): string[] =>
+  prefix === '' ? [...fields] : fields.map((field) => `${prefix}.${field}`);

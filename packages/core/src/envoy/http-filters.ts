@@ -1,0 +1,238 @@
+import type { Destination, Listener, Route, VirtualHost } from '../contract/snapshot.ts';
+import { canonicalName, grantedHeaderNames } from '../http/reserved-headers.ts';
+import type { JwtProviders, JwtStaged } from '../schema/auth/jwt.ts';
+import { DEFAULTS } from '../schema/defaults.ts';
+import { redact } from '../security/redact.ts';
+import { stagesOf } from '../validate/transformation/stages.ts';
+import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
+import { usageOf, usageOfHost, type Level } from './filter-usage.ts';
+import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute, providersOf } from './jwt.ts';
+import { message, typed, type EnvoyMessage } from './message.ts';
+import { localLimitOf, rateLimitFilters } from './rate-limits.ts';
+import { rbacFilter, rbacPerRoute } from './rbac.ts';
+import { trafficFilters, trafficOf } from './traffic-filters.ts';
+import type { TranslationContext } from './translation-context.ts';
+
+const FILTERS = 'envoy.extensions.filters.http';
+/** Filters that Envoy does not have. */
+const OWN = 'io.edge-gateway';
+const EXT_AUTHZ = 'envoy.filters.http.ext_authz';
+const RBAC = 'envoy.filters.http.rbac';
+const BUFFER = 'envoy.filters.http.buffer';
+const HEADERS = 'envoy.filters.http.header_mutation';
+const ROUTER = 'envoy.filters.http.router';
+const GRAPHQL = `${OWN}.graphql`;
+const transformation = (stage: string): string => `${OWN}.transformation.${stage}`;
+
+type Filter = readonly [name: string, config: EnvoyMessage | undefined];
+
+/** Returns the filters of a listener in order: those that one of its virtual hosts, routes or destinations uses. */
+export function httpFilters(listener: Listener, context: TranslationContext): EnvoyMessage[] {
+  const { httpOptions, virtualHosts } = listener;
+  const { settings, services } = context;
+  const usage = usageOf(virtualHosts);
+  const traffic = trafficFilters(usage, httpOptions);
+  const limits = rateLimitFilters(usage, httpOptions, context);
+  const own = (used: string, type: string): EnvoyMessage | undefined =>
+    usage.has(used) && !services ? typed(`${OWN}.${type}`) : undefined;
+  const filters: readonly Filter[] = [
+    ...(services ? servedFilters(listener, context) : []),
+    traffic.fault,
+    traffic.cors,
+    limits.local,
+    ...(services ? [] : [limits.early]),
+    [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth', context)],
+    [EXT_AUTHZ, usage.has('extauth') ? extAuthz(settings, context) : undefined],
+    ...(services ? [] : namedFilters(usage, context)),
+    [transformation('early'), own('transformation.early', 'Transformation')],
+    [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth', context)],
+    [RBAC, settings.requireRbac || usage.has('rbac') ? rbacFilter() : undefined],
+    ...(services ? [] : [limits.regular]),
+    [transformation('regular'), own('transformation.regular', 'Transformation')],
+    traffic.csrf,
+    [BUFFER, services && httpOptions.buffer ? bufferOf(httpOptions.buffer) : undefined],
+    [GRAPHQL, own('graphql', 'GraphQL')],
+    [ROUTER, router(httpOptions, context)],
+  ];
+  return filters.flatMap(([name, typed_config]) => (typed_config ? [{ name, typed_config }] : []));
+}
+
+/** Returns filters for what the gateway does without a filter. */
+function servedFilters({ httpOptions, virtualHosts }: Listener, { settings }: TranslationContext): readonly Filter[] {
+  const translatesGrpcWeb = !(httpOptions.grpcWeb ? httpOptions.grpcWeb.disable : settings.disableGrpcWeb);
+  const removes = settings.extauth !== undefined || virtualHosts.some((host) => removedHeaders(host).length > 0);
+  return [
+    ['envoy.filters.http.grpc_web', translatesGrpcWeb ? typed(`${FILTERS}.grpc_web.v3.GrpcWeb`) : undefined],
+    [HEADERS, removes ? typed(`${FILTERS}.header_mutation.v3.HeaderMutation`) : undefined],
+  ];
+}
+
+function router({ router: options }: Listener['httpOptions'], { services }: TranslationContext): EnvoyMessage {
+  return typed(`${FILTERS}.router.v3.Router`, {
+    ...(services && {
+      suppress_envoy_headers: options?.suppressEnvoyHeaders || undefined,
+      dynamic_stats: options?.dynamicStats,
+    }),
+  });
+}
+
+function bufferOf({ maxRequestBytes }: NonNullable<Listener['httpOptions']['buffer']>): EnvoyMessage {
+  return typed(`${FILTERS}.buffer.v3.Buffer`, { max_request_bytes: maxRequestBytes });
+}
+
+/** The filters of the auth servers that a level names; only the one of the nearest level runs. */
+function namedFilters(usage: ReadonlySet<string>, context: TranslationContext): Filter[] {
+  return Object.entries(context.settings.namedExtauth ?? {})
+    .filter(([name]) => usage.has(`auth.${name}`))
+    .map(([name, extauth]) => [`${EXT_AUTHZ}.${name}`, extAuthz({ extauth }, context)]);
+}
+
+/** Returns the filter of the auth server that a level names. */
+function filterOf({ extauth }: Level): string {
+  const { name = '' } = extauth?.customAuth ?? {};
+  return name === '' ? EXT_AUTHZ : `${EXT_AUTHZ}.${name}`;
+}
+
+/** The names of the filters of a listener, which are disabled where nothing else is said. */
+export interface HostFilters extends TranslationContext {
+  /** Names of the filters of an Envoy's listener. */
+  readonly filters?: ReadonlySet<string>;
+}
+
+/** Returns `typed_per_filter_config` of a virtual host. Without a block external auth is disabled there. */
+export function filtersOfHost(host: VirtualHost, context: HostFilters): EnvoyMessage {
+  const { options } = host;
+  const { settings, services, filters } = context;
+  const usesExtAuth = filters ? filters.has(EXT_AUTHZ) : usageOfHost(host).has('extauth');
+  const rbac = options.rbac ?? (settings.requireRbac ? {} : undefined);
+  return perFilter({
+    ...(services && { [HEADERS]: removalOf(host, context) }),
+    [JWT_FILTERS.beforeExtAuth]: jwtOfHost(host, 'beforeExtAuth'),
+    [JWT_FILTERS.afterExtAuth]: jwtOfHost(host, 'afterExtAuth'),
+    // The providers of a route decide what its policies read.
+    [RBAC]: rbac && !services ? rbacPerRoute(rbac) : undefined,
+    ...localLimitOf(options, context),
+    ...trafficOf(options),
+    ...(services ? { [BUFFER]: bufferPerRoute(options, filters) } : transformationsOf(options)),
+    [filterOf(options)]: options.extauth || usesExtAuth ? extAuthzPerRoute(options.extauth) : undefined,
+  });
+}
+
+/** Returns `typed_per_filter_config` of a route: its own settings. */
+export function filtersOfRoute(route: Route, host: VirtualHost, context: HostFilters): EnvoyMessage {
+  const { action, options } = route;
+  const { settings, services, filters } = context;
+  const rbac = services ? (options.rbac ?? host.options.rbac ?? (settings.requireRbac ? {} : undefined)) : options.rbac;
+  return perFilter({
+    [JWT_FILTERS.beforeExtAuth]: jwtOfRoute(route, host, 'beforeExtAuth'),
+    [JWT_FILTERS.afterExtAuth]: jwtOfRoute(route, host, 'afterExtAuth'),
+    [RBAC]: rbac && rbacPerRoute(rbac, services && providersOf(host, route)),
+    ...localLimitOf(options, context),
+    ...trafficOf(options),
+    ...(services ? { [BUFFER]: bufferPerRoute(options, filters) } : transformationsOf(options)),
+    [filterOf(options)]: options.extauth && extAuthzPerRoute(options.extauth),
+    [GRAPHQL]:
+      action.type === 'graphql'
+        ? typed(`${OWN}.GraphQLRoute`, { api: `${action.api.namespace}.${action.api.name}` })
+        : undefined,
+  });
+}
+
+/** `typed_per_filter_config` of a weighted destination. */
+export function filtersOfDestination({ options }: Destination, { services }: TranslationContext): EnvoyMessage {
+  return perFilter({
+    ...trafficOf(options),
+    ...(services ? {} : transformationsOf(options)),
+    [filterOf(options)]: options.extauth && extAuthzPerRoute(options.extauth),
+  });
+}
+
+/** Returns `typed_per_filter_config` that disables all filters but the last, which forwards. */
+export function withoutFilters(filters: ReadonlySet<string>): EnvoyMessage {
+  const disabled = { '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig', disabled: true };
+  const names = [...filters].filter((name) => name !== ROUTER);
+  return perFilter(Object.fromEntries(names.map((name) => [name, disabled])));
+}
+
+function bufferPerRoute({ bufferPerRoute: block }: Level, filters: ReadonlySet<string> | undefined) {
+  if (!block || !filters?.has(BUFFER)) return undefined;
+  return typed(
+    `${FILTERS}.buffer.v3.BufferPerRoute`,
+    block.buffer ? { buffer: { max_request_bytes: block.buffer.maxRequestBytes } } : { disabled: true },
+  );
+}
+
+const removed = new WeakMap<VirtualHost, readonly string[]>();
+
+/**
+ * Returns the headers that only claims, AuthConfigs and auth servers of a virtual host may set, in all spellings that servers treat alike:
+ * they are removed from requests to all of its routes.
+ */
+function removedHeaders(host: VirtualHost): readonly string[] {
+  let found = removed.get(host);
+  if (!found) removed.set(host, (found = collectRemoved(host)));
+  return found;
+}
+
+function collectRemoved({ options, routes, authConfigs }: VirtualHost): readonly string[] {
+  const levels = [options, ...routes.map((route) => route.options)] as readonly (VirtualHost['options'] &
+    Route['options'])[];
+  const blocks = levels.flatMap(({ jwt, jwtStaged, jwtProvidersStaged }) =>
+    [jwt, jwtStaged, jwtProvidersStaged].filter((block) => block !== undefined),
+  );
+  const granted = new Set(grantedHeaderNames([...blocks, ...authConfigs.map(({ spec }) => spec)]));
+  // Clients send tokens in these.
+  for (const name of tokenHeaders(blocks)) granted.delete(canonicalName(name));
+  granted.delete('authorization');
+  return [...granted];
+}
+
+function tokenHeaders(blocks: readonly object[]): string[] {
+  const found = (blocks as readonly (JwtProviders & JwtStaged)[]).flatMap((block) => [
+    block,
+    block.beforeExtAuth ?? {},
+    block.afterExtAuth ?? {},
+  ]);
+  const providers = found.flatMap((block) => Object.values(block.providers ?? {}));
+  return providers.flatMap(({ tokenSource }) => tokenSource?.headers ?? []).map(({ header = '' }) => header);
+}
+
+function removalOf(host: VirtualHost, { settings, filters }: HostFilters): EnvoyMessage | undefined {
+  if (!filters?.has(HEADERS)) return undefined;
+  const { extauth } = settings;
+  const isGuarded = extauth !== undefined || host.authConfigs.length > 0;
+  const users = isGuarded ? [(extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase()] : [];
+  const servers = extauth?.httpService?.response?.allowedUpstreamHeaders ?? [];
+  const names = new Set([...removedHeaders(host), ...users, ...servers.map((name) => name.toLowerCase())]);
+  if (names.size === 0) return undefined;
+  const mutations = [...names].sort().flatMap((name) => spellingsOf(name).map((remove) => ({ remove })));
+  return typed(`${FILTERS}.header_mutation.v3.HeaderMutationPerRoute`, { mutations: { request_mutations: mutations } });
+}
+
+/** More dashes have too many combinations: only the two uniform spellings. */
+const MAX_DASHES = 5;
+
+/** Returns a name with each combination of `-` and `_`. */
+function spellingsOf(name: string): string[] {
+  const [first = '', ...others] = name.split(/[-_]/);
+  if (others.length > MAX_DASHES) return [...new Set([name, name.replaceAll('_', '-'), name.replaceAll('-', '_')])];
+  return others.reduce<string[]>(
+    (spellings, part) => spellings.flatMap((start) => [`${start}-${part}`, `${start}_${part}`]),
+    [first],
+  );
+}
+
+function transformationsOf(level: Level): Record<string, EnvoyMessage | undefined> {
+  const stages = stagesOf(level);
+  const entries = (['early', 'regular'] as const).map((stage) => {
+    const block = stages?.[stage];
+    const config = block && typed(`${OWN}.Transformation`, redact(block) as EnvoyMessage);
+    return [transformation(stage), config] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function perFilter(configs: Readonly<Record<string, EnvoyMessage | undefined>>): EnvoyMessage {
+  const entries = Object.entries(configs).filter(([, config]) => config);
+  return entries.length > 0 ? { typed_per_filter_config: message(Object.fromEntries(entries)) } : {};
+}

@@ -1,0 +1,31 @@
+import { clusterName, DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import type { SnapshotSettings } from '../contract/snapshot.ts';
+
+/** A host and a port. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What runs beside the Envoys. Routes that need a missing service are handed over to the Node proxies. */
+export interface EnvoyServices {
+  /** Host of Node proxies with the same listeners. Missing: routes that Envoy cannot serve return 500. */
+  readonly nodeProxies?: string | undefined;
+  /** Auth server for AuthConfigs, over gRPC: the role `extauth`. */
+  readonly extauth?: HostPort | undefined;
+}
+
+/** The cluster of the auth server. No upstream has such a name. */
+export const AUTH_CLUSTER = 'edge-gateway.extauth';
+
+/** Returns the cluster of the auth server for AuthConfigs; `undefined` if chains can only run in a Node proxy. */
+export function authCluster({ extauth }: SnapshotSettings, services: EnvoyServices): string | undefined {
+  return settingsCluster(extauth?.extauthzServerRef) ?? (services.extauth && AUTH_CLUSTER);
+}
+
+/** Returns the cluster of a server that the Settings name. */
+export function settingsCluster(
+  ref: { readonly name?: string; readonly namespace?: string } | undefined,
+): string | undefined {
+  return ref?.name ? clusterName({ name: ref.name, namespace: ref.namespace || DEFAULT_NAMESPACE }) : undefined;
+}

@@ -1,0 +1,41 @@
+import type { Secrets, SnapshotSettings } from '../contract/snapshot.ts';
+import { redactText, redact } from '../security/redact.ts';
+import { REDACTED_IN_LOG, redactPath } from '../security/request-secrets.ts';
+import { isSecretName } from '../security/secret-fields.ts';
+import type { EnvoyServices } from './services.ts';
+
+/** What messages are created with. */
+export interface MessageContext {
+  readonly secrets: Secrets;
+  /**
+   * Set for Envoys. Missing for `/config_dump`, which describes this gateway: with filters that Envoy does not have, and with redacted values.
+   */
+  readonly services?: EnvoyServices;
+}
+
+/** What parts of a listener are created with. */
+export interface TranslationContext extends MessageContext {
+  readonly settings: SnapshotSettings;
+}
+
+type Target = Pick<MessageContext, 'services'>;
+
+/** Returns the value of a header or parameter; redacted in a dump if its name is that of a credential. */
+export function shownValue(name: string, value: string, { services }: Target): string {
+  return !services && isSecretName(name) ? REDACTED_IN_LOG : value;
+}
+
+/** Returns a text; in a dump without what looks like a secret. */
+export function shownText(text: string, { services }: Target): string {
+  return services ? text : redactText(text);
+}
+
+/** Returns a path; in a dump without the secrets in its query. */
+export function shownPath(path: string, { services }: Target): string {
+  return services ? path : redactPath(path);
+}
+
+/** Returns a URL; redacted in a dump. */
+export function shownUrl(url: string, { services }: Target): string {
+  return services ? url : redact(url);
+}
