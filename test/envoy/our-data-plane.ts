@@ -42,14 +42,18 @@ export async function startOurs(
   };
 }
 
-function resourcesOf(groups: readonly PlacedGroup[]): object[] {
+/** The resources of the groups; `portOf` is the port of a listener by its index. */
+export function resourcesOf(
+  groups: readonly PlacedGroup[],
+  portOf: (index: number) => number = (index) => FIRST_PORT + index,
+): object[] {
   const gateways = [...listenersOf(groups)].map(([name, members], index) => ({
     apiVersion: 'gateway.vendor.io/v1',
     kind: 'Gateway',
     metadata: { name },
     spec: {
       bindAddress: '127.0.0.1',
-      bindPort: FIRST_PORT + index,
+      bindPort: portOf(index),
       httpGateway: {
         virtualServices: members
           .flatMap(virtualServicesOf)

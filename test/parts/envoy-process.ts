@@ -18,11 +18,11 @@ export interface EnvoyProcess {
   close(): Promise<void>;
 }
 
-/** Starts Envoy with a bootstrap configuration; the suffix of the file names its format. Throws what it prints if it rejects it. */
+/** Starts Envoy with a bootstrap configuration, and waits for its listeners; the suffix of the file names its format. Throws what it prints if it rejects it. */
 export async function startEnvoyProcess(
   text: string,
   file: 'envoy.json' | 'envoy.yaml',
-  listeners = 1,
+  listeners: number | (() => number) = 1,
 ): Promise<EnvoyProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'envoy-'));
   const config = join(directory, file);
@@ -44,7 +44,8 @@ export async function startEnvoyProcess(
   const giveUp = Date.now() + START_MS;
   for (;;) {
     const admin = existsSync(adminFile) ? readFileSync(adminFile, 'utf8') : '';
-    const ports = admin === '' ? undefined : await portsOf(admin, listeners);
+    const ports =
+      admin === '' ? undefined : await portsOf(admin, typeof listeners === 'number' ? listeners : listeners());
     if (ports) return { ports, admin, pid: child.pid!, close };
     if (child.exitCode !== null || Date.now() > giveUp) {
       await close();

@@ -5,6 +5,8 @@ export {
   type DiscoveryClientOptions,
 } from './client/discovery-client.ts';
 export { formatAddress, readServerAddresses, type ServerAddress } from './client/server-address.ts';
+export { createEnvoyTranslation } from './envoy/envoy-translation.ts';
+export type { EnvoyProblem } from './envoy/encode-envoy.ts';
 export { ERROR_CODES } from './error-codes.ts';
 export {
   createDiscoveryServer,

@@ -41,7 +41,8 @@ export function decodeStrings(message: Uint8Array, count: number): string[] {
   return values;
 }
 
-function varint(value: number): Buffer {
+/** Returns a number as it precedes a field. */
+export function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);

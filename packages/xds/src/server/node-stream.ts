@@ -273,7 +273,7 @@ export class NodeStream {
     for (const name of chunk.removed) this.rejected.delete(idOf(name));
     this.rejected.delete(idOf(''));
     if (error) {
-      for (const rejection of rejectionsOf(error, subscription.type))
+      for (const rejection of rejectionsIn(error, chunk))
         if (this.rejected.size < MAX_REJECTIONS)
           this.rejected.set(`${rejection.type} ${rejection.resource}`, rejection);
     }
@@ -287,6 +287,16 @@ export class NodeStream {
     this.#parts.onAnswer(Boolean(error));
     return true;
   }
+}
+
+/** Returns the rejections of a response. An Envoy names the rejected resources only in its message. */
+function rejectionsIn(error: ErrorDetail, { type, resources }: Chunk): readonly ProxyRejection[] {
+  return rejectionsOf(error, type).flatMap((rejection) => {
+    if (rejection.resource !== '') return rejection;
+    const named = resources.filter(({ name }) => name !== '' && rejection.message.includes(name));
+    const rejected = named.length === 0 && resources.length === 1 ? resources : named;
+    return rejected.length === 0 ? rejection : rejected.map(({ name }) => ({ ...rejection, resource: name }));
+  });
 }
 
 /** Returns the difference to the state of a node. */

@@ -1,0 +1,339 @@
+import { X509Certificate } from 'node:crypto';
+import {
+  certificateBlocks,
+  secretText,
+  type Listener,
+  type ResourceRef,
+  type Secrets,
+  type SecretValue,
+  type SnapshotSettings,
+  type SnapshotUpstream,
+  type VirtualHost,
+} from '@edge-gateway/core';
+import {
+  AUTH_CLUSTER,
+  certificateOf,
+  cluster,
+  grpcCluster,
+  handedOverListener,
+  hasNames,
+  httpFilters,
+  listenerMessage,
+  loadAssignment,
+  NO_REASONS,
+  nodeCluster,
+  nodeClusterName,
+  nodeTcpCluster,
+  reasonsOfListener,
+  reasonsOfRoutes,
+  reasonsOfUpstream,
+  requiresClientCertificate,
+  routeConfigName,
+  routeConfiguration,
+  servedSecretName,
+  servedSecrets,
+  upstreamSecretRef,
+  virtualHost,
+  wholeListenerReasons,
+  type EnvoyServices,
+  type Reasons,
+  type TranslationContext,
+} from '@edge-gateway/core/envoy';
+import type { ProxyState, StateEncoder } from '../resources/encode-state.ts';
+import {
+  resourceOf,
+  typedResources,
+  type EncodedResource,
+  type ResourceSet,
+  type TypedResources,
+} from '../resources/resource-set.ts';
+import { referenceKey } from '../resources/secret-reference.ts';
+import { ENVOY_TYPE, ENVOY_TYPES } from '../resources/envoy-types.ts';
+import { embedded, encodeMessage, encodeTyped } from './protobuf.ts';
+
+/** A route or listener that Envoys do not serve, because nobody can apply one of its options. */
+export interface EnvoyProblem {
+  readonly kind: 'VirtualService' | 'Gateway';
+  readonly ref: ResourceRef;
+  /** Name of the route; missing for a listener. */
+  readonly route?: string;
+  /** Paths of the options. */
+  readonly options: Reasons;
+}
+
+/** Receives the problems of each state of a proxy; an empty list if there are none. */
+export type OnProblems = (proxy: string, problems: readonly EnvoyProblem[]) => void;
+
+/** A virtual host in the form in which it was encoded last. */
+interface EncodedHost {
+  readonly key: string;
+  readonly settings: SnapshotSettings;
+  readonly reasons: readonly Reasons[];
+  readonly bytes: Buffer;
+}
+
+interface EncodedUpstream {
+  readonly key: string;
+  readonly reasons: Reasons;
+  /** Missing if Envoy does not express it. */
+  readonly cluster?: EncodedResource;
+  readonly endpoints?: EncodedResource | undefined;
+}
+
+/** What the parts of one state are encoded with. */
+interface Pass extends TranslationContext {
+  readonly services: EnvoyServices;
+  /** Upstreams that Envoy does not express, with the reasons. */
+  readonly unexpressed: ReadonlyMap<string, Reasons>;
+  /** Text that differs if they do. */
+  readonly unexpressedKey: string;
+  readonly problems: EnvoyProblem[];
+  add(type: string, resource: EncodedResource): void;
+}
+
+/**
+ * Creates an encoder. Upstreams, endpoints and virtual hosts are encoded again only if they change. All virtual hosts of a listener are one
+ * resource, because Envoy subscribes to them as one: it is assembled from their bytes.
+ */
+export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProblems = () => {}): StateEncoder {
+  let before: ReadonlyMap<string, TypedResources> = new Map();
+  let last: ResourceSet | undefined;
+  const upstreams = new WeakMap<SnapshotUpstream, EncodedUpstream>();
+  const hosts = new WeakMap<VirtualHost, Map<string, EncodedHost>>();
+  const ownSettings = new WeakMap<object, { readonly settings: SnapshotSettings; readonly merged: SnapshotSettings }>();
+  const secretParts = new WeakMap<SecretValue, Map<string, readonly EncodedResource[]>>();
+
+  function encodeUpstream(
+    upstream: SnapshotUpstream,
+    context: TranslationContext & { readonly services: EnvoyServices },
+  ): EncodedUpstream {
+    const content = upstream.tls ? certificateOf(tlsOf(upstream), context.secrets) : undefined;
+    // The form of TLS depends on what the Secret contains, not on its values.
+    const key = content ? Object.keys(content.data).join(' ') : '';
+    const known = upstreams.get(upstream);
+    if (known?.key === key) return known;
+    const found = { key, ...encodeCluster(upstream, context) };
+    upstreams.set(upstream, found);
+    return found;
+  }
+
+  function encodeCluster(
+    upstream: SnapshotUpstream,
+    context: TranslationContext & { readonly services: EnvoyServices },
+  ) {
+    const reasons = reasonsOfUpstream(upstream, context);
+    if (reasons.length > 0) return { reasons };
+    try {
+      const encoded = resourceOf(ENVOY_TYPE.cluster, upstream.name, encodeTyped(cluster(upstream, context)));
+      const endpoints = hasNames(upstream) ? undefined : encodeEndpoints(upstream, encoded, context);
+      return { reasons, cluster: encoded, endpoints };
+    } catch (error) {
+      return { reasons: [untranslated(error)] };
+    }
+  }
+
+  /** Endpoints have a new version with their cluster: Envoy waits for them after each change of the cluster. */
+  function encodeEndpoints(upstream: SnapshotUpstream, { version }: EncodedResource, context: TranslationContext) {
+    const value = encodeMessage('envoy.config.endpoint.v3.ClusterLoadAssignment', loadAssignment(upstream, context));
+    const own = resourceOf(ENVOY_TYPE.endpoints, upstream.name, value);
+    return { ...own, version: resourceOf(ENVOY_TYPE.endpoints, version, Buffer.from(own.version)).version };
+  }
+
+  /** Returns the settings that apply to a listener; the same object for the same settings. */
+  function settingsOf({ httpOptions }: Listener, settings: SnapshotSettings): SnapshotSettings {
+    const { extauth, ratelimitServer } = httpOptions;
+    if (!extauth && !ratelimitServer) return settings;
+    const known = ownSettings.get(httpOptions);
+    if (known?.settings === settings) return known.merged;
+    const merged = { ...settings, ...(extauth && { extauth }), ...(ratelimitServer && { ratelimitServer }) };
+    ownSettings.set(httpOptions, { settings, merged });
+    return merged;
+  }
+
+  function encodeHost(host: VirtualHost, listener: Listener, parts: HostParts): EncodedHost {
+    const { pass, filters, filterKey } = parts;
+    const key = `${filterKey} ${pass.unexpressedKey}`;
+    let known = hosts.get(host);
+    if (!known) hosts.set(host, (known = new Map()));
+    const found = known.get(listener.name);
+    if (found?.key === key && found.settings === pass.settings) return found;
+    const reasons = reasonsOfRoutes(host, {
+      ...pass,
+      reasonsOf: (upstream) => pass.unexpressed.get(upstream) ?? NO_REASONS,
+    });
+    const cluster = pass.services.nodeProxies === undefined ? undefined : nodeClusterName(listener);
+    const encoded: EncodedHost = {
+      key,
+      settings: pass.settings,
+      ...encodeRoutes(host, reasons, { ...pass, filters, nodeCluster: cluster }),
+    };
+    known.set(listener.name, encoded);
+    return encoded;
+  }
+
+  function addListener(listener: Listener, pass: Pass): void {
+    const { services, secrets } = pass;
+    const context = { ...pass, settings: settingsOf(listener, pass.settings) };
+    const reasons = reasonsOfListener(listener, context);
+    if (reasons.length > 0) return handOver(listener, reasons, pass);
+    let encodedListener: EncodedResource;
+    try {
+      const message = encodeTyped(listenerMessage(listener, context));
+      encodedListener = resourceOf(ENVOY_TYPE.listener, listener.name, message);
+    } catch (error) {
+      return handOver(listener, [untranslated(error)], pass);
+    }
+    const names = httpFilters(listener, context).map(({ name }) => name as string);
+    const parts: HostParts = { pass: context, filters: new Set(names), filterKey: names.join(' ') };
+    const encoded = listener.virtualHosts.map((host) => encodeHost(host, listener, parts));
+    const isShared = encoded.some((host) => host.reasons.some(({ length }) => length > 0));
+    const asksForCertificate = listener.sslConfigurations.some(({ sslConfig }) =>
+      requiresClientCertificate(sslConfig, context),
+    );
+    const whole = isShared ? wholeListenerReasons(listener, asksForCertificate) : NO_REASONS;
+    if (whole.length > 0) return handOver(listener, whole, pass);
+    if (isShared && services.nodeProxies !== undefined) {
+      const fingerprints = listener.sslConfigurations.flatMap(({ sslConfig }) =>
+        fingerprintsOf(certificateOf(sslConfig, secrets)),
+      );
+      const node = nodeCluster(listener, services.nodeProxies, fingerprints);
+      pass.add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, nodeClusterName(listener), encodeTyped(node)));
+    }
+    if (isShared && services.nodeProxies === undefined) noteProblems(listener, encoded, pass);
+    pass.add(ENVOY_TYPE.listener, encodedListener);
+    const name = routeConfigName(listener);
+    const head = encodeTyped(routeConfiguration(listener, undefined, context));
+    const value = embedded(
+      head,
+      VIRTUAL_HOSTS_FIELD,
+      encoded.map(({ bytes }) => bytes),
+    );
+    pass.add(ENVOY_TYPE.routes, resourceOf(ENVOY_TYPE.routes, name, value));
+  }
+
+  function handOver(listener: Listener, reasons: Reasons, { services, problems: found, add }: Pass): void {
+    if (services.nodeProxies === undefined)
+      return void found.push({ kind: 'Gateway', ref: listener.gateway, options: reasons });
+    const node = nodeTcpCluster(listener, services.nodeProxies);
+    add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, String(node['name']), encodeTyped(node)));
+    const message = handedOverListener(listener);
+    add(ENVOY_TYPE.listener, resourceOf(ENVOY_TYPE.listener, listener.name, encodeTyped(message)));
+  }
+
+  function addSecret(name: string, content: SecretValue | undefined, { add }: Pass): void {
+    if (!content) return;
+    let known = secretParts.get(content);
+    if (!known) secretParts.set(content, (known = new Map()));
+    let found = known.get(name);
+    if (!found) {
+      found = servedSecrets(name, content).map((secret) =>
+        resourceOf(ENVOY_TYPE.secret, String(secret['name']), encodeTyped(secret)),
+      );
+      known.set(name, found);
+    }
+    for (const resource of found) add(ENVOY_TYPE.secret, resource);
+  }
+
+  function encode({ snapshot, secrets: values }: ProxyState): ResourceSet {
+    const { settings, listeners, version } = snapshot;
+    const secrets = secretsIn(values);
+    const found = new Map<string, Map<string, EncodedResource>>(ENVOY_TYPES.map((type) => [type, new Map()]));
+    const add = (type: string, resource: EncodedResource): void => {
+      const same = before.get(type)?.byName.get(resource.name);
+      found.get(type)!.set(resource.name, same?.version === resource.version ? same : resource);
+    };
+    const pending: EnvoyProblem[] = [];
+    const start = { services, settings, secrets, problems: pending, add };
+    const unexpressed = new Map<string, Reasons>();
+    for (const upstream of snapshot.upstreams) {
+      const encoded = encodeUpstream(upstream, start);
+      if (!encoded.cluster) {
+        unexpressed.set(upstream.name, encoded.reasons);
+        continue;
+      }
+      add(ENVOY_TYPE.cluster, encoded.cluster);
+      if (encoded.endpoints) add(ENVOY_TYPE.endpoints, encoded.endpoints);
+    }
+    const unexpressedKey = JSON.stringify([...unexpressed]);
+    const pass: Pass = { ...start, unexpressed, unexpressedKey };
+    if (services.extauth) {
+      const message = encodeTyped(grpcCluster(AUTH_CLUSTER, services.extauth));
+      add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, AUTH_CLUSTER, message));
+    }
+    for (const listener of listeners) addListener(listener, pass);
+    const configs = [
+      ...snapshot.upstreams.flatMap((upstream) => (upstream.tls ? [tlsOf(upstream)] : [])),
+      ...listeners.flatMap(({ sslConfigurations }) => sslConfigurations.map(({ sslConfig }) => sslConfig)),
+    ];
+    for (const config of configs) {
+      const name = servedSecretName(config);
+      if (name !== undefined) addSecret(name, certificateOf(config, secrets), pass);
+    }
+    const types = new Map<string, TypedResources>();
+    for (const [type, byName] of found) types.set(type, typedResources(byName, before.get(type)));
+    onProblems(snapshot.proxy, pending);
+    if (last && [...types].every(([type, resources]) => before.get(type) === resources)) return last;
+    before = types;
+    last = Object.freeze({ version, types });
+    return last;
+  }
+
+  return { encode };
+}
+
+interface HostParts {
+  readonly pass: Pass;
+  readonly filters: ReadonlySet<string>;
+  readonly filterKey: string;
+}
+
+/** Number of the field `virtual_hosts` in RouteConfiguration. */
+const VIRTUAL_HOSTS_FIELD = 2;
+
+/** A message that the translation does not have in a valid form, which would be a mistake of it. */
+const untranslated = (error: unknown): string => `not translated: ${(error as Error).message}`;
+
+type HostContext = Parameters<typeof virtualHost>[1];
+
+/** A virtual host that cannot be encoded is handed over completely, so that the others are served. */
+function encodeRoutes(host: VirtualHost, reasons: readonly Reasons[], context: HostContext) {
+  const encodeAs = (given: readonly Reasons[]) => ({
+    reasons: given,
+    bytes: encodeMessage('envoy.config.route.v3.VirtualHost', virtualHost(host, { ...context, reasons: given })),
+  });
+  try {
+    return encodeAs(reasons);
+  } catch (error) {
+    const reason = [untranslated(error)];
+    return encodeAs(host.routes.map(() => reason));
+  }
+}
+
+function noteProblems({ virtualHosts }: Listener, encoded: readonly EncodedHost[], { problems }: Pass): void {
+  for (const [i, host] of virtualHosts.entries()) {
+    for (const [k, options] of encoded[i]!.reasons.entries()) {
+      const route = host.routes[k]!;
+      if (options.length > 0)
+        problems.push({ kind: 'VirtualService', ref: host.virtualService, route: route.name, options });
+    }
+  }
+}
+
+/** Returns the TLS of an upstream with the namespace of its Secret. */
+function tlsOf(upstream: SnapshotUpstream): NonNullable<SnapshotUpstream['spec']['sslConfig']> {
+  return { ...upstream.spec.sslConfig, secretRef: upstreamSecretRef(upstream) };
+}
+
+function secretsIn(values: ReadonlyMap<string, SecretValue>): Secrets {
+  return {
+    get: ({ namespace, name }) => values.get(`${namespace}/${name}`),
+    files: (files) => values.get(referenceKey({ files })),
+    sds: (sds) => values.get(referenceKey({ sds })),
+  };
+}
+
+/** Returns the SHA-256 fingerprint of the certificate itself, which comes first. */
+function fingerprintsOf(content: SecretValue | undefined): string[] {
+  const [first] = certificateBlocks(secretText(content, 'tls.crt') ?? '');
+  return first === undefined ? [] : [new X509Certificate(first).fingerprint256.replaceAll(':', '').toLowerCase()];
+}
