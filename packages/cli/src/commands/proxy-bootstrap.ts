@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
+import { envoyBootstrap, type HostPort } from '@edge-gateway/core/envoy';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
-import { outputOption } from '../output/formats.ts';
+import { outputOption, yamlText } from '../output/formats.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 interface BootstrapFlags {
@@ -10,6 +11,7 @@ interface BootstrapFlags {
   readonly xds: string;
   readonly name: string;
   readonly adminPort: string;
+  readonly nodeId?: string;
   readonly bindAddress?: string;
   readonly snapshotFile?: string;
   readonly workers?: string;
@@ -20,14 +22,15 @@ interface BootstrapFlags {
   readonly output: 'command' | 'env';
 }
 
-/** `proxy bootstrap`: the command line that starts a proxy. */
+/** `proxy bootstrap`: the command line that starts a proxy, or the configuration of an Envoy. */
 export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   const command = proxy
     .command('bootstrap')
-    .description('Print the command, or the environment, that starts a proxy.')
-    .option('--data-plane <kind>', 'kind of the proxy: node', 'node')
+    .description('Print the command, or the environment, that starts a proxy, or the configuration of an Envoy.')
+    .option('--data-plane <kind>', 'kind of the proxy: node or envoy', 'node')
     .requiredOption('--xds <addresses>', 'host:port of the control plane; several are separated by commas')
     .option('--admin-port <port>', 'admin port of the proxy', '19000')
+    .option('--node-id <id>', 'name of this Envoy among those of the proxy (default: the name of the proxy)')
     .option('--bind-address <address>', 'address that replaces :: and 0.0.0.0 of the listeners')
     .option('--snapshot-file <file>', 'file for the last acknowledged version')
     .option('--workers <number>', 'number of worker processes, or auto')
@@ -39,10 +42,15 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
   hideGlobalFlags(command, ['--port', ...CONNECTION_FLAGS]);
   addExamples(command, [
     ['gatewayctl proxy bootstrap --xds control-plane:9977', 'run its output on the machine of the proxy'],
+    [
+      'gatewayctl proxy bootstrap --data-plane envoy --xds control-plane:9977 > envoy.yaml',
+      'then start Envoy: envoy -c envoy.yaml',
+    ],
   ]);
   return command.action(() => {
     const flags = command.optsWithGlobals<BootstrapFlags>();
     checkFlags(flags);
+    if (flags.dataPlane === 'envoy') return io.out(yamlText(envoyBootstrap(bootstrapOf(flags))).trimEnd());
     const settings = settingsOf(flags);
     if (flags.output === 'env')
       return io.out(settings.map(([, variable, value]) => `${variable}=${quoted(value)}`).join('\n'));
@@ -50,6 +58,29 @@ export function addProxyBootstrap(proxy: Command, io: Terminal): Command {
     io.out(['edge-gateway', 'proxy', ...words].join(' '));
   });
 }
+
+function bootstrapOf(flags: BootstrapFlags): Parameters<typeof envoyBootstrap>[0] {
+  const { xdsTlsCa: ca, xdsTlsCert: cert, xdsTlsKey: key, xdsTlsServerName: serverName } = flags;
+  return {
+    xds: flags.xds.split(',').map(hostPortOf) as [HostPort, ...HostPort[]],
+    proxy: flags.name,
+    nodeId: flags.nodeId,
+    adminPort: Number(flags.adminPort),
+    tls: ca === undefined ? undefined : { ca, cert, key, serverName },
+  };
+}
+
+function hostPortOf(address: string): HostPort {
+  const colon = address.lastIndexOf(':');
+  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
+}
+
+/** Flags that only Node proxies have. */
+const NODE_FLAGS = [
+  ['--bind-address', 'bindAddress'],
+  ['--snapshot-file', 'snapshotFile'],
+  ['--workers', 'workers'],
+] as const satisfies readonly (readonly [flag: string, field: keyof BootstrapFlags])[];
 
 /** The flags of the proxy that are set, each with its variable. */
 function settingsOf(flags: BootstrapFlags): (readonly [flag: string, variable: string, value: string])[] {
@@ -73,8 +104,10 @@ const quoted = (word: string): string =>
 
 function checkFlags(flags: BootstrapFlags): void {
   const { dataPlane, xds, adminPort, bindAddress, workers, xdsTlsCa, xdsTlsCert, xdsTlsKey, xdsTlsServerName } = flags;
-  if (dataPlane === 'envoy') throw cliError('ERR_CLI_USAGE', '--data-plane envoy is not supported yet: only node');
-  if (dataPlane !== 'node') throw cliError('ERR_CLI_USAGE', `--data-plane must be node, not '${dataPlane}'`);
+  if (dataPlane !== 'node' && dataPlane !== 'envoy')
+    throw cliError('ERR_CLI_USAGE', `--data-plane must be node or envoy, not '${dataPlane}'`);
+  if (dataPlane === 'envoy') checkEnvoyFlags(flags);
+  else if (flags.nodeId !== undefined) throw cliError('ERR_CLI_USAGE', '--node-id requires --data-plane envoy');
   const wrong = xds.split(',').find((address) => !isAddress(address));
   if (wrong !== undefined) throw cliError('ERR_CLI_USAGE', `--xds: invalid address '${wrong}': write host:port`);
   if (!isPort(adminPort, 0)) throw cliError('ERR_CLI_USAGE', `--admin-port must be a port, not '${adminPort}'`);
@@ -86,6 +119,15 @@ function checkFlags(flags: BootstrapFlags): void {
     throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-server-name require --xds-tls-ca');
   if (workers !== undefined && workers !== 'auto' && !/^[1-9]\d{0,3}$/.test(workers))
     throw cliError('ERR_CLI_USAGE', `--workers must be a number from 1, or auto, not '${workers}'`);
+}
+
+function checkEnvoyFlags(flags: BootstrapFlags): void {
+  const unknown = NODE_FLAGS.find(([, field]) => flags[field] !== undefined);
+  if (unknown) throw cliError('ERR_CLI_USAGE', `${unknown[0]} has no meaning with --data-plane envoy`);
+  if (flags.output === 'env')
+    throw cliError('ERR_CLI_USAGE', '-o env has no meaning with --data-plane envoy: an Envoy reads a file');
+  if (flags.nodeId !== undefined && !/^[\x21-\x7e]{1,256}$/.test(flags.nodeId))
+    throw cliError('ERR_CLI_USAGE', `--node-id must be 1 to 256 visible characters, not '${flags.nodeId}'`);
 }
 
 function isAddress(address: string): boolean {

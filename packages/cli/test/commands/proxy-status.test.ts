@@ -1,5 +1,6 @@
 import type { ProxyStatus } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { answer, at, recordedAnswers } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 
@@ -133,6 +134,44 @@ GATEWAY_ADMIN_PORT=19000
     );
   });
 
+  it('prints the configuration of an Envoy', async () => {
+    const { code, stdout } = await bootstrap('--data-plane', 'envoy', '--xds', 'control:9977', '--admin-port', '0');
+    expect(code).to.equal(0);
+    const { node, admin, dynamic_resources: dynamic, static_resources: fixed } = parse(stdout) as any;
+    expect(node).to.deep.equal({
+      id: 'gateway-proxy',
+      cluster: 'gateway-proxy',
+      metadata: { role: 'gw-system~gateway-proxy' },
+    });
+    expect(admin.address.socket_address).to.deep.equal({ address: '127.0.0.1', port_value: 0 });
+    expect(dynamic.ads_config).to.include({ api_type: 'DELTA_GRPC' });
+    expect(fixed.clusters).to.have.length(1);
+    expect(fixed.clusters[0].type).to.equal('STRICT_DNS');
+  });
+
+  it('prints the TLS and the control planes of an Envoy in order of preference', async () => {
+    const tls = ['--xds-tls-ca', 'ca.pem', '--xds-tls-cert', 'a.pem', '--xds-tls-key', 'k.pem'];
+    const args = ['--data-plane', 'envoy', '--xds', '10.0.0.1:1,[::1]:2', '--name', 'other', '--node-id', 'e1'];
+    const { stdout } = await bootstrap(...args, ...tls);
+    const { node, static_resources: fixed } = parse(stdout) as any;
+    expect(node).to.deep.include({ id: 'e1', metadata: { role: 'gw-system~other' } });
+    const [cluster] = fixed.clusters;
+    const addresses = cluster.load_assignment.endpoints.map((each: any) => [
+      each.priority ?? 0,
+      each.lb_endpoints[0].endpoint.address.socket_address,
+    ]);
+    expect(addresses).to.deep.equal([
+      [0, { address: '10.0.0.1', port_value: 1 }],
+      [1, { address: '::1', port_value: 2 }],
+    ]);
+    const { common_tls_context: context } = cluster.transport_socket.typed_config;
+    expect(context.validation_context.trusted_ca).to.deep.equal({ filename: 'ca.pem' });
+    expect(context.validation_context.match_typed_subject_alt_names).to.deep.equal([
+      { san_type: 'IP_ADDRESS', matcher: { exact: '10.0.0.1' } },
+    ]);
+    expect(context.tls_certificates[0].private_key).to.deep.equal({ filename: 'k.pem' });
+  });
+
   for (const [argv, message] of [
     [
       ['--xds', 'a:1', '--xds-tls-ca', 'a', '--xds-tls-key', 'b'],
@@ -144,8 +183,17 @@ GATEWAY_ADMIN_PORT=19000
     [['--xds', 'a:1,:2'], "--xds: invalid address ':2': write host:port"],
     [['--xds', 'a:0'], "--xds: invalid address 'a:0': write host:port"],
     [['--xds', '[a]:1'], "--xds: invalid address '[a]:1': write host:port"],
-    [['--xds', 'a:1', '--data-plane', 'envoy'], '--data-plane envoy is not supported yet: only node'],
-    [['--xds', 'a:1', '--data-plane', 'nginx'], "--data-plane must be node, not 'nginx'"],
+    [['--xds', 'a:1', '--data-plane', 'nginx'], "--data-plane must be node or envoy, not 'nginx'"],
+    [['--xds', 'a:1', '--node-id', 'e1'], '--node-id requires --data-plane envoy'],
+    [['--xds', 'a:1', '--data-plane', 'envoy', '--workers', '2'], '--workers has no meaning with --data-plane envoy'],
+    [
+      ['--xds', 'a:1', '--data-plane', 'envoy', '-o', 'env'],
+      '-o env has no meaning with --data-plane envoy: an Envoy reads a file',
+    ],
+    [
+      ['--xds', 'a:1', '--data-plane', 'envoy', '--node-id', 'a b'],
+      "--node-id must be 1 to 256 visible characters, not 'a b'",
+    ],
     [['--xds', 'a:1', '--admin-port', '65536'], "--admin-port must be a port, not '65536'"],
     [['--xds', 'a:1', '--bind-address', 'host'], "--bind-address must be an IP address, not 'host'"],
     [['--xds', 'a:1', '--workers', '0'], "--workers must be a number from 1, or auto, not '0'"],
