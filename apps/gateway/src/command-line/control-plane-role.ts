@@ -1,4 +1,7 @@
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
+import type { HostPort } from '@edge-gateway/core/envoy';
+import { readServerAddresses } from '@edge-gateway/xds/address';
+import { InvalidArgumentError } from 'commander';
 import * as flags from './flags.ts';
 import type { Role, SourceSettings, StateSettings } from './role.ts';
 
@@ -20,6 +23,10 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly xdsTlsKey?: string;
   /** PEM file with the CA certificates for client certificates of proxies. Default: no client certificate is required. */
   readonly xdsTlsClientCa?: string;
+  /** Host of Node proxies with the same listeners, to which Envoys hand over what they have no equal form of. */
+  readonly envoyNodeProxies?: string;
+  /** The auth server that Envoys call for AuthConfigs. */
+  readonly envoyExtauth?: HostPort;
 }
 
 /** The control plane: translates the resources of a directory or a cluster for proxies, which connect to it. */
@@ -39,6 +46,12 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     ),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
     flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
+    flags
+      .option('--envoy-node-proxies <host>', 'host of Node proxies that serve what Envoys cannot')
+      .argParser(hostOfProxies),
+    flags
+      .option('--envoy-extauth <address>', 'host:port of the role extauth, which Envoys ask about AuthConfigs')
+      .argParser(oneAddress),
     ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
     ...flags.logLevelOptions(),
@@ -52,3 +65,23 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     return startControlPlane({ ...settings, stateDir: stateDirectory(settings.stateDir) }, process);
   },
 };
+
+function oneAddress(text: string): HostPort {
+  const addresses = readable(() => readServerAddresses(text));
+  if (addresses.length !== 1) throw new InvalidArgumentError('one address is allowed');
+  return addresses[0]!;
+}
+
+/** The ports are those of the listeners. */
+function hostOfProxies(text: string): string {
+  const [address] = readable(() => readServerAddresses(`${text.includes(':') ? `[${text}]` : text}:1`));
+  return address!.host;
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}

@@ -7,7 +7,7 @@ import {
   severalSources,
   type ControlPlane,
 } from '@edge-gateway/core';
-import { createDiscoveryServer, type DiscoveryServer } from '@edge-gateway/xds';
+import { createDiscoveryServer, NODE_TRANSLATION, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
@@ -18,6 +18,7 @@ import { openCluster } from './cluster.ts';
 import { startClusterDiscovery } from './cluster-discovery.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
+import { createEnvoys } from './envoys.ts';
 import { exposedXds } from './exposed-xds.ts';
 import { releaseLoadingMemory } from './loading-memory.ts';
 import { warnOfLostVersions } from './lost-versions.ts';
@@ -58,9 +59,14 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const upstreams = createParentUpstreams(context, DEFAULT_PROXY);
   const report = createRejectionReport(controlPlane);
   let isReporting = false;
+  const services = {
+    nodeProxies: settings.envoyNodeProxies,
+    extauth: settings.envoyExtauth,
+  };
   const server = createDiscoveryServer({
     log,
     metrics,
+    translations: [NODE_TRANSLATION, createEnvoys(services, controlPlane)],
     onRejections() {
       if (isReporting) return;
       isReporting = true;

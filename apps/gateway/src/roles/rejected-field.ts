@@ -11,6 +11,7 @@ import {
   type ResourceKey,
   type WrittenField,
 } from '@edge-gateway/core';
+import { routeConfigName } from '@edge-gateway/core/envoy';
 import { typeName } from '@edge-gateway/xds/resources';
 
 /** The resource that a rejected part of a state was translated from, and the field that was rejected. */
@@ -47,8 +48,14 @@ export function rejectedField(
       const found = listeners.find(({ name }) => name === resource);
       return found && fieldOf(keyOf('Gateway', found.gateway), listenerPath(path));
     }
+    case 'RouteConfiguration': {
+      const found = listeners.find((listener) => routeConfigName(listener) === resource);
+      return found && fieldOf(keyOf('Gateway', found.gateway), []);
+    }
     case 'Upstream':
-    case 'EndpointSet': {
+    case 'EndpointSet':
+    case 'Cluster':
+    case 'ClusterLoadAssignment': {
       const found = snapshot?.upstreams.find(({ name }) => name === resource);
       return found && fieldOf(keyOf('Upstream', found.ref), path);
     }

@@ -13,4 +13,3 @@ export {
 } from './resource-set.ts';
 export { RESOURCE_TYPES, TYPE, typeName, type ResourceType } from './resource-type.ts';
 export { secretsOf } from './secret-reference.ts';
-export { ENVOY_TYPE } from './envoy-types.ts';
