@@ -1,9 +1,10 @@
 import { placeGroups, type PlacedGroup } from './placed-group.ts';
 import { startEnvoy } from './envoy-data-plane.ts';
 import { compare, observe, type Differing } from './observe.ts';
-import { startOurs } from './our-data-plane.ts';
+import { startOurs, type DataPlane } from './our-data-plane.ts';
 import type { Case, Group } from './scenario.ts';
 import { existsIn } from './http2/exists-in.ts';
+import { startXdsEnvoy } from './xds-data-plane.ts';
 import { pairName, VERSIONS, type Version } from './versions.ts';
 
 /** The name of a scenario: that of its group and its own. */
@@ -21,7 +22,14 @@ export interface Comparison {
   readonly problems: readonly string[];
   /** What differs, by the names of the versions and of the scenario; an empty object if both behave alike. */
   readonly differing: ReadonlyMap<string, ReadonlyMap<string, Differing | Error>>;
+  /** The same for an Envoy that receives our resources by xDS, compared with the Envoy. Missing for what it does not serve. */
+  readonly translated: ReadonlyMap<string, ReadonlyMap<string, Differing | Error>>;
+  /** Options that it does not serve, and what it rejected. */
+  readonly unserved: readonly string[];
+  readonly rejections: readonly string[];
 }
+
+type Results = Map<string, Map<string, Differing | Error>>;
 
 /** Groups run side by side: most scenarios wait for timers. */
 const PARALLEL = 8;
@@ -31,24 +39,34 @@ export async function compareAll(groups: readonly Group[]): Promise<Comparison> 
   const placed = await placeGroups(groups);
   const envoy = await startEnvoy(placed);
   const ours = await startOurs(placed);
-  const differing = new Map<string, Map<string, Differing | Error>>();
+  const xds = await startXdsEnvoy(placed);
+  const differing: Results = new Map();
+  const translated: Results = new Map();
+  const unserved = new Set(xds.problems.map(({ ref }) => ref.name));
 
   async function compareGroup(group: PlacedGroup): Promise<void> {
     for (const [name, scenario] of scenariosOf(group))
       for (const client of VERSIONS) {
         const versions = { client, upstream: group.upstreamVersion };
         if (!existsIn(scenario, versions)) continue;
-        const results = differing.get(pairName(versions)) ?? new Map<string, Differing | Error>();
-        differing.set(pairName(versions), results);
-        results.set(name, await compareOne(group, scenario, client));
+        const note = (results: Results, result: Differing | Error): void => {
+          const pair = results.get(pairName(versions)) ?? new Map<string, Differing | Error>();
+          results.set(pairName(versions), pair.set(name, result));
+        };
+        note(differing, await compareOne(group, scenario, { client, one: ours, other: envoy }));
+        if (unserved.has(group.listener) || unserved.has(`${group.id}-0`)) continue;
+        note(translated, await compareOne(group, scenario, { client, one: xds, other: envoy }));
       }
   }
 
-  async function compareOne(group: PlacedGroup, scenario: Case, client: Version): Promise<Differing | Error> {
+  async function compareOne(
+    group: PlacedGroup,
+    scenario: Case,
+    { client, one, other }: { readonly client: Version; readonly one: DataPlane; readonly other: DataPlane },
+  ): Promise<Differing | Error> {
     try {
-      const one = await observe(group, scenario, client, ours.port(group.listener));
-      const other = await observe(group, scenario, client, envoy.port(group.listener));
-      return compare(one, other);
+      const first = await observe(group, scenario, client, one.port(group.listener));
+      return compare(first, await observe(group, scenario, client, other.port(group.listener)));
     } catch (error) {
       return error as Error;
     }
@@ -61,9 +79,16 @@ export async function compareAll(groups: readonly Group[]): Promise<Comparison> 
     };
     await Promise.all(Array.from({ length: PARALLEL }, work));
   } finally {
+    await xds.close();
     await envoy.close();
     await ours.close();
     await Promise.all(placed.flatMap(({ up, other }) => [up.close(), other.close()]));
   }
-  return { problems: ours.problems, differing };
+  return {
+    problems: ours.problems,
+    differing,
+    translated,
+    unserved: [...new Set(xds.problems.flatMap(({ options }) => options))].sort(),
+    rejections: xds.rejections,
+  };
 }

@@ -55,6 +55,13 @@ const COMMON_FIELDS = [
   'maxRequestsPerConnection',
 ] as const;
 
+const HTTP2_FIELDS = [
+  'maxConcurrentStreams',
+  'initialStreamWindowSize',
+  'initialConnectionWindowSize',
+  'overrideStreamErrorOnInvalidHttpMessage',
+] as const;
+
 const UNDERSCORES = {
   ALLOW: 'ALLOW',
   REJECT_CLIENT_REQUEST: 'REJECT_REQUEST',
@@ -117,9 +124,7 @@ function servedSettings(settings: Settings, context: TranslationContext): EnvoyM
       : // Otherwise all private addresses are internal.
         { cidr_ranges: [NO_ADDRESS] },
     http_protocol_options: Object.keys(http1).length > 0 ? http1 : undefined,
-    http2_protocol_options:
-      http2 &&
-      message(renamed(http2, ['maxConcurrentStreams', 'initialStreamWindowSize', 'initialConnectionWindowSize'])),
+    http2_protocol_options: http2 && message(renamed(http2, HTTP2_FIELDS)),
     early_header_mutation_extensions: early && [
       {
         name: 'envoy.http.early_header_mutation.header_mutation',
