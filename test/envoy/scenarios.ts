@@ -1,11 +1,11 @@
 import { placeGroups, type PlacedGroup } from './placed-group.ts';
 import { startEnvoy } from './envoy-data-plane.ts';
-import { compare, observe, type Differing } from './observe.ts';
-import { startOurs, type DataPlane } from './our-data-plane.ts';
+import { compare, observe, type Differing, type Observation } from './observe.ts';
+import { startOurs } from './our-data-plane.ts';
 import type { Case, Group } from './scenario.ts';
 import { existsIn } from './http2/exists-in.ts';
 import { startXdsEnvoy } from './xds-data-plane.ts';
-import { pairName, VERSIONS, type Version } from './versions.ts';
+import { pairName, VERSIONS } from './versions.ts';
 
 /** The name of a scenario: that of its group and its own. */
 export function scenariosOf(group: Group): [name: string, scenario: Case][] {
@@ -53,23 +53,19 @@ export async function compareAll(groups: readonly Group[]): Promise<Comparison> 
           const pair = results.get(pairName(versions)) ?? new Map<string, Differing | Error>();
           results.set(pairName(versions), pair.set(name, result));
         };
-        note(differing, await compareOne(group, scenario, { client, one: ours, other: envoy }));
-        if (unserved.has(group.listener) || unserved.has(`${group.id}-0`)) continue;
-        note(translated, await compareOne(group, scenario, { client, one: xds, other: envoy }));
+        const isUnserved = unserved.has(group.listener) || unserved.has(`${group.id}-0`);
+        const planes = [envoy, ours, ...(isUnserved ? [] : [xds])];
+        try {
+          const observations: Observation[] = [];
+          for (const { port } of planes)
+            observations.push(await observe(group, scenario, client, port(group.listener)));
+          const [expected, own, byXds] = observations;
+          note(differing, compare(own!, expected!));
+          if (byXds) note(translated, compare(byXds, expected!));
+        } catch (error) {
+          note(differing, error as Error);
+        }
       }
-  }
-
-  async function compareOne(
-    group: PlacedGroup,
-    scenario: Case,
-    { client, one, other }: { readonly client: Version; readonly one: DataPlane; readonly other: DataPlane },
-  ): Promise<Differing | Error> {
-    try {
-      const first = await observe(group, scenario, client, one.port(group.listener));
-      return compare(first, await observe(group, scenario, client, other.port(group.listener)));
-    } catch (error) {
-      return error as Error;
-    }
   }
 
   try {

@@ -3,7 +3,7 @@ import { jwtBlockOf } from '../schema/auth/jwt-levels.ts';
 import type { JwtProvider, JwtProviders } from '../schema/auth/jwt.ts';
 import { redact } from '../security/redact.ts';
 import { parseDuration } from '../syntax/duration.ts';
-import { keySetForEnvoy } from './key-set.ts';
+import { keySetForEnvoy } from './local-keys.ts';
 import { shownUrl, type MessageContext } from './translation-context.ts';
 import { message, protoDuration, typed, type EnvoyMessage } from './message.ts';
 

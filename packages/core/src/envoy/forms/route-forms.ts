@@ -4,7 +4,7 @@ import type { Matcher } from '../../schema/route/matcher.ts';
 import type { RateLimitVhost } from '../../schema/route/rate-limit.ts';
 import type { RedirectAction } from '../../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../../schema/route/route-options.ts';
-import { keySetForEnvoy } from '../key-set.ts';
+import { keySetForEnvoy } from '../local-keys.ts';
 import { authCluster, settingsCluster } from '../services.ts';
 import type { Condition, Forms } from './form.ts';
 
