@@ -121,6 +121,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let resources: ReadonlyMap<ResourceKey, Resource> = new Map();
   let translation: Translation | undefined;
   let state: ControlPlaneState | undefined;
+  /** True while the first state waits for the endpoints of Services. */
+  let isWarming = services !== undefined;
   const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
   const fromFiles = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
@@ -201,7 +203,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     try {
       for (const key of settle()) due.add(key);
       // A change of directories takes effect together with their content.
-      if (followSettings()) return;
+      if (followSettings() || isWarming) return;
       const next = stateAfter();
       const now = state ? next : next && withAccepted(next);
       if (!now) return;
@@ -272,6 +274,28 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     }
   }
 
+  /**
+   * Publishes the first state when all Services are known: without their endpoints, a control plane that restarts would take them from its
+   * proxies. Waits no longer than the Settings allow.
+   */
+  async function warm(listing: Promise<void>, began: number): Promise<void> {
+    const timeoutMs = warmingTimeoutMs(
+      store.state.stored.get(SETTINGS_KEY)?.resource?.spec as SettingsSpec | undefined,
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<'timeout'>((resolve) => {
+      timer = setTimeout(() => resolve('timeout'), Math.max(0, timeoutMs - (performance.now() - began)));
+    });
+    const result = await Promise.race([listing, timeout]).finally(() => clearTimeout(timer));
+    if (result === 'timeout') {
+      const text = 'Services are not listed yet: starting without their endpoints (endpointsWarmingTimeout)';
+      log.get('config').error({ timeoutMs }, text);
+      if (!store.state.services) store.applyServices(new Map());
+    }
+    isWarming = false;
+    take(() => NO_KEYS);
+  }
+
   function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
     try {
       listener(state);
@@ -286,13 +310,16 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     secrets,
     async start() {
-      // The first state must not lack the endpoints of Services: proxies would lose them when a control plane restarts.
-      await services?.start((changes) => {
+      const listing = services?.start((changes) => {
         if (!state) store.applyServices(changes);
         else take(() => (store.applyServices(changes), NO_KEYS));
       });
+      // Handled below.
+      listing?.catch(() => {});
+      const began = performance.now();
       await source.start((change) => take(() => settleListed(change)));
       await named?.settled();
+      if (listing) await warm(listing, began);
     },
     settled: async () => named?.settled(),
     observe(key, observed, observer = '') {
@@ -313,6 +340,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       await accepted?.close();
     },
   };
+}
+
+function warmingTimeoutMs(spec: SettingsSpec | undefined): number {
+  return parseDuration(spec?.gw?.endpointsWarmingTimeout ?? DEFAULTS.endpointsWarmingTimeout);
 }
 
 /**

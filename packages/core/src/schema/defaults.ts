@@ -28,6 +28,8 @@ export const DEFAULTS = {
   directBodyBytes: 4096,
   /** `refreshRate` of the Settings. */
   refreshRate: '60s',
+  /** `gw.endpointsWarmingTimeout` of the Settings. */
+  endpointsWarmingTimeout: '5m',
   /** `gw.invalidConfigPolicy.invalidRouteResponseCode` of the Settings. */
   invalidRouteStatus: 404,
   /** `gw.regexMaxProgramSize` of the Settings, in instructions. */

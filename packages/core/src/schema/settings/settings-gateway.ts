@@ -105,11 +105,10 @@ const gw = f.block({
     ...f.replacedBy('`/snapshots/proxies` of the control plane lists the Proxies'),
   }),
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers of upstreams, for the fields that they do not set.'),
-  endpointsWarmingTimeout: f.duration('Maximum wait for the first endpoints.', {
-    default: '5m',
-    ...f.notYet,
-    'x-instead': 'only the endpoints of Kubernetes Services arrive later than resources',
-  }),
+  endpointsWarmingTimeout: f.duration(
+    'Maximum wait of a starting control plane for the endpoints of Services; 0s does not wait. Afterwards its proxies receive a state without these endpoints.',
+    { default: DEFAULTS.endpointsWarmingTimeout, ...f.onKubernetes },
+  ),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
   disableKubernetesDestinations: f.flag('Rejects `kube` destinations.'),
   disableGrpcWeb: f.flag('Disables the translation of gRPC-Web on listeners without `grpcWeb`.'),

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { ClusterService, ClusterServices } from '../../src/contract/cluster-services.ts';
+import { createControlPlane, createLoggers, memorySource, type Snapshot } from '../../src/index.ts';
+
+const SETTINGS = (timeout: string) => ({
+  apiVersion: 'gw.vendor.io/v1',
+  kind: 'Settings',
+  metadata: { name: 'default' },
+  spec: { gw: { endpointsWarmingTimeout: timeout } },
+});
+const UPSTREAM = {
+  apiVersion: 'gw.vendor.io/v1',
+  kind: 'Upstream',
+  metadata: { name: 'web' },
+  spec: { kube: { serviceName: 'web', serviceNamespace: 'apps', servicePort: 80 } },
+};
+const GATEWAY = {
+  apiVersion: 'gateway.vendor.io/v1',
+  kind: 'VirtualService',
+  metadata: { name: 'a' },
+  spec: {
+    virtualHost: {
+      routes: [{ matchers: [{ prefix: '/' }], routeAction: { single: { upstream: { name: 'web' } } } }],
+    },
+  },
+};
+const SERVICE: ClusterService = {
+  ref: { namespace: 'apps', name: 'web' },
+  selector: {},
+  ports: [{ port: 80, endpoints: [{ address: '10.0.0.1', port: 80, weight: 1 }] }],
+};
+
+type Deliver = Parameters<ClusterServices['start']>[0];
+
+/** Starts a control plane whose Services are listed when the test says so. */
+function start(timeout: string) {
+  const lines: string[] = [];
+  const listed = Promise.withResolvers<void>();
+  let deliver: Deliver | undefined;
+  const controlPlane = createControlPlane({
+    source: memorySource({ all: [SETTINGS(timeout), UPSTREAM, GATEWAY] }),
+    certificateFiles: false,
+    log: createLoggers({ destination: { write: (line) => void lines.push(line) } }),
+    services: {
+      start(onChange) {
+        deliver = onChange;
+        return listed.promise;
+      },
+      async close() {},
+    },
+  });
+  const published: Snapshot[] = [];
+  controlPlane.subscribe(({ snapshots }) => published.push(snapshots.get('gateway-proxy')!));
+  return {
+    controlPlane,
+    lines,
+    published,
+    started: controlPlane.start(),
+    list(): void {
+      deliver!([['apps/web', SERVICE]]);
+      listed.resolve();
+    },
+  };
+}
+
+const addressesOf = (snapshot: Snapshot | undefined): string[] =>
+  snapshot!.upstreams.flatMap(({ name, endpoints }) =>
+    name === 'web_gw-system' ? endpoints.map(({ address }) => address) : [],
+  );
+
+describe('the first state of a control plane with Services', () => {
+  it('waits for their endpoints, and has them', async () => {
+    const { controlPlane, list, started, published, lines } = start('1h');
+    await new Promise(setImmediate);
+    expect(controlPlane.state).to.equal(undefined);
+    list();
+    await started;
+    expect(published.map(addressesOf)).to.deep.equal([['10.0.0.1']]);
+    expect(lines.join()).to.not.contain('starting without');
+    await controlPlane.close();
+  });
+
+  for (const timeout of ['20ms', '0s']) {
+    it(`does not wait longer than endpointsWarmingTimeout: ${timeout}`, async () => {
+      const { controlPlane, list, started, published, lines } = start(timeout);
+      await started;
+      expect(published.map(addressesOf)).to.deep.equal([[]]);
+      expect(lines.join()).to.contain('starting without their endpoints (endpointsWarmingTimeout)');
+      list();
+      expect(addressesOf(published.at(-1))).to.deep.equal(['10.0.0.1']);
+      await controlPlane.close();
+    });
+  }
+});
