@@ -42,6 +42,7 @@ export { acceptUpgrades, type UpgradeServer } from './middleware/accept-upgrades
 export { runMiddleware } from './middleware/run-middleware.ts';
 export { createUpgradeResponse, releaseSocket } from './middleware/upgrade-response.ts';
 export type { LocatedRejection, ProxyRejection, ProxyStatus } from './contract/proxy-status.ts';
+export type { ProxyTraffic, ReportedRequests, ReportedUpstream, TrafficReport } from './contract/proxy-traffic.ts';
 export type { HealthFlagName, HostCounters, HostState, Locality } from './contract/host-state.ts';
 export {
   RECORDING_HEADER,

@@ -1,3 +1,4 @@
+import { createTrafficReports } from '@edge-gateway/admin';
 import { createMetrics, createWatchdog, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
 import {
   createDiscoveryClient,
@@ -166,6 +167,11 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     onFailure(_server, reason) {
       if (++failures >= settings.xds.length) serveSaved(reason);
     },
+    traffic: createTrafficReports({
+      metrics,
+      refresh: dataPlane.refresh && (() => dataPlane.refresh!('stats')),
+      now: context.now,
+    }),
     log,
     metrics,
   });

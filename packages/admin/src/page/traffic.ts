@@ -27,6 +27,12 @@ export interface Traffic {
   total(): Rates | undefined;
   /** The requests to an upstream; `undefined` if it had none yet. */
   upstream(name: string): Rates | undefined;
+  /** The upstreams that had requests. */
+  upstreams(): readonly string[];
+  /** The requests by address of the listener, without latencies. */
+  listeners(): ReadonlyMap<string, Rates>;
+  /** Length of the time span of the rates in seconds; `undefined` before there are two samples. */
+  seconds(): number | undefined;
   /** Requests per second, oldest first, at most 60. */
   history(): readonly number[];
   /** Requests in progress. */
@@ -44,6 +50,7 @@ interface Sample {
   readonly at: number;
   readonly total: Counts;
   readonly upstreams: ReadonlyMap<string, Counts>;
+  readonly listeners: ReadonlyMap<string, Counts>;
 }
 
 const CLUSTER = 'envoy_cluster_name';
@@ -69,10 +76,16 @@ export function createTraffic(
     samples = [...old, ...samples.slice(-RATE_SPAN), { at: now(), ...countsIn(metrics) }];
   }
 
-  function since(countsOf: (sample: Sample) => Counts | undefined): Rates | undefined {
+  /** Returns the first and the last sample of the time span. */
+  function span(): readonly [Sample, Sample] | undefined {
     const [first, last] = [samples.at(-1 - RATE_SPAN) ?? samples[0], samples.at(-1)];
-    if (!first || !last || first === last) return undefined;
-    const counts = countsOf(last);
+    return first && last && first !== last ? [first, last] : undefined;
+  }
+
+  function since(countsOf: (sample: Sample) => Counts | undefined): Rates | undefined {
+    const [first, last] = span() ?? [];
+    const counts = last && countsOf(last);
+    if (!first || !last) return undefined;
     return counts && ratesOf(countsOf(first), counts, (last.at - first.at) / 1000);
   }
 
@@ -80,6 +93,18 @@ export function createTraffic(
     sample,
     total: () => since(({ total }) => total),
     upstream: (name) => since(({ upstreams }) => upstreams.get(name)),
+    upstreams: () => [...(samples.at(-1)?.upstreams.keys() ?? [])],
+    listeners: () =>
+      new Map(
+        Array.from(samples.at(-1)?.listeners.keys() ?? []).flatMap((address) => {
+          const rates = since(({ listeners }) => listeners.get(address));
+          return rates ? [[address, rates] as const] : [];
+        }),
+      ),
+    seconds() {
+      const [first, last] = span() ?? [];
+      return first && last && (last.at - first.at) / 1000;
+    },
     history: () =>
       samples.slice(1).map(({ at, total }, i) => {
         const before = samples[i]!;
@@ -123,27 +148,51 @@ function countsIn(metrics: Metrics): Omit<Sample, 'at'> {
       times: histogramOf(metrics, 'envoy_http_downstream_rq_time'),
     },
     upstreams: upstreamsIn(metrics),
+    listeners: listenersIn(metrics),
   };
 }
 
 function upstreamsIn(metrics: Metrics): ReadonlyMap<string, Counts> {
-  const found = new Map<string, { -readonly [Name in keyof Counts]: Counts[Name] }>();
+  const found = countsBy(
+    CLUSTER,
+    { total: 'envoy_cluster_upstream_rq_total', xx: 'envoy_cluster_upstream_rq_xx' },
+    metrics,
+  );
+  for (const { name, type, stat } of metrics.families().get('envoy_cluster_upstream_rq_time') ?? []) {
+    const counts = found.get(name.labels?.[CLUSTER] ?? '');
+    if (counts && type === 'histogram') counts.times = copyOf(stat);
+  }
+  return found;
+}
+
+/** Statistics write the colons of an address as underscores. */
+function listenersIn(metrics: Metrics): ReadonlyMap<string, Counts> {
+  const [total, xx] = ['envoy_listener_http_downstream_rq_completed', 'envoy_listener_http_downstream_rq_xx'];
+  const found = countsBy('envoy_listener_address', { total, xx }, metrics);
+  return new Map(Array.from(found, ([label, counts]) => [label.replaceAll('_', ':'), counts]));
+}
+
+type MutableCounts = { -readonly [Name in keyof Counts]: Counts[Name] };
+
+/** Returns the counts of two families by the value of a label, without those that had no requests. */
+function countsBy(
+  label: string,
+  { total, xx }: { readonly total: string; readonly xx: string },
+  metrics: Metrics,
+): Map<string, MutableCounts> {
+  const found = new Map<string, MutableCounts>();
   const families = metrics.families();
-  for (const { name, type, stat } of families.get('envoy_cluster_upstream_rq_total') ?? []) {
+  for (const { name, type, stat } of families.get(total) ?? []) {
     if (type === 'histogram' || stat.value === 0) continue;
     const counts = { requests: stat.value, clientErrors: 0, serverErrors: 0, times: NO_TIMES };
-    found.set(name.labels?.[CLUSTER] ?? '', counts);
+    found.set(name.labels?.[label] ?? '', counts);
   }
-  for (const { name, type, stat } of families.get('envoy_cluster_upstream_rq_xx') ?? []) {
-    const counts = found.get(name.labels?.[CLUSTER] ?? '');
+  for (const { name, type, stat } of families.get(xx) ?? []) {
+    const counts = found.get(name.labels?.[label] ?? '');
     if (!counts || type === 'histogram') continue;
     const kind = name.labels?.['envoy_response_code_class'];
     if (kind === '4') counts.clientErrors = stat.value;
     if (kind === '5') counts.serverErrors = stat.value;
-  }
-  for (const { name, type, stat } of families.get('envoy_cluster_upstream_rq_time') ?? []) {
-    const counts = found.get(name.labels?.[CLUSTER] ?? '');
-    if (counts && type === 'histogram') counts.times = copyOf(stat);
   }
   return found;
 }

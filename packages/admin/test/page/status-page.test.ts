@@ -178,9 +178,51 @@ describe('the status page of the control plane', () => {
 
   it('shows connected proxies, and what they rejected', async () => {
     const text = textOf(await page('/status/proxies'));
-    expect(text).to.contain('host-1~4711 gateway-proxy 10.1.2.3:4567 rejected older');
+    expect(text).to.contain('host-1~4711 gateway-proxy 10.1.2.3:4567 rejected – – – – no report older');
     expect(text).to.contain('VirtualHost listener/shop routes[0]: ').and.contain(' shop.yaml:12:9 ');
     expect(textOf(await page('/'))).to.contain('10.1.2.3:4567');
+  });
+
+  it('sums what proxies report, and leaves out what is stale', async () => {
+    const of = (name: string, unhealthy: number) => ({
+      name,
+      requests: 50,
+      clientErrors: 5,
+      serverErrors: 10,
+      p99: 20 + unhealthy,
+      healthy: 3 - unhealthy,
+      unhealthy,
+    });
+    const traffic = (unhealthy: number) => ({
+      seconds: 10,
+      total: { name: 'gateway-proxy', requests: 50, clientErrors: 5, serverErrors: 10, p50: 1, p99: 2 },
+      listeners: [{ name: '[::]:8080', requests: 50, clientErrors: 5, serverErrors: 10 }],
+      upstreams: [of(EVIL, unhealthy), ...Array.from({ length: 300 }, (_, i) => of(`u${i}`, 0))],
+      reportedAt: new Date(Date.now() - 30_000).toISOString(),
+      isStale: false,
+    });
+    const { nack: _, ...proxy } = PROXY;
+    const port = await controlAdmin({
+      state: () => state,
+      hostStates: () => undefined,
+      proxies: () => [
+        { ...proxy, node: 'a', traffic: traffic(1) },
+        { ...proxy, node: 'b', traffic: traffic(0) },
+        { ...proxy, node: 'c', traffic: { ...traffic(3), isStale: true } },
+      ],
+    });
+    try {
+      const { text: markup } = await port.request('/status/proxies');
+      expect(markup).to.not.contain('<script>alert');
+      const text = textOf(markup);
+      expect(text).to.contain('5 20 % 1 ms 2 ms 1 endpoint unhealthy');
+      expect(text).to.contain('– – – – stale reported 30 s ago');
+      expect(text).to.contain('[::]:8080 10 10 % 20 %');
+      expect(text).to.contain('2 10 20 % 21 ms 1 unhealthy, 2 healthy');
+      expect(markup.match(/data-column="Highest p99"/g)).to.have.length(100);
+    } finally {
+      await port.close();
+    }
   });
 
   it('has landmarks, one heading, captions, and labels', async () => {
@@ -230,7 +272,7 @@ describe('the status page of the control plane', () => {
     const apart = await controlAdmin();
     for (const path of ['/', '/status/upstreams', '/status/upstream?name=pets_gw-system'])
       expect(textOf((await apart.request(path)).text), path).to.contain(
-        'Each proxy shows health and traffic on its own status page',
+        'Each proxy shows all of it on its own status page',
       );
     await apart.close();
     expect(await page('/')).to.not.contain('Each proxy shows');

@@ -25,17 +25,33 @@ export function addProxyStatus(proxy: Command, io: Terminal): Command {
     const proxies = await readProxies(gatewayOf(io, command));
     if (output === 'json') io.out(JSON.stringify(proxies, undefined, 2));
     else if (output === 'yaml') io.out(yamlText(proxies));
-    else io.out(tableOf(proxies, widthOf(io, output)));
+    else io.out(tableOf(proxies, widthOf(io, output), output === 'wide'));
     if (exitCode && !proxies.every(isInSync)) throw exitStatus(1);
   });
 }
 
-function tableOf(proxies: readonly ProxyStatus[], width: number): string {
-  const columns = ['Proxy', 'Node', 'Address', 'Version', 'Age', 'Status'];
-  const rows = proxies.map((one) =>
-    [one.proxy, one.node, one.address, one.version, ageText(one.age), syncState(one)].map(printable),
-  );
+function tableOf(proxies: readonly ProxyStatus[], width: number, isWide: boolean): string {
+  const columns = ['Proxy', 'Node', 'Address', 'Version', 'Age', ...(isWide ? TRAFFIC_COLUMNS : []), 'Status'];
+  const rows = proxies.map((one) => {
+    const traffic = isWide ? trafficCells(one) : [];
+    return [one.proxy, one.node, one.address, one.version, ageText(one.age), ...traffic, syncState(one)].map(printable);
+  });
   return renderTable({ columns, rows }, width);
+}
+
+const TRAFFIC_COLUMNS = ['Requests/s', '5xx', 'p99', 'Unhealthy'];
+
+/** Returns what a proxy reported last: requests per second, server errors, latency, and unhealthy endpoints. */
+function trafficCells({ traffic }: ProxyStatus): readonly string[] {
+  if (!traffic) return ['', '', '', ''];
+  if (traffic.isStale) return ['stale', '', '', ''];
+  const { total, seconds, upstreams } = traffic;
+  return [
+    (total.requests / seconds).toFixed(1),
+    total.requests === 0 ? '' : `${((100 * total.serverErrors) / total.requests).toFixed(1)} %`,
+    total.p99 === undefined ? '' : `${total.p99.toPrecision(3)} ms`,
+    String(upstreams.reduce((sum, each) => sum + each.unhealthy, 0)),
+  ];
 }
 
 const UNITS = [

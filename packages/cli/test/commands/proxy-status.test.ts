@@ -72,6 +72,33 @@ describe('proxy status', () => {
     );
   });
 
+  it('prints what proxies report about their traffic with -o wide', async () => {
+    const requests = { name: 'u', requests: 50, clientErrors: 0, serverErrors: 5, p99: 12.345 };
+    const traffic = {
+      seconds: 10,
+      total: requests,
+      listeners: [],
+      upstreams: [{ ...requests, healthy: 1, unhealthy: 2 }],
+      reportedAt: '2026-01-01T00:00:00.000Z',
+      isStale: false,
+    };
+    const idle = { ...traffic, total: { name: '', requests: 0, clientErrors: 0, serverErrors: 0 }, upstreams: [] };
+    const { stdout } = await status(
+      ['-o', 'wide'],
+      [
+        { ...PROXY, traffic },
+        { ...PROXY, traffic: idle },
+        { ...PROXY, traffic: { ...traffic, isStale: true } },
+      ],
+    );
+    const rows = stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
+    expect(rows[1]).to.contain('| AGE | REQUESTS/S | 5XX | P99 | UNHEALTHY | STATUS |');
+    expect(rows[3]).to.contain('| 5.0 | 10.0 % | 12.3 ms | 2 | in sync |');
+    expect(rows[4]).to.contain('| 0.0 | | | 0 | in sync |');
+    expect(rows[5]).to.contain('| stale | | | | in sync |');
+    expect((await status([], [{ ...PROXY, traffic }])).stdout).to.not.contain('REQUESTS/S');
+  });
+
   it('rejects the response of something else', async () => {
     for (const other of [{}, 'text', [{}], [1]]) expect(await status([], other)).to.include({ code: 1, stdout: '' });
     expect((await withProxies(['proxy', 'status'], undefined)).stderr).to.contain('404');

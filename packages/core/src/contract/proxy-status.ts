@@ -1,3 +1,4 @@
+import type { ProxyTraffic } from './proxy-traffic.ts';
 import type { Origin } from '../resource/resource.ts';
 
 /** The state of one process that serves a proxy, as known to the control plane. */
@@ -18,6 +19,8 @@ export interface ProxyStatus {
   readonly lastAck?: string;
   /** Why it rejected a part of the newest version; missing if it accepted everything. */
   readonly nack?: LocatedRejection;
+  /** Its last report of traffic and the health of endpoints; missing before the first, and in the process of the control plane. */
+  readonly traffic?: ProxyTraffic;
   /** Seconds since it acknowledged the version that it serves, or since it connected. */
   readonly age: number;
 }

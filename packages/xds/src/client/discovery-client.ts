@@ -8,6 +8,7 @@ import { applyReceived, type Applied, type ApplyState } from '../resources/apply
 import type { StateDecoder } from '../resources/decode-state.ts';
 import { RESOURCE_TYPES, TYPE, typeName } from '../resources/resource-type.ts';
 import { formatAddress, type ServerAddress } from './server-address.ts';
+import { reportLoad, type ReadTraffic } from './load-reporter.ts';
 import { createUpdateStats } from './update-stats.ts';
 
 /** Delays before all servers are tried again. The longest one bounds how long a proxy misses a control plane that is back. */
@@ -57,6 +58,8 @@ export interface DiscoveryClientOptions {
   readonly onAccepted?: (rejections: readonly ProxyRejection[]) => void;
   /** Called when a server could not be reached or was lost, with its address. */
   readonly onFailure?: (server: string, reason: string) => void;
+  /** Returns the traffic since it was called last, which is reported to the control plane. Default: nothing is reported. */
+  readonly traffic?: ReadTraffic;
   readonly log: Loggers;
   readonly metrics: Metrics;
   /** Returns numbers from 0 up to 1. Default: `Math.random`. */
@@ -118,12 +121,14 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
     /** True while received resources are not applied yet. */
     let isChanged = false;
     let isOver = false;
+    let reporter: ReturnType<typeof reportLoad> | undefined;
 
     const end = (reason: string): void => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
       opened.cancel();
+      reporter?.close();
       own.close();
       decoder.discard();
       const wasConnected = connectedTo === address;
@@ -204,6 +209,7 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
         failures = 0;
         failureReasons.clear();
         log.info({ server: address }, 'connected to control plane');
+        if (options.traffic) reporter = reportLoad(own, nodeMessage(options.node), options.traffic);
       }
       stats.get(type)!.attempt.value++;
       const accepted = type === TYPE.snapshot ? decoder.versions(type) : {};

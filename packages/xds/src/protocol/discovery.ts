@@ -1,22 +1,11 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import type { ProtoStruct } from '@edge-gateway/core/grpc';
+import { loadService } from './load-service.ts';
 
 /** Name of the service on the wire. */
 export const ADS = 'envoy.service.discovery.v3.AggregatedDiscoveryService';
 
-const DEPENDENCIES = join(dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json')), 'deps');
-
 /** Aggregated discovery, version 3: `StreamAggregatedResources` (state of the world) and `DeltaAggregatedResources`. */
-export const AggregatedDiscovery = loadSync('envoy/service/discovery/v3/ads.proto', {
-  keepCase: true,
-  longs: Number,
-  defaults: true,
-  oneofs: true,
-  includeDirs: ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((name) => join(DEPENDENCIES, name)),
-})[ADS] as ServiceDefinition;
+export const AggregatedDiscovery = loadService('envoy/service/discovery/v3/ads.proto', ADS);
 
 /** `google.protobuf.Any`. */
 export interface AnyMessage {

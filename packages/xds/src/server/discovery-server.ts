@@ -20,6 +20,8 @@ import { ADS, AggregatedDiscovery, type DeltaRequest, type WorldRequest } from '
 import type { ProxyState } from '../resources/encode-state.ts';
 import { typeName } from '../resources/resource-type.ts';
 import { serializeDeltaResponse, serializeWorldResponse, type PreparedResponse } from './chunk.ts';
+import { LoadReporting } from '../protocol/load-stats.ts';
+import { createLoadReports, type LoadReports } from './load-reports.ts';
 import { identityOf, type NodeIdentity } from './node-identity.ts';
 import { NodeStream, RejectedSubscription } from './node-stream.ts';
 import { NODE_TRANSLATION, ProxyResources, type Translation } from './translation.ts';
@@ -28,6 +30,7 @@ import { NODE_TRANSLATION, ProxyResources, type Translation } from './translatio
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const DEFAULT_MAX_NODES = 10_000;
+const DEFAULT_REPORT_MS = 5000;
 
 /** The rejections of all proxies with the same name, with the rejecting node. */
 export interface NodeRejection {
@@ -48,6 +51,8 @@ export interface DiscoveryServerOptions {
   readonly onRejections?: () => void;
   /** Maximum number of streams; more are rejected. Default: 10,000. */
   readonly maxNodes?: number;
+  /** How often proxies report their traffic, in milliseconds. Default: 5,000. */
+  readonly reportMs?: number;
 }
 
 /** Where a discovery server listens. */
@@ -83,6 +88,8 @@ type Call = ServerDuplexStream<DeltaRequest | WorldRequest, PreparedResponse>;
 export function createDiscoveryServer(options: DiscoveryServerOptions): DiscoveryServer {
   const { metrics, now = Date.now, translations = [NODE_TRANSLATION], maxNodes = DEFAULT_MAX_NODES } = options;
   const log = options.log.get('upstream');
+  const { reportMs: intervalMs = DEFAULT_REPORT_MS } = options;
+  const reports = createLoadReports({ now, intervalMs, maxNodes });
   const streams = new Set<NodeStream>();
   const byProxy = new Map<string, { readonly resources: ProxyResources; streams: number }>();
   let states: ReadonlyMap<string, ProxyState> | undefined;
@@ -176,7 +183,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     },
     proxies: () =>
       [...streams]
-        .map((stream) => statusOf(stream, now()))
+        .map((stream) => statusOf(stream, now(), reports))
         .sort((a, b) => (`${a.proxy} ${a.node}` < `${b.proxy} ${b.node}` ? -1 : 1)),
     rejections: () =>
       [...streams].flatMap(({ identity: { id: node, proxy }, rejected }) =>
@@ -190,6 +197,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
           implementation: {
             DeltaAggregatedResources: (call: Call) => serve(call, false),
             StreamAggregatedResources: (call: Call) => serve(call, true),
+            StreamLoadStats: reports.serve,
           } as UntypedServiceImplementation,
         },
         { ...at, maxBytes: MAX_REQUEST_BYTES, keepaliveMs: KEEPALIVE_MS },
@@ -197,7 +205,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   };
 }
 
-/** The service with responses that are serialized once for all nodes. */
+/** Discovery, with responses that are serialized once for all nodes, and load reporting on the same port. */
 const DEFINITION = {
   DeltaAggregatedResources: {
     ...AggregatedDiscovery['DeltaAggregatedResources']!,
@@ -207,6 +215,7 @@ const DEFINITION = {
     ...AggregatedDiscovery['StreamAggregatedResources']!,
     responseSerialize: serializeWorldResponse,
   },
+  ...LoadReporting,
 } as ServiceDefinition;
 
 /**
@@ -236,7 +245,8 @@ function emptyState(proxy: string): ProxyState {
   return { snapshot, unserved: [], secrets: new Map() };
 }
 
-function statusOf(stream: NodeStream, now: number): ProxyStatus {
+function statusOf(stream: NodeStream, now: number, reports: LoadReports): ProxyStatus {
+  const traffic = reports.of(stream.identity);
   const { identity, address, answered, answeredAt, connectedAt, rejected, isCurrent } = stream;
   const [nack] = rejected.values();
   return {
@@ -248,6 +258,7 @@ function statusOf(stream: NodeStream, now: number): ProxyStatus {
     connectedSince: new Date(connectedAt).toISOString(),
     ...(answeredAt !== undefined && { lastAck: new Date(answeredAt).toISOString() }),
     ...(nack && { nack: { ...nack, type: typeName(nack.type) } }),
+    ...(traffic && { traffic }),
     age: Math.max(0, Math.round((now - (answeredAt ?? connectedAt)) / 1000)),
   };
 }

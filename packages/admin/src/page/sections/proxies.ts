@@ -4,6 +4,7 @@ import type { PageBody } from '../layout.ts';
 import { PATHS } from '../paths.ts';
 import type { StatusSources } from '../sources.ts';
 import { ageOf, badge, tableOf } from '../table.ts';
+import { reportedTraffic, TRAFFIC_COLUMNS, trafficCells } from './reported-traffic.ts';
 
 /** The connected proxies, and what they rejected. */
 export function proxiesPage(sources: StatusSources): PageBody {
@@ -14,6 +15,7 @@ export function proxiesPage(sources: StatusSources): PageBody {
     heading: 'Proxies',
     content: html`<div id="proxies" data-live="tick change">
 ${proxyTable(sources, proxies)}
+${reportedTraffic(proxies)}
 <h2>Rejected configuration</h2>
 ${tableOf({
   caption: 'Rejected configuration',
@@ -40,13 +42,14 @@ export function proxyTable(sources: StatusSources, proxies: readonly ProxyStatus
   return tableOf({
     caption: 'Proxies',
     hidesCaption: true,
-    columns: ['Process', 'Proxy', 'Address', 'State', 'Version in use', 'Accepted', 'Connected'],
+    columns: ['Process', 'Proxy', 'Address', 'State', ...TRAFFIC_COLUMNS, 'Version in use', 'Accepted', 'Connected'],
     empty: 'No proxy is connected.',
     rows: proxies.map((status) => [
       status.node,
       status.proxy,
       status.address,
       stateOf(status),
+      ...trafficCells(status, now),
       status.version === '' ? '–' : html`<code>${status.version}</code>`,
       status.lastAck === undefined ? '–' : age(status.lastAck),
       age(status.connectedSince),

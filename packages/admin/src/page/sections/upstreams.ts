@@ -65,7 +65,7 @@ ${trafficHint(sources)}
 /** Renders where health and traffic are if other processes have them. */
 export function trafficHint(sources: StatusSources): Content {
   if (hasTraffic(sources)) return undefined;
-  return html`<p class="hint">Each proxy shows health and traffic on its own status page: <code>/status</code> of its admin port (by default <code>http://127.0.0.1:19000/status</code> on its host).</p>`;
+  return html`<p class="hint"><a href="${PATHS.proxies}">Proxies</a> shows the health and traffic that proxies report. Each proxy shows all of it on its own status page: <code>/status</code> of its admin port (by default <code>http://127.0.0.1:19000/status</code> on its host).</p>`;
 }
 
 /** Returns the searchable text of an upstream, in lower case. */
