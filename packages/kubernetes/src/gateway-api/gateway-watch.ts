@@ -51,7 +51,7 @@ export interface GatewayWatchOptions {
 /** Follows the objects of the Gateway API and what they refer to, of one scope. */
 export interface GatewayWatch {
   readonly tables: GatewayTables;
-  /** Resolves when all tables are complete. */
+  /** Resolves when all tables are complete; that of namespaces may be forbidden. */
   start(): Promise<void>;
   /** Resolves when each table is complete or the API server forbids it, with whether one is forbidden. */
   isForbidden(): Promise<boolean>;
@@ -99,22 +99,29 @@ export function createGatewayWatch({ client, scope, log, timing, onChange }: Gat
     });
   }
 
-  const reflectors = names.flatMap((name) =>
-    (CLUSTER_SCOPED.has(name) ? [undefined] : (scope.watched ?? [undefined])).map((each) => follow(name, each)),
-  );
+  // Without the labels of namespaces, listeners that select namespaces by label accept no routes.
+  const labels = follow('namespaces', undefined);
+  const required = names
+    .filter((name) => name !== 'namespaces')
+    .flatMap((name) =>
+      (CLUSTER_SCOPED.has(name) ? [undefined] : (scope.watched ?? [undefined])).map((each) => follow(name, each)),
+    );
   const closing = Promise.withResolvers<void>();
   return {
     tables,
     async start() {
-      await Promise.all(reflectors.map((reflector) => reflector.start()));
+      await Promise.all([
+        completeOrForbidden(labels, closing.promise),
+        ...required.map((reflector) => reflector.start()),
+      ]);
     },
     async isForbidden() {
-      await Promise.all(reflectors.map((reflector) => completeOrForbidden(reflector, closing.promise)));
-      return reflectors.some(isForbidden);
+      await Promise.all(required.map((reflector) => completeOrForbidden(reflector, closing.promise)));
+      return required.some(isForbidden);
     },
     async close() {
       closing.resolve();
-      await Promise.all(reflectors.map((reflector) => reflector.close()));
+      await Promise.all([labels, ...required].map((reflector) => reflector.close()));
     },
   };
 }

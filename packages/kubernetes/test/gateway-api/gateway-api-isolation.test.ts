@@ -26,6 +26,7 @@ const ROUTE = object('apps', 'r', { parentRefs: [{ name: 'gw' }], rules: [{}] })
 interface Generated {
   readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly spec?: { readonly virtualHost?: { readonly routes: readonly unknown[] } };
 }
 
 describe('the isolation of namespaces in the Gateway API', () => {
@@ -37,12 +38,15 @@ describe('the isolation of namespaces in the Gateway API', () => {
   let secrets: Set<string>;
   let names: string[];
   let specs: Generated[];
+  /** Paths of lists. */
+  let forbidden: Set<string>;
 
   beforeEach(async () => {
     api = await startScriptedApi();
     secrets = new Set();
     names = [];
     specs = [];
+    forbidden = new Set();
     objects = new Map<string, readonly object[]>([
       [
         `/apis/${GROUP}/v1/gatewayclasses`,
@@ -60,6 +64,7 @@ describe('the isolation of namespaces in the Gateway API', () => {
         const resources = ['gatewayclasses', 'gateways', 'httproutes'].map((name) => ({ name }));
         return void res.end(JSON.stringify({ resources }));
       }
+      if (forbidden.has(pathname)) return status(403, 'Forbidden')(query, res, req);
       if (pathname.endsWith('/secrets')) {
         secrets.add(`${pathname} ${query.get('fieldSelector')}`);
         return status(403, 'Forbidden')(query, res, req);
@@ -152,5 +157,16 @@ describe('the isolation of namespaces in the Gateway API', () => {
     await start();
     const host = specs.find(({ kind }) => kind === 'VirtualService');
     expect(JSON.stringify(host)).to.contain('"directResponseAction":{"status":500}');
+  });
+
+  it('accepts no route by the labels of its namespace if these may not be read', async () => {
+    const allowedRoutes = { namespaces: { from: 'Selector', selector: { matchLabels: { team: 'a' } } } };
+    objects.set(GATEWAYS, [gateway('apps', 'gw', [HTTP, { ...HTTP, name: 'labels', port: 8081, allowedRoutes }])]);
+    forbidden.add('/api/v1/namespaces');
+    await start();
+    const routesAt = (port: number): unknown =>
+      specs.find(({ metadata }) => metadata.name.startsWith(`gateway-api.apps.gw.${port}.`))!.spec!.virtualHost!.routes;
+    expect(routesAt(8080)).to.have.length(1);
+    expect(routesAt(8081)).to.deep.equal([]);
   });
 });
