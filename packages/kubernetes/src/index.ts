@@ -62,5 +62,5 @@ export {
 } from './discovery/upstream-discovery.ts';
 export type { DiscoveryProblem } from './discovery/upstream-plan.ts';
 export { createDiscoveredApis, isDiscoveredApi, type DiscoveredApis } from './discovery/discovered-apis.ts';
-export { followNamespaceLabels, type NamespaceLabelsOptions } from './discovery/namespace-labels.ts';
+export { followNamespaceLabels, type NamespaceLabels, type NamespaceLabelsOptions } from './source/namespace-labels.ts';
 export { gatewayApiSource, type GatewayApiOptions, type GatewayApiSource } from './gateway-api/gateway-api-source.ts';

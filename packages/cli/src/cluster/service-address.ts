@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { ClusterClient } from '@edge-gateway/kubernetes';
 import { cliError } from '../error-codes.ts';
 import { dig, items, text } from '../resources/objects.ts';
@@ -9,6 +11,10 @@ export interface ServicePlace {
   readonly namespace: string;
   readonly name: string;
   readonly port: string;
+  /** True for the address of a node and its port, even if the Service has a load balancer. */
+  readonly isLocal?: boolean;
+  /** The profile of minikube, which is asked for the address of its node. */
+  readonly minikubeProfile?: string | undefined;
 }
 
 /** The address of a Service. */
@@ -33,10 +39,9 @@ export async function serviceAddress(client: ClusterClient, place: ServicePlace)
   });
   const port = choosePort(service, place.port);
   const type = text(service, 'spec', 'type');
+  if (place.isLocal && type !== 'ClusterIP') return ofNode(await nodeOf(client, namespace, service), port, place);
   if (type === 'LoadBalancer') return { ...balancerOf(service), port: numberOf(port, 'port'), isInternal: false };
-  if (type === 'NodePort') {
-    return { host: await nodeAddress(client, namespace, service), port: numberOf(port, 'nodePort'), isInternal: false };
-  }
+  if (type === 'NodePort') return ofNode(await nodeOf(client, namespace, service), port, place);
   const host = text(service, 'spec', 'clusterIP');
   return { host: bracketed(host), port: numberOf(port, 'port'), isInternal: true };
 }
@@ -61,19 +66,43 @@ function balancerOf(service: unknown): { host: string } {
 
 const ADDRESS_TYPES = ['ExternalIP', 'InternalIP', 'Hostname'];
 
-/** Returns the address of a node that runs one of the pods. */
-async function nodeAddress(client: ClusterClient, namespace: string, service: unknown): Promise<string> {
+/** The node of minikube, whose addresses other programs may not reach. */
+const MINIKUBE = 'minikube';
+
+/** Returns a node that runs one of the pods. */
+async function nodeOf(client: ClusterClient, namespace: string, service: unknown): Promise<unknown> {
   const selector = Object.entries((dig(service, 'spec', 'selector') ?? {}) as Record<string, string>);
   const pods = await listPods(client, namespace, selector.map(([key, value]) => `${key}=${value}`).join(','));
   const node = pods.map((pod) => text(pod, 'spec', 'nodeName')).find(Boolean);
   if (node === undefined) throw cliError('ERR_CLI_NOT_FOUND', `no node runs a pod of the Service in ${namespace}`);
-  const addresses = items(
-    await client.send({ path: `/api/v1/nodes/${encodeURIComponent(node)}` }),
-    'status',
-    'addresses',
-  );
+  return client.send({ path: await objectPath('v1', 'nodes', undefined, node) });
+}
+
+async function ofNode(
+  node: unknown,
+  port: unknown,
+  { minikubeProfile = MINIKUBE }: ServicePlace,
+): Promise<ServiceAddress> {
+  const name = text(node, 'metadata', 'name');
+  const host = name === MINIKUBE ? await minikubeAddress(minikubeProfile) : nodeAddress(node, name);
+  return { host: bracketed(host), port: numberOf(port, 'nodePort'), isInternal: false };
+}
+
+function nodeAddress(node: unknown, name: string): string {
+  const addresses = items(node, 'status', 'addresses');
   const byType = (type: string) => addresses.find((one) => text(one, 'type') === type);
   const found = ADDRESS_TYPES.map((type) => text(byType(type), 'address')).find(Boolean);
-  if (found) return bracketed(found);
-  throw cliError('ERR_CLI_NOT_FOUND', `the node ${node} has no address`);
+  if (found) return found;
+  throw cliError('ERR_CLI_NOT_FOUND', `the node ${name} has no address`);
+}
+
+async function minikubeAddress(profile: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('minikube', ['ip', `--profile=${profile}`]);
+    return stdout.trim();
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
+    const reason = code === 'ENOENT' ? 'minikube is not on the PATH' : stderr.trim() || (error as Error).message;
+    throw cliError('ERR_CLI_NOT_FOUND', `cannot read the address of the node minikube: ${reason}`, error);
+  }
 }

@@ -2,7 +2,7 @@ import { keyOf } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Flags } from '../create/flags.ts';
-import type { ResourceDraft } from '../edit/change-resources.ts';
+import type { ResourceDraft } from '../edit/resource-draft.ts';
 import { changeResource } from '../edit/change-resource.ts';
 import { existing, neededName, parseIndex, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
 import type { Identity } from '../edit/resource-file.ts';

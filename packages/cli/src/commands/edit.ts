@@ -10,7 +10,7 @@ import {
   withChangeFlags,
   type ResourceFlags,
 } from '../edit/change-command.ts';
-import type { ResourceDraft } from '../edit/change-resources.ts';
+import type { ResourceDraft } from '../edit/resource-draft.ts';
 import { changeResource } from '../edit/change-resource.ts';
 import { editInEditor } from '../edit/edit-in-editor.ts';
 import type { EditedResource, Identity } from '../edit/resource-file.ts';

@@ -17,6 +17,8 @@ interface ProxyFlags extends ClusterFlags {
   readonly namespace: string;
   readonly name: string;
   readonly port: string;
+  readonly localCluster?: boolean;
+  readonly localClusterName?: string;
 }
 
 interface Subcommand {
@@ -24,17 +26,30 @@ interface Subcommand {
   readonly description: string;
   /** The flags of `proxy` that it does not read. */
   readonly unused: readonly string[];
+  readonly options?: readonly Option[];
   /** Returns what it prints. */
   readonly print: (connection: Connection, flags: ProxyFlags, io: Terminal) => Promise<string>;
 }
 
 const UNUSED = ['--port'];
+/** Flags of addresses. */
+const LOCAL_CLUSTER = [
+  new Option('-l, --local-cluster', 'address of a node and node port, as a local cluster such as minikube has them'),
+  new Option('-p, --local-cluster-name <name>', 'profile of minikube').default('minikube'),
+];
 const SUBCOMMANDS: readonly Subcommand[] = [
-  { name: 'address', description: 'Print host:port of the proxy.', unused: [], print: address },
+  {
+    name: 'address',
+    description: 'Print host:port of the proxy.',
+    unused: [],
+    options: LOCAL_CLUSTER,
+    print: address,
+  },
   {
     name: 'url',
     description: 'Print the URL of the proxy.',
     unused: [],
+    options: LOCAL_CLUSTER,
     print: (connection, flags, io) => url(connection, flags, io),
   },
   {
@@ -77,8 +92,10 @@ export function addProxy(program: Command, io: Terminal): void {
   addSubcommand(proxy, io, SERVED_CONFIG);
 }
 
-function addSubcommand(proxy: Command, io: Terminal, { name, description, unused, print }: Subcommand): void {
+function addSubcommand(proxy: Command, io: Terminal, subcommand: Subcommand): void {
+  const { name, description, unused, options = [], print } = subcommand;
   const command = proxy.command(name).description(description);
+  for (const option of options) command.addOption(option);
   command.action(async () => io.out(printable(await print(gatewayOf(io, command), command.optsWithGlobals(), io))));
   hideGlobalFlags(command, unused);
 }
@@ -92,7 +109,9 @@ async function address(connection: Connection, flags: ProxyFlags, io: Terminal):
 }
 
 async function addressInCluster(flags: ProxyFlags, io: Terminal) {
-  const found = await serviceAddress(await openCluster(io, flags), flags);
+  const { localCluster = false, localClusterName } = flags;
+  const local = { isLocal: localCluster, minikubeProfile: localClusterName };
+  const found = await serviceAddress(await openCluster(io, flags), { ...flags, ...local });
   if (found.isInternal)
     io.err(io.colors.yellow(`Warning: the Service ${flags.name} is only reachable inside the cluster`));
   return found;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { neededName, parseIndex, withChangeFlags, type ResourceFlags } from '../edit/change-command.ts';
-import { shownIdentity } from '../edit/change-resources.ts';
+import { shownIdentity } from '../edit/resource-draft.ts';
 import { changeResource } from '../edit/change-resource.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { items } from '../resources/objects.ts';

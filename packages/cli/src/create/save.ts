@@ -14,7 +14,8 @@ import {
 import { accessChecks } from '@edge-gateway/rbac';
 import { Option, type Command } from 'commander';
 import { parseAllDocuments } from 'yaml';
-import { changeResources, type ResourceDraft } from '../edit/change-resources.ts';
+import { changeResources } from '../edit/change-resources.ts';
+import type { ResourceDraft } from '../edit/resource-draft.ts';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
 import type { Terminal } from '../output/terminal.ts';

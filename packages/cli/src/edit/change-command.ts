@@ -6,7 +6,8 @@ import { renderObjects, renderTables, widthOf, yamlText, type Output } from '../
 import type { Terminal } from '../output/terminal.ts';
 import { objectsOf } from '../resources/load.ts';
 import { VIEWS } from '../tables/views.ts';
-import { shownIdentity, type ChangeFlags, type ResourceDraft } from './change-resources.ts';
+import type { ChangeFlags } from './change-resources.ts';
+import { shownIdentity, type ResourceDraft } from './resource-draft.ts';
 import type { Identity } from './resource-file.ts';
 
 /** The flags of a command that changes one resource. */

@@ -1,6 +1,7 @@
 import type { Terminal } from '../output/terminal.ts';
 import { existing, printChanged, type ResourceFlags } from './change-command.ts';
-import { changeResources, type ResourceDraft } from './change-resources.ts';
+import { changeResources } from './change-resources.ts';
+import type { ResourceDraft } from './resource-draft.ts';
 import type { EditedResource, Identity } from './resource-file.ts';
 
 /** Which resource a command changes, and how. */

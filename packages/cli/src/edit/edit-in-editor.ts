@@ -2,13 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { cliError } from '../error-codes.ts';
 import type { Terminal } from '../output/terminal.ts';
-import {
-  changeResources,
-  readDraft,
-  type ChangeFlags,
-  type ChangeResult,
-  type ResourceDraft,
-} from './change-resources.ts';
+import { changeResources, readDraft, type ChangeFlags, type ChangeResult } from './change-resources.ts';
+import type { ResourceDraft } from './resource-draft.ts';
 import { editText } from './editor.ts';
 import type { EditedResource, Identity } from './resource-file.ts';
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -51,6 +51,28 @@ describe('gatewayctl on an installed gateway', () => {
       });
   }
 
+  /** Runs one more pod of the proxy on a node. */
+  async function runOnNode(name: string, address: string): Promise<void> {
+    await api.apply(JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
+    await patch(['node', name], { addresses: [{ type: 'InternalIP', address }] });
+    const selector = await api.kubectl([
+      'get',
+      '-n',
+      NAMESPACE,
+      'service',
+      'gateway-proxy',
+      '-o',
+      'jsonpath={.spec.selector}',
+    ]);
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `on-${name}`, namespace: NAMESPACE, labels: JSON.parse(selector) as object },
+      spec: { nodeName: name, containers: [{ name: 'proxy', image: 'none' }] },
+    };
+    await api.apply(JSON.stringify(pod));
+  }
+
   it('finds Deployments without pods that run, pods without a node, and resources without a status', async () => {
     const { code, stdout, stderr } = await ctl('check', '--read-only');
     expect(code).to.equal(1);
@@ -97,6 +119,25 @@ describe('gatewayctl on an installed gateway', () => {
     await patch(service, { loadBalancer: { ingress: [{ ip: '203.0.113.7' }] } });
     expect((await ctl('proxy', 'address')).stdout).to.equal('203.0.113.7:80\n');
     expect((await ctl('proxy', 'url', '--port', 'https')).stdout).to.equal('https://203.0.113.7:443\n');
+    const local = await ctl('proxy', 'address', '--local-cluster');
+    expect(local.stderr).to.contain('no node runs a pod of the Service');
+    await runOnNode('n1', '198.51.100.9');
+    const nodePort = await api.kubectl(['get', ...service, '-o', 'jsonpath={.spec.ports[?(@.name=="http")].nodePort}']);
+    expect((await ctl('proxy', 'address', '-l')).stdout).to.equal(`198.51.100.9:${nodePort}\n`);
+    expect((await ctl('proxy', 'url', '-l')).stdout).to.equal(`http://198.51.100.9:${nodePort}\n`);
+    await api.kubectl(['delete', '-n', NAMESPACE, 'pod', 'on-n1', '--force', '--grace-period=0']);
+    await runOnNode('minikube', '198.51.100.10');
+    expect((await ctl('proxy', 'address', '-l')).stderr).to.contain('minikube is not on the PATH');
+    writeFileSync(join(directory, 'minikube'), '#!/bin/sh\necho "$2" | sed s/--profile=dev/192.0.2.4/\n', {
+      mode: 0o755,
+    });
+    const { PATH } = process.env;
+    process.env.PATH = `${directory}:${PATH}`;
+    try {
+      expect((await ctl('proxy', 'address', '-l', '-p', 'dev')).stdout).to.equal(`192.0.2.4:${nodePort}\n`);
+    } finally {
+      process.env.PATH = PATH;
+    }
     const unknown = await ctl('proxy', 'address', '--port', 'tcp');
     expect(unknown.stderr).to.contain('named port tcp not found; the Service has: http, https');
     await api.kubectl(['patch', ...service, '--type=merge', '-p', '{"spec":{"type":"ClusterIP"}}']);

@@ -1,10 +1,11 @@
 import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ClusterObject } from '../watch/cluster-object.ts';
-import { createReflector, type Reflector, type ReflectorTiming } from '../watch/reflector.ts';
+import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
 import { completeOrAbsent } from '../watch/optional-type.ts';
-import { NAMESPACES, typesOfKind } from './cluster-kinds.ts';
+import { typesOfKind } from './cluster-kinds.ts';
 import { scopeKey, type Scope } from './generation.ts';
+import { followNamespaceLabels, type NamespaceLabels } from './namespace-labels.ts';
 import { namespaceChoice, type NamespaceChoice } from './namespaces.ts';
 
 const SETTINGS_NAME = 'default';
@@ -26,11 +27,11 @@ export interface Scopes {
 
 /** Follows which namespaces the Settings choose, by name or by label. */
 export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
-  const labels = new Map<string, Readonly<Record<string, string>>>();
+  let labels: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map();
   let choice: NamespaceChoice = { all: true };
   let key = '';
   let next = Promise.withResolvers<void>();
-  let namespaces: Reflector | undefined;
+  let namespaces: NamespaceLabels | undefined;
   let isStarted = false;
   const closing = new AbortController();
 
@@ -74,20 +75,16 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   async function followLabels(): Promise<void> {
     if (!('isWatched' in choice) || namespaces || closing.signal.aborted) return;
-    namespaces = createReflector<Readonly<Record<string, string>>>({
+    namespaces = followNamespaceLabels({
       client,
-      type: NAMESPACES,
-      metadataOnly: true,
       log,
       timing,
-      select: ({ metadata }) => metadata.labels ?? {},
-      onChange({ changed, deleted }) {
-        for (const [name, each] of changed) labels.set(name, each);
-        for (const name of deleted) labels.delete(name);
+      onChange(next) {
+        labels = next;
         update();
       },
     });
-    await namespaces.start();
+    await namespaces.complete;
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
-import { NAMESPACES } from '../source/cluster-kinds.ts';
 import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
+import { NAMESPACES } from './cluster-kinds.ts';
 
 export interface NamespaceLabelsOptions {
   readonly client: ClusterClient;
@@ -11,10 +11,15 @@ export interface NamespaceLabelsOptions {
   onChange(labels: ReadonlyMap<string, Readonly<Record<string, string>>>): void;
 }
 
-/** Follows the labels of all namespaces, as far as the role permits to list them. */
-export function followNamespaceLabels({ client, log, timing, onChange }: NamespaceLabelsOptions): {
+/** The labels of all namespaces. */
+export interface NamespaceLabels {
+  /** Resolves when all are known, which may be never without permission to list namespaces, or with `close`. */
+  readonly complete: Promise<void>;
   close(): Promise<void>;
-} {
+}
+
+/** Follows the labels of all namespaces, as far as the role permits to list them. */
+export function followNamespaceLabels({ client, log, timing, onChange }: NamespaceLabelsOptions): NamespaceLabels {
   let labels = new Map<string, Readonly<Record<string, string>>>();
   const reflector = createReflector<Readonly<Record<string, string>>>({
     client,
@@ -29,6 +34,5 @@ export function followNamespaceLabels({ client, log, timing, onChange }: Namespa
       onChange(labels);
     },
   });
-  void reflector.start();
-  return { close: () => reflector.close() };
+  return { complete: reflector.start(), close: () => reflector.close() };
 }
