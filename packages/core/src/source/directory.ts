@@ -6,6 +6,7 @@ import { MAX_FILE_BYTES } from '../parse/source-text.ts';
 import { unreadableUnit } from '../parse/parse.ts';
 import { createYielder, identityOf, isResourceFile, kindOf, listDirectory, type Listing } from './listing.ts';
 import { fromNamespaceLayout } from './namespace-layout.ts';
+import { KnownFiles } from './known-files.ts';
 import { createPending, type Pending } from './pending.ts';
 import { readUnit } from './read-unit.ts';
 import type { Source, SourceChange, WrittenResource } from './source.ts';
@@ -48,8 +49,8 @@ class DirectorySource implements Source {
   readonly #maxFileBytes: number;
   readonly #log: Logger;
   readonly #pending: Pending;
-  /** Stamps of delivered files, by path. */
-  #known = new Map<string, string>();
+  /** Delivered files with their stamps. */
+  readonly #known = new KnownFiles();
   #linked: Listing['linked'] = new Map();
   #deliver: ((change: SourceChange) => void) | undefined;
   #stale = false;
@@ -114,7 +115,7 @@ class DirectorySource implements Source {
       await yieldIfDue();
     }
     this.#takeProblems(listing, change);
-    this.#known = new Map(listing.stamps);
+    this.#known.replace(listing.stamps);
     return change;
   }
 
@@ -135,7 +136,7 @@ class DirectorySource implements Source {
     this.#linked = listing.linked;
     for (const [folder, problem] of listing.problems) {
       if (this.#known.get(folder) !== problem.message) change.set(folder, [unreadableUnit(folder, problem)]);
-      for (const [path, stamp] of this.#known) if (isBelow(path, folder)) listing.stamps.set(path, stamp);
+      for (const [path, stamp] of this.#known.stamps) if (isBelow(path, folder)) listing.stamps.set(path, stamp);
       listing.stamps.set(folder, problem.message);
     }
   }
@@ -164,7 +165,7 @@ class DirectorySource implements Source {
     if (isHidden(relative(this.#root, path))) return false;
     const kind = kindOf(path);
     if (kind !== 'gone') return kind === 'other';
-    return this.#known.has(path) || [...this.#known.keys()].some((known) => known.startsWith(path + sep));
+    return this.#known.has(path) || this.#known.isFolder(path);
   }
 
   /** Detects what the watcher does not report: another folder at the same path, and files behind links. */
@@ -249,7 +250,7 @@ class DirectorySource implements Source {
     for (const [path, stamp] of listing.stamps) {
       if (this.#known.get(path) !== stamp) this.#pending.add(path, stamp, now);
     }
-    for (const path of this.#known.keys()) if (!listing.stamps.has(path)) this.#pending.add(path, 'gone', now);
+    for (const path of this.#known.stamps.keys()) if (!listing.stamps.has(path)) this.#pending.add(path, 'gone', now);
   }
 }
 
