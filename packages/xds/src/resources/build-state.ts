@@ -1,4 +1,4 @@
-import { DEFAULT_SNAPSHOT_SETTINGS, freezeDeep } from '@edge-gateway/core';
+import { DEFAULT_SNAPSHOT_SETTINGS, differingKeys, freezeDeep, withChanges } from '@edge-gateway/core';
 
 import type {
   Endpoint,
@@ -33,6 +33,10 @@ export interface Built {
   /** The resources that it consists of. */
   readonly held: HeldByType;
   readonly hosts: ReadonlyMap<string, BuiltHost>;
+  /** The names of those that have a rejection. */
+  readonly failedHosts: ReadonlySet<string>;
+  /** True if an upstream has a rejection. */
+  readonly hasFailedUpstreams: boolean;
   /** The names of the virtual hosts, sorted. */
   readonly byListener: ReadonlyMap<string, readonly string[]>;
   readonly upstreams: ReadonlyMap<string, BuiltUpstream>;
@@ -53,7 +57,10 @@ interface BuiltUpstream {
 }
 
 interface BuiltListener {
+  /** Besides the virtual hosts. */
   readonly sources: readonly unknown[];
+  /** The names of its virtual hosts, of which some may be missing. */
+  readonly names: readonly string[];
   readonly listener: Listener;
 }
 
@@ -75,12 +82,16 @@ export function buildState(
   const isRejected = new Set(rejected.map(({ type, resource }) => `${type} ${resource}`));
   const held = withoutRejected(received, isRejected, before);
   const rejections: ProxyRejection[] = [];
+  const failedHosts = new Set<string>();
+  const heldOf = (type: string): ReadonlyMap<string, HeldResource> => held.get(type) ?? NOTHING_HELD;
+  const isUnchanged = (type: string): boolean =>
+    before !== undefined && heldOf(type) === (before.held.get(type) ?? NOTHING_HELD);
   const bodyOf = (type: string, name: string): Body | undefined => held.get(type)?.get(name)?.body;
 
   /** Missing if they were rejected and have no earlier version: what protects the virtual hosts is then unknown. */
   const settings = (bodyOf(TYPE.settings, 'settings') as SnapshotSettings | undefined) ?? before?.settings;
 
-  function hostOf(name: string, body: Body): BuiltHost | undefined {
+  function hostOf(name: string, body: Body): BuiltHost {
     const known = before?.hosts.get(name);
     if (isRejected.size > 0 && isRejected.has(`${TYPE.virtualHost} ${name}`) && known) return known;
     if (!body['routes'] || !settings) return replacementOf(name, body);
@@ -106,22 +117,41 @@ export function buildState(
     return { listener: listener as string, body, nested: parts, host };
   }
 
-  function hosts(): Map<string, BuiltHost> {
-    const found = new Map<string, BuiltHost>();
-    for (const [name, { body }] of held.get(TYPE.virtualHost) ?? []) {
-      const host = hostOf(name, body);
-      if (host) found.set(name, host);
-    }
-    return found;
+  function checkedHost(name: string, body: Body): BuiltHost {
+    const known = rejections.length;
+    const host = hostOf(name, body);
+    if (rejections.length > known) failedHosts.add(name);
+    return host;
   }
 
-  function upstreams(): Map<string, BuiltUpstream> {
+  function hosts(): ReadonlyMap<string, BuiltHost> {
+    const all = heldOf(TYPE.virtualHost);
+    const isSame = before?.settings !== undefined && isRejected.size === 0;
+    if (isSame && NESTED.every(([, type]) => isUnchanged(type))) {
+      const changed = differingKeys(before.held.get(TYPE.virtualHost) ?? NOTHING_HELD, all);
+      for (const name of before.failedHosts) changed.add(name);
+      if (changed.size === 0) return before.hosts;
+      return withChanges(
+        before.hosts,
+        Array.from(changed, (name) => {
+          const resource = all.get(name);
+          return [name, resource && checkedHost(name, resource.body)] as const;
+        }),
+      );
+    }
+    return new Map(Array.from(all, ([name, { body }]) => [name, checkedHost(name, body)]));
+  }
+
+  function upstreams(): ReadonlyMap<string, BuiltUpstream> {
+    const isSame = before && !before.hasFailedUpstreams && isRejected.size === 0;
+    if (isSame && isUnchanged(TYPE.upstream) && isUnchanged(TYPE.endpointSet)) return before.upstreams;
     const found = new Map<string, BuiltUpstream>();
-    for (const [name, { body }] of held.get(TYPE.upstream) ?? []) {
+    for (const [name, { body }] of heldOf(TYPE.upstream)) {
       const known = before?.upstreams.get(name);
       const endpoints = bodyOf(TYPE.endpointSet, name);
       if (!endpoints) {
         const message = 'its endpoints are missing';
+        hasFailedUpstreams = true;
         rejections.push({ type: TYPE.upstream, resource: name, field: 'endpoints', message });
         if (known) found.set(name, known);
         continue;
@@ -139,10 +169,26 @@ export function buildState(
     return found;
   }
 
+  let hasFailedUpstreams = false;
   const builtHosts = hosts();
+  const changedHosts = before && differingKeys(before.hosts, builtHosts);
   const byListener =
-    before && hasSameMembers(builtHosts, before.hosts) ? before.byListener : namesByListener(builtHosts);
+    changedHosts && hasSameMembers(changedHosts, builtHosts, before.hosts)
+      ? before.byListener
+      : namesByListener(builtHosts);
   const builtListeners = new Map<string, BuiltListener>();
+
+  /** Returns the virtual hosts with these names. `known` is the previous listener, of which only changed ones are replaced, if its names are sorted and the same. */
+  function hostsNamed(names: readonly string[], known: BuiltListener | undefined): readonly VirtualHost[] {
+    if (!changedHosts || known?.names !== names || known.listener.virtualHosts.length !== names.length)
+      return names.flatMap((each) => builtHosts.get(each)?.host ?? []);
+    const own = [...known.listener.virtualHosts];
+    for (const each of changedHosts) {
+      const at = placeOf(names, each);
+      if (names[at] === each) own[at] = builtHosts.get(each)!.host;
+    }
+    return own;
+  }
 
   function listenerOf(name: string): Listener | undefined {
     const body = bodyOf(TYPE.listener, name);
@@ -151,17 +197,17 @@ export function buildState(
       return undefined;
     }
     const { virtualHosts: listed, parts: inner, ...head } = body;
-    const names = (listed as readonly string[] | undefined) ?? byListener.get(name) ?? [];
-    const own = names.flatMap((each) => builtHosts.get(each)?.host ?? []);
+    const names = (listed as readonly string[] | undefined) ?? byListener.get(name) ?? NO_NAMES;
     const parts = (inner as readonly (Omit<ListenerPart, 'http'> & { readonly http?: string })[] | undefined)?.map(
       (part) => ({ part, http: part.http === undefined ? undefined : listenerOf(part.http) }),
     );
-    const sources = [body, ...own, ...(parts ?? []).map(({ http }) => http)];
+    const sources = [body, ...(parts ?? []).map(({ http }) => http)];
     const known = before?.listeners.get(name);
+    const own = hostsNamed(names, listed ? undefined : known);
     const built =
-      known && isSameList(sources, known.sources)
+      known && isSameList(sources, known.sources) && isSameList(own, known.listener.virtualHosts)
         ? known
-        : { sources, listener: joined(head, own, parts, known?.listener) };
+        : { sources, names, listener: joined(head, own, parts, known?.listener) };
     builtListeners.set(name, built);
     return built.listener;
   }
@@ -176,15 +222,16 @@ export function buildState(
       listeners.flatMap((name) => listenerOf(name) ?? []),
       before?.snapshot.listeners,
     ),
-    upstreams: sameList(
-      [...builtUpstreams.values()].map(({ upstream }) => upstream).sort((a, b) => compare(a.name, b.name)),
-      before?.snapshot.upstreams,
-    ),
+    upstreams:
+      before && builtUpstreams === before.upstreams
+        ? before.snapshot.upstreams
+        : sameList(
+            [...builtUpstreams.values()].map(({ upstream }) => upstream).sort((a, b) => compare(a.name, b.name)),
+            before?.snapshot.upstreams,
+          ),
     settings: settings ?? DEFAULT_SNAPSHOT_SETTINGS,
   });
-  const secrets = new Map(
-    [...(held.get(TYPE.secret) ?? [])].map(([name, { body }]) => [name, body as unknown as SecretValue]),
-  );
+  const secrets = new Map([...heldOf(TYPE.secret)].map(([name, { body }]) => [name, body as unknown as SecretValue]));
   return {
     result: {
       snapshot,
@@ -193,6 +240,8 @@ export function buildState(
       settings,
       held,
       hosts: builtHosts,
+      failedHosts,
+      hasFailedUpstreams,
       byListener,
       upstreams: builtUpstreams,
       listeners: builtListeners,
@@ -217,6 +266,8 @@ function replacementOf(name: string, body: Body): BuiltHost {
   return { listener: listener as string, body: {}, nested: [], host };
 }
 
+const NOTHING_HELD: ReadonlyMap<string, HeldResource> = new Map();
+const NO_NAMES: readonly string[] = Object.freeze([]);
 const EMPTY = {
   proxy: '',
   version: '',
@@ -226,14 +277,17 @@ const EMPTY = {
 
 /** Returns the received resources, with the versions of `before` for those that are rejected. */
 function withoutRejected(received: HeldByType, isRejected: ReadonlySet<string>, before: Built | undefined): HeldByType {
-  const held = new Map([...received].map(([type, resources]) => [type, new Map(resources)]));
+  const changes = new Map<string, Map<string, HeldResource | undefined>>();
   for (const id of isRejected) {
     const [type = '', ...rest] = id.split(' ');
     const name = rest.join(' ');
     const known = before?.held.get(type)?.get(name);
-    if (known) held.get(type)?.set(name, known);
-    else if (type !== TYPE.virtualHost) held.get(type)?.delete(name);
+    if (!known && type === TYPE.virtualHost) continue;
+    if (!changes.has(type)) changes.set(type, new Map());
+    changes.get(type)!.set(name, known);
   }
+  const held = new Map(received);
+  for (const [type, own] of changes) held.set(type, withChanges(held.get(type) ?? NOTHING_HELD, own));
   return held;
 }
 
@@ -261,11 +315,25 @@ function namesByListener(hosts: ReadonlyMap<string, BuiltHost>): ReadonlyMap<str
   return Map.groupBy([...hosts.keys()].sort(compare), (name) => hosts.get(name)!.listener);
 }
 
-/** Returns true for virtual hosts of the same names and listeners. */
-function hasSameMembers(now: ReadonlyMap<string, BuiltHost>, before: ReadonlyMap<string, BuiltHost>): boolean {
-  if (now.size !== before.size) return false;
-  for (const [name, { listener }] of now) if (before.get(name)?.listener !== listener) return false;
+/** Returns true if the changed virtual hosts have the same names and listeners as before. */
+function hasSameMembers(
+  changed: ReadonlySet<string>,
+  now: ReadonlyMap<string, BuiltHost>,
+  before: ReadonlyMap<string, BuiltHost>,
+): boolean {
+  for (const name of changed) if (now.get(name)?.listener !== before.get(name)?.listener) return false;
   return true;
+}
+
+/** Returns the index of the first name that is not less. */
+function placeOf(names: readonly string[], name: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (names[middle]! < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

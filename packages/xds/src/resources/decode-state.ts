@@ -1,4 +1,11 @@
-import type { ProxyRejection, Secrets, SecretValue, Snapshot, UnservedListener } from '@edge-gateway/core';
+import {
+  withChanges,
+  type ProxyRejection,
+  type Secrets,
+  type SecretValue,
+  type Snapshot,
+  type UnservedListener,
+} from '@edge-gateway/core';
 import { buildState, type Built, type HeldByType, type HeldResource } from './build-state.ts';
 import type { ReceivedResource } from './resource-set.ts';
 import { InvalidField, readBody, readDomains } from './resource-body.ts';
@@ -41,14 +48,33 @@ export interface StateDecoder {
 }
 
 /** The resources of one type as they were received. */
-interface Received {
-  readonly held: Map<string, HeldResource>;
+class Received {
   /** All versions, also those of resources that cannot be read. */
-  readonly versions: Map<string, string>;
+  readonly versions = new Map<string, string>();
   /** Sum of the versions. */
-  sum: bigint;
+  sum = 0n;
   /** By the name of the resource. */
-  readonly unreadable: Map<string, ProxyRejection>;
+  readonly unreadable = new Map<string, ProxyRejection>();
+  #held: ReadonlyMap<string, HeldResource> = new Map();
+  /** Later changes; `undefined` for removed resources. */
+  #changes = new Map<string, HeldResource | undefined>();
+
+  get(name: string): HeldResource | undefined {
+    return this.#changes.has(name) ? this.#changes.get(name) : this.#held.get(name);
+  }
+
+  set(name: string, resource: HeldResource | undefined): void {
+    this.#changes.set(name, resource);
+  }
+
+  /** A map that is never modified; the same one until a resource changes. */
+  get held(): ReadonlyMap<string, HeldResource> {
+    if (this.#changes.size > 0) {
+      this.#held = withChanges(this.#held, this.#changes);
+      this.#changes = new Map();
+    }
+    return this.#held;
+  }
 }
 
 const valueOf = (version: string | undefined): bigint => {
@@ -80,10 +106,7 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
 
   function receivedOf(type: string): Received {
     let found = received.get(type);
-    if (!found) {
-      found = { held: new Map(), versions: new Map(), sum: 0n, unreadable: new Map() };
-      received.set(type, found);
-    }
+    if (!found) received.set(type, (found = new Received()));
     return found;
   }
 
@@ -110,22 +133,22 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
       if (of.versions.get(name) === version) return;
       setVersion(of, name, version);
       try {
-        const before = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
-        of.held.set(name, { ...resource, body: readBody(type, value, { before: before?.body, isTrusted }) });
+        const before = of.get(name) ?? accepted?.held.get(type)?.get(name);
+        of.set(name, { ...resource, body: readBody(type, value, { before: before?.body, isTrusted }) });
         of.unreadable.delete(name);
       } catch (error) {
         const { field = '', message } = error as Partial<InvalidField> & Error;
         of.unreadable.set(name, { type, resource: name, field, message });
-        const known = of.held.get(name) ?? accepted?.held.get(type)?.get(name);
+        const known = of.get(name) ?? accepted?.held.get(type)?.get(name);
         const domains = type === TYPE.virtualHost && !known && readDomains(value);
         // Without its version: a control plane sends it again after a reconnect, so that it is rejected again.
-        if (domains) of.held.set(name, { ...resource, version: UNKNOWN_VERSION, body: domains });
+        if (domains) of.set(name, { ...resource, version: UNKNOWN_VERSION, body: domains });
       }
     },
     remove(type, name) {
       const of = receivedOf(type);
       setVersion(of, name, undefined);
-      of.held.delete(name);
+      of.set(name, undefined);
       of.unreadable.delete(name);
     },
     get isComplete() {
@@ -153,7 +176,7 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
       for (const [type, held] of accepted?.held ?? []) {
         const of = receivedOf(type);
         for (const [name, resource] of held) {
-          of.held.set(name, resource);
+          of.set(name, resource);
           setVersion(of, name, resource.version);
         }
       }

@@ -1,5 +1,7 @@
 import {
   contentText,
+  difference,
+  withChanges,
   type Listener,
   type SecretValue,
   type Snapshot,
@@ -43,9 +45,24 @@ type NestedPart = VirtualHost[keyof typeof NESTED][number];
 
 interface EncodedHost {
   readonly listener: string;
-  /** The names of its nested parts; empty for most virtual hosts. */
-  readonly nested: string;
+  /** Empty for most virtual hosts. */
+  readonly nested: NestedNames;
   readonly resource: EncodedResource;
+}
+
+/** The names of the nested parts of a virtual host. */
+interface NestedNames {
+  /** All of them in one text. */
+  readonly key: string;
+  readonly names: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A state that was encoded. */
+interface EncodedState {
+  readonly state: ProxyState;
+  readonly set: ResourceSet;
+  /** True if each virtual host is in one listener, in the order of the names: then a changed one affects no other resource. */
+  readonly isPlain: boolean;
 }
 
 const hasNested = ({ authConfigs, rateLimitConfigs, graphqlApis }: VirtualHost): boolean =>
@@ -58,7 +75,7 @@ const hasNested = ({ authConfigs, rateLimitConfigs, graphqlApis }: VirtualHost):
  */
 export function createStateEncoder(): StateEncoder {
   let before: ReadonlyMap<string, TypedResources> = new Map();
-  let last: ResourceSet | undefined;
+  let last: EncodedState | undefined;
   /** By the object that they contain. */
   const parts = new WeakMap<object, Map<string, EncodedResource>>();
   const hosts = new WeakMap<VirtualHost, EncodedHost>();
@@ -79,8 +96,77 @@ export function createStateEncoder(): StateEncoder {
     return known?.version === resource.version ? known : resource;
   }
 
-  function encode({ snapshot, unserved, secrets }: ProxyState): ResourceSet {
-    const { proxy, version, settings, upstreams, listeners } = snapshot;
+  function encode(state: ProxyState): ResourceSet {
+    const hostChanges = last?.isPlain ? changedHosts(state, last) : undefined;
+    const { types, isPlain } = hostChanges ? { types: withHosts(hostChanges), isPlain: true } : encodeAll(state);
+    const { snapshot, unserved } = state;
+    const { proxy, version, listeners } = snapshot;
+    const versions = Object.fromEntries([...types].map(([type, { version: own }]) => [type, own]));
+    delete versions[TYPE.snapshot];
+    const manifest = { proxy, version, listeners: listeners.map(({ name }) => name), unserved, versions };
+    const resource = sameAsBefore(TYPE.snapshot, encodePart(TYPE.snapshot, proxy, manifest));
+    types.set(TYPE.snapshot, typedResources(new Map([[resource.name, resource]]), before.get(TYPE.snapshot)));
+    const isSame = last && [...types].every(([type, resources]) => before.get(type) === resources);
+    before = types;
+    const set = isSame ? last!.set : Object.freeze({ version, types });
+    last = { state, set, isPlain };
+    return set;
+  }
+
+  function withHosts(changes: HostChanges): Map<string, TypedResources> {
+    const types = new Map(before);
+    const hostsBefore = before.get(TYPE.virtualHost)!;
+    types.set(TYPE.virtualHost, typedResources(withChanges(hostsBefore.byName, changes), hostsBefore));
+    return types;
+  }
+
+  /** Returns the changes of the resources of virtual hosts; `undefined` if other resources may change. */
+  function changedHosts(state: ProxyState, { state: old }: EncodedState): HostChanges | undefined {
+    const pairs = listenerPairs(state, old);
+    if (!pairs) return undefined;
+    const changes: HostChanges = new Map();
+    for (const [listener, oldListener] of pairs) {
+      const { added, removed } = difference(listener.virtualHosts, oldListener.virtualHosts);
+      const replaced = new Map(removed.map((host) => [host.name, host]));
+      if (!keepsOrder(listener, oldListener, added, replaced)) return undefined;
+      for (const host of removed) changes.set(`${listener.name}/${host.name}`, undefined);
+      for (const host of added) {
+        const name = `${listener.name}/${host.name}`;
+        const previous = replaced.get(host.name);
+        replaced.delete(host.name);
+        const nested = nestedAsBefore(host, previous);
+        const isTaken =
+          changes.get(name) !== undefined || (!previous && before.get(TYPE.virtualHost)!.byName.has(name));
+        if (!nested || isTaken) return undefined;
+        const resource = encodeHost(host, { name, listener: listener.name, nested });
+        hosts.set(host, { listener: listener.name, nested, resource });
+        changes.set(name, resource);
+      }
+      for (const host of replaced.values()) if (hasNested(host)) return undefined;
+    }
+    return changes;
+  }
+
+  /** Returns the names of the nested parts of a changed virtual host if they are those of the previous one. */
+  function nestedAsBefore(host: VirtualHost, previous: VirtualHost | undefined): NestedNames | undefined {
+    if (!hasNested(host)) return previous && hasNested(previous) ? undefined : NOTHING_NESTED;
+    return previous && hasSameNested(host, previous) ? hosts.get(previous)?.nested : undefined;
+  }
+
+  function encodeHost(
+    host: VirtualHost,
+    { name, listener, nested }: { readonly name: string; readonly listener: string; readonly nested: NestedNames },
+  ): EncodedResource {
+    const body = { ...host, ...nested.names, listener };
+    return sameAsBefore(TYPE.virtualHost, encodePart(TYPE.virtualHost, name, body));
+  }
+
+  function encodeAll({ snapshot, secrets }: ProxyState): {
+    readonly types: Map<string, TypedResources>;
+    readonly isPlain: boolean;
+  } {
+    const { settings, upstreams, listeners } = snapshot;
+    let isPlain = true;
     const found = new Map<ResourceType, Map<string, EncodedResource>>(RESOURCE_TYPES.map((type) => [type, new Map()]));
     const add = (type: ResourceType, resource: EncodedResource): void =>
       void found.get(type)!.set(resource.name, resource);
@@ -94,20 +180,19 @@ export function createStateEncoder(): StateEncoder {
       let known = hosts.get(host);
       if (
         known?.listener !== listener ||
-        known.nested !== nested.key ||
+        known.nested.key !== nested.key ||
         found.get(TYPE.virtualHost)!.has(known.resource.name)
       ) {
         const name = uniqueName(found.get(TYPE.virtualHost)!, `${listener}/${host.name}`);
-        const body = { ...host, ...nested.names, listener };
-        const resource = sameAsBefore(TYPE.virtualHost, encodePart(TYPE.virtualHost, name, body));
-        hosts.set(host, (known = { listener, nested: nested.key, resource }));
+        if (name !== `${listener}/${host.name}`) isPlain = false;
+        hosts.set(host, (known = { listener, nested, resource: encodeHost(host, { name, listener, nested }) }));
       }
       add(TYPE.virtualHost, known.resource);
       placed.set(host, known.resource.name);
       return known.resource.name;
     }
 
-    function nestedOf(host: VirtualHost): typeof NOTHING_NESTED {
+    function nestedOf(host: VirtualHost): NestedNames {
       const nested = (Object.keys(NESTED) as (keyof typeof NESTED)[]).map(
         (field) => [field, host[field].map((part) => names(NESTED[field], part))] as const,
       );
@@ -119,9 +204,14 @@ export function createStateEncoder(): StateEncoder {
         if (http) addListener(http);
         return { ...part, ...(http && { http: http.name }) };
       });
-      const order = virtualHosts.map((host) => placed.get(host) ?? addHost(host, head.name));
+      const order = virtualHosts.map((host) => {
+        const name = placed.get(host);
+        if (name !== undefined) isPlain = false;
+        return name ?? addHost(host, head.name);
+      });
       const prefix = `${head.name}/`;
       const isImplicit = order.every((name, i) => name.startsWith(prefix) && (i === 0 || order[i - 1]! < name));
+      if (!isImplicit) isPlain = false;
       // Otherwise every new virtual host would resend the names of thousands of others.
       const body = { ...head, ...(shown && { parts: shown }), ...(!isImplicit && { virtualHosts: order }) };
       add(TYPE.listener, sameAsBefore(TYPE.listener, encodePart(TYPE.listener, head.name, body)));
@@ -136,15 +226,7 @@ export function createStateEncoder(): StateEncoder {
     add(TYPE.settings, partOf(TYPE.settings, 'settings', settings));
     const types = new Map<string, TypedResources>();
     for (const [type, byName] of found) types.set(type, typedResources(byName, before.get(type)));
-    const versions = Object.fromEntries([...types].map(([type, set]) => [type, set.version]));
-    delete versions[TYPE.snapshot];
-    const manifest = { proxy, version, listeners: listeners.map(({ name }) => name), unserved, versions };
-    add(TYPE.snapshot, sameAsBefore(TYPE.snapshot, encodePart(TYPE.snapshot, proxy, manifest)));
-    types.set(TYPE.snapshot, typedResources(found.get(TYPE.snapshot)!, before.get(TYPE.snapshot)));
-    if (last && [...types].every(([type, resources]) => before.get(type) === resources)) return last;
-    before = types;
-    last = Object.freeze({ version, types });
-    return last;
+    return { types, isPlain };
   }
 
   /** Returns a function that adds nested parts and returns their names. */
@@ -170,10 +252,52 @@ export function createStateEncoder(): StateEncoder {
   return { encode };
 }
 
-const NOTHING_NESTED: { readonly key: string; readonly names: Readonly<Record<string, readonly string[]>> } = {
-  key: '',
-  names: {},
-};
+const NOTHING_NESTED: NestedNames = { key: '', names: {} };
+
+/** New resources of virtual hosts by name; `undefined` for removed ones. */
+type HostChanges = Map<string, EncodedResource | undefined>;
+
+/** Returns the listeners whose virtual hosts differ, with the previous ones; `undefined` if anything else differs. */
+function listenerPairs(now: ProxyState, before: ProxyState): readonly (readonly [Listener, Listener])[] | undefined {
+  const [{ listeners, ...rest }, { listeners: oldListeners, ...oldRest }] = [now.snapshot, before.snapshot];
+  const isSame =
+    isAlike(rest, oldRest, ['version']) &&
+    isSameMap(now.secrets, before.secrets) &&
+    listeners.length === oldListeners.length;
+  if (!isSame) return undefined;
+  const pairs = listeners.map((listener, i) => [listener, oldListeners[i]!] as const);
+  if (!pairs.every(([listener, old]) => isAlike(listener, old, ['virtualHosts']))) return undefined;
+  return pairs.filter(([listener, old]) => listener.virtualHosts !== old.virtualHosts);
+}
+
+/** Returns true if all members are the same objects, except for those of some names. */
+function isAlike<T extends object>(now: T, before: T, except: readonly (keyof T)[]): boolean {
+  const keys = Object.keys({ ...now, ...before }) as (keyof T)[];
+  return keys.every((key) => now[key] === before[key] || except.includes(key));
+}
+
+function isSameMap<K, V>(now: ReadonlyMap<K, V>, before: ReadonlyMap<K, V>): boolean {
+  return now.size === before.size && [...now].every(([key, value]) => before.get(key) === value);
+}
+
+function hasSameNested(host: VirtualHost, before: VirtualHost): boolean {
+  return (Object.keys(NESTED) as (keyof typeof NESTED)[]).every(
+    (field) => host[field].length === before[field].length && host[field].every((part, i) => part === before[field][i]),
+  );
+}
+
+/** Returns true if the virtual hosts of a listener are still in the order of their names. */
+function keepsOrder(
+  { virtualHosts }: Listener,
+  before: Listener,
+  added: readonly VirtualHost[],
+  replaced: ReadonlyMap<string, VirtualHost>,
+): boolean {
+  const isReplacement =
+    virtualHosts.length === before.virtualHosts.length && added.every(({ name }) => replaced.has(name));
+  if (isReplacement) return virtualHosts.every((host, i) => host.name === before.virtualHosts[i]!.name);
+  return virtualHosts.every((host, i) => i === 0 || virtualHosts[i - 1]!.name < host.name);
+}
 
 function uniqueName(used: ReadonlyMap<string, unknown>, name: string): string {
   if (!used.has(name)) return name;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { differingKeys } from '@edge-gateway/core';
 
 /** A resource as it is sent. The same object while its content does not change. */
 export interface EncodedResource {
@@ -69,13 +70,12 @@ function compare(
   before: ReadonlyMap<string, EncodedResource>,
 ): ResourceDifference {
   const changed: EncodedResource[] = [];
-  let kept = 0;
-  for (const [name, resource] of now) {
-    const known = before.get(name);
-    if (known !== resource) changed.push(resource);
-    if (known) kept++;
+  const removed: string[] = [];
+  for (const name of differingKeys(before, now)) {
+    const resource = now.get(name);
+    if (resource) changed.push(resource);
+    else removed.push(name);
   }
-  const removed = kept === before.size ? [] : [...before.keys()].filter((name) => !now.has(name));
   return { changed, removed };
 }
 

@@ -1,5 +1,6 @@
 import {
   DEFAULT_NAMESPACE,
+  difference,
   keyOf,
   refersToSecrets,
   SIGNING_KEY_SECRET,
@@ -8,6 +9,7 @@ import {
   type Secrets,
   type SecretValue,
   type Snapshot,
+  type VirtualHost,
 } from '@edge-gateway/core';
 import type { Sds, SslFiles } from '@edge-gateway/core/schema';
 
@@ -64,11 +66,28 @@ function* partsOfListener({
   ...head
 }: Snapshot['listeners'][number]): Generator<object, void> {
   for (const part of Object.values(head)) if (typeof part === 'object') yield part;
-  yield* virtualHosts;
+  yield* hostsWithRefs(virtualHosts, head.gateway);
   for (const { http, ...rest } of parts) {
     yield rest;
     if (http) yield* partsOfListener(http);
   }
+}
+
+/** The newest virtual hosts of each gateway, and those of them that refer to Secrets. */
+const knownHosts = new WeakMap<
+  object,
+  { readonly all: readonly VirtualHost[]; readonly found: readonly VirtualHost[] }
+>();
+
+/** Returns the virtual hosts that refer to Secrets. Of those that were there at the last call for the same gateway, none is searched again. */
+function hostsWithRefs(all: readonly VirtualHost[], gateway: object): readonly VirtualHost[] {
+  const known = knownHosts.get(gateway) ?? { all: [], found: [] };
+  if (known.all === all) return known.found;
+  const { added, removed } = difference(all, known.all);
+  const gone = new Set(removed);
+  const found = [...known.found.filter((host) => !gone.has(host)), ...added.filter((host) => refsOf(host).length > 0)];
+  knownHosts.set(gateway, { all, found });
+  return found;
 }
 
 function refsOf(part: object): readonly ResourceRef[] {

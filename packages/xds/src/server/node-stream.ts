@@ -188,11 +188,13 @@ export class NodeStream {
 
   /** Returns the responses of an update. */
   #update(translation: Translation): (readonly [Subscription, Chunk])[] {
-    const set = this.#parts.resources.of(translation);
-    if (!set) return [];
     const own = [...this.#subscriptions.values()].filter((each) => each.translation === translation);
     const isWaiting = own.some(({ outstanding }) => outstanding.size > 0);
     const due = own.filter(({ wasSent, outstanding }) => (isWaiting ? !wasSent && outstanding.size === 0 : true));
+    // The states between two acknowledgements need not be encoded.
+    if (isWaiting && due.length === 0) return [];
+    const set = this.#parts.resources.of(translation);
+    if (!set) return [];
     const order = translation.types.flatMap((type) => due.find((each) => each.type === type) ?? []);
     const [last] = translation.types.slice(-1);
     const changes: (readonly [Subscription, Chunk])[] = [];

@@ -125,6 +125,7 @@ describe('the secrets of a proxy', () => {
     };
     const listener = (inner: object) => ({
       name: 'l',
+      gateway: ref('gateway'),
       bindPort: 1,
       httpOptions: {},
       sslConfigurations: [{ sslConfig: { secretRef: ref('tls') } }],
