@@ -51,14 +51,20 @@ interface Failure {
   readonly error: unknown;
 }
 
+interface Outcome {
+  readonly failures: readonly Failure[];
+  readonly succeeded: number;
+}
+
 /** Creates the writes. An upstream that the API server rejects is tried again ever more rarely, and delays no other. */
 export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWrites {
   const { client, log, stats, signal, limit, isWanted } = options;
   const retries = createRetryTimes(BACKOFF);
 
   /** Sends requests, a few at a time; stops when the API server does not respond, or would reject all. */
-  async function sendAll(pending: readonly Write[], target: UpstreamTarget): Promise<readonly Failure[]> {
+  async function sendAll(pending: readonly Write[], target: UpstreamTarget): Promise<Outcome> {
     const failures: Failure[] = [];
+    let succeeded = 0;
     let next = 0;
     let isStopped = false;
     async function send(): Promise<void> {
@@ -69,6 +75,7 @@ export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWr
           if (!isWanted()) return;
           await sendOne(write, target);
           stats.written.value += 1;
+          succeeded += 1;
         } catch (error) {
           stats.failed.value += 1;
           failures.push({ write, error });
@@ -77,7 +84,7 @@ export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWr
       }
     }
     await Promise.all(Array.from({ length: Math.min(CONCURRENCY, pending.length) }, send));
-    return failures;
+    return { failures, succeeded };
   }
 
   async function sendOne(write: Write, target: UpstreamTarget): Promise<void> {
@@ -104,10 +111,11 @@ export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWr
     target.note(write.name, undefined);
   }
 
-  function noteFailures(failures: readonly Failure[]): void {
+  function note({ failures, succeeded }: Outcome): void {
     const ofAll = failures.find(({ error }) => concernsAll(error));
+    // An overloaded API server that accepts some writes is asked again soon.
+    if (succeeded > 0 || !ofAll) retries.succeeded(API_SERVER);
     if (ofAll) retries.failed(API_SERVER, isApiError(ofAll.error) ? ofAll.error.retryAfterMs : undefined);
-    else retries.succeeded(API_SERVER);
     for (const { write, error } of failures) if (!concernsAll(error)) retries.failed(write.key);
     if (failures.length === 0 || signal.aborted) return;
     const { write, error } = ofAll ?? failures[0]!;
@@ -130,7 +138,7 @@ export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWr
       retries.retain(new Set([API_SERVER, ...all.map(({ key }) => key)]));
       if (all.length === 0) return undefined;
       if (retries.remainingMs(API_SERVER) === 0)
-        noteFailures(
+        note(
           await sendAll(
             all.filter(({ key }) => retries.remainingMs(key) === 0),
             target,
