@@ -35,6 +35,9 @@ export interface FrontParts {
   readonly onConnection?: OnConnection | undefined;
 }
 
+/** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
+export const IDLE_GRACE_MS = 500;
+
 /** A connection of either version of HTTP. */
 type AnyConnection = Connection | Http2Connection;
 
@@ -73,6 +76,7 @@ export function createFront(parts: FrontParts) {
   function follow(socket: Socket, connection: AnyConnection): void {
     connections.add(connection);
     if (drainGraceMs !== undefined) close(connection, drainGraceMs);
+    else if (retired) closeIfOutdated(connection);
     // Its handshake was in progress when the front retired.
     if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
@@ -89,6 +93,11 @@ export function createFront(parts: FrontParts) {
     if (!connections.has(connection)) return;
     if (connection instanceof Http2Connection) connection.closeGracefully(graceMs);
     else closeGracefully(connection, graceMs);
+  }
+
+  /** Requests on it would be rejected, so that its client has to connect again. */
+  function closeIfOutdated(connection: AnyConnection): void {
+    if (tls?.isCurrent(connection.socket as TLSSocket) === false) close(connection, IDLE_GRACE_MS);
   }
 
   /** A client that knows that the listener speaks HTTP/2 begins with its preface. */
@@ -131,6 +140,10 @@ export function createFront(parts: FrontParts) {
     drain(graceMs: number): void {
       drainGraceMs = graceMs;
       for (const connection of connections) close(connection, graceMs);
+    },
+    /** Closes the connections that do not fulfil the newest client requirements, as a drain does. */
+    closeOutdated(): void {
+      for (const connection of connections) closeIfOutdated(connection);
     },
     /** Replaces the key of session tickets. */
     setTicketKeys(key: Buffer): void {

@@ -76,7 +76,10 @@ export function createHttpTarget(name: string, parts: HttpTargetParts) {
       headerCase,
     });
     current?.retire();
-    for (const front of fronts) if (front.connections.size === 0) fronts.delete(front);
+    for (const front of fronts) {
+      if (front.connections.size === 0) fronts.delete(front);
+      else if (table) front.closeOutdated();
+    }
     current = createFront({ ...port, limits, serve, stats, upgrades, webSockets, tls });
     fronts.add(current);
     return problems;

@@ -5,6 +5,7 @@ import { createInspectorStats } from './chains/inspector-stats.ts';
 import { createPartReceiver, type ReceivePart } from './chains/part-receiver.ts';
 import { createConnectionLog } from './connection-log.ts';
 import { FirstBytes } from './first-bytes.ts';
+import { IDLE_GRACE_MS } from './front.ts';
 import { DEFAULT_LIMITS, limitsOf, type ListenLimits } from './limits.ts';
 import { createListenStats, type ListenStats } from './listen-stats.ts';
 import type { ListeningRouter } from './listening-router.ts';
@@ -29,9 +30,6 @@ export interface ListenerPortParts {
   /** Returns the secret of session tickets; `undefined` for random keys. */
   readonly ticketSecret: () => Uint8Array | undefined;
 }
-
-/** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
-const IDLE_GRACE_MS = 500;
 
 /** `useProxyProto`: the header is required, and nothing of it is stored. */
 const ALWAYS: ProxyProtocol = Object.freeze({});

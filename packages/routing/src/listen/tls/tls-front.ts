@@ -43,6 +43,12 @@ export function createTlsFront({ table, limits, tickets, newest = () => table }:
       if (socket.isSessionReused()) stats.sessionReused.value++;
       return !entry.clientRequired || isClientVerified(socket, entry, stats);
     },
+    /** Returns false for a connection whose handshake does not fulfil the newest client requirements of its server name. */
+    isCurrent(socket: TLSSocket): boolean {
+      const name = socket.servername || undefined;
+      const wanted = newest()?.select(name);
+      return !wanted?.clientRequired || fulfils(name, wanted);
+    },
     /** Rejects a host whose certificate has other client requirements than the one of this connection had in its handshake. */
     checkConnection(req: IncomingMessage): Refusal | undefined {
       const now = newest();

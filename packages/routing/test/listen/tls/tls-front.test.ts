@@ -23,6 +23,9 @@ const EXPIRED = fingerprint(expired.cert);
 const GET = (host: string, headers = ''): string =>
   `GET / HTTP/1.1\r\nHost: ${host}\r\n${headers}Connection: close\r\n\r\n`;
 
+/** Instead of a status: the connection was closed, or the stream refused. */
+const NOT_SERVED = 0;
+
 interface Handshake {
   readonly certificate: string;
   readonly answer: string;
@@ -86,6 +89,8 @@ describe('TLS listeners', () => {
   let listeners: Listeners;
   let port: number;
   let served = 0;
+  /** Resolves with what ends the response to `/held`. */
+  let held = Promise.withResolvers<() => void>();
 
   async function apply(...sslConfigurations: TlsConfiguration[]): Promise<string | undefined> {
     const [result] = await listeners.apply(snapshotOf(listenerOf({ ssl: true, sslConfigurations })));
@@ -95,6 +100,7 @@ describe('TLS listeners', () => {
 
   beforeEach(() => {
     served = 0;
+    held = Promise.withResolvers();
     secrets.set('one', pair(server));
     secrets.set('two', pair(client));
     secrets.set('three', pair(expired));
@@ -138,9 +144,11 @@ describe('TLS listeners', () => {
   const create = (limits: Partial<ListenLimits>): Listeners =>
     createListeners({
       router: {
-        listener: () => (_req, res) => {
+        listener: () => (req, res) => {
           served++;
-          res.end('hello');
+          const end = (): void => void res.end('hello');
+          if (req.url === '/held') held.resolve(end);
+          else end();
         },
       },
       context,
@@ -293,14 +301,33 @@ describe('TLS listeners', () => {
 
     for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
       it(`are required of connections of ${version} that are older than the requirement`, async () => {
-        const statusOf = await openConnection(version);
+        const { statusOf, closed } = await openConnection(version);
         expect(await statusOf('api.example.com')).to.equal(200);
         // Another certificate, but the same clients.
         await apply(configuration('two', ['api.example.com']), configuration('three', ['www.example.com']));
         expect(await statusOf('api.example.com')).to.equal(200);
-        await apply(configuration('mutual', ['api.example.com']), configuration('three', ['www.example.com']));
         served = 0;
-        if (version === 'HTTP/2') expect(await statusOf('www.example.com')).to.equal(200);
+        await apply(configuration('mutual', ['api.example.com']), configuration('three', ['www.example.com']));
+        expect(await statusOf('api.example.com')).to.be.oneOf([421, NOT_SERVED]);
+        expect(served).to.equal(0);
+        await closed;
+      });
+
+      it(`are required of connections of ${version} after the request in progress`, async () => {
+        const { statusOf, closed } = await openConnection(version);
+        const status = statusOf('api.example.com', '/held');
+        const release = await held.promise;
+        await apply(configuration('mutual', ['api.example.com']), configuration('three', ['www.example.com']));
+        release();
+        expect(await status).to.equal(200);
+        await closed;
+        expect(served).to.equal(1);
+      });
+
+      it(`are required of no connections of ${version} under other names`, async () => {
+        const { statusOf } = await openConnection(version, {}, 'www.example.com');
+        await apply(configuration('mutual', ['api.example.com']), configuration('three', ['www.example.com']));
+        expect(await statusOf('www.example.com')).to.equal(200);
         served = 0;
         expect(await statusOf('api.example.com')).to.equal(421);
         expect(served).to.equal(0);
@@ -308,50 +335,61 @@ describe('TLS listeners', () => {
 
       it(`are verified again on connections of ${version} once their authority changes, but not their certificate`, async () => {
         secrets.set('one', { ...pair(server), 'ca.crt': ca });
-        const statusOf = await openConnection(version, client);
+        const { statusOf, closed } = await openConnection(version, client);
         expect(await statusOf('api.example.com')).to.equal(200);
         secrets.set('one', { ...pair(client), 'ca.crt': ca });
         await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
         expect(await statusOf('api.example.com')).to.equal(200);
         secrets.set('one', { ...pair(client), 'ca.crt': otherCa });
-        await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
         served = 0;
-        expect(await statusOf('api.example.com')).to.equal(421);
+        await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
+        expect(await statusOf('api.example.com')).to.be.oneOf([421, NOT_SERVED]);
         expect(served).to.equal(0);
+        await closed;
       });
     }
 
-    /** Opens a connection for `api.example.com`; the result asks for a host on it, and returns the status. */
+    /** Opens a connection for a name; the result asks for a host on it and returns the status, and `closed` resolves at its end. */
     async function openConnection(
       version: 'HTTP/1.1' | 'HTTP/2',
       own: { readonly cert?: string; readonly key?: string } = {},
-    ): Promise<(host: string) => Promise<number>> {
+      servername = 'api.example.com',
+    ): Promise<{ statusOf(host: string, path?: string): Promise<number>; closed: Promise<unknown> }> {
       await apply(configuration('one', ['api.example.com']), configuration('three', ['www.example.com']));
-      const servername = 'api.example.com';
       if (version === 'HTTP/2') {
         const options = { servername, rejectUnauthorized: false, cert: own.cert, key: own.key };
         const session = connectHttp2(`https://127.0.0.1:${port}`, options);
         session.on('error', () => {});
         await once(session, 'connect');
-        return async (host) => {
-          const stream = session.request({ ':authority': host });
-          const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
-          stream.resume();
-          await once(stream, 'close');
-          return Number(headers[':status']);
+        return {
+          closed: once(session, 'close'),
+          async statusOf(host, path = '/') {
+            if (session.closed || session.destroyed) return NOT_SERVED;
+            const stream = session.request({ ':authority': host, ':path': path }).on('error', () => {});
+            let status = NOT_SERVED;
+            stream.once('response', (headers: IncomingHttpHeaders) => (status = Number(headers[':status'])));
+            stream.resume();
+            await new Promise((resolve) => stream.once('close', resolve));
+            return status;
+          },
         };
       }
       const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, ...own });
       socket.on('error', () => {});
       await once(socket, 'secureConnect');
-      return async (host) => {
-        let text = '';
-        const receive = (chunk: Buffer): void => void (text += chunk.toString('latin1'));
-        socket.on('data', receive);
-        socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-        while (!/\r\n\r\n[^]/.test(text)) await once(socket, 'data');
-        socket.off('data', receive);
-        return Number(text.split(' ')[1]);
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      return {
+        closed,
+        async statusOf(host, path = '/') {
+          let text = '';
+          const receive = (chunk: Buffer): void => void (text += chunk.toString('latin1'));
+          socket.on('data', receive);
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+          while (!/\r\n\r\n[^]/.test(text) && !socket.destroyed)
+            await Promise.race([once(socket, 'data').catch(() => {}), closed]);
+          socket.off('data', receive);
+          return text === '' ? NOT_SERVED : Number(text.split(' ')[1]);
+        },
       };
     }
 
