@@ -37,7 +37,7 @@ export type { AttemptObserver, AttemptOutcome } from './upstream/attempt.ts';
 export type { FailureReason, ForwardFailure } from './upstream/failure.ts';
 export { DEFAULT_FORWARD_TIMEOUT_MS, forwardTo, type ForwardToOptions } from './forward/forward-to.ts';
 export { forward } from './forward/forward-request.ts';
-export { forwardUpgrade } from './forward/upgrade.ts';
+export { forwardUpgrade } from './forward/upgrade/forward-upgrade.ts';
 export type { Upstream, Upstreams } from './upstream/upstream.ts';
 export type { Host } from './upstream/hosts/host.ts';
 export type { PickContext } from './upstream/hosts/pick-context.ts';

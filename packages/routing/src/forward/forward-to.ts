@@ -22,7 +22,7 @@ import { compatibilityProblem } from '../check/check-version.ts';
 import { parsedBody } from './parsed-body.ts';
 import { parseTarget, refuse, withRoots, type Target } from './target.ts';
 import { forward } from './forward-request.ts';
-import { forwardUpgrade } from './upgrade.ts';
+import { forwardUpgrade } from './upgrade/forward-upgrade.ts';
 
 /** Default time limit of an exchange, in milliseconds. */
 export const DEFAULT_FORWARD_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;

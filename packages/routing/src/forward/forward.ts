@@ -117,6 +117,8 @@ export interface UpgradeTarget {
   readonly timeoutMs?: number;
   /** Limits of the stream: 504 before the response, then the end of both connections. */
   readonly streamLimits?: StreamLimits | undefined;
+  /** Retries failed attempts, all within `timeoutMs`: nothing of the client is sent upstream before the tunnel is open. */
+  readonly retries?: RetryPolicy | undefined;
   /** Set for a CONNECT request, which is forwarded as CONNECT or terminated to a TCP connection. Default: WebSocket handshake. */
   readonly tunnel?: 'forward' | 'terminate' | undefined;
   /** True if the client uses HTTP/2. */
@@ -126,6 +128,8 @@ export interface UpgradeTarget {
    * throws, the response is a 502.
    */
   onTunnel?(status: number, headers: string[], host: Host): string[];
+  /** Called before each retry, so that `headers` can change, with its number from 2 on, the host, and the time since the start. */
+  onRetry?(attempt: number, host: Host, elapsedMs: number): void;
   /** Writes a response that rejects the upgrade to the client. Default: it is relayed unchanged. */
   onResponse?(response: UpstreamReply, host: Host): void;
   /** Responds to a failure before the upgrade; `onDone` is not called then. Default: a short text. */
@@ -138,6 +142,8 @@ export interface UpgradeTarget {
 
 export interface UpgradeOutcome {
   readonly status: number;
+  /** Number of attempts; 0 if no endpoint was picked. */
+  readonly attempts: number;
   readonly flags: string;
   readonly details?: string;
   /** Text of the error of the connection, for the log; never sent to the client. */

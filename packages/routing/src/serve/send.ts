@@ -4,7 +4,8 @@ import type { DynamicDestination, Handler } from '@edge-gateway/core';
 import type { UpstreamReply } from '../forward/forward.ts';
 import { forward } from '../forward/forward-request.ts';
 import { parsedBody } from '../forward/parsed-body.ts';
-import { forwardUpgrade } from '../forward/upgrade.ts';
+import { forwardUpgrade } from '../forward/upgrade/forward-upgrade.ts';
+import { endToEndHeaders } from '../forward/upgrade/relay.ts';
 import { isTunnelRequest, checkOwnUpgrade } from '../check/check-head.ts';
 import { checkOwnTunnel } from '../check/check-request.ts';
 import type { CompiledDestination, ForwardAction } from '../route/compile/route.ts';
@@ -22,7 +23,6 @@ import {
   type SendProblem,
 } from './outgoing-request.ts';
 import { findHeader } from '../http1/flat-headers.ts';
-import { isHopByHop, namedByConnection } from '../http1/hop-by-hop.ts';
 import type { Host } from '../upstream/hosts/host.ts';
 import type { ForwardProxies } from '../upstream/dynamic/forward-proxies.ts';
 import { runPostRouting } from './post-routing.ts';
@@ -115,8 +115,10 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     pickContext: request.pickContext,
     timeoutMs: request.timeoutMs,
     streamLimits: request.streamLimits,
+    retries: request.retries,
     tunnel: isTunnel && upgrades.connect !== 'refused' ? upgrades.connect : undefined,
     isHttp2: request.req.httpVersionMajor > 1,
+    onRetry: (attempt, host, elapsedMs) => request.onRetry(attempt, host, elapsedMs),
     onTunnel: (status, headers, host) => request.onResponseHead(status, headers, host),
     onResponse(response, host) {
       takeBack();
@@ -126,7 +128,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
     onFailure(failure, outcome) {
       stats.upgradesActive.value--;
       takeBack();
-      request.onDone({ ...outcome, failure, attempts: 1 });
+      request.onDone({ ...outcome, failure });
     },
     onOpen(tunnel) {
       opened = tunnel;
@@ -136,7 +138,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
       stats.upgradesActive.value--;
       if (opened) webSockets.remove(name, opened);
       request.result.status = outcome.status;
-      request.onDone({ ...outcome, attempts: 1 });
+      request.onDone(outcome);
     },
   });
   request.release();
@@ -162,16 +164,9 @@ function limitResponse({ res, streamLimits }: RoutedRequest, response: UpstreamR
 /** Writes the response of an upstream that does not upgrade, with the changes and filters of the route. */
 function respondInstead(request: RoutedRequest, response: UpstreamReply, host: Host): void {
   const { res } = request;
-  const { statusCode: status = 502, rawHeaders } = response;
-  const named = new Set(namedByConnection(response.headers.connection ?? ''));
-  const flat = rawHeaders.flatMap((name, i) => {
-    const lower = name.toLowerCase();
-    // RFC 9110 §8.6: a 204 must not have a length.
-    const isDropped = isHopByHop(lower) || named.has(lower) || (status === 204 && lower === 'content-length');
-    return i % 2 === 1 || isDropped ? [] : [lower, rawHeaders[i + 1]!];
-  });
+  const { statusCode: status = 502 } = response;
   try {
-    res.writeHead(status, request.onResponseHead(status, flat, host));
+    res.writeHead(status, request.onResponseHead(status, endToEndHeaders(response), host));
   } catch {
     return void res.destroy();
   }

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { Agent, createServer, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   closeAll,
+  closedPort,
+  type Gateway,
   gateway,
   get,
-  listen,
   rawClient,
   rawUpstream,
+  type RawUpstream,
   snapshotOf,
   until,
-  type Gateway,
-  type RawUpstream,
 } from './harness.ts';
 
 const RESET = 'upstream connect error or disconnect/reset before headers. reset reason: ';
@@ -383,13 +383,6 @@ describe('forward, with a broken upstream', () => {
     await until(() => gw.stat('upstream_cx_active') === 0, 'all connections closed');
   });
 });
-
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  return port;
-}
 
 function viaAgent(port: number, path: string, agent: Agent): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {

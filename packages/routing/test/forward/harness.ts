@@ -202,3 +202,11 @@ export function get(
     req.end(options.body);
   });
 }
+
+/** A port of 127.0.0.1 that nothing listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  server.close();
+  return port;
+}

@@ -3,7 +3,7 @@ import { request, type ClientRequest, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { GatewayError } from '@edge-gateway/core';
 import type { UpgradeOutcome } from '../../src/forward/forward.ts';
-import { forwardUpgrade } from '../../src/forward/upgrade.ts';
+import { forwardUpgrade } from '../../src/forward/upgrade/forward-upgrade.ts';
 import { createUpstreamCaller } from '../../src/upstream/call.ts';
 import {
   closeAll,

@@ -42,6 +42,10 @@ export class Http2Response extends Stream {
   #head: string[] | undefined;
   #trailers: string[] | undefined;
   #isBodiless = false;
+  /** The end of the response is sent with its trailers. */
+  #waitsForTrailers = false;
+  /** The rest of the request is not wanted behind the end of the response. */
+  #stopsUpload = false;
   #waitsForDrain = false;
 
   constructor(req: Http2Request) {
@@ -250,6 +254,7 @@ export class Http2Response extends Stream {
     if (this.destroyed) return;
     const { stream } = this;
     const mayHaveTrailers = !isEnd && !this.#isBodiless && this.#expectsTrailers(head);
+    this.#waitsForTrailers = mayHaveTrailers;
     if (mayHaveTrailers) stream.once('wantTrailers', this.#sendTrailers);
     respond(stream, head, { endStream: isEnd, waitForTrailers: mayHaveTrailers, sendDate: this.sendDate });
   }
@@ -261,16 +266,24 @@ export class Http2Response extends Stream {
 
   readonly #sendTrailers = (): void => {
     const { stream } = this;
+    this.#waitsForTrailers = false;
     if (stream.destroyed) return;
     try {
       stream.sendTrailers(headersOf(this.#trailers ?? []));
     } catch (error) {
       // Called by Node: an exception would crash the process.
-      stream.destroy(error as Error);
+      return void stream.destroy(error as Error);
     }
+    if (this.#stopsUpload) this.#stopUpload();
   };
 
   readonly #stopUpload = (): void => {
+    this.#stopsUpload = true;
+    // The end of the response is sent with its trailers, also without any, and soon after they are passed on.
+    if (!this.#waitsForTrailers) setImmediate(this.#closeStream);
+  };
+
+  readonly #closeStream = (): void => {
     if (!this.req.complete) this.stream.close();
   };
 

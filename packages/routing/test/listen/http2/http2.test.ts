@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
@@ -286,6 +286,29 @@ describe('HTTP/2 clients', () => {
       head[4] = FLAG.endHeaders;
       frames.send(head, frame(FRAME.data, 0, 1, Buffer.from('part')));
       expect(await frames.status(1)).to.equal(413);
+      const end = await frames.until(({ type, flags }) => type === FRAME.data && (flags & FLAG.endStream) !== 0);
+      expect(end.stream).to.equal(1);
+      expect(await frames.reset(1)).to.equal(0);
+      const types = frames.frames.filter(({ stream }) => stream === 1).map(({ type }) => type);
+      expect(types.lastIndexOf(FRAME.data)).to.be.lessThan(types.indexOf(FRAME.rstStream));
+      frames.close();
+    });
+
+    it('of unknown length to an unfinished upload are sent whole, then the stream is reset without an error', async () => {
+      const begun = Promise.withResolvers<ServerResponse>();
+      const { port } = await start({
+        respond: (_req, res) => {
+          res.writeHead(413, { connection: 'close' }).write('too ');
+          begun.resolve(res);
+        },
+      });
+      const frames = await FrameClient.open(port);
+      const head = Buffer.from(requestFrame(1, '/'));
+      head[4] = FLAG.endHeaders;
+      frames.send(head, frame(FRAME.data, 0, 1, Buffer.from('part')));
+      const response = await begun.promise;
+      await frames.until(({ type }) => type === FRAME.data);
+      response.end('large');
       const end = await frames.until(({ type, flags }) => type === FRAME.data && (flags & FLAG.endStream) !== 0);
       expect(end.stream).to.equal(1);
       expect(await frames.reset(1)).to.equal(0);

@@ -6,13 +6,13 @@ import { connect, createServer as createNetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createContext, setCloseDelay, type Context, type SnapshotUpstream } from '@edge-gateway/core';
-import { forwardUpgrade } from '../../src/forward/upgrade.ts';
-import type { UpgradeOutcome, UpgradeTarget } from '../../src/forward/forward.ts';
-import type { StreamLimits } from '../../src/route/options/stream-limits.ts';
-import type { Upstreams } from '../../src/upstream/upstream.ts';
-import { createUpstreams } from '../../src/upstream/upstreams.ts';
-import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from './harness.ts';
-import { certificates, secretsOf } from '../upstream/certificates.ts';
+import { forwardUpgrade } from '../../../src/forward/upgrade/forward-upgrade.ts';
+import type { UpgradeOutcome, UpgradeTarget } from '../../../src/forward/forward.ts';
+import type { StreamLimits } from '../../../src/route/options/stream-limits.ts';
+import type { Upstreams } from '../../../src/upstream/upstream.ts';
+import { createUpstreams } from '../../../src/upstream/upstreams.ts';
+import { closeAll, listen, rawClient, rawUpstream, snapshotOf, until, whenDone } from '../harness.ts';
+import { certificates, secretsOf } from '../../upstream/certificates.ts';
 
 interface UpgradeGateway {
   readonly port: number;
@@ -583,6 +583,8 @@ describe('limits of upgrades', () => {
     client.write(HANDSHAKE);
     await until(() => failures.length === 1);
     expect(failures[0]).to.include({ status: 503, flags: 'UF' });
+    // Whoever responds to a failure ends the connection.
+    for (const socket of gw.sockets) socket.resume().end();
     client.destroy();
     await until(() => gw.sockets.size === 0);
     expect(gw.outcomes).to.deep.equal([]);
