@@ -9,11 +9,14 @@ export interface DifferingRange {
 
 /** Comparisons of shorter lists cost less than remembering them. */
 const MIN_REMEMBERED = 256;
+/** Larger differences are not remembered: they would keep the items of the previous list in memory. */
+const MAX_REMEMBERED_ITEMS = 1024;
 
 /** The last comparison of a list. It does not keep the other list in memory. */
 interface Comparison {
   readonly before: WeakRef<readonly unknown[]>;
   readonly range: DifferingRange;
+  difference?: Difference<unknown>;
 }
 
 const comparisons = new WeakMap<readonly unknown[], Comparison>();
@@ -56,7 +59,20 @@ export interface Difference<T> {
  * const { added, removed } = difference(now.virtualHosts, before.virtualHosts);
  */
 export function difference<T>(now: readonly T[], before: readonly T[]): Difference<T> {
-  const { start, end, oldEnd } = differingRange(now, before);
+  const range = differingRange(now, before);
+  const comparison = comparisons.get(now);
+  const known = comparison?.before.deref() === before ? comparison : undefined;
+  if (known?.difference) return known.difference as Difference<T>;
+  const found = differenceIn(range, now, before);
+  if (known && found.added.length + found.removed.length <= MAX_REMEMBERED_ITEMS) known.difference = found;
+  return found;
+}
+
+function differenceIn<T>(
+  { start, end, oldEnd }: DifferingRange,
+  now: readonly T[],
+  before: readonly T[],
+): Difference<T> {
   let [fresh, old] = [now.slice(start, end), before.slice(start, oldEnd)];
   if (fresh.length === old.length) {
     const [all, allOld] = [fresh, old];

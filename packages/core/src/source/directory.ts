@@ -16,6 +16,10 @@ import { createFolderWatch, type FolderWatch } from './watch.ts';
 const POLL_MS = 500;
 /** Default interval between complete listings, in milliseconds. */
 const REFRESH_MS = 60_000;
+/** Pause after a delivery, as a multiple of the time that it took: files that change without end are delivered together, and leave time for other work. */
+const PAUSE_FACTOR = 4;
+/** Longest pause after a delivery, in milliseconds. */
+const MAX_PAUSE_MS = 200;
 
 export interface DirectoryOptions {
   /** Whether changes are followed. Default true; false reads once. */
@@ -57,6 +61,7 @@ class DirectorySource implements Source {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #nextPoll = 0;
+  #nextDelivery = 0;
   #refreshMs = REFRESH_MS;
   #listedAt = 0;
   #folders: FolderWatch | undefined;
@@ -207,13 +212,14 @@ class DirectorySource implements Source {
   #schedule(): void {
     if (!this.#deliver || this.#timer || this.#running) return;
     if (!this.#stale && this.#pending.size === 0) return;
+    const delayMs = Math.max(this.#debounceMs, this.#nextDelivery - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#running = this.#settle().finally(() => {
         this.#running = undefined;
         this.#schedule();
       });
-    }, this.#debounceMs);
+    }, delayMs);
   }
 
   /** Delivers the files that are stable now. */
@@ -227,7 +233,11 @@ class DirectorySource implements Source {
         else this.#known.set(path, stamp);
         change.set(path, written);
       }
-      if (change.size > 0) this.#deliver?.(change);
+      if (change.size === 0) return undefined;
+      const began = performance.now();
+      this.#deliver?.(change);
+      const now = performance.now();
+      this.#nextDelivery = now + Math.min(MAX_PAUSE_MS, (now - began) * PAUSE_FACTOR);
     } catch (error) {
       this.#log.error({ directory: this.#root, reason: (error as Error).message }, 'cannot read the directory');
     }

@@ -295,8 +295,11 @@ function keepsOrder(
 ): boolean {
   const isReplacement =
     virtualHosts.length === before.virtualHosts.length && added.every(({ name }) => replaced.has(name));
-  if (isReplacement) return virtualHosts.every((host, i) => host.name === before.virtualHosts[i]!.name);
-  return virtualHosts.every((host, i) => i === 0 || virtualHosts[i - 1]!.name < host.name);
+  if (!isReplacement) return virtualHosts.every((host, i) => i === 0 || virtualHosts[i - 1]!.name < host.name);
+  return virtualHosts.every((host, i) => {
+    const old = before.virtualHosts[i]!;
+    return host === old || host.name === old.name;
+  });
 }
 
 function uniqueName(used: ReadonlyMap<string, unknown>, name: string): string {

@@ -191,8 +191,8 @@ export class NodeStream {
     const own = [...this.#subscriptions.values()].filter((each) => each.translation === translation);
     const isWaiting = own.some(({ outstanding }) => outstanding.size > 0);
     const due = own.filter(({ wasSent, outstanding }) => (isWaiting ? !wasSent && outstanding.size === 0 : true));
-    // The states between two acknowledgements need not be encoded.
-    if (isWaiting && due.length === 0) return [];
+    // States between two acknowledgements need not be encoded, nor those of a translation that the node does not use.
+    if (due.length === 0) return [];
     const set = this.#parts.resources.of(translation);
     if (!set) return [];
     const order = translation.types.flatMap((type) => due.find((each) => each.type === type) ?? []);

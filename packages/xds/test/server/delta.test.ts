@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { TYPE } from '../../src/resources/index.ts';
+import { TYPE, type ProxyState } from '../../src/resources/index.ts';
 import { encodeStrings } from '../../src/protocol/wire.ts';
 import { NODE_TRANSLATION } from '../../src/server/translation.ts';
 import { startServer, until } from '../planes.ts';
@@ -255,6 +255,35 @@ describe('the delta protocol', () => {
       expect(created, proxy).to.equal(expected);
     }
     counting.close();
+  });
+
+  it('encodes no state for a data plane of which no node is connected, and none between two acknowledgements', async () => {
+    const encoded: string[] = [];
+    const noting = (name: string, types: readonly string[]) => ({
+      ...NODE_TRANSLATION,
+      types,
+      create() {
+        const encoder = NODE_TRANSLATION.create();
+        return { encode: (state: ProxyState) => (encoded.push(name), encoder.encode(state)) };
+      },
+    });
+    const other = noting('other', ['type.example/other.Type']);
+    const noted = await startServer({ translations: [noting('node', NODE_TRANSLATION.types), other] });
+    noted.publish(states.current());
+    const each = openDelta(noted.port);
+    each.send({ node: NODE, type_url: HOSTS });
+    const { nonce } = await each.response(0);
+    expect(encoded).to.deep.equal(['node']);
+    for (const body of ['two', 'three']) {
+      states.source.set('a', service('a', body));
+      noted.publish(states.current());
+    }
+    each.send({ type_url: HOSTS, response_nonce: nonce });
+    const { resources } = await each.response(1);
+    expect(resources.map(({ name }) => name)).to.deep.equal([nameOf('a')]);
+    expect(encoded).to.deep.equal(['node', 'node']);
+    each.close();
+    noted.close();
   });
 
   it('rejects names of subscriptions beyond 16 Mi characters', async () => {

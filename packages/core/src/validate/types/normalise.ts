@@ -48,8 +48,9 @@ class Walk {
   readonly moves: Move[] = [];
   readonly #report: DocumentReport;
   readonly #at: FieldPath;
-  #now: FieldPath;
-  #written: FieldPath;
+  /** The path of the current value. Modified during the walk, like `#written`: a copy for each value would cost more than the rest. */
+  readonly #now: Step[];
+  #written: Step[];
   /** The nodes from the root to the current value. */
   readonly #nodes: Node[] = [];
   /** True below an unsupported field, so that only the field itself is reported. */
@@ -60,8 +61,8 @@ class Walk {
   constructor(report: DocumentReport, at: FieldPath) {
     this.#report = report;
     this.#at = at;
-    this.#now = at;
-    this.#written = at;
+    this.#now = [...at];
+    this.#written = [...at];
   }
 
   /** Returns a value in its normal form; one of another type unchanged. */
@@ -99,11 +100,12 @@ class Walk {
   #object(node: ObjectNode, given: Json): unknown {
     const written = withoutEmpty(node, given);
     const value = node.beside.length > 0 ? this.#fold(node, written) : written;
-    const from = this.#folded.get(value);
+    const from = this.#folded.size > 0 ? this.#folded.get(value) : undefined;
     const out: Json = {};
     for (const key of Object.keys(value)) {
-      const name = node.aliases.get(key) ?? key;
-      const field = node.fields.get(name);
+      const own = node.fields.get(key);
+      const name = own ? key : (node.aliases.get(key) ?? key);
+      const field = own ?? node.fields.get(name);
       if (key === '__proto__') this.#badKey(key);
       else if (!field) out[key] = this.#unknown(key, value[key]);
       else if (name !== key && Object.hasOwn(value, name)) this.#conflict(key, name);
@@ -134,11 +136,18 @@ class Walk {
     { key, value, beside }: { key: string; value: unknown; beside?: string | undefined },
   ): unknown {
     const outside = this.#unsupported;
-    const written = beside === undefined ? [...this.#written, key] : [...this.#written.slice(0, -1), beside];
-    if (beside !== undefined || name !== key) this.moves.push({ now: [...this.#now, name], written });
+    const place = this.#written;
+    const written = beside === undefined ? place : [...place.slice(0, -1), beside];
+    if (beside === undefined) place.push(key);
+    if (beside !== undefined || name !== key) this.moves.push({ now: [...this.#now, name], written: [...written] });
     const isSupported = (field['x-support'] ?? 'yes') === 'yes' || asksForDefault(field, value);
-    if (!isSupported && !outside) this.#support(name, field, written);
-    const result = this.#inside(name, nodeOf(field), value, written);
+    if (!isSupported && !outside) this.#support(name, field, [...written]);
+    this.#now.push(name);
+    this.#written = written;
+    const result = this.value(nodeOf(field), value);
+    this.#now.pop();
+    this.#written = place;
+    if (beside === undefined) place.pop();
     this.#unsupported = outside;
     return result;
   }
@@ -168,13 +177,12 @@ class Walk {
     return Object.freeze(out);
   }
 
-  #inside(step: Step, node: Node, value: unknown, written: FieldPath = [...this.#written, step]): unknown {
-    const [now, place] = [this.#now, this.#written];
-    this.#now = [...now, step];
-    this.#written = written;
+  #inside(step: Step, node: Node, value: unknown): unknown {
+    this.#now.push(step);
+    this.#written.push(step);
     const result = this.value(node, value);
-    this.#now = now;
-    this.#written = place;
+    this.#now.pop();
+    this.#written.pop();
     return result;
   }
 
@@ -191,7 +199,7 @@ class Walk {
 
   /** Reports at this place, or at a field of this block. */
   #problem(problem: Omit<WrittenProblem, 'path'>, child?: string): void {
-    const path = child === undefined ? this.#written : writtenPath(this.moves, [...this.#now, child]);
+    const path = child === undefined ? [...this.#written] : writtenPath(this.moves, [...this.#now, child]);
     this.#report.add({ ...problem, path });
   }
 }
