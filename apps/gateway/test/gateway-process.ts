@@ -21,6 +21,8 @@ interface Ready {
 export interface ProcessLimits {
   /** Most file descriptors that it may open. */
   readonly openFiles?: number | undefined;
+  /** Largest file that it may write, in blocks of 512 bytes: a full disk. */
+  readonly fileBlocks?: number | undefined;
   /** Most MiB of the old generation of its heap. */
   readonly heapMb?: number | undefined;
   /** Further flags of Node.js. */
@@ -72,11 +74,12 @@ export class GatewayProcess {
     const keepsNothing = ['all', 'control-plane'].includes(role) && !flags.includes('--state-dir');
     const state = keepsNothing ? ['--state-dir', 'none'] : [];
     const args = ['--conditions=source', MAIN, role, ...config, ...state, ...flags];
-    const { openFiles, heapMb, nodeFlags = [], env } = this.#limits;
+    const { openFiles, fileBlocks, heapMb, nodeFlags = [], env } = this.#limits;
     args.unshift(...nodeFlags);
     if (heapMb !== undefined) args.unshift(`--max-old-space-size=${heapMb}`);
-    const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args];
-    const [program, given] = openFiles === undefined ? [process.execPath, args] : ['sh', limited];
+    const limits = [openFiles && `ulimit -n ${openFiles}`, fileBlocks && `ulimit -f ${fileBlocks}`].filter(Boolean);
+    const limited = ['-c', `${limits.join('; ')}; exec "$@"`, 'sh', process.execPath, ...args];
+    const [program, given] = limits.length === 0 ? [process.execPath, args] : ['sh', limited];
     this.child = spawn(program, given, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
     this.child.stdout!.on('data', (chunk) => (this.output += chunk));
     this.child.stderr!.on('data', (chunk) => (this.errors += chunk));

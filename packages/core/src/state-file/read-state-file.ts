@@ -18,7 +18,8 @@ export function readStateFile(path: string, maxBytes: number): Buffer | undefine
   }
 }
 
-function mustBeOwn({ mode, uid }: Stats): void {
+/** Throws {@link UnusableFile} if other users may have written a file. */
+export function mustBeOwn({ mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const own = process.geteuid?.();
   if (own !== undefined && uid !== own && uid !== 0) throw new UnusableFile('belongs to another user');
   if (process.platform === 'win32' || (mode & WRITABLE_BY_OTHERS) === 0) return;

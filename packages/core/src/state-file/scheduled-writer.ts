@@ -1,6 +1,7 @@
 import type { Logger } from '../observe/logger.ts';
 import type { Counter } from '../observe/metrics.ts';
 import { backoffMs } from '../syntax/backoff.ts';
+import { createFileLock, FileInUse } from './file-lock.ts';
 
 const MAX_RETRY_MS = 60_000;
 /** Maximum time that closing waits for a write, in milliseconds. */
@@ -8,7 +9,7 @@ const CLOSE_MS = 2000;
 
 /** Options of {@link createScheduledWriter}. */
 export interface ScheduledWriterOptions<T> {
-  /** Of the file, for the log. */
+  /** Of the file, which no other process writes meanwhile. */
   readonly path: string;
   /** Time from a change to its write, in milliseconds; only the newest value is written. */
   readonly delayMs: number;
@@ -30,9 +31,10 @@ export interface ScheduledWriter<T> {
   close(): Promise<void>;
 }
 
-/** Creates a writer. A failed write is retried with exponential backoff, and logged when its reason differs from that of the last one. */
+/** Creates a writer. A failed write, also while another process writes the file, is retried with exponential backoff, and logged when its reason differs from that of the last one. */
 export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): ScheduledWriter<T> {
   const { path, delayMs, retryMs, log, level, texts, failures } = options;
+  const lock = createFileLock(path);
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -45,6 +47,10 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
     due = undefined;
     if (!next) return;
     try {
+      await lock.acquire().catch((error: unknown) => {
+        // What prevents the lock prevents the write as well, or is harmless.
+        if (error instanceof FileInUse) throw error;
+      });
       await options.write(next.value);
       if (failed > 0) log.info({ file: path }, texts.again);
       lastFailure = '';
@@ -79,6 +85,7 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
     await writing;
     clearTimeout(timer);
     await writeDue();
+    await lock.release().catch(() => {});
   }
 
   return {

@@ -2,12 +2,16 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -381,6 +385,32 @@ describe('accepted versions of resources', () => {
     expect((next.state!.resources.get('Upstream/gw-system/up')!.spec as any).static.hosts[0].port).to.equal(82);
     expect(written.map(({ msg }) => msg)).not.to.include('file of accepted versions ignored');
   });
+
+  for (const [what, change] of [
+    [
+      'a symbolic link to another file',
+      (target: string) => {
+        renameSync(path, target);
+        symlinkSync(target, path);
+      },
+    ],
+    ['a second link to the file', (target: string) => linkSync(path, target)],
+    ['a file that other users can write', () => chmodSync(path, 0o666)],
+  ] as const) {
+    it(`are written anew instead of appended to ${what}`, async () => {
+      const { plane, source } = await start({ up: upstream('up', 81) });
+      await until(() => existsSync(path));
+      const target = join(dir, 'target');
+      change(target);
+      const before = existsSync(target) && readFileSync(target, 'utf8');
+      source.set('up', upstream('up', 82));
+      await plane.close();
+      expect(existsSync(target) && readFileSync(target, 'utf8')).to.equal(before);
+      const { mode, nlink } = lstatSync(path);
+      expect([mode & 0o777, nlink, lstatSync(path).isFile()]).to.deep.equal([0o600, 1, true]);
+      expect(readFileSync(path, 'utf8')).to.contain('82').and.not.contain('81');
+    });
+  }
 
   it('are removed if newer ones cannot be written', async () => {
     const { source } = await start({ up: upstream('up', 81) });

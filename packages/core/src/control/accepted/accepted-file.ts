@@ -1,11 +1,13 @@
+import { constants } from 'node:fs';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import type { Logger } from '../../observe/logger.ts';
 import type { Metrics } from '../../observe/metrics.ts';
 import type { StoreState } from '../../resource/stored.ts';
 import { createYielder } from '../../source/listing.ts';
 import type { SourceChange } from '../../source/source.ts';
-import { readStateFile } from '../../state-file/read-state-file.ts';
+import { mustBeOwn, readStateFile } from '../../state-file/read-state-file.ts';
 import { replaceFile } from '../../state-file/replace-file.ts';
+import { writeAll } from '../../state-file/write-all.ts';
 import { createScheduledWriter } from '../../state-file/scheduled-writer.ts';
 import { createLineWriter, readLines, type LineWriter } from './lines.ts';
 import { recordsBetween } from './records.ts';
@@ -81,10 +83,9 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
   async function append(states: readonly Stored[], known: Written): Promise<Written> {
     const { lines, newest, baseBytes, appendedBytes } = known;
     const size = baseBytes + appendedBytes;
-    const file = await open(path, 'r+');
+    const file = await openOwn(path, size);
+    if (!file) return rewrite(states);
     try {
-      // Another process may have replaced it.
-      if ((await file.stat()).size !== size) return await rewrite(states);
       const fresh = states.filter((each, i) => i === states.length - 1 || !known.states.has(each));
       // The state at the end of the file has become one on which others depend.
       const isKept = states.slice(0, -1).includes(newest);
@@ -94,7 +95,7 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
       const bytes = Buffer.from(texts.join(''), 'utf8');
       if (bytes.length === 0) return known;
       if (appendedBytes + bytes.length > Math.max(MIN_APPENDED_BYTES, baseBytes)) return await rewrite(states);
-      await file.write(bytes, 0, bytes.length, size);
+      await writeAll(file, bytes, size);
       await file.datasync();
       return { ...writtenOf(states, lines), baseBytes, appendedBytes: appendedBytes + bytes.length };
     } finally {
@@ -109,7 +110,7 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
       const add = async (text: string): Promise<void> => {
         baseBytes += Buffer.byteLength(text);
         if (baseBytes > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES / 1024 / 1024} MiB`);
-        await file.write(text);
+        await writeAll(file, Buffer.from(text, 'utf8'));
       };
       await add(lines.header);
       for await (const text of textsOf(states, NOTHING, lines)) await add(text);
@@ -169,4 +170,27 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
 
 function writtenOf(states: readonly Stored[], lines: LineWriter): Pick<Written, 'states' | 'newest' | 'lines'> {
   return { lines, states: new Set(states), newest: states.at(-1)! };
+}
+
+/**
+ * Opens the file as this process left it; `undefined` if it was replaced, also by a link, or if others may have written it meanwhile.
+ */
+async function openOwn(path: string, size: number): Promise<FileHandle | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, constants.O_RDWR | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ELOOP' || code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const found = await file.stat();
+  try {
+    mustBeOwn(found);
+    if (found.isFile() && found.nlink === 1 && found.size === size) return file;
+  } catch {
+    // Its permissions or its owner have changed.
+  }
+  await file.close();
+  return undefined;
 }

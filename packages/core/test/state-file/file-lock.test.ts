@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createFileLock, FileInUse } from '../../src/state-file/file-lock.ts';
+
+const MODULE = join(import.meta.dirname, '../../src/state-file/file-lock.ts');
+
+describe('the lock of a file', () => {
+  let dir: string;
+  let path: string;
+  let other: ChildProcess | undefined;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'lock-'));
+    path = join(dir, 'state');
+  });
+  afterEach(() => {
+    other?.kill('SIGKILL');
+    other = undefined;
+    rmSync(dir, { recursive: true });
+  });
+
+  /** Starts another process that acquires the lock and keeps it. */
+  async function lockElsewhere(): Promise<ChildProcess> {
+    const script = `import(${JSON.stringify(MODULE)}).then(async ({ createFileLock }) => {
+      const lock = createFileLock(${JSON.stringify(path)});
+      process.on('message', async () => { await lock.release(); process.disconnect(); });
+      await lock.acquire();
+      process.send('locked');
+    })`;
+    other = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    await once(other, 'message');
+    return other;
+  }
+  const failure = async (): Promise<string> => {
+    try {
+      await createFileLock(path).acquire();
+    } catch (error) {
+      expect(error).to.be.instanceOf(FileInUse);
+      return (error as Error).message;
+    }
+    throw new Error('the lock was acquired');
+  };
+  const write = (holder: object | string, ageSeconds = 0): void => {
+    writeFileSync(`${path}.lock`, typeof holder === 'string' ? holder : `${JSON.stringify(holder)}\n`);
+    const at = Date.now() / 1000 - ageSeconds;
+    utimesSync(`${path}.lock`, at, at);
+  };
+
+  it('is not acquired while another process has it, whom the error names', async () => {
+    const { pid } = await lockElsewhere();
+    expect(await failure()).to.equal(`it is in use by process ${pid} of ${hostname()}: use another --state-dir`);
+    expect(readFileSync(`${path}.lock`, 'utf8')).to.contain(String(pid));
+  });
+
+  it('is acquired when the other process releases it', async () => {
+    const child = await lockElsewhere();
+    child.send('release');
+    await once(child, 'exit');
+    expect(existsSync(`${path}.lock`)).to.equal(false);
+    const lock = createFileLock(path);
+    await lock.acquire();
+    await lock.acquire();
+    await lock.release();
+    expect(readdirSync(dir)).to.deep.equal([]);
+  });
+
+  it('is taken over at once from a process that was killed', async () => {
+    const child = await lockElsewhere();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const lock = createFileLock(path);
+    await lock.acquire();
+    expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ pid: process.pid, host: hostname() });
+    await lock.release();
+  });
+
+  it('is taken over from a process whose id another one has now', async function () {
+    if (process.platform !== 'linux') this.skip();
+    const { pid } = await lockElsewhere();
+    write({ host: hostname(), pid, started: '1' });
+    await createFileLock(path).acquire();
+  });
+
+  it('of another machine is taken over when it is no longer renewed', async () => {
+    write({ host: 'elsewhere', pid: 1, started: '' });
+    expect(await failure()).to.equal('it is in use by process 1 of elsewhere: use another --state-dir');
+    write({ host: 'elsewhere', pid: 1, started: '' }, 31);
+    await createFileLock(path).acquire();
+  });
+
+  for (const [what, text] of [
+    ['is empty', ''],
+    ['is not JSON', '{"host":'],
+    ['names no process', '{"host":"a","pid":"x","started":""}'],
+    ['names a group of processes', '{"host":"a","pid":-1,"started":""}'],
+  ] as const)
+    it(`that ${what} counts while it is recent`, async () => {
+      write(text);
+      expect(await failure()).to.equal('it is in use by another process: use another --state-dir');
+      write(text, 31);
+      await createFileLock(path).acquire();
+    });
+
+  it('is acquired by one of several processes that take it over at the same time', async () => {
+    write({ host: hostname(), pid: 2 ** 22 + 1, started: '1' });
+    const script = `process.on('message', () => {}); import(${JSON.stringify(MODULE)}).then(({ createFileLock }) =>
+      createFileLock(${JSON.stringify(path)}).acquire().then(() => 'locked', (error) => error.message || 'failed').then((text) => process.send(text)))`;
+    const children = Array.from({ length: 4 }, () =>
+      spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    );
+    const results = await Promise.all(children.map(async (child) => String((await once(child, 'message'))[0])));
+    for (const child of children) child.kill('SIGKILL');
+    expect(results.filter((text) => text === 'locked')).to.have.length(1);
+  });
+});
