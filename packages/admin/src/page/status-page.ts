@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { adminError } from '../error-codes.ts';
 import type { EndpointResponse } from '../http/endpoint-response.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import { SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH } from './assets.ts';
+import { scriptEndpoint, styleEndpoint } from './asset-endpoints.ts';
 import { countText } from './figures.ts';
 import { html } from './html.ts';
 import { pageOf, type Frame, type NavigationItem, type PageBody } from './layout.ts';
@@ -98,8 +98,8 @@ export function statusPages(sources: StatusSources, canSignOut: (req: Request) =
       ? [explainEndpoint(page([PATHS.explain], 'explain', (form) => explainPage(explain, form, proxies())))]
       : []),
     { paths: [PATHS.events], help: 'events of the status page', respond: () => live.respond() },
-    asset(STYLE_PATH, 'css', STYLE),
-    asset(SCRIPT_PATH, 'script', SCRIPT),
+    styleEndpoint,
+    scriptEndpoint,
   ];
 }
 
@@ -158,9 +158,4 @@ function describeChange({ state, snapshots }: StatusSources): string {
   if (!current) return `New configuration ${snapshots()[0]?.version ?? ''}`;
   const { revision, issues } = current;
   return `Revision ${revision} of the configuration, ${countText(issues.length, 'problem')}`;
-}
-
-function asset(path: string, type: 'css' | 'script', body: string): Endpoint {
-  const respond = (): EndpointResponse => ({ type, body });
-  return { paths: [path], help: 'part of the status page', respond };
 }

@@ -1,4 +1,5 @@
 import { createAdminServer, type AdminServer } from '../admin-server.ts';
+import { styleEndpoint } from '../page/asset-endpoints.ts';
 import { createAdminApp, type AdminAppOptions } from '../http/admin-app.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { clusters } from './clusters.ts';
@@ -25,8 +26,10 @@ export function createProxyMetrics(options: ProxyAdminOptions): AdminServer {
  * `/clusters`, with the parameters of the proxy admin. It changes nothing and shows no secret value.
  */
 export function createProxyReader(options: ProxyAdminOptions): AdminServer {
-  const endpoints = [ready(options), ...statsEndpoints(options), configDump(options), clusters(options)];
-  return createReadOnlyServer(options, { endpoints, name: 'read-only proxy admin', token: options.token });
+  const { token } = options;
+  const page = token ? [styleEndpoint] : [];
+  const endpoints = [ready(options), ...statsEndpoints(options), configDump(options), clusters(options), ...page];
+  return createReadOnlyServer(options, { endpoints, name: 'read-only proxy admin', token });
 }
 
 function ready(options: ProxyAdminOptions): Endpoint {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createProxyMetrics, createProxyReader, readAdminToken, type Readiness } from '../../src/index.ts';
-import { rawRequest } from '../raw-request.ts';
+import { browse, rawRequest } from '../raw-request.ts';
 import { listen, proxyAdmin, sampleOptions, type TestPort } from '../sample.ts';
 
 /** Everything that the proxy admin can do, so that the other ports could do it too. */
@@ -112,6 +112,9 @@ describe('the read-only port of a proxy', () => {
       }
       const authorization = `Bearer ${text}`;
       expect((await closed.request('/config_dump', { headers: { authorization } })).status).to.equal(200);
+      const form = await browse(closed.port, '/config_dump');
+      const [, style] = /<link rel="stylesheet" href="([^"]+)">/.exec(form)!;
+      expect(await closed.request(style!)).to.include({ status: 200 });
       await closed.close();
     });
   });
