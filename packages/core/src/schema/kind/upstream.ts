@@ -115,7 +115,10 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
       { minimum: 1, maximum: 3, default: 1 },
     ),
   }),
-  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically.', f.notYet),
+  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically.', {
+    ...f.notYet,
+    'x-instead': 'mesh TLS is never enabled automatically',
+  }),
   ...UPSTREAM_TYPES,
 });
 /** `spec` of an Upstream. */

@@ -88,8 +88,15 @@ const aws = f.block(f.oneOf(['enableCredentialsDiscovey', 'serviceAccountCredent
 });
 const istio = f.block({
   appendXForwardedHost: f.bool('Default of the route option of the same name.', { default: true }),
-  enableAutoMtls: f.flag('Uses mesh TLS to upstreams.', f.notYet),
-  enableIntegration: f.flag('Joins a mesh.', f.notYet),
+  enableAutoMtls: f.flag('Uses mesh TLS to upstreams.', {
+    ...f.notYet,
+    'x-instead': 'no mesh issues certificates to the gateway; set `sslConfig` of the upstreams',
+  }),
+  enableIntegration: f.flag('Joins a mesh.', {
+    ...f.notYet,
+    'x-instead':
+      'the gateway asks no mesh for certificates or endpoints; it forwards to Services like any client of the mesh',
+  }),
 });
 const OVER_GRPC = f.replacedBy('proxies receive everything over gRPC');
 

@@ -50,17 +50,23 @@ const vault = f.block({
 export interface VaultSecrets extends f.Static<typeof vault> {}
 export const VaultSecrets = f.named<VaultSecrets>('VaultSecrets', vault);
 
+const NO_VAULT = {
+  ...f.notYet,
+  'x-instead':
+    'the gateway does not log in to Vault; let an agent of Vault write files for `directorySecretSource`, or Secrets of Kubernetes',
+} as const;
+
 /** Where secrets come from. */
 export const SecretSources = {
   kubernetesSecretSource: f.empty('The Kubernetes API.', f.onKubernetes),
-  vaultSecretSource: f.of(VaultSecrets, 'Vault.', f.notYet),
+  vaultSecretSource: f.of(VaultSecrets, 'Vault.', NO_VAULT),
   directorySecretSource: f.of(directory, 'A directory with more Secrets.'),
 } as const;
 
 const secretOptions = f.block({
   sources: f.groups('The sources.', f.exclusive, {
     kubernetes: f.empty('The Kubernetes API.', f.onKubernetes),
-    vault: f.of(VaultSecrets, 'Vault.', f.notYet),
+    vault: f.of(VaultSecrets, 'Vault.', NO_VAULT),
     directory: f.of(directory, 'Files.'),
   }),
 });
