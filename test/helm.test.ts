@@ -135,22 +135,27 @@ describe('the Helm chart', () => {
     it(`${name}: no secret is in the manifest except generated ones`, () => {
       const secrets = objects
         .filter(({ kind }) => kind === 'Secret')
-        .flatMap(({ data }) => Object.values(data as object));
+        .flatMap(({ data }) => Object.values((data ?? {}) as object));
       for (const value of secrets) expect(value).to.equal('Z2VuZXJhdGVk');
       expect(readFileSync(goldenPath(name, 'out'), 'utf8')).to.not.contain('PRIVATE KEY');
     });
   }
 
-  it('lets nobody write secrets, and the control plane only statuses and discovered resources', () => {
+  it('lets the control plane write only statuses, discovered resources and the certificates of its webhook', () => {
     const roles = goldenManifests('default').filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
     const writes = roles.flatMap(({ metadata, kind, rules }) =>
-      (rules as { resources: string[]; verbs: string[] }[])
+      (rules as { resources: string[]; resourceNames?: string[]; verbs: string[] }[])
         .filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)))
-        .flatMap(({ resources }) => resources.map((resource) => `${kind} ${metadata.name}: ${resource}`)),
+        .flatMap(({ resources, resourceNames = [] }) =>
+          resources.map((resource) => [`${kind} ${metadata.name}: ${resource}`, ...resourceNames].join(' ')),
+        ),
     );
     const beyond = writes.filter((each) => !each.endsWith('/status'));
     expect(beyond).to.deep.equal([
+      'ClusterRole edge-gateway-gw-system-validation: validatingwebhookconfigurations gw-gateway-validation-webhook-gw-system',
       'Role gw-leader: leases',
+      'Role gw-proxies: proxies',
+      'Role gw-validation: secrets gateway-validation-certs',
       'Role gw-discovery: upstreams',
       'Role gw-discovery: graphqlapis',
     ]);

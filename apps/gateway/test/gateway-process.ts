@@ -15,6 +15,7 @@ interface Ready {
   readonly httpPort: number;
   /** Of the role `control-plane`. */
   readonly xdsPort: number;
+  readonly validationPort: number;
 }
 
 /** Limits of the process. */

@@ -227,6 +227,7 @@ export {
   type ControlPlane,
   type ControlPlaneOptions,
 } from './control/control-plane.ts';
+export type { ChangePreview } from './control/preview.ts';
 export { watchedNamespaces, type IsWatched } from './control/watched-namespaces.ts';
 export { acceptedFile, type AcceptedFile, type AcceptedFileOptions } from './control/accepted/accepted-file.ts';
 export type { ControlPlaneState, KnownAuthConfig } from './control/state.ts';

@@ -63,4 +63,20 @@ export {
 export type { DiscoveryProblem } from './discovery/upstream-plan.ts';
 export { createDiscoveredApis, isDiscoveredApi, type DiscoveredApis } from './discovery/discovered-apis.ts';
 export { followNamespaceLabels, type NamespaceLabels, type NamespaceLabelsOptions } from './source/namespace-labels.ts';
+export { startAdmissionServer, type AdmissionServerOptions } from './webhook/admission-server.ts';
+export { issueCertificate, type IssuedCertificate, type Validity } from './webhook/certificate.ts';
+export type { CertificateTiming } from './webhook/certificate-set.ts';
+export type { AdmissionTarget } from './webhook/validate-admission.ts';
+export {
+  createWebhookCertificates,
+  type WebhookCertificates,
+  type WebhookCertificatesOptions,
+} from './webhook/webhook-certificates.ts';
+export {
+  createProxyWriter,
+  type ProxyTiming,
+  type ProxyWriter,
+  type ProxyWriterOptions,
+  type WrittenProxies,
+} from './proxies/proxy-writer.ts';
 export { gatewayApiSource, type GatewayApiOptions, type GatewayApiSource } from './gateway-api/gateway-api-source.ts';

@@ -1,3 +1,4 @@
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import type { HostPort } from '@edge-gateway/core/envoy';
 import { readServerAddresses } from '@edge-gateway/xds/address';
@@ -7,6 +8,12 @@ import type { Role, SourceSettings, StateSettings } from './role.ts';
 
 /** The xDS port. */
 export const XDS_PORT = { flag: '--xds-port', fallback: 9977, what: 'configuration for proxies (xDS)' } as const;
+
+/** The port of the validating admission webhook. */
+export const VALIDATION_PORT = {
+  flag: '--validation-port',
+  what: 'validation of changes for the API server (webhook); requires --kubernetes',
+} as const;
 
 /** The ports of a control plane. Its proxies open the default gateways. */
 const { httpPort, httpsPort, statsPort, devAdminPort } = PORT_FLAGS;
@@ -27,6 +34,20 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly envoyNodeProxies?: string;
   /** The auth server that Envoys call for AuthConfigs. */
   readonly envoyExtauth?: HostPort;
+  /** Port on which the API server asks whether a change is valid. Default: none. */
+  readonly validationPort?: number;
+  /** Address of that port. Default 127.0.0.1. */
+  readonly validationAddress: string;
+  /** DNS names and IP addresses under which the API server calls it. */
+  readonly validationNames: readonly string[];
+  /** Name of the ValidatingWebhookConfiguration. */
+  readonly validationWebhook: string;
+}
+
+function problemOf(settings: ControlPlaneSettings): string | undefined {
+  const problem = flags.sourceProblem(settings);
+  if (problem !== undefined || settings.config === undefined || settings.validationPort === undefined) return problem;
+  return `${VALIDATION_PORT.flag} requires --kubernetes, not --config`;
 }
 
 /** The control plane: translates the resources of a directory or a cluster for proxies, which connect to it. */
@@ -34,7 +55,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
   name: 'control-plane',
   description: 'Sends the configuration from a directory or a Kubernetes cluster to proxies (xDS).',
   ports: PORTS,
-  check: flags.sourceProblem,
+  check: problemOf,
   options: () => [
     ...flags.sourceOptions(),
     ...Object.values(PORTS).map(flags.portOption),
@@ -52,6 +73,16 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     flags
       .option('--envoy-extauth <address>', 'host:port of the role extauth, which Envoys ask about AuthConfigs')
       .argParser(oneAddress),
+    // Not among the ports that must differ: 8443 is usual for it, and for the default gateways, which proxies open.
+    flags.portOption(VALIDATION_PORT),
+    flags.option('--validation-address <address>', 'address of the port for validation').default('127.0.0.1'),
+    flags
+      .option('--validation-names <names>', 'names in the certificate of that port, separated by commas')
+      .argParser(flags.names)
+      .default([`gw.${DEFAULT_NAMESPACE}.svc`]),
+    flags
+      .option('--validation-webhook <name>', 'name of the ValidatingWebhookConfiguration that has to trust it')
+      .default(`gw-gateway-validation-webhook-${DEFAULT_NAMESPACE}`),
     ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
     ...flags.logLevelOptions(),

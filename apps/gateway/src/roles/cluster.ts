@@ -13,6 +13,7 @@ import {
   createClusterClient,
   createClusterServices,
   createLeaderElection,
+  createProxyWriter,
   createStatusWriter,
   createWriteLimit,
   findClusterAccess,
@@ -25,6 +26,7 @@ import {
   type RequestLimit,
   type WatchedServices,
   type WriteLimit,
+  type WrittenProxies,
 } from '@edge-gateway/kubernetes';
 import { BUILD } from '../settings.ts';
 import type { SourceSettings } from '../command-line/role.ts';
@@ -73,6 +75,14 @@ export async function openCluster(
   const limit = createWriteLimit();
   const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader, limit });
   listeners.add((leads) => leads && writer.resume());
+  const proxies = createProxyWriter({
+    client,
+    namespace: DEFAULT_NAMESPACE,
+    log: log.get('config'),
+    isLeader,
+    onProxy: (unit, exists) => writer.observe(unit, undefined, exists),
+  });
+  listeners.add((leads) => leads && proxies.resume());
   const source = kubernetesSource({ client, log: log.get('config'), onStatus: writer.observe });
   const services = createClusterServices({ client, log: log.get('config') });
   const gatewayApi = gatewayApiSource({ client, services, log: log.get('config'), limit });
@@ -90,12 +100,13 @@ export async function openCluster(
       unsubscribe = controlPlane?.subscribe((state) => {
         limit.set(writeLimit(state));
         writer.update(state.statuses);
+        proxies.update(wantedProxies(state));
       });
       election.start();
     },
     async close() {
       unsubscribe?.();
-      await writer.close();
+      await Promise.all([writer.close(), proxies.close()]);
       await election.close();
       await Promise.all([source.close(), gatewayApi.close(), services.close()]);
       await client.close();
@@ -104,9 +115,18 @@ export async function openCluster(
 }
 
 /** Returns the limit of writes that Settings set. By default the API server alone limits them. */
-export function writeLimit({ resources }: Pick<ControlPlaneState, 'resources'>): RequestLimit | undefined {
-  const { spec } = (resources.get(SETTINGS_KEY) ?? {}) as Partial<Resource<SettingsSpec>>;
-  const { QPS, burst } = spec?.kubernetes?.rateLimits ?? {};
+export function writeLimit(state: Pick<ControlPlaneState, 'resources'>): RequestLimit | undefined {
+  const { QPS, burst } = settingsOf(state)?.kubernetes?.rateLimits ?? {};
   if (!QPS && !burst) return undefined;
   return { qps: QPS || 50, burst: burst || 100 };
+}
+
+function wantedProxies(state: ControlPlaneState): WrittenProxies | undefined {
+  const { gateway, discoveryNamespace } = settingsOf(state) ?? {};
+  if (!gateway?.persistProxySpec) return undefined;
+  return { namespace: discoveryNamespace || DEFAULT_NAMESPACE, proxies: state.proxies };
+}
+
+function settingsOf({ resources }: Pick<ControlPlaneState, 'resources'>): SettingsSpec | undefined {
+  return (resources.get(SETTINGS_KEY) as Resource<SettingsSpec> | undefined)?.spec;
 }

@@ -16,6 +16,7 @@ import { openControlPorts } from './admin-ports.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { openCluster } from './cluster.ts';
 import { startClusterDiscovery } from './cluster-discovery.ts';
+import { startClusterValidation, type ClusterValidation } from './cluster-validation.ts';
 import { createConfiguration } from './configuration.ts';
 import { startDiscovery } from './discovery.ts';
 import { createEnvoys } from './envoys.ts';
@@ -81,6 +82,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const read = () => readServerTls(flags as Parameters<typeof readServerTls>[0], '--xds-tls');
   const tls = watchTls(read, log.get('secret'), (next) => next && listening?.replaceTls(next));
   let listening: Awaited<ReturnType<DiscoveryServer['listen']>> | undefined;
+  let validation: ClusterValidation | undefined;
   let discovery: { close(): void | Promise<void> } | undefined;
   const admin = await openControlPorts({
     settings,
@@ -101,6 +103,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const close = async (): Promise<void> => {
     tls.close();
     watchdog.close();
+    await validation?.close();
     await discovery?.close();
     await controlPlane.close();
     await cluster?.close();
@@ -134,8 +137,15 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
       ? startClusterDiscovery({ ...parts, cluster, isEnabled: settings.discovery !== false })
       : startDiscovery({ ...parts, source: found });
     cluster?.lead(controlPlane);
+    validation = cluster && (await startClusterValidation({ settings, cluster, controlPlane, log, metrics }));
     const problems = controlPlane.state?.issues.length ?? 0;
-    return { facts: { xdsPort: listening.port, problems, statsPort: admin.statsPort }, isReady: true, stop: close };
+    const facts = {
+      xdsPort: listening.port,
+      ...(validation && { validationPort: validation.port }),
+      problems,
+      statsPort: admin.statsPort,
+    };
+    return { facts, isReady: true, stop: close };
   } catch (error) {
     await close();
     throw error;

@@ -39,6 +39,18 @@ gw: {{ .component }}
 {{- .Values.global.xdsTls.existingSecret | default "xds-tls" -}}
 {{- end -}}
 
+{{/* Not empty if the API server asks the control plane before it stores changes. */}}
+{{- define "edge-gateway.validatesAdmission" -}}
+{{- with .Values.gateway.validation -}}
+{{- if and .enabled .webhook.enabled (not $.Values.global.rbac.namespaced) }}true{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Name of the ValidatingWebhookConfiguration. */}}
+{{- define "edge-gateway.validationWebhook" -}}
+gw-gateway-validation-webhook-{{ .Release.Namespace }}
+{{- end -}}
+
 {{/* The Secret with the address of Redis; empty without one. */}}
 {{- define "edge-gateway.redisSecret" -}}
 {{- .Values.redis.existingSecret | default (ternary "redis" "" .Values.redis.enabled) -}}

@@ -19,6 +19,7 @@ import type { ClusterServices } from '../contract/cluster-services.ts';
 import type { Source, SourceChange } from '../source/source.ts';
 import { createWatchedFiles, type ResourceFiles } from '../source/watched-files.ts';
 import { createConfigStatusMetrics } from './config-status.ts';
+import { previewChange, type ChangePreview } from './preview.ts';
 import { createDirectorySources } from './directory-sources.ts';
 import { directoriesIn, type DirectoryBase } from './settings-directories.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
@@ -80,6 +81,11 @@ export interface ControlPlane {
   observe(key: ResourceKey, observed: Observed | undefined, observer?: string): void;
   /** Returns where a field of a resource is written, or its nearest parent; `undefined` for one that no source contains. */
   locate(key: ResourceKey, path: FieldPath): Origin | undefined;
+  /**
+   * Returns which problems a change of the source would cause, by the same validation and translation, without applying it. Files that
+   * resources name are not read. Returns `undefined` while there is no translated state.
+   */
+  preview(change: SourceChange): ChangePreview | undefined;
   /** Calls back with each new state, and immediately with the current one, if any. Returns a function that unsubscribes. */
   subscribe(listener: (state: ControlPlaneState) => void): () => void;
   /** Resolves when the directories that the newest Settings name have been read. */
@@ -329,6 +335,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       take(() => observe([key]));
     },
     locate: (key, path) => store.locate(key, path),
+    preview(change) {
+      if (!state || !translation) return undefined;
+      return previewChange(change, { store, issues: state.issues, memo: translation.memo, defaultGateways });
+    },
     subscribe(listener) {
       listeners.add(listener);
       if (state) publish(listener, state);

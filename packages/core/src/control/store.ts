@@ -20,6 +20,8 @@ export interface Store {
   readonly unwatched: number;
   /** Validates and applies the new content of units. Returns the changed keys. */
   apply(change: SourceChange): ReadonlySet<ResourceKey>;
+  /** Applies a change only while `look` runs, which receives the changed keys. Returns its result. */
+  preview<T>(change: SourceChange, look: (changed: ReadonlySet<ResourceKey>) => T): T;
   /** Stores observations about resources until they are replaced; `undefined` removes them. */
   observe(entries: Iterable<readonly [ResourceKey, Observed | undefined]>): ReadonlySet<ResourceKey>;
   /** Applies changes of the Services of a cluster. */
@@ -146,6 +148,16 @@ export function createStore(checks: readonly ResourceCheck[] = [], platform?: So
       return all.size - state.stored.size;
     },
     apply,
+    preview(change, look) {
+      const before = { all, isWatched, selection, state };
+      const contents = Array.from(change.keys(), (unit) => [unit, units.get(unit)] as const);
+      try {
+        return look(apply(change));
+      } finally {
+        for (const [unit, content] of contents) replace(unit, content);
+        ({ all, isWatched, selection, state } = before);
+      }
+    },
     observe(entries) {
       const touched = new Set<ResourceKey>();
       for (const [key, found] of entries) {

@@ -25,6 +25,8 @@ export interface ServerAddress {
 /** A server that listens. */
 export interface ListeningServer {
   readonly port: number;
+  /** Uses other certificates for new connections of a server with TLS. */
+  replaceTls(tls: ServerTls): void;
   /** Accepts no new work; resolves when work in progress is done. */
   drain(): Promise<void>;
   /** Closes all connections. */
@@ -42,13 +44,15 @@ export async function listenHttpServer(
   { address, port, tls, maxHeaderSize }: ServerAddress & { readonly maxHeaderSize: number },
 ): Promise<ListeningServer> {
   const limits = { maxHeaderSize, requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS };
-  const server = tls ? createTlsServer({ ...limits, ...tlsOptions(tls) }, handler) : createServer(limits, handler);
+  const secure = tls && createTlsServer({ ...limits, ...tlsOptions(tls) }, handler);
+  const server = secure ?? createServer(limits, handler);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, address, resolve);
   });
   return {
     port: (server.address() as AddressInfo).port,
+    replaceTls: (next) => secure?.setSecureContext(tlsOptions(next)),
     async drain() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

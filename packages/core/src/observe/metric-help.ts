@@ -259,6 +259,8 @@ const HELP: Readonly<Record<string, string>> = {
   validation_gateway_vendor_io_virtual_service_config_status:
     '1 for VirtualServices with a warning or error, otherwise 0.',
   validation_gateway_vendor_io_problems: 'Errors and warnings of the configuration, as many as /problems lists.',
+  validation_gateway_vendor_io_reviews:
+    'Reviews of the admission webhook, by outcome: allowed, rejected, or skipped because nothing was to be validated.',
   validation_gateway_vendor_io_resources_accepted: 'Resources that were accepted.',
   validation_gateway_vendor_io_resources_rejected: 'Resources that were rejected.',
   validation_gateway_vendor_io_valid_config: '1 while no resource has an error.',

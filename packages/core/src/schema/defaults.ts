@@ -26,6 +26,10 @@ export const DEFAULTS = {
   proxyName: 'gateway-proxy',
   /** `routeOptions.maxDirectResponseBodySizeBytes` of a Gateway. */
   directBodyBytes: 4096,
+  /** `gateway.validation.validationWebhookTlsCert` of the Settings. */
+  validationCert: '/etc/gateway/validation-certs/tls.crt',
+  /** `gateway.validation.validationWebhookTlsKey` of the Settings. */
+  validationKey: '/etc/gateway/validation-certs/tls.key',
   /** `refreshRate` of the Settings. */
   refreshRate: '60s',
   /** `gw.endpointsWarmingTimeout` of the Settings. */

@@ -23,6 +23,20 @@ describe('derived results', () => {
     expect(derived.of(join, source, 'y', undefined).text).to.equal('a y undefined');
   });
 
+  it('are known in a fork, which does not change them', () => {
+    const derived = new Derived();
+    const [source, other] = [{ name: 'a' }, { name: 'b' }];
+    const result = derived.of(join, source, 'x', true);
+    const fork = derived.fork();
+    expect(fork.of(join, source, 'x', true)).to.equal(result);
+    const changed = fork.of(join, source, 'y', true);
+    expect(fork.of(join, source, 'y', true)).to.equal(changed);
+    expect(fork.of(join, source, 'x', true)).to.equal(result);
+    expect(derived.of(join, source, 'x', true)).to.equal(result);
+    const added = fork.of(join, other, 'x', true);
+    expect(derived.of(join, other, 'x', true)).not.to.equal(added);
+  });
+
   it('do not depend on results of other functions', () => {
     const derived = new Derived();
     const source = { name: 'a' };

@@ -21,6 +21,16 @@ export function typesOfKind(kind: Kind): readonly ResourceType[] {
   });
 }
 
+/** Returns the kind with a name in an API group, and its resource type; `undefined` for kinds of others. */
+export function kindInGroup(
+  name: string,
+  group: string,
+): { readonly kind: Kind; readonly type: ResourceType } | undefined {
+  const kind = KINDS.get(name as Kind)?.kind;
+  const type = kind && typesOfKind(kind).find((each) => each.group === group);
+  return type && { kind, type };
+}
+
 /** The types that the gateway follows: all but those that are read on demand, and Proxies, which it writes. */
 export const FOLLOWED_TYPES: readonly FollowedType[] = [...KINDS.keys()]
   .filter((kind) => kind !== 'Secret' && kind !== 'ConfigMap' && kind !== 'Proxy')

@@ -26,6 +26,8 @@ export interface Generation {
   release(onObject: (unit: string, object: WrittenObject | undefined) => void): void;
   /** Reads Secrets and ConfigMaps that are referenced now. Resolves when they were read. */
   readReferenced(): Promise<void>;
+  /** Returns whether the objects of a namespace are used. */
+  isWatched(namespace: string): boolean;
   /** What cannot be followed, by resource type. */
   problems(): ReadonlyMap<string, ReflectorProblem>;
   close(): Promise<void>;
@@ -111,6 +113,7 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
 
   return {
     objects,
+    isWatched: (namespace) => isUsed(namespace) && (scope.watched?.includes(namespace) ?? true),
     async start() {
       await Promise.all(starts.map((start) => start()));
       await Promise.all(referenced.map((reader) => reader.start()));

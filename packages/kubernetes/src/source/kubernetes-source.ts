@@ -19,6 +19,8 @@ export interface KubernetesSourceOptions {
 export interface KubernetesSource extends Source {
   /** Resource types that cannot be followed now, and why. */
   problems(): ReadonlyMap<string, ReflectorProblem>;
+  /** Returns whether the resources of a namespace are read. */
+  isWatched(namespace: string): boolean;
 }
 
 /** Changes within this time are one. */
@@ -93,6 +95,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
   return {
     name: 'kubernetes',
     platform: 'kubernetes',
+    isWatched: (namespace) => active?.isWatched(namespace) ?? false,
     problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;

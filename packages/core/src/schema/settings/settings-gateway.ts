@@ -5,22 +5,25 @@ import * as f from '../field.ts';
 /** There is no server for validation. */
 const IN_PROCESS = f.replacedBy('the control plane validates resources itself');
 /** Fields of the admission webhook; a directory has none: a rejected resource keeps its last good version. */
-const WEBHOOK = { ...f.notYet, 'x-instead': 'for the admission webhook of Kubernetes only' } as const;
+const WEBHOOK = f.onKubernetes;
 
 const validation = f.block({
-  alwaysAccept: f.bool('Accepts everything that can be read; problems are only logged and reported.', {
-    default: true,
-    ...WEBHOOK,
-  }),
-  allowWarnings: f.bool('Accepts resources with warnings.', { default: true, ...WEBHOOK }),
-  serverEnabled: f.bool('Runs the validation server.', { default: true, ...WEBHOOK }),
+  alwaysAccept: f.bool(
+    'Admits everything that can be read, with warnings. False: changes that cause an error are rejected.',
+    {
+      default: true,
+      ...WEBHOOK,
+    },
+  ),
+  allowWarnings: f.bool('Admits changes that cause warnings.', { default: true, ...WEBHOOK }),
+  serverEnabled: f.bool('Validates changes. False: all are admitted.', { default: true, ...WEBHOOK }),
   proxyValidationServerAddr: f.text('Deprecated; address of the server.', IN_PROCESS),
-  validationWebhookTlsCert: f.text('File with the certificate of the webhook.', {
-    default: '/etc/gateway/validation-certs/tls.crt',
-    ...WEBHOOK,
-  }),
-  validationWebhookTlsKey: f.text('File with its key.', {
-    default: '/etc/gateway/validation-certs/tls.key',
+  validationWebhookTlsCert: f.text(
+    'File with the certificate of the webhook, as PEM. If it does not exist when the control plane starts, the control plane makes its own.',
+    { default: DEFAULTS.validationCert, ...WEBHOOK },
+  ),
+  validationWebhookTlsKey: f.text('File with its private key, as PEM.', {
+    default: DEFAULTS.validationKey,
     ...WEBHOOK,
   }),
   ignoreGwValidationFailure: f.flag('Deprecated; accepts resources while the server is unavailable.', IN_PROCESS),
@@ -28,7 +31,10 @@ const validation = f.block({
   warnRouteShortCircuiting: f.flag('Warns about routes that an earlier route hides.'),
   disableTransformationValidation: f.flag('Does not validate templates when they are read.'),
   warnMissingTlsSecret: f.bool('A missing TLS secret is a warning instead of an error.', { default: true }),
-  fullEnvoyValidation: f.flag('Validates the whole configuration with the data plane.', WEBHOOK),
+  fullEnvoyValidation: f.flag(
+    'Validates the whole configuration with the data plane.',
+    f.replacedBy('proxies report what they reject, in the status of the resources'),
+  ),
 });
 /** Validation before a resource is accepted. */
 export interface ValidationSettings extends f.Static<typeof validation> {}
@@ -36,17 +42,17 @@ export const ValidationSettings = f.named<ValidationSettings>('ValidationSetting
 
 const gateway = f.block({
   validationServerAddr: f.text('Address of the validation server.', { default: 'gw:9988', ...IN_PROCESS }),
-  validation: f.of(ValidationSettings, 'Validation before a resource is accepted. Unset: none.'),
+  validation: f.of(
+    ValidationSettings,
+    'Validation before a resource is accepted. Unset: changes are not validated before they are stored.',
+  ),
   readGatewaysFromAllNamespaces: f.flag('Reads Gateways outside the write namespace too.'),
   enableGatewayController: f.bool('Translates Gateways; false serves nothing.', { default: true }),
   isolateVirtualHostsBySslConfig: f.flag(
     'Serves a virtual host only through its own TLS configuration. The annotation `gateway.vendor.io/isolate_vhost` of a Gateway overrides it.',
   ),
   translateEmptyGateways: f.flag('Listens even if no virtual service is selected.'),
-  persistProxySpec: f.flag('Stores Proxies with the resources.', {
-    ...f.notYet,
-    'x-instead': '`/snapshots/proxies` of the control plane lists them',
-  }),
+  persistProxySpec: f.flag('Stores Proxies in the cluster, without secret values.', f.onKubernetes),
   compressedProxySpec: f.flag('Writes `compressedSpec` instead of `listeners` in Proxies.'),
   virtualServiceOptions: f.group('Defaults of virtual services.', {
     oneWayTls: f.flag('Default of `sslConfig.oneWayTls`.'),

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  DEFAULT_NAMESPACE,
+  DEFAULTS,
+  SETTINGS_KEY,
+  type ControlPlane,
+  type ListeningServer,
+  type Loggers,
+  type Metrics,
+  type ServerTls,
+} from '@edge-gateway/core';
+import type { SettingsSpec, ValidationSettings } from '@edge-gateway/core/schema';
+import {
+  createWebhookCertificates,
+  issueCertificate,
+  startAdmissionServer,
+  type AdmissionServerOptions,
+} from '@edge-gateway/kubernetes';
+import { VALIDATION_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
+import type { Cluster } from './cluster.ts';
+import { portError } from './port-error.ts';
+import { readServerTls } from './server-tls.ts';
+import { watchTls } from './watched-tls.ts';
+
+/** The Secret with the certificates of the webhook. */
+const SECRET = 'gateway-validation-certs';
+/** A control plane that is not ready within this time would look like one that hangs. */
+const MAX_WAIT_MS = 10_000;
+const DAY_MS = 86_400_000;
+
+interface ClusterValidationParts {
+  readonly settings: ControlPlaneSettings;
+  readonly cluster: Cluster;
+  readonly controlPlane: ControlPlane;
+  readonly log: Loggers;
+  readonly metrics: Metrics;
+}
+
+/** The webhook that runs. */
+export interface ClusterValidation {
+  readonly port: number;
+  /** Accepts no more reviews; resolves when those in progress are answered. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the validating admission webhook, if its port is set. Resolves when it serves its certificate, or after 10 s without one. Rejects with `ERR_GATEWAY_PORT` when the port is in use, and with
+ * `ERR_GATEWAY_TLS` for an unusable certificate.
+ */
+export async function startClusterValidation(parts: ClusterValidationParts): Promise<ClusterValidation | undefined> {
+  const { settings, cluster, controlPlane, metrics } = parts;
+  const { validationPort: port, validationAddress: address } = settings;
+  if (port === undefined) return undefined;
+  const log = parts.log.get('config');
+  const target = {
+    settings: () => validationOf(controlPlane),
+    isWatched: cluster.source.isWatched,
+    preview: controlPlane.preview,
+  };
+  const {
+    validationWebhookTlsCert: tlsCert = DEFAULTS.validationCert,
+    validationWebhookTlsKey: tlsKey = DEFAULTS.validationKey,
+  } = target.settings() ?? {};
+  let server: ListeningServer | undefined;
+  const onCertificate = (tls: ServerTls): void => server?.replaceTls(tls);
+  if (existsSync(tlsCert)) {
+    const read = () => readServerTls({ tlsCert, tlsKey }, 'validationWebhook')!;
+    const watched = watchTls(read, parts.log.get('secret'), onCertificate);
+    server = await listen({ target, log, metrics, address, port, tls: watched.current });
+    return { port: server.port, close: () => closeAll(server!, watched) };
+  }
+  const { validationNames: names, validationWebhook: configuration } = settings;
+  const first = Promise.withResolvers<void>();
+  // Nobody trusts it: reviews fail until the certificate of all control planes is known.
+  const placeholder = issueCertificate(names, { from: new Date(), to: new Date(Date.now() + DAY_MS) });
+  server = await listen({ target, log, metrics, address, port, tls: placeholder });
+  const certificates = createWebhookCertificates({
+    client: cluster.client,
+    namespace: DEFAULT_NAMESPACE,
+    secret: SECRET,
+    configuration,
+    names,
+    log,
+    isLeader: cluster.election.isLeader,
+    onCertificate(tls) {
+      onCertificate(tls);
+      first.resolve();
+    },
+  });
+  cluster.onLeadership((isLeader) => isLeader && certificates.resume());
+  certificates.start();
+  await Promise.race([first.promise, wait(MAX_WAIT_MS, undefined, { ref: false })]);
+  return { port: server.port, close: () => closeAll(server!, certificates) };
+}
+
+function validationOf({ state }: ControlPlane): ValidationSettings | undefined {
+  const spec = state?.resources.get(SETTINGS_KEY)?.spec as SettingsSpec | undefined;
+  return spec?.gateway?.validation;
+}
+
+async function listen(options: AdmissionServerOptions): Promise<ListeningServer> {
+  try {
+    return await startAdmissionServer(options);
+  } catch (cause) {
+    const { port, address } = options;
+    const remedy = `${VALIDATION_PORT.flag} N`;
+    throw portError({
+      port,
+      address,
+      what: VALIDATION_PORT.what,
+      remedy,
+      addressRemedy: '--validation-address',
+      cause,
+    });
+  }
+}
+
+async function closeAll(server: ListeningServer, certificates: { close(): void | Promise<void> }): Promise<void> {
+  await server.drain();
+  await certificates.close();
+  server.close();
+}

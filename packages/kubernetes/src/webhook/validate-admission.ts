@@ -1,0 +1,119 @@
+import {
+  formatIssue,
+  formatPath,
+  redactText,
+  type ChangePreview,
+  type Kind,
+  type Problem,
+  type SourceChange,
+} from '@edge-gateway/core';
+import type { ValidationSettings } from '@edge-gateway/core/schema';
+import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
+import { kindInGroup } from '../source/cluster-kinds.ts';
+import { unitOf, writtenObject } from '../source/written-object.ts';
+import type { AdmissionRequest, AdmissionVerdict, Refusal } from './admission-review.ts';
+
+/** What admissions are checked against. */
+export interface AdmissionTarget {
+  /** The Settings in use; `undefined` if nothing is to be validated. */
+  settings(): ValidationSettings | undefined;
+  isWatched(namespace: string): boolean;
+  /** Returns `undefined` if the control plane cannot tell. */
+  preview(change: SourceChange): ChangePreview | undefined;
+}
+
+/** What became of a review. */
+export type AdmissionOutcome = 'skipped' | 'allowed' | 'rejected';
+
+export interface Admission extends AdmissionVerdict {
+  readonly outcome: AdmissionOutcome;
+}
+
+/** The control plane has no state to compare with: the failure policy of the webhook decides. */
+export class NotReadyError extends Error {}
+
+const SKIP_ANNOTATION = 'gateway.vendor.io/skip_validation';
+/** Settings can always be changed, so that validation can be switched off. Proxies are written by the gateway, and ConfigMaps have no schema. */
+const NOT_VALIDATED: ReadonlySet<Kind> = new Set<Kind>(['Settings', 'Proxy', 'ConfigMap']);
+/** Problems with which an object cannot be read at all: it is rejected whatever the Settings say. */
+const UNREADABLE: ReadonlySet<string> = new Set([
+  'BAD_KEY',
+  'NESTING_TOO_DEEP',
+  'NOT_AN_OBJECT',
+  'UNKNOWN_API_VERSION',
+  'UNKNOWN_KEY',
+  'UNREADABLE',
+  'WRONG_TYPE',
+]);
+const SKIPPED: Admission = { outcome: 'skipped', allowed: true };
+
+/** Decides about a request by what the control plane would make of it. Throws {@link NotReadyError}. */
+export function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Admission {
+  const settings = target.settings();
+  if (!settings || settings.serverEnabled === false) return SKIPPED;
+  const change = changeOf(request, target);
+  if (!change) return SKIPPED;
+  const preview = target.preview(change);
+  if (!preview) throw new NotReadyError('the control plane has no configuration yet');
+  return decide(request, preview, settings);
+}
+
+/** Returns what the request changes for the control plane; `undefined` if it changes nothing. */
+function changeOf(request: AdmissionRequest, { isWatched }: AdmissionTarget): SourceChange | undefined {
+  const {
+    kind: { kind: name, group },
+    subResource,
+    operation,
+    object,
+    oldObject,
+  } = request;
+  const known = kindInGroup(name, group);
+  if (!known || NOT_VALIDATED.has(known.kind) || subResource || operation === 'CONNECT') return undefined;
+  const { kind, type } = known;
+  // The values of a Secret are not validated: it may be complete only after several changes.
+  if (kind === 'Secret' && operation !== 'DELETE') return undefined;
+  const subject = object ?? oldObject ?? identityOf(request);
+  if (!subject || !isWatched(subject.metadata.namespace ?? '') || isSkipped(subject)) return undefined;
+  const unit = unitOf(kind, objectKey(subject.metadata), type);
+  if (operation === 'DELETE') return new Map([[unit, []]]);
+  // An object that is being deleted only loses its finalizers.
+  if (object!.metadata.deletionTimestamp) return undefined;
+  const written = writtenObject(kind, object!, type);
+  if (oldObject && writtenObject(kind, oldObject, type).digest === written.digest) return undefined;
+  return new Map([[unit, written.written]]);
+}
+
+function identityOf({ name, namespace }: AdmissionRequest): ClusterObject | undefined {
+  return name ? { metadata: { name, ...(namespace && { namespace }) } } : undefined;
+}
+
+function isSkipped({ metadata }: ClusterObject): boolean {
+  return metadata.annotations?.[SKIP_ANNOTATION] === 'true';
+}
+
+function decide(request: AdmissionRequest, preview: ChangePreview, settings: ValidationSettings): Admission {
+  const { alwaysAccept = true, allowWarnings = true } = settings;
+  const { added, kept } = preview;
+  const isRejected = (problem: Problem): boolean =>
+    UNREADABLE.has(problem.code) && problem.severity === 'error'
+      ? true
+      : !alwaysAccept && (problem.severity === 'error' || !allowWarnings);
+  const refused = added.filter(isRejected);
+  const others = [...added, ...kept].filter((problem) => !refused.includes(problem));
+  const warnings = others.map(textOf);
+  if (refused.length === 0) return { outcome: 'allowed', allowed: true, warnings };
+  return { outcome: 'rejected', allowed: false, warnings, refusal: refusalOf(request, refused) };
+}
+
+function refusalOf({ operation }: AdmissionRequest, problems: readonly Problem[]): Refusal {
+  const what = operation === 'DELETE' ? 'deletion ' : '';
+  const texts = problems.map(textOf);
+  return {
+    message: `${what}incompatible with current gateway snapshot: [${texts.join('; ')}]`,
+    causes: problems.map((problem, i) => ({ field: formatPath(problem.path), message: texts[i]! })),
+  };
+}
+
+function textOf(problem: Problem): string {
+  return redactText(formatIssue(problem));
+}

@@ -1,0 +1,185 @@
+import type { ValidationSettings } from '@edge-gateway/core/schema';
+import { expect } from 'chai';
+import type { AdmissionRequest } from '../../src/webhook/admission-review.ts';
+import { validateAdmission, type Admission } from '../../src/webhook/validate-admission.ts';
+import {
+  admission,
+  settings,
+  startTestCluster,
+  upstream,
+  virtualService,
+  withMetadata,
+  type TestCluster,
+  type TestObject,
+} from './validated-cluster.ts';
+
+const STRICT = { alwaysAccept: false } as const;
+const STRICTEST = { alwaysAccept: false, allowWarnings: false } as const;
+
+describe('validateAdmission', () => {
+  let cluster: TestCluster;
+  const watched = new Set(['gw-system']);
+  let previews: number;
+
+  async function start(...objects: readonly TestObject[]): Promise<void> {
+    cluster = await startTestCluster(...objects);
+    previews = 0;
+  }
+  afterEach(() => cluster.controlPlane.close());
+
+  function validate(request: AdmissionRequest, validation: ValidationSettings | undefined = STRICT): Admission {
+    return validateAdmission(request, {
+      settings: () => validation,
+      isWatched: (namespace) => watched.has(namespace),
+      preview(change) {
+        previews++;
+        return cluster.controlPlane.preview(change);
+      },
+    });
+  }
+
+  it('admits what is valid, and leaves the control plane as it is', async () => {
+    await start(upstream('a'));
+    const { state } = cluster.controlPlane;
+    expect(validate(admission('CREATE', virtualService('web', ['a'])), STRICTEST)).to.deep.equal({
+      outcome: 'allowed',
+      allowed: true,
+      warnings: [],
+    });
+    expect(previews).to.equal(1);
+    expect(cluster.controlPlane.state).to.equal(state);
+  });
+
+  it('rejects a VirtualService with the field that is wrong', async () => {
+    await start(upstream('a'));
+    const wrong = virtualService('web', ['a'], 'two words');
+    const { outcome, allowed, refusal } = validate(admission('CREATE', wrong));
+    expect([outcome, allowed]).to.deep.equal(['rejected', false]);
+    expect(refusal!.causes).to.have.length(1);
+    expect(refusal!.causes[0]!.field).to.equal('spec.virtualHost.domains[0]');
+    expect(refusal!.message).to.match(
+      /^incompatible with current gateway snapshot: \[virtualservices\.gateway\.vendor\.io gw-system\/web: spec\.virtualHost\.domains\[0\] .*two words/,
+    );
+  });
+
+  it('rejects a change that breaks another resource', async () => {
+    await start(upstream('a'), virtualService('web', ['a'], 'shared.example.com'));
+    const { refusal } = validate(admission('CREATE', virtualService('other', ['a'], 'shared.example.com')));
+    expect(refusal!.message).to.contain('gw-system/web').and.contain('gw-system/other');
+  });
+
+  it('rejects the deletion of a referenced Upstream if warnings are not allowed, and names the routes otherwise', async () => {
+    await start(upstream('a'), virtualService('web', ['a']));
+    const request = admission('DELETE', upstream('a'));
+    expect(validate(request, STRICTEST).refusal!.message).to.match(
+      /^deletion incompatible with current gateway snapshot: \[.*gw-system\/web: spec\.virtualHost\.routes\[0\]/,
+    );
+    const { allowed, warnings } = validate(request);
+    expect(allowed).to.equal(true);
+    expect(warnings!.join()).to.contain('gw-system/web');
+    expect(validate(admission('DELETE', upstream('unused')), STRICTEST).warnings).to.deep.equal([]);
+  });
+
+  it('only warns by default', async () => {
+    await start(upstream('a'));
+    const { allowed, outcome, warnings } = validate(admission('CREATE', virtualService('web', ['a'], 'two words')), {});
+    expect([allowed, outcome]).to.deep.equal([true, 'allowed']);
+    expect(warnings!.join()).to.contain('spec.virtualHost.domains[0]');
+  });
+
+  it('rejects what cannot be read even if everything is accepted', async () => {
+    await start(upstream('a'));
+    const unknown = upstream('b', { static: { hosts: [] }, unheardOf: true });
+    expect(validate(admission('CREATE', unknown), {}).refusal!.causes[0]!.field).to.equal('spec.unheardOf');
+    let deep: object = {};
+    for (let i = 0; i < 200; i++) deep = { deep };
+    expect(validate(admission('CREATE', upstream('c', deep)), {}).allowed).to.equal(false);
+  });
+
+  it('admits a change that keeps or removes problems of an invalid configuration', async () => {
+    const before = virtualService('web', ['a', 'gone', 'lost']);
+    await start(upstream('a'), before);
+    const fixed = virtualService('web', ['a', 'lost']);
+    const { allowed, warnings } = validate(admission('UPDATE', fixed, before), STRICTEST);
+    expect(allowed).to.equal(true);
+    expect(warnings!.join()).to.contain('gw-system.lost');
+    expect(validate(admission('CREATE', virtualService('new', ['a'])), STRICTEST).allowed).to.equal(true);
+    const worse = virtualService('web', ['a', 'gone', 'lost', 'missing']);
+    expect(validate(admission('UPDATE', worse, before), STRICTEST).refusal!.causes).to.have.length(1);
+  });
+
+  it('does not validate without the settings for it', async () => {
+    await start();
+    const wrong = admission('CREATE', virtualService('web', [], 'two words'));
+    for (const validation of [null, { ...STRICT, serverEnabled: false }])
+      expect(validate(wrong, validation as unknown as ValidationSettings).outcome).to.equal('skipped');
+    expect(previews).to.equal(0);
+  });
+
+  it('does not work for what changes nothing or is not read', async () => {
+    const wrong = virtualService('web', [], 'two words');
+    await start();
+    const other = withMetadata(wrong, { namespace: 'other' });
+    const skipped = withMetadata(wrong, { annotations: { 'gateway.vendor.io/skip_validation': 'true' } });
+    const deleted = withMetadata(wrong, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] });
+    const foreign = {
+      ...admission('CREATE', wrong),
+      kind: { group: 'gateway.networking.k8s.io', version: 'v1', kind: 'Gateway' },
+    };
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', namespace: 'gw-system' },
+      data: 1,
+    } as const;
+    for (const [what, request] of Object.entries({
+      'another namespace': admission('CREATE', other),
+      annotation: admission('CREATE', skipped),
+      'removed finalizer': admission('UPDATE', deleted, wrong),
+      'status subresource': { ...admission('UPDATE', wrong), subResource: 'status' },
+      'status only': admission('UPDATE', { ...wrong, status: { a: 1 } }, withMetadata(wrong, { resourceVersion: '7' })),
+      'another group': foreign,
+      'another kind': { ...admission('CREATE', wrong), kind: { group: '', version: 'v1', kind: 'Pod' } },
+      'a kind named like a method': {
+        ...admission('CREATE', wrong),
+        kind: { group: '', version: 'v1', kind: 'constructor' },
+      },
+      Settings: admission('CREATE', settings({ alwaysAccept: 'x' } as object)),
+      'Secret that is created': admission('CREATE', secret as unknown as TestObject),
+      connect: { ...admission('CREATE', wrong), operation: 'CONNECT' as const },
+    })) {
+      expect(validate(request, STRICTEST), what).to.deep.equal({ outcome: 'skipped', allowed: true });
+    }
+    expect(previews).to.equal(0);
+  });
+
+  it('rejects the deletion of a Secret that a Gateway needs, without its values', async () => {
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'keys', namespace: 'gw-system' },
+      type: 'extauth.vendor.io/apikey',
+      data: { 'api-key': 'c2VjcmV0LXZhbHVl' },
+    } as const;
+    const auth: TestObject = {
+      apiVersion: 'enterprise.gw.vendor.io/v1',
+      kind: 'AuthConfig',
+      metadata: { name: 'keys', namespace: 'gw-system' },
+      spec: {
+        configs: [
+          { apiKeyAuth: { headerName: 'x-key', apiKeySecretRefs: [{ name: 'keys', namespace: 'gw-system' }] } },
+        ],
+      },
+    };
+    await start(secret as unknown as TestObject, auth);
+    const result = validate(admission('DELETE', secret as unknown as TestObject), STRICTEST);
+    expect(result.refusal?.message).to.contain('authconfigs.enterprise.gw.vendor.io gw-system/keys');
+    expect(JSON.stringify(result)).to.not.contain('secret-value').and.not.contain('c2VjcmV0');
+  });
+
+  it('reports that it cannot tell while there is no configuration', async () => {
+    await start();
+    const target = { settings: () => STRICT, isWatched: () => true, preview: () => undefined };
+    expect(() => validateAdmission(admission('CREATE', upstream('a')), target)).to.throw('no configuration yet');
+  });
+});
