@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 
 /** Size in bytes from which a heap is large, as with some thousand virtual services: the garbage of loading is then more than the modules of the program. */
-const LARGE_HEAP = 128 * 1024 * 1024;
+const LARGE_HEAP = 112 * 1024 * 1024;
 
 /**
  * Returns the memory to the system that was needed only for loading a large configuration: V8 keeps it, also of an idle process. Nothing else runs

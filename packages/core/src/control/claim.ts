@@ -31,9 +31,13 @@ export interface UnitContent {
   readonly unfiled: readonly Problem[];
 }
 
+/** Results of the validation of documents, which are validated once as long as they are in use. */
+export type ValidatedDocuments = WeakMap<WrittenResource, Validated>;
+
 /** How documents are validated. */
 interface ContentOptions {
   readonly checks?: readonly ResourceCheck[] | undefined;
+  readonly validated?: ValidatedDocuments | undefined;
   readonly platform?: Source['platform'];
 }
 
@@ -44,12 +48,12 @@ interface ContentOptions {
 export function readContent(
   written: readonly WrittenResource[],
   held: Iterable<ResourceKey>,
-  { checks, platform }: ContentOptions = {},
+  { checks, platform, validated }: ContentOptions = {},
 ): UnitContent {
   const claims: Claim[] = [];
   const unfiled: Problem[] = [];
   for (const document of written) {
-    const { key, resource, issues: all, locate } = validate(document, checks);
+    const { key, resource, issues: all, locate } = validatedOf(document, { checks, validated });
     const issues = platform ? all.filter(({ code }) => code !== 'KUBERNETES_ONLY') : all;
     if (key === undefined) unfiled.push(...issues);
     else {
@@ -74,6 +78,15 @@ export function readContent(
 function asksForTls(value: unknown): boolean {
   const { kind, spec } = (value ?? {}) as { kind?: unknown; spec?: unknown };
   return kind === 'VirtualService' && typeof spec === 'object' && spec !== null && 'sslConfig' in spec;
+}
+
+function validatedOf(document: WrittenResource, { checks, validated }: ContentOptions): Validated {
+  let result = validated?.get(document);
+  if (!result) {
+    result = validate(document, checks);
+    validated?.set(document, result);
+  }
+  return result;
 }
 
 function validate(document: WrittenResource, checks: readonly ResourceCheck[] | undefined): Validated {

@@ -28,6 +28,7 @@ import { parseDuration } from '../syntax/duration.ts';
 import { SETTINGS_KEY } from '../translate/settings.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
+import type { ValidatedDocuments } from './claim.ts';
 import { translate } from '../translate/translate.ts';
 import type { Translation } from '../translate/translate.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
@@ -109,7 +110,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const report = reportChanges(log.get('config'), metrics);
   const configStatus = createConfigStatusMetrics(metrics);
   const listeners = new Set<(state: ControlPlaneState) => void>();
-  let store = createStore(checks, source.platform);
+  /** So that restoring accepted versions does not validate documents again. */
+  const validated: ValidatedDocuments | undefined = accepted && new WeakMap();
+  let store = createStore(checks, source.platform, validated);
   let history = createHistory();
   /** Everything that the sources contained before the first state. */
   let listed: SourceChange = new Map();
@@ -210,8 +213,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       for (const key of settle()) due.add(key);
       // A change of directories takes effect together with their content.
       if (followSettings() || isWarming) return;
-      const next = stateAfter();
-      const now = state ? next : next && withAccepted(next);
+      const now = state ? stateAfter() : firstState();
       if (!now) return;
       state = now;
       listed = new Map();
@@ -246,15 +248,22 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
    * Returns the first state. If it has problems, what was accepted before this process is repeated first, so that last good versions are known. Returns `undefined`
    * while directories are being read that the last good Settings name.
    */
-  function withAccepted(first: ControlPlaneState): ControlPlaneState | undefined {
-    const steps = first.issues.some(mayServeEarlier) ? accepted?.read(listed) : undefined;
+  function firstState(): ControlPlaneState | undefined {
+    let first = stateAfter();
+    const steps = first?.issues.some(mayServeEarlier) ? accepted?.read(listed, validated) : undefined;
     if (!steps) return first;
-    const fresh = { store, resources, translation };
+    // The translation is not kept beside that of the accepted versions: both need much memory.
+    first = undefined;
+    translation = undefined;
+    return withAccepted(steps);
+  }
+
+  function withAccepted(steps: readonly SourceChange[]): ControlPlaneState | undefined {
+    const fresh = { store, resources };
     history = createHistory();
-    store = createStore(checks, source.platform);
+    store = createStore(checks, source.platform, validated);
     if (fresh.store.state.services) store.applyServices(fresh.store.state.services);
     resources = new Map();
-    translation = undefined;
     try {
       observe(reported.keys());
       for (const step of steps) {
@@ -271,12 +280,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       const reason = (error as Error).message;
       log.get('config').error({ reason }, 'failed to restore accepted versions of resources');
       const left = [...store.state.stored.keys()].filter((key) => !fresh.store.state.stored.has(key));
-      ({ store, resources, translation } = fresh);
+      ({ store, resources } = fresh);
+      translation = undefined;
       for (const key of left) follow(key, undefined);
       for (const [key, { resource }] of store.state.stored) follow(key, resource);
       history = createHistory();
       state = undefined;
-      return first;
+      return stateAfter();
     }
   }
 

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareOrigins, duplicateIssues, readContent, type Claim, type UnitContent } from './claim.ts';
+import {
+  compareOrigins,
+  duplicateIssues,
+  readContent,
+  type Claim,
+  type UnitContent,
+  type ValidatedDocuments,
+} from './claim.ts';
 import type { Observed, StoredResource, StoreState } from '../resource/stored.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
@@ -31,7 +38,7 @@ export interface Store {
 }
 
 /**
- * Creates an empty store at revision 0. `checks` reject resources in addition to the schemas.
+ * Creates an empty store at revision 0. `checks` reject resources in addition to the schemas. `validated` keeps results for another store.
  *
  * - If a version of a resource is rejected, the last good one stays in use until the resource is deleted. Settings that were
  *   never good are used without their invalid fields.
@@ -44,7 +51,11 @@ export interface Store {
  * store.apply(new Map([['a.yaml', parseDocuments(text, 'a.yaml')]]));
  * console.log(store.state.stored.get('Upstream/gw-system/a')?.resource);
  */
-export function createStore(checks: readonly ResourceCheck[] = [], platform?: Source['platform']): Store {
+export function createStore(
+  checks: readonly ResourceCheck[] = [],
+  platform?: Source['platform'],
+  validated?: ValidatedDocuments,
+): Store {
   const units = new Map<string, UnitContent>();
   const claims = new Map<ResourceKey, Claim[]>();
   const observed = new Map<ResourceKey, Observed>();
@@ -82,7 +93,7 @@ export function createStore(checks: readonly ResourceCheck[] = [], platform?: So
     for (const [unit, written] of change) {
       const held = (units.get(unit)?.claims ?? []).map(({ key }) => key);
       const usable = held.filter((key) => all.get(key)?.resource);
-      const content = written.length > 0 ? readContent(written, usable, { checks, platform }) : undefined;
+      const content = written.length > 0 ? readContent(written, usable, { checks, platform, validated }) : undefined;
       for (const key of replace(unit, content)) touched.add(key);
     }
     return settle(touched);

@@ -9,6 +9,7 @@ import { mustBeOwn, readStateFile } from '../../state-file/read-state-file.ts';
 import { replaceFile } from '../../state-file/replace-file.ts';
 import { writeAll } from '../../state-file/write-all.ts';
 import { createScheduledWriter } from '../../state-file/scheduled-writer.ts';
+import type { ValidatedDocuments } from '../claim.ts';
 import { createLineWriter, readLines, type LineWriter } from './lines.ts';
 import { recordsBetween } from './records.ts';
 import { restoringChanges } from './restore.ts';
@@ -37,9 +38,9 @@ export interface AcceptedFileOptions {
 export interface AcceptedFile {
   /**
    * Returns the changes that lead from nothing to the saved state, and from there to what the source contains. `undefined` if there is no usable file; the log says
-   * why.
+   * why. `validated` contains the results of validating what the source contains; documents whose content was saved are then used as they are.
    */
-  read(listed: SourceChange): readonly SourceChange[] | undefined;
+  read(listed: SourceChange, validated?: ValidatedDocuments): readonly SourceChange[] | undefined;
   /** Schedules a write of the states that produced what is served; the last one is the newest. */
   write(states: readonly Stored[]): void;
   /** Writes what is pending; resolves at the latest after two seconds. */
@@ -151,13 +152,13 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
   });
 
   return {
-    read(listed) {
+    read(listed, validated) {
       try {
         const bytes = readStateFile(path, MAX_BYTES);
         if (!bytes) return undefined;
         const { records, isCut } = readLines(bytes.toString('utf8'), key);
         if (isCut) log.warn({ file: path }, 'the last write of the accepted versions was interrupted');
-        return restoringChanges(records, listed, key);
+        return restoringChanges(records, listed, { key, validated });
       } catch (error) {
         log.error({ file: path, reason: (error as Error).message }, 'file of accepted versions ignored');
         return undefined;

@@ -1,8 +1,17 @@
 import { sep } from 'node:path';
-import { DEFAULT_NAMESPACE, keyOf, identityOfKey, type Kind, type ResourceKey } from '../../resource/resource.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  DEFAULT_NAMESPACE,
+  identityOfKey,
+  keyOf,
+  type Kind,
+  type Resource,
+  type ResourceKey,
+} from '../../resource/resource.ts';
 import { KINDS } from '../../schema/kinds.ts';
 import type { SourceChange, WrittenResource } from '../../source/source.ts';
 import { isObject } from '../../validate/resource-identity.ts';
+import type { ValidatedDocuments } from '../claim.ts';
 import { UnusableContent } from './lines.ts';
 import { savedIn, type AcceptedRecord, type SavedPlace, type SavedResource } from './records.ts';
 
@@ -19,7 +28,7 @@ interface Document {
 export function restoringChanges(
   records: readonly unknown[],
   listed: SourceChange,
-  key: Uint8Array | undefined,
+  { key, validated }: RestoreOptions = {},
 ): readonly SourceChange[] {
   const units = new Map<string, Map<ResourceKey, WrittenResource>>();
   const places = new Map<ResourceKey, string>();
@@ -47,10 +56,17 @@ export function restoringChanges(
   function apply(record: AcceptedRecord): void {
     const saved = savedIn(record, key);
     if (!saved) throw new UnusableContent('was written with another key: --snapshot-key-file does not decrypt it');
-    for (const each of saved) put(each.key, writtenFrom(each));
+    for (const each of saved) put(each.key, unchanged(each) ?? writtenFrom(each));
     for (const place of record.omitted ?? []) put(place.key, current.get(place.key) ?? rejectedAt(place));
     for (const place of record.rejected ?? []) put(place.key, rejectedAt(place));
     for (const id of record.removed ?? []) remove(id);
+  }
+
+  /** Returns the document in the source if it still has the saved content. */
+  function unchanged(saved: SavedResource): WrittenResource | undefined {
+    const document = current.get(saved.key);
+    const resource = document && validated?.get(document)?.resource;
+    return resource && document.unit === unitOf(saved) && hasContent(resource, saved) ? document : undefined;
   }
 
   function finish(): void {
@@ -67,6 +83,26 @@ export function restoringChanges(
   const isUnreadable = unreadableFolders(listed);
   const gone = [...units.keys()].filter((unit) => !listed.has(unit) && !isUnreadable(unit));
   return [...changes, new Map([...gone.map((unit) => [unit, []] as const), ...listed])];
+}
+
+/** How accepted versions are restored. */
+interface RestoreOptions {
+  /** Decrypts resources with secret values. */
+  readonly key?: Uint8Array | undefined;
+  /** The results of validating what the source contains. */
+  readonly validated?: ValidatedDocuments | undefined;
+}
+
+function unitOf({ origin, unit = origin.file }: SavedPlace): string {
+  return unit;
+}
+
+function hasContent({ apiVersion, metadata, spec }: Resource, saved: SavedResource): boolean {
+  return (
+    apiVersion === saved.apiVersion &&
+    isDeepStrictEqual(spec, saved.spec) &&
+    isDeepStrictEqual(metadata, saved.metadata)
+  );
 }
 
 /** Returns the records up to the end of the last complete state. */
@@ -91,11 +127,12 @@ function documentOf(written: WrittenResource): Document {
   return { key: keyOf(kind, { name, namespace }), written };
 }
 
-function writtenFrom({ key, apiVersion, metadata, spec, origin, unit = origin.file }: SavedResource): WrittenResource {
+function writtenFrom(saved: SavedResource): WrittenResource {
+  const { key, apiVersion, metadata, spec, origin } = saved;
   const { kind } = identityOfKey(key);
   const content = KINDS.get(kind)?.body ? (spec as object) : { spec };
   const value = { apiVersion, kind, metadata, ...content };
-  return { unit, origin, value, issues: [], locate: () => origin };
+  return { unit: unitOf(saved), origin, value, issues: [], locate: () => origin };
 }
 
 /** Returns a document that is rejected, so that what refers to the resource is not served. */

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { restoringChanges } from '../../../src/control/accepted/restore.ts';
 import { keyOf } from '../../../src/resource/resource.ts';
 import type { SourceChange, WrittenResource } from '../../../src/source/source.ts';
+import type { Validated } from '../../../src/validate/validate.ts';
 
 const place = (name: string, file: string) => ({
   key: keyOf('Upstream', { namespace: 'gw-system', name }),
@@ -30,8 +31,7 @@ const shown = (changes: readonly SourceChange[]) =>
       ]),
     ),
   );
-const restored = (records: readonly object[], now: SourceChange = new Map()) =>
-  shown(restoringChanges(records, now, undefined));
+const restored = (records: readonly object[], now: SourceChange = new Map()) => shown(restoringChanges(records, now));
 
 describe('the changes that restore accepted versions', () => {
   it('lead to the saved state, and from there to what the source contains', () => {
@@ -40,6 +40,27 @@ describe('the changes that restore accepted versions', () => {
       { a: ['a'], b: ['b'] },
       { b: [], a: ['a'] },
     ]);
+  });
+
+  it('use a document of the source as it is if its content was saved, and validated', () => {
+    const same = written('a', { ...saved('a'), kind: 'Upstream' });
+    const other = written('b', { ...saved('b'), kind: 'Upstream' });
+    const moved = written('elsewhere', { ...saved('c'), kind: 'Upstream' });
+    const resourceOf = (name: string, spec: object): Validated => {
+      const { apiVersion, metadata, origin } = saved(name);
+      return { resource: { apiVersion, kind: 'Upstream', metadata, spec, origin }, issues: [] };
+    };
+    const validated = new WeakMap([
+      [same, resourceOf('a', {})],
+      [other, resourceOf('b', { useHttp2: true })],
+      [moved, resourceOf('c', {})],
+    ]);
+    const records = [{ put: [saved('a'), saved('b'), saved('c'), saved('gone')], end: true }];
+    const now = listed(same, other, moved);
+    const [first] = restoringChanges(records, now, { validated });
+    expect(first!.get('a')![0]).to.equal(same);
+    for (const unit of ['b', 'c', 'gone']) expect(first!.get(unit)![0]!.value).to.deep.include({ spec: {} });
+    expect(restoringChanges(records, now)[0]!.get('a')![0]).to.not.equal(same);
   });
 
   it('end with the last complete state', () => {
