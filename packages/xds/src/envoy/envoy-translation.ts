@@ -14,6 +14,8 @@ import { ENVOY_TYPE, ENVOY_TYPES } from '../resources/envoy-types.ts';
 export function createEnvoyTranslation(services: EnvoyServices, onProblems?: OnProblems): Translation {
   return {
     types: ENVOY_TYPES,
+    // A cluster that becomes ready slowly must not delay the endpoints of others.
+    independent: new Set([ENVOY_TYPE.endpoints]),
     confidential: new Set([ENVOY_TYPE.secret]),
     create: () => createEnvoyEncoder(services, onProblems),
   };

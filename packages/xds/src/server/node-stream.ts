@@ -42,6 +42,8 @@ interface Subscription {
   readonly again: Set<string>;
   /** Responses that are not acknowledged yet, by nonce. */
   readonly outstanding: Map<string, Chunk>;
+  /** Of the newest response; a request with it is up to date, even if the response was answered already. */
+  lastNonce: string;
   /** True after the first response. */
   wasSent: boolean;
 }
@@ -142,7 +144,7 @@ export class NodeStream {
     if (!subscription) {
       subscription = this.#subscribe(type);
       if (!subscription) return;
-    } else if (!this.#answer(subscription, nonce, error) && nonce !== '') {
+    } else if (!this.#answer(subscription, nonce, error) && nonce !== '' && nonce !== subscription.lastNonce) {
       // A stale request, sent before the newest response arrived: another one follows.
       return;
     }
@@ -174,6 +176,7 @@ export class NodeStream {
           for (const [subscription, chunk] of this.#update(translation)) {
             const nonce = String(++this.#nonce);
             subscription.outstanding.set(nonce, chunk);
+            subscription.lastNonce = nonce;
             await this.#parts.write(new PreparedResponse(chunk, nonce));
             if (this.#isClosed) return;
           }
@@ -190,24 +193,34 @@ export class NodeStream {
   #update(translation: Translation): (readonly [Subscription, Chunk])[] {
     const own = [...this.#subscriptions.values()].filter((each) => each.translation === translation);
     const isWaiting = own.some(({ outstanding }) => outstanding.size > 0);
-    const due = own.filter(({ wasSent, outstanding }) => (isWaiting ? !wasSent && outstanding.size === 0 : true));
+    // An Envoy acknowledges a new cluster only when it has its endpoints: new names cannot wait for other types.
+    const due = own.filter(({ type, wasSent, outstanding, again }) => {
+      if (!isWaiting) return true;
+      return outstanding.size === 0 && (!wasSent || again.size > 0 || translation.independent?.has(type));
+    });
     // States between two acknowledgements need not be encoded, nor those of a translation that the node does not use.
     if (due.length === 0) return [];
     const set = this.#parts.resources.of(translation);
     if (!set) return [];
     const order = translation.types.flatMap((type) => due.find((each) => each.type === type) ?? []);
-    const [last] = translation.types.slice(-1);
     const changes: (readonly [Subscription, Chunk])[] = [];
     const removals: (readonly [Subscription, Chunk])[] = [];
     const end: (readonly [Subscription, Chunk])[] = [];
     for (const subscription of order) {
       const { changed, removed } = this.#changesOf(subscription, set.types.get(subscription.type) ?? NO_RESOURCES);
-      (subscription.type === last ? end : changes).push(...changed.map((chunk) => [subscription, chunk] as const));
+      (subscription.type === translation.completion ? end : changes).push(...changed.map((chunk) => [subscription, chunk] as const));
       if (removed) removals.unshift([subscription, removed]);
     }
     const all = [...changes, ...removals, ...end];
     if (all.length > 0 || !this.#sent.has(translation)) this.#sent.set(translation, set);
+    else if (!isWaiting) this.#skip(translation, set);
     return all;
+  }
+
+  /** A set without changes for this node needs no answer. */
+  #skip(translation: Translation, set: ResourceSet): void {
+    if (this.answered === this.#sent.get(translation)) this.answered = set;
+    this.#sent.set(translation, set);
   }
 
   #changesOf(subscription: Subscription, target: TypedResources): { changed: readonly Chunk[]; removed?: Chunk } {
@@ -238,6 +251,7 @@ export class NodeStream {
       known: new Map(),
       again: new Set(),
       outstanding: new Map(),
+      lastNonce: '',
       wasSent: false,
     };
     this.#subscriptions.set(type, subscription);
@@ -343,12 +357,22 @@ function namedDifference(subscription: Subscription, { byName }: TypedResources)
 const ABSENT = '';
 
 /** Returns all subscribed resources of a node if one of them changed. */
-function worldOf(subscription: Subscription, target: TypedResources, isFirst: boolean): { changed: readonly Chunk[] } {
+function worldOf(
+  subscription: Subscription,
+  target: TypedResources,
+  isFirst: boolean,
+): { readonly changed: readonly Chunk[]; readonly removed?: Chunk } {
   const { type, isWildcard, names, known } = subscription;
   if (isWildcard) {
-    const isSame = !isFirst && subscription.at === target;
+    const { at = NO_RESOURCES } = subscription;
     subscription.at = target;
-    return { changed: isSame ? [] : [worldChunk(type, target)] };
+    if (isFirst) return { changed: [worldChunk(type, target)] };
+    const { changed, removed } = differenceOf(at, target);
+    if (removed.length === 0) return { changed: changed.length > 0 ? [worldChunk(type, target)] : [] };
+    // What is removed stays until nothing refers to it any more.
+    const kept = [...target.byName.values(), ...removed.map((name) => at.byName.get(name)!)];
+    const first: Chunk = { type, version: `${target.version}+${removed.length}`, resources: kept, removed: [] };
+    return { changed: changed.length > 0 ? [first] : [], removed: worldChunk(type, target) };
   }
   subscription.at = undefined;
   const resources = [...names].flatMap((name) => target.byName.get(name) ?? []);

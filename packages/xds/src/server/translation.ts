@@ -6,6 +6,10 @@ import { RESOURCE_TYPES, TYPE } from '../resources/resource-type.ts';
 export interface Translation {
   /** Its types, in the order in which they are sent: referenced types come first. Removals are sent in reverse order. */
   readonly types: readonly string[];
+  /** The type that completes an update: it is sent after the removals. */
+  readonly completion?: string;
+  /** Types whose changes need not wait until others are acknowledged. */
+  readonly independent?: ReadonlySet<string>;
   /** Types with secrets, which are sent over TLS or loopback only. */
   readonly confidential: ReadonlySet<string>;
   /** Returns what encodes the states of one proxy. */
@@ -15,6 +19,7 @@ export interface Translation {
 /** The resources of Node proxies. */
 export const NODE_TRANSLATION: Translation = {
   types: RESOURCE_TYPES,
+  completion: TYPE.snapshot,
   confidential: new Set([TYPE.secret]),
   create: createStateEncoder,
 };

@@ -109,7 +109,7 @@ describe('the delta protocol', () => {
     }
     expect(server.server.rejections()[0]!.rejection).to.deep.equal({
       type: HOSTS,
-      resource: '',
+      resource: nameOf('a'),
       field: '',
       message: 'not good',
     });
