@@ -35,6 +35,8 @@ export interface ServingSettings extends RoleSettings {
   readonly accessLogOverflow: 'drop' | 'block';
   /** Whether plain requests of HTTP/1.1 are read without the parser of Node.js. Default `plain`. */
   readonly http1Parser: 'plain' | 'node';
+  /** Addresses and CIDR ranges of proxies whose connections begin with a PROXY header. Default: none. */
+  readonly proxyProtocolFrom?: readonly string[];
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
   /** Directory with templates for error and login pages. Default: the built-in pages. */

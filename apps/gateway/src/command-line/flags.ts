@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS, LOGGER_NAMES, parseLoggerLevel, readRedisAddress, type LoggerLevel } from '@edge-gateway/core';
@@ -162,6 +163,10 @@ export const servingOptions = (): readonly Option[] => [
   )
     .choices(['plain', 'node'])
     .default('plain'),
+  option(
+    '--proxy-protocol-from <ranges>',
+    'addresses or CIDR ranges of Envoys that hand over requests, separated by commas: their connections begin with a PROXY header',
+  ).argParser(addressRanges),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(
@@ -191,3 +196,16 @@ export const notYetOptions = (reserved: readonly string[], notYet: (what: string
       .preset('')
       .argParser(() => notYet(flag)),
   );
+
+function addressRanges(text: string): readonly string[] {
+  const ranges = text.split(',').map((each) => each.trim());
+  const wrong = ranges.find((range) => !isRange(range));
+  if (wrong !== undefined) throw new InvalidArgumentError(`addresses or CIDR ranges, such as 10.0.0.0/8, not '${wrong}'.`);
+  return ranges;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+}

@@ -100,7 +100,13 @@ interface DataPlaneParts {
 /** The settings of a data plane. */
 type DataPlaneSettings = Pick<
   ServingSettings,
-  'proxyName' | 'graphqlCache' | 'accessLogOverflow' | 'http1Parser' | 'rateLimitRedis' | 'rateLimitRedisCerts'
+    | 'proxyName'
+  | 'graphqlCache'
+  | 'accessLogOverflow'
+  | 'http1Parser'
+  | 'proxyProtocolFrom'
+  | 'rateLimitRedis'
+  | 'rateLimitRedisCerts'
 >;
 
 /** Creates a data plane. It opens no port before the first snapshot. */
@@ -109,7 +115,7 @@ export function createDataPlane(
   settings: DataPlaneSettings,
   parts: DataPlaneParts = {},
 ): LocalDataPlane {
-  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser } = settings;
+  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser, proxyProtocolFrom } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   let cache: RedisResults | undefined;
@@ -128,7 +134,7 @@ export function createDataPlane(
     isHealthy: () => healthy && !draining,
     recordings,
   });
-  const listeners = createListeners({ router, context, limits: { http1Parser }, ...parts.listeners });
+  const listeners = createListeners({ router, context, limits: { http1Parser }, proxyProtocolFrom, ...parts.listeners });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = lazyExplorer(
     () => apisOf(snapshot),

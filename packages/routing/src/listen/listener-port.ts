@@ -1,4 +1,4 @@
-import type { DropArgument, Socket } from 'node:net';
+import { isIPv6, type BlockList, type DropArgument, type Socket } from 'node:net';
 import type { Context, Listener, ListenerPart } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor, type PortSharing } from './acceptor.ts';
 import { createInspectorStats } from './chains/inspector-stats.ts';
@@ -29,13 +29,15 @@ export interface ListenerPortParts {
   readonly memory: MemoryWatch;
   /** Returns the secret of session tickets; `undefined` for random keys. */
   readonly ticketSecret: () => Uint8Array | undefined;
+  /** Peers whose connections begin with a PROXY header, also if the listener does not require one. */
+  readonly proxies?: BlockList | undefined;
 }
 
 /** `useProxyProto`: the header is required, and nothing of it is stored. */
 const ALWAYS: ProxyProtocol = Object.freeze({});
 
 export function createListenerPort(name: string, parts: ListenerPortParts) {
-  const { context, router, budget } = parts;
+  const { context, router, budget, proxies } = parts;
   const log = context.log.get('conn_handler');
   const connectionLog = createConnectionLog(context.now, (record) => router.logConnection?.(name, record));
   const sockets = new Set<Socket>();
@@ -50,6 +52,8 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   let version: Pick<Listener, 'parts' | 'options' | 'useProxyProto'> | undefined;
   /** Missing if connections have no PROXY header. */
   let receiveHeader: ReceiveHeader | undefined;
+  /** For the connections of `proxies`. */
+  let receiveFromProxy: ReceiveHeader | undefined;
   let receivePart: ReceivePart | undefined;
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
@@ -60,7 +64,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     const isLogged = (listener.options.listenerAccessLoggingService?.accessLog ?? []).length > 0;
     const proxyProtocol = listener.options.proxyProtocol ?? (listener.useProxyProto ? ALWAYS : undefined);
     settings = {
-      readsProxyHeader: proxyProtocol !== undefined,
+      readsProxyHeader: proxyProtocol !== undefined || proxies !== undefined,
       onConnection: isLogged ? connectionLog.opened : undefined,
     };
     const problems = updateSlots(listener);
@@ -144,7 +148,12 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
       budget.release();
     });
     if (receiveHeader) receiveHeader(socket);
+    else if (isProxy(socket)) (receiveFromProxy ??= receiverOf(ALWAYS))(socket);
     else choosePart(socket);
+  }
+
+  function isProxy({ remoteAddress = '' }: Socket): boolean {
+    return proxies?.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4') ?? false;
   }
 
   /** The limits of all connections: those of the only part, or the defaults. */

@@ -2,6 +2,7 @@ import { GatewayError, type Context, type Listener, type Snapshot } from '@edge-
 import { routingError } from '../error-codes.ts';
 import type { PortSharing } from './acceptor.ts';
 import { withUsableParser } from './http1/choose-parser.ts';
+import { listOf } from '../upstream/dynamic/address-policy.ts';
 import { createListenerPort, type ListenerPort } from './listener-port.ts';
 import { createMemoryWatch, type MemoryUse } from './memory-watch.ts';
 import { createConnectionBudget } from './open-files.ts';
@@ -60,6 +61,11 @@ export interface ListenersOptions {
   readonly onResults?: (results: readonly ListenResult[]) => void;
   /** Limits for listeners that do not set their own. */
   readonly limits?: Partial<ListenLimits>;
+  /**
+   * Addresses or CIDR ranges of proxies whose connections begin with a PROXY header, on all listeners: Envoys that hand over connections and
+   * requests. Other connections are not affected.
+   */
+  readonly proxyProtocolFrom?: readonly string[] | undefined;
 }
 
 const FIRST_RETRY_MS = 1_000;
@@ -76,6 +82,7 @@ export function createListeners(options: ListenersOptions): Listeners {
   const { router, context, host, portOf = (listener) => listener.bindPort, sharingOf } = options;
   let ticketSecret: Uint8Array | undefined;
   const log = context.log.get('conn_handler');
+  const proxies = options.proxyProtocolFrom && listOf(options.proxyProtocolFrom);
   const limits = withUsableParser(options.limits ?? {}, log);
   const budget = createConnectionBudget();
   const memory = createMemoryWatch({
@@ -98,7 +105,8 @@ export function createListeners(options: ListenersOptions): Listeners {
     const { name } = listener;
     let port = ports.get(name);
     if (!port) {
-      port = createListenerPort(name, { context, router, limits, budget, memory, ticketSecret: () => ticketSecret });
+      const ticketSecretOf = () => ticketSecret;
+      port = createListenerPort(name, { context, router, limits, budget, memory, proxies, ticketSecret: ticketSecretOf });
       ports.set(name, port);
     }
     try {

@@ -79,7 +79,8 @@ function has(list: BlockList, address: string): boolean {
   return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }
 
-function listOf(ranges: readonly string[]): BlockList {
+/** Returns a list of addresses and CIDR ranges. Throws the error of `BlockList` for an invalid one. */
+export function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', prefix] = range.split('/');
