@@ -1,0 +1,94 @@
+import {
+  createContext,
+  createControlPlane,
+  createMetrics,
+  memorySource,
+  silentLoggers,
+  type Concern,
+  type ControlPlane,
+} from '@edge-gateway/core';
+import { envoyBootstrap, type EnvoyMessage, type EnvoyServices } from '@edge-gateway/core/envoy';
+import { createExtAuth, METHODS } from '@edge-gateway/extauth';
+import { createRateLimit } from '@edge-gateway/rate-limit';
+import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
+import { createListeners, createRouter } from '@edge-gateway/routing';
+import { createDiscoveryServer, createEnvoyTranslation, NODE_TRANSLATION, type EnvoyProblem } from '@edge-gateway/xds';
+import { secretsOf } from '@edge-gateway/xds/resources';
+import { startEnvoyProcess } from '../../parts/envoy-process.ts';
+
+/** Address of the Envoy, and of the Node proxy, which listens on the same ports. */
+export const ENVOY = '127.0.0.1';
+export const NODE = '127.0.0.2';
+
+export interface BothPlanesOptions {
+  readonly resources: readonly object[];
+  readonly services?: EnvoyServices;
+  /** Changes the configuration that the Envoy starts with. */
+  readonly bootstrap?: (bootstrap: EnvoyMessage) => EnvoyMessage;
+  /** Number of listeners of the Envoy. Default: 1. */
+  readonly listeners?: number;
+}
+
+/** Serves resources with an Envoy and a Node proxy, which one control plane configures. */
+export async function startBothPlanes({ resources, services = {}, bootstrap = (each) => each, listeners = 1 }: BothPlanesOptions) {
+  const source = memorySource({ resources });
+  const controlPlane = createControlPlane({ source, log: silentLoggers });
+  await controlPlane.start();
+  let problems: readonly EnvoyProblem[] = [];
+  const server = createDiscoveryServer({
+    log: silentLoggers,
+    metrics: createMetrics(),
+    translations: [NODE_TRANSLATION, createEnvoyTranslation(services, (_proxy, found) => (problems = found))],
+  });
+  const { port, close } = await server.listen({ address: '127.0.0.1', port: 0 });
+  publish(controlPlane, server);
+  const context = createContext({ log: silentLoggers, secrets: controlPlane.secrets });
+  const concerns = [
+    ...createRateLimit(),
+    createExtAuth({ methods: METHODS }),
+    jwtBeforeExtAuthConcern,
+    jwtConcern,
+    rbacConcern,
+  ] as readonly Concern[];
+  const router = createRouter({ concerns, context, accessLog: 'none' });
+  const node = createListeners({ router, context, host: NODE, proxyProtocolFrom: [ENVOY] });
+  let applied: Promise<unknown> = Promise.resolve();
+  controlPlane.subscribe(({ snapshots }) => {
+    const snapshot = snapshots.get('gateway-proxy')!;
+    router.apply(snapshot);
+    applied = applied.then(() => node.apply(snapshot));
+  });
+  await applied;
+  const start = envoyBootstrap({ xds: [{ host: '127.0.0.1', port }], proxy: 'gateway-proxy', adminPort: 0 });
+  const envoy = await startEnvoyProcess(JSON.stringify(bootstrap(start)), 'envoy.json', listeners);
+  return {
+    controlPlane,
+    server,
+    admin: envoy.admin,
+    /** Replaces the resources. */
+    set: (unit: string, next: readonly object[]) => source.set(unit, next),
+    get problems() {
+      return problems;
+    },
+    async close() {
+      await envoy.close();
+      close();
+      await node.close();
+      await router.close();
+      await controlPlane.close();
+    },
+  };
+}
+
+function publish(controlPlane: ControlPlane, server: ReturnType<typeof createDiscoveryServer>): void {
+  controlPlane.subscribe(({ snapshots, resources }) =>
+    server.update(
+      new Map(
+        Array.from(snapshots, ([proxy, snapshot]) => [
+          proxy,
+          { snapshot, unserved: [], secrets: secretsOf(snapshot, resources, controlPlane.secrets) },
+        ]),
+      ),
+    ),
+  );
+}
