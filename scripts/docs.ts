@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { resourceSchema } from '../packages/core/src/schema/json-schema.ts';
 import { customResourceDefinitions } from '../packages/kubernetes/src/crd/definitions.ts';
 import { commandsPage, manPages } from './docs/command-pages.ts';
+import { envoyPage } from './docs/envoy-page.ts';
 import { errorsPage } from './docs/errors-page.ts';
 import { kinds } from './docs/model.ts';
 import { resourcePage } from './docs/resource-page.ts';
@@ -20,6 +21,7 @@ export async function generate(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>([
     ['README.md', indexPage()],
     ['support.md', supportPage()],
+    ['envoy.md', envoyPage()],
     ['errors.md', await errorsPage(root)],
     ['gatewayctl.md', commandsPage()],
   ]);

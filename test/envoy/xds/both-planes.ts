@@ -30,7 +30,12 @@ export interface BothPlanesOptions {
 }
 
 /** Serves resources with an Envoy and a Node proxy, which one control plane configures. */
-export async function startBothPlanes({ resources, services = {}, bootstrap = (each) => each, listeners = 1 }: BothPlanesOptions) {
+export async function startBothPlanes({
+  resources,
+  services = {},
+  bootstrap = (each) => each,
+  listeners = 1,
+}: BothPlanesOptions) {
   const source = memorySource({ resources });
   const controlPlane = createControlPlane({ source, log: silentLoggers });
   await controlPlane.start();

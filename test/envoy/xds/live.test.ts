@@ -41,7 +41,14 @@ async function call(
 ): Promise<Answer> {
   const { hostname, pathname, search } = new URL(url);
   const send = tls ? httpsRequest : request;
-  const options = { host, localAddress, port, path: pathname + search, headers: { host: hostname, ...headers }, agent: false };
+  const options = {
+    host,
+    localAddress,
+    port,
+    path: pathname + search,
+    headers: { host: hostname, ...headers },
+    agent: false,
+  };
   const req = send({ ...options, ...tls }).end();
   const [res] = await once(req, 'response');
   let body = '';
@@ -66,7 +73,8 @@ async function backend(name: string): Promise<{ readonly port: number; readonly 
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-const seen = ({ body }: Answer): { readonly name: string; readonly headers: Record<string, string> } => JSON.parse(body);
+const seen = ({ body }: Answer): { readonly name: string; readonly headers: Record<string, string> } =>
+  JSON.parse(body);
 
 describe('an Envoy that our control plane configures', function () {
   this.timeout(60_000);
@@ -112,9 +120,9 @@ describe('an Envoy that our control plane configures', function () {
       });
       const { set } = planes;
       const statuses = new Map<number, number>();
-      let isRunning = true;
-      const load = (async () => {
-        while (isRunning) {
+      const load = new AbortController();
+      const loaded = (async () => {
+        while (!load.signal.aborted) {
           const { status } = await onEnvoy('http://shop.test/');
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
         }
@@ -133,8 +141,8 @@ describe('an Envoy that our control plane configures', function () {
       await until(async () => (await onEnvoy('http://blog.test/a')).status === 200, 'the new virtual service');
       set('resources', [gateway(port), upstream('next', one.port), service('shop', [to('next')]), blog]);
       await until(async () => seen(await onEnvoy('http://shop.test/')).name === 'one', 'the new upstream');
-      isRunning = false;
-      await load;
+      load.abort();
+      await loaded;
       expect([...statuses.keys()]).to.deep.equal([200]);
       await until(() => planes!.server.proxies().every(({ current }) => current), 'all acknowledgements');
       expect(planes.server.proxies().map(({ node }) => node)).to.deep.equal(['gateway-proxy']);
@@ -207,11 +215,17 @@ describe('an Envoy that our control plane configures', function () {
       },
     };
     const secure = (path: string, { ca }: Certificates) =>
-      call(ENVOY, tlsPort, `http://shop.test${path}`, {}, {
-        servername: 'shop.test',
-        ca: readFileSync(ca),
-        checkServerIdentity: () => undefined,
-      });
+      call(
+        ENVOY,
+        tlsPort,
+        `http://shop.test${path}`,
+        {},
+        {
+          servername: 'shop.test',
+          ca: readFileSync(ca),
+          checkServerIdentity: () => undefined,
+        },
+      );
 
     it('uses certificates and their replacements, and hands over routes over TLS', async () => {
       planes = await startBothPlanes({ resources: resources(first), services: { nodeProxies: NODE } });
@@ -241,7 +255,11 @@ describe('an Envoy that our control plane configures', function () {
       service(
         'shop',
         [
-          { matchers: [{ prefix: '/open' }], ...to('app'), options: { jwtStaged: { afterExtAuth: { disable: true } }, rbac: { disable: true } } },
+          {
+            matchers: [{ prefix: '/open' }],
+            ...to('app'),
+            options: { jwtStaged: { afterExtAuth: { disable: true } }, rbac: { disable: true } },
+          },
           { matchers: [{ prefix: '/' }], ...to('app') },
         ],
         {
@@ -288,7 +306,10 @@ describe('an Envoy that our control plane configures', function () {
       for (const [path, headers, status] of cases) {
         const url = `http://shop.test${path}`;
         const answers = [await onEnvoy(url, headers), await onNode(url, headers)];
-        expect(answers.map((answer) => answer.status), path).to.deep.equal([status, status]);
+        expect(
+          answers.map((answer) => answer.status),
+          path,
+        ).to.deep.equal([status, status]);
         if (status !== 200) continue;
         for (const answer of answers) {
           const { 'x-team': team, x_team: other, authorization } = seen(answer).headers;
@@ -299,7 +320,11 @@ describe('an Envoy that our control plane configures', function () {
   });
 
   describe('for options that Envoy has no equal form of', () => {
-    const masked = { matchers: [{ prefix: '/masked' }], ...to('app'), options: { dlp: { actions: [{ actionType: 'SSN' }] } } };
+    const masked = {
+      matchers: [{ prefix: '/masked' }],
+      ...to('app'),
+      options: { dlp: { actions: [{ actionType: 'SSN' }] } },
+    };
     const resources = () => [
       gateway(port),
       upstream('app', one.port),
@@ -335,7 +360,11 @@ describe('an Envoy that our control plane configures', function () {
     it('hands a whole listener over', async () => {
       const options = { httpConnectionManagerSettings: { normalizePath: false } };
       planes = await startBothPlanes({
-        resources: [gateway(port, { httpGateway: { options } }), upstream('app', one.port), service('shop', [to('app')])],
+        resources: [
+          gateway(port, { httpGateway: { options } }),
+          upstream('app', one.port),
+          service('shop', [to('app')]),
+        ],
         services: { nodeProxies: NODE },
       });
       const answer = await onEnvoy('http://shop.test/a');

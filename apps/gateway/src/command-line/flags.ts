@@ -200,12 +200,15 @@ export const notYetOptions = (reserved: readonly string[], notYet: (what: string
 function addressRanges(text: string): readonly string[] {
   const ranges = text.split(',').map((each) => each.trim());
   const wrong = ranges.find((range) => !isRange(range));
-  if (wrong !== undefined) throw new InvalidArgumentError(`addresses or CIDR ranges, such as 10.0.0.0/8, not '${wrong}'.`);
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(`addresses or CIDR ranges, such as 10.0.0.0/8, not '${wrong}'.`);
   return ranges;
 }
 
 function isRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
-  return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+  return (
+    bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
 }

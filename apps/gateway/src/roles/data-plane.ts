@@ -100,7 +100,7 @@ interface DataPlaneParts {
 /** The settings of a data plane. */
 type DataPlaneSettings = Pick<
   ServingSettings,
-    | 'proxyName'
+  | 'proxyName'
   | 'graphqlCache'
   | 'accessLogOverflow'
   | 'http1Parser'
@@ -134,7 +134,13 @@ export function createDataPlane(
     isHealthy: () => healthy && !draining,
     recordings,
   });
-  const listeners = createListeners({ router, context, limits: { http1Parser }, proxyProtocolFrom, ...parts.listeners });
+  const listeners = createListeners({
+    router,
+    context,
+    limits: { http1Parser },
+    proxyProtocolFrom,
+    ...parts.listeners,
+  });
   let snapshot: Snapshot = { proxy, version: '', listeners: [], upstreams: [], settings: DEFAULT_SNAPSHOT_SETTINGS };
   const graphqlExplorer = lazyExplorer(
     () => apisOf(snapshot),

@@ -13,45 +13,43 @@ const FILE_LOG = 'envoy.extensions.access_loggers.file.v3.FileAccessLog';
 
 /** The access logs that are written: those to a file. Without any, an Envoy logs each request to standard output, as the gateway does. */
 export function accessLogs(service: Service, context: Target): EnvoyMessage[] {
-  if (context.services && service?.accessLog === undefined) return [DEFAULT_LOG];
+  if (context.services && service?.accessLog === undefined) return [sink(undefined, DEFAULT_FORMAT, context)];
   return (service?.accessLog ?? []).flatMap(({ fileSink, filter }) => {
     if (!fileSink) return [];
     const { path, stringFormat, jsonFormat } = fileSink;
     const text = stringFormat ? { text_format_source: { inline_string: stringFormat } } : undefined;
     const format = jsonFormat ? { json_format: jsonFormat } : text;
-    const config = typed(FILE_LOG, { path: context.services ? path || STDOUT : path, log_format: format });
-    return [
-      message({
-        name: 'envoy.access_loggers.file',
-        filter: filter && accessLogFilter(filter, context),
-        typed_config: config,
-      }),
-    ];
+    const filtered = filter && accessLogFilter(filter, context);
+    return [message({ ...sink(path, format, context), filter: filtered })];
   });
 }
 
-const STDOUT = '/dev/stdout';
+const STREAMS: Readonly<Record<string, readonly [name: string, type: string]>> = {
+  '/dev/stdout': ['envoy.access_loggers.stdout', 'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog'],
+  '/dev/stderr': ['envoy.access_loggers.stderr', 'envoy.extensions.access_loggers.stream.v3.StderrAccessLog'],
+};
 
-const DEFAULT_LOG: EnvoyMessage = {
-  name: 'envoy.access_loggers.file',
-  typed_config: typed(FILE_LOG, {
-    path: STDOUT,
-    log_format: {
-      json_format: {
-        time: '%START_TIME%',
-        requestId: '%REQ(X-REQUEST-ID)%',
-        method: '%REQ(:METHOD)%',
-        host: '%REQ(:AUTHORITY)%',
-        path: '%PATH(NQ)%',
-        status: '%RESPONSE_CODE%',
-        flags: '%RESPONSE_FLAGS%',
-        durationMs: '%DURATION%',
-        client: '%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%',
-        route: '%ROUTE_NAME%',
-        upstream: '%UPSTREAM_CLUSTER%',
-      },
-    },
-  }),
+/** Returns where lines are written. An Envoy cannot open its standard output as a file if that is a socket. */
+function sink(path: string | undefined, log_format: EnvoyMessage | undefined, { services }: Target): EnvoyMessage {
+  const stream = services && STREAMS[path || '/dev/stdout'];
+  if (stream) return { name: stream[0], typed_config: typed(stream[1], { log_format }) };
+  return { name: 'envoy.access_loggers.file', typed_config: typed(FILE_LOG, { path, log_format }) };
+}
+
+const DEFAULT_FORMAT: EnvoyMessage = {
+  json_format: {
+    time: '%START_TIME%',
+    requestId: '%REQ(X-REQUEST-ID)%',
+    method: '%REQ(:METHOD)%',
+    host: '%REQ(:AUTHORITY)%',
+    path: '%PATH(NQ)%',
+    status: '%RESPONSE_CODE%',
+    flags: '%RESPONSE_FLAGS%',
+    durationMs: '%DURATION%',
+    client: '%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%',
+    route: '%ROUTE_NAME%',
+    upstream: '%UPSTREAM_CLUSTER%',
+  },
 };
 
 function accessLogFilter(filter: Filter, context: Target): EnvoyMessage {

@@ -1,7 +1,7 @@
 import type { Listener, ListenerPart, TcpHost, TlsConfiguration } from '../contract/snapshot.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import { httpManager } from './http-manager.ts';
-import { message, protoDuration, socketAddress, typed, type EnvoyMessage } from './message.ts';
+import { listenAddress, message, protoDuration, socketAddress, typed, type EnvoyMessage } from './message.ts';
 import { downstreamTls } from './tls.ts';
 import type { TranslationContext } from './translation-context.ts';
 
@@ -20,7 +20,7 @@ export function listenerMessage(listener: Listener, context: TranslationContext)
   const chains = parts ? parts.flatMap((part) => partChains(part, context)) : httpChains(listener, context);
   return typed('envoy.config.listener.v3.Listener', {
     name,
-    address: socketAddress(bindAddress, bindPort),
+    address: context.services ? listenAddress(listener) : socketAddress(bindAddress, bindPort),
     filter_chains: chains,
     per_connection_buffer_limit_bytes: options.perConnectionBufferLimitBytes,
     listener_filters: listenerFilters(listener),

@@ -44,6 +44,12 @@ export function socketAddress(address: string, port: number): EnvoyMessage {
   return { socket_address: { address, port_value: port } };
 }
 
+/** Returns the address that an Envoy listens on; `::` also accepts IPv4, as in the gateway. */
+export function listenAddress({ bindAddress, bindPort }: { readonly bindAddress: string; readonly bindPort: number }) {
+  if (bindAddress !== '::') return socketAddress(bindAddress, bindPort);
+  return { socket_address: { address: bindAddress, port_value: bindPort, ipv4_compat: true } };
+}
+
 /** `<listener>-routes`. */
 export function routeConfigName(listener: { readonly name: string }): string {
   return `${listener.name}-routes`;

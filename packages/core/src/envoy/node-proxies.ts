@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Listener } from '../contract/snapshot.ts';
 import { proxyHeaderSocket } from './cluster.ts';
 import { listenerFilters } from './listener.ts';
-import { message, socketAddress, typed, type EnvoyMessage } from './message.ts';
+import { listenAddress, message, socketAddress, typed, type EnvoyMessage } from './message.ts';
 import type { HostPort } from './services.ts';
 
 /** Returns the cluster of the Node proxies for a listener. */
@@ -95,7 +95,7 @@ export function handedOverListener(listener: Listener): EnvoyMessage {
   });
   return typed('envoy.config.listener.v3.Listener', {
     name: listener.name,
-    address: socketAddress(listener.bindAddress, listener.bindPort),
+    address: listenAddress(listener),
     filter_chains: [{ filters: [{ name: 'envoy.filters.network.tcp_proxy', typed_config: tcp }] }],
     // The client address in the header is written into that for the Node proxies.
     listener_filters: proxied ? listenerFilters({ ...listener, ssl: false, parts: [] }) : undefined,

@@ -106,7 +106,15 @@ export function createListeners(options: ListenersOptions): Listeners {
     let port = ports.get(name);
     if (!port) {
       const ticketSecretOf = () => ticketSecret;
-      port = createListenerPort(name, { context, router, limits, budget, memory, proxies, ticketSecret: ticketSecretOf });
+      port = createListenerPort(name, {
+        context,
+        router,
+        limits,
+        budget,
+        memory,
+        proxies,
+        ticketSecret: ticketSecretOf,
+      });
       ports.set(name, port);
     }
     try {

@@ -16,6 +16,7 @@ const FILES = [
   'config/route/v3/route',
   'config/endpoint/v3/endpoint',
   'extensions/access_loggers/file/v3/file',
+  'extensions/access_loggers/stream/v3/stream',
   'extensions/filters/http/buffer/v3/buffer',
   'extensions/filters/http/cors/v3/cors',
   'extensions/filters/http/csrf/v3/csrf',

@@ -208,7 +208,9 @@ export class NodeStream {
     const end: (readonly [Subscription, Chunk])[] = [];
     for (const subscription of order) {
       const { changed, removed } = this.#changesOf(subscription, set.types.get(subscription.type) ?? NO_RESOURCES);
-      (subscription.type === translation.completion ? end : changes).push(...changed.map((chunk) => [subscription, chunk] as const));
+      (subscription.type === translation.completion ? end : changes).push(
+        ...changed.map((chunk) => [subscription, chunk] as const),
+      );
       if (removed) removals.unshift([subscription, removed]);
     }
     const all = [...changes, ...removals, ...end];
