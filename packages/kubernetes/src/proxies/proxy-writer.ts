@@ -99,9 +99,7 @@ export function createProxyWriter(options: ProxyWriterOptions): ProxyWriter {
           proxies.set(metadata.name, { isOwn: isManaged(metadata, manager), generation: metadata.generation });
         }
         for (const key of deleted) {
-          const name = key.slice(key.indexOf('/') + 1);
-          proxies.delete(name);
-          written.delete(name);
+          proxies.delete(key.slice(key.indexOf('/') + 1));
           onProxy?.(unitOf('Proxy', key), false);
         }
         existing = proxies;
