@@ -79,6 +79,10 @@ describe('the Helm chart', () => {
           ).to.equal(true);
         const admin = (ports as { name: string; containerPort: number }[]).find((port) => port.name === 'http-admin');
         expect(admin?.containerPort).to.equal(settings['adminPort'] ?? settings['statsPort']);
+        const metrics = (ports as { name: string; containerPort: number }[]).find(
+          (port) => port.name === 'http-metrics',
+        );
+        expect(metrics?.containerPort).to.equal(settings['metricsPort']);
       }
     });
 
