@@ -188,12 +188,16 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       return undefined;
     };
 
-    const settle = (found: readonly ProxyRejection[], to: PendingResponse[]): void => {
+    const logRejections = (found: readonly ProxyRejection[]): void => {
       for (const each of found) {
         if (rejections.some((known) => isDeepStrictEqual(known, each))) continue;
         const { type, resource, field, message: reason } = each;
         log.error({ type: typeName(type), resource, field, reason }, 'resource rejected');
       }
+    };
+
+    const settle = (found: readonly ProxyRejection[], to: PendingResponse[]): void => {
+      logRejections(found);
       rejections = found;
       answer(found, to);
       if (!isOver) options.onAccepted?.(found);
@@ -221,8 +225,11 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
       pending.push({ type, nonce, names: new Set([...resources.map(({ name }) => name), ...removed]) });
       if ((resources.length > 0 && !isRepeated) || removed.length > 0) isChanged = true;
       if (!decoder.isComplete) {
-        // The update is incomplete: the server sends the rest after this acknowledgement.
-        if (type === TYPE.snapshot) answer([]);
+        if (type !== TYPE.snapshot) return undefined;
+        // The update is incomplete: the server sends the rest after this acknowledgement. Without a usable list of its resources, it stays so.
+        const unusable = decoder.unusable(type);
+        logRejections(unusable);
+        answer(unusable);
         return undefined;
       }
       if (isChanged || options.isServed?.() === false) return applyAll();

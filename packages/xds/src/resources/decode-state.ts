@@ -31,6 +31,8 @@ export interface StateDecoder {
   remove(type: string, name: string): void;
   /** True once the snapshot and all its resources have been received. */
   readonly isComplete: boolean;
+  /** Returns the received resources of a type that this version cannot serve. */
+  unusable(type: string): readonly ProxyRejection[];
   /**
    * Builds the state from all received resources. `without` are rejected resources: their last accepted version is used instead, if any.
    */
@@ -157,6 +159,7 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
       const versions = Object.entries(manifest.body['versions'] as Readonly<Record<string, string>>);
       return versions.every(([type, version]) => (received.get(type)?.sum ?? 0n).toString(16) === version);
     },
+    unusable: (type) => [...(received.get(type)?.unreadable.values() ?? [])],
     build(without = []) {
       const unreadable = [...received.values()].flatMap((of) => [...of.unreadable.values()]);
       const { result, rejections } = buildState(heldByType(), [...unreadable, ...without], accepted);

@@ -1,6 +1,8 @@
 import { createLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
-import { TYPE, type DecodedState } from '../../src/resources/index.ts';
+import { NODE_TRANSLATION } from '../../src/index.ts';
+import { encodeStrings } from '../../src/protocol/wire.ts';
+import { createStateEncoder, TYPE, type DecodedState, type StateEncoder } from '../../src/resources/index.ts';
 import { startProxy, startServer, until } from '../planes.ts';
 import { secret, service, startStates, upstream } from '../states.ts';
 
@@ -48,6 +50,43 @@ describe('two planes', () => {
     publish();
     await until(() => logged().length > 1, 'the connection');
     expect(logged()[1]).to.equal('connected to control plane');
+  });
+
+  it('reject an update whose list of resources is of another version, and keep the state', async () => {
+    let isNewer = false;
+    const create = (): StateEncoder => {
+      const encoder = createStateEncoder();
+      return {
+        encode(state) {
+          const set = encoder.encode(state);
+          if (!isNewer) return set;
+          const value = encodeStrings(['{"listeners":[],"order":[]}']);
+          const newer = { name: 'gateway-proxy', version: 'abc', value };
+          const list = { version: 'abc', byName: new Map([['gateway-proxy', newer]]) };
+          return { version: 'abc', types: new Map([...set.types, [TYPE.snapshot, list]]) };
+        },
+      };
+    };
+    const other = await startServer({ translations: [{ ...NODE_TRANSLATION, create }] });
+    try {
+      other.publish(states.current());
+      const proxy = connect([other.port]);
+      await until(() => proxy.served !== undefined, 'the first state');
+      const before = proxy.served;
+      isNewer = true;
+      states.source.set('a', service('a', 'changed'));
+      other.publish(states.current());
+      await until(() => other.server.rejections().length > 0, 'the rejection');
+      const { rejection } = other.server.rejections()[0]!;
+      expect(rejection).to.include({ type: TYPE.snapshot, resource: 'gateway-proxy', field: 'order' });
+      expect(proxy.served).to.equal(before);
+      isNewer = false;
+      other.publish(states.current());
+      await until(() => proxy.served?.version === version(), 'the next usable state');
+      await until(() => other.server.rejections().length === 0, 'no rejection');
+    } finally {
+      other.close();
+    }
   });
 
   it('report what is not available in the served state, until it is', async () => {

@@ -271,6 +271,17 @@ describe('resources with content that this version cannot serve', () => {
     expect(decoder.build().rejections).to.deep.equal([]);
   });
 
+  it('are named if the list of all resources is among them, which keeps the state incomplete', () => {
+    const decoder = createStateDecoder();
+    transfer(valid, decoder);
+    decoder.build();
+    decoder.accept();
+    expect(decoder.unusable(TYPE.snapshot)).to.deep.equal([]);
+    decoder.receive(damaged(TYPE.snapshot, 'gateway-proxy', (body) => (body.order = [])));
+    const rejection = { type: TYPE.snapshot, resource: 'gateway-proxy', field: 'order', message: UNKNOWN };
+    expect(decoder.unusable(TYPE.snapshot)).to.deep.equal([rejection]);
+  });
+
   it('are not checked again by the workers of a proxy', () => {
     const decoder = createStateDecoder({ isTrusted: true });
     transfer(valid, decoder);

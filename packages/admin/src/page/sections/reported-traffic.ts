@@ -1,7 +1,7 @@
 import type { ProxyStatus, ProxyTraffic, ReportedRequests, ReportedUpstream } from '@edge-gateway/core';
 import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
-import { html, type Content, type Markup } from '../html.ts';
-import { upstreamLink } from '../paths.ts';
+import { html, type Content } from '../html.ts';
+import { PATHS, upstreamLink } from '../paths.ts';
 import { ageOf, badge, tableOf } from '../table.ts';
 
 /** Maximum number of rows: upstreams with unhealthy endpoints come first, then those with the most requests. */
@@ -13,7 +13,8 @@ const number = (name: string) => ({ name, isNumber: true as const });
 export const TRAFFIC_COLUMNS = [number('Requests/s'), number('5xx'), number('p50'), number('p99'), 'Endpoints'];
 
 /** Returns the cells of what a proxy reported last. */
-export function trafficCells({ traffic }: ProxyStatus, now: number): readonly Content[] {
+export function trafficCells({ address, traffic }: ProxyStatus, now: number): readonly Content[] {
+  if (isHere(address)) return ['–', '–', '–', '–', html`see <a href="${PATHS.upstreams}">Upstreams</a>`];
   if (!traffic) return ['–', '–', '–', '–', 'no report'];
   if (traffic.isStale) {
     const reported = ageOf(Date.parse(traffic.reportedAt), now);
@@ -32,8 +33,12 @@ export function trafficCells({ traffic }: ProxyStatus, now: number): readonly Co
   ];
 }
 
-/** Renders the traffic that all proxies report, by listener and by upstream. Reports that are stale do not count. */
-export function reportedTraffic(proxies: readonly ProxyStatus[]): Markup {
+/** Returns true for the proxy of the process that shows the page, whose own pages show its traffic. */
+const isHere = (address: string): boolean => address === 'in process';
+
+/** Renders the traffic that all remote proxies report, by listener and by upstream. Reports that are stale do not count. */
+export function reportedTraffic(proxies: readonly ProxyStatus[]): Content {
+  if (proxies.every(({ address }) => isHere(address))) return undefined;
   const reports = proxies.flatMap(({ traffic }) => (traffic && !traffic.isStale ? [traffic] : []));
   const listeners = sumsOf(reports, ({ listeners: list }) => list);
   const upstreams = sumsOf(reports, ({ upstreams: list }) => list);
