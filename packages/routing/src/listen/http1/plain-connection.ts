@@ -142,10 +142,13 @@ export class PlainConnection implements Limited {
     if (DETACH_SIGNAL) internals[DETACH_SIGNAL]?.();
     if (!internals._consuming && !internals._readableState.resumeScheduled) internals._dump();
     res.detachSocket(socket);
-    process.nextTick(closeResponse, this, res);
+    // In `node:http`, `close` follows `finish` in a tick of its own. Where no other listener of `finish` waits, it need not.
+    const closes = res.isWhole && !this.#standIn && res.listenerCount('finish') === 1;
+    if (!closes) process.nextTick(closeResponse, this, res);
     if (this.#standIn) this.#finishStandIn(this.#standIn, res._last);
     else if (res._last) socket.destroySoon();
     else this.#waitForNext();
+    if (closes) closeResponse(this, res);
   }
 
   closed(): void {

@@ -33,6 +33,9 @@ export interface BodyBytes {
 
 /** A response that a server of `node:http` could have created, for a connection that has no other response in progress. */
 export class PlainResponse extends NodeResponse {
+  /** True if it was sent with its head in one write. */
+  isWhole = false;
+
   constructor(req: IncomingMessage, socket: Socket, keepAliveTimeoutMs: number) {
     super(req, { highWaterMark: socket.writableHighWaterMark });
     this._keepAliveTimeout = keepAliveTimeoutMs;
@@ -70,7 +73,7 @@ export class PlainResponse extends NodeResponse {
     const socket = this.socket as Carrier | null;
     // `end` sends the head with its first bytes, and knows what to do without a usable connection.
     if (!socket?.writable || socket._httpMessage !== this) return void this.end(body, 'latin1');
-    this._headerSent = true;
+    this._headerSent = this.isWhole = true;
     // Given the body, `end` would cork the connection and queue it.
     socket.write(this._header + body, 'latin1');
     this.end();

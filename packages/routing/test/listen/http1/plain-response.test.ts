@@ -110,9 +110,9 @@ describe('a response to a plain request', () => {
   }
 
   it('is sent once: what follows fails as it does after end', async () => {
-    const events: string[] = [];
+    const failed: unknown[] = [];
     const serving = await serve((_req, res) => {
-      res.on('error', (error: Error & { code?: string }) => events.push(error.code!));
+      res.on('error', () => {});
       expect((res as PlainResponse).sendWhole(200, TWO, 'ok')).to.equal(true);
       expect((res as PlainResponse).sendWhole(200, TWO, 'no')).to.equal(false);
       expect(() => res.setHeader('x-a', '1'))
@@ -121,12 +121,12 @@ describe('a response to a plain request', () => {
       expect(() => res.writeHead(500))
         .to.throw()
         .with.property('code', 'ERR_HTTP_HEADERS_SENT');
-      expect(res.write('more')).to.equal(false);
+      expect(res.write('more', (error) => failed.push((error as NodeJS.ErrnoException).code))).to.equal(false);
       res.end();
     });
     const { text } = await exchange(serving.port, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await serving.close();
     expect(text).to.match(/\r\n\r\nok$/);
-    expect(events).to.deep.equal(['ERR_STREAM_WRITE_AFTER_END']);
+    expect(failed).to.deep.equal(['ERR_STREAM_WRITE_AFTER_END']);
   });
 });
