@@ -8,8 +8,13 @@ import {
   type ControlPlane,
 } from '@edge-gateway/core';
 import { envoyBootstrap, type EnvoyMessage, type EnvoyServices } from '@edge-gateway/core/envoy';
-import { createExtAuth, METHODS } from '@edge-gateway/extauth';
-import { createRateLimit } from '@edge-gateway/rate-limit';
+import { createAuthService, createExtAuth, listenGrpc, METHODS } from '@edge-gateway/extauth';
+import {
+  createMemoryStore,
+  createRateLimit,
+  createRateLimitService,
+  listenRateLimitGrpc,
+} from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 import { createListeners, createRouter } from '@edge-gateway/routing';
 import { createDiscoveryServer, createEnvoyTranslation, NODE_TRANSLATION, type EnvoyProblem } from '@edge-gateway/xds';
@@ -23,6 +28,8 @@ export const NODE = '127.0.0.2';
 export interface BothPlanesOptions {
   readonly resources: readonly object[];
   readonly services?: EnvoyServices;
+  /** Starts an auth server and a rate limit server for the Envoy. */
+  readonly withServers?: boolean;
   /** Changes the configuration that the Envoy starts with. */
   readonly bootstrap?: (bootstrap: EnvoyMessage) => EnvoyMessage;
   /** Number of listeners of the Envoy. Default: 1. */
@@ -33,17 +40,20 @@ export interface BothPlanesOptions {
 export async function startBothPlanes({
   resources,
   services = {},
+  withServers = false,
   bootstrap = (each) => each,
   listeners = 1,
 }: BothPlanesOptions) {
   const source = memorySource({ resources });
   const controlPlane = createControlPlane({ source, log: silentLoggers });
   await controlPlane.start();
+  const servers = withServers ? await startServers(controlPlane) : undefined;
+  const all = { ...services, ...servers?.services };
   let problems: readonly EnvoyProblem[] = [];
   const server = createDiscoveryServer({
     log: silentLoggers,
     metrics: createMetrics(),
-    translations: [NODE_TRANSLATION, createEnvoyTranslation(services, (_proxy, found) => (problems = found))],
+    translations: [NODE_TRANSLATION, createEnvoyTranslation(all, (_proxy, found) => (problems = found))],
   });
   const { port, close } = await server.listen({ address: '127.0.0.1', port: 0 });
   publish(controlPlane, server);
@@ -80,6 +90,7 @@ export async function startBothPlanes({
       close();
       await node.close();
       await router.close();
+      servers?.close();
       await controlPlane.close();
     },
   };
@@ -96,4 +107,28 @@ function publish(controlPlane: ControlPlane, server: ReturnType<typeof createDis
       ),
     ),
   );
+}
+
+/** Starts the servers of the roles `extauth` and `rate-limit`, with the resources of the control plane. */
+async function startServers(controlPlane: ControlPlane) {
+  const context = createContext({ log: silentLoggers, secrets: controlPlane.secrets });
+  const auth = createAuthService({ context, methods: METHODS });
+  const store = createMemoryStore();
+  const limits = createRateLimitService({ context, store });
+  controlPlane.subscribe((state) => {
+    auth.update(state);
+    limits.update(state);
+  });
+  const place = { address: '127.0.0.1', port: 0, log: silentLoggers.get('main') };
+  const [extauth, rateLimit] = await Promise.all([listenGrpc(auth, place), listenRateLimitGrpc(limits, place)]);
+  const at = ({ port }: { readonly port: number }) => ({ host: '127.0.0.1', port });
+  return {
+    services: { extauth: at(extauth), rateLimit: at(rateLimit) },
+    close() {
+      extauth.close();
+      rateLimit.close();
+      auth.close();
+      store.close();
+    },
+  };
 }

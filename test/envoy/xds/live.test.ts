@@ -319,6 +319,87 @@ describe('an Envoy that our control plane configures', function () {
     });
   });
 
+  describe('with an auth server and a rate limit server', () => {
+    const resources = () => [
+      gateway(port),
+      upstream('app', one.port),
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'ada', namespace: NAMESPACE },
+        type: 'extauth.vendor.io/apikey',
+        stringData: { 'api-key': 'key-of-ada', 'user-id': 'ada', plan: 'gold' },
+      },
+      {
+        apiVersion: 'enterprise.gw.vendor.io/v1',
+        kind: 'AuthConfig',
+        metadata: { name: 'keys', namespace: NAMESPACE },
+        spec: {
+          configs: [
+            {
+              apiKeyAuth: {
+                headerName: 'x-api-key',
+                k8sSecretApikeyStorage: { apiKeySecretRefs: [{ name: 'ada', namespace: NAMESPACE }] },
+                headersFromMetadataEntry: { 'x-plan': { name: 'plan' } },
+              },
+            },
+          ],
+        },
+      },
+      {
+        apiVersion: 'ratelimit.vendor.io/v1alpha1',
+        kind: 'RateLimitConfig',
+        metadata: { name: 'few', namespace: NAMESPACE },
+        spec: {
+          raw: {
+            descriptors: [{ key: 'generic_key', value: 'all', rateLimit: { requestsPerUnit: 2, unit: 'HOUR' } }],
+            rateLimits: [{ actions: [{ genericKey: { descriptorValue: 'all' } }] }],
+          },
+        },
+      },
+      service('shop', [
+        {
+          matchers: [{ prefix: '/keys' }],
+          ...to('app'),
+          options: { extauth: { configRef: { name: 'keys', namespace: NAMESPACE } } },
+        },
+        {
+          matchers: [{ prefix: '/few' }],
+          ...to('app'),
+          options: { rateLimitConfigs: { refs: [{ name: 'few', namespace: NAMESPACE }] } },
+        },
+        { matchers: [{ prefix: '/' }], ...to('app') },
+      ]),
+      service('blog', [to('app')]),
+    ];
+
+    it('decides like a Node proxy', async () => {
+      planes = await startBothPlanes({ resources: resources(), withServers: true });
+      expect(planes.problems).to.deep.equal([]);
+      const forged = { 'x-user-id': 'root', x_user_id: 'root', 'x-plan': 'forged' };
+      for (const plane of [onEnvoy, onNode]) {
+        await until(async () => (await plane('http://shop.test/keys')).status === 401, 'the auth server');
+        expect((await plane('http://shop.test/keys', { 'x-api-key': 'other' })).status).to.equal(401);
+        const known = seen(await plane('http://shop.test/keys', { 'x-api-key': 'key-of-ada', ...forged })).headers;
+        expect([known['x-user-id'], known['x_user_id'], known['x-plan']]).to.deep.equal(['ada', undefined, 'gold']);
+        const open = seen(await plane('http://shop.test/', forged)).headers;
+        expect([open['x-user-id'], open['x_user_id'], open['x-plan']]).to.deep.equal([undefined, undefined, undefined]);
+        expect((await plane('http://blog.test/')).status).to.equal(200);
+        const statuses = [];
+        for (let i = 0; i < 3; i++) statuses.push((await plane('http://shop.test/few')).status);
+        expect(statuses).to.deep.equal([200, 200, 429]);
+      }
+    });
+
+    it('rejects requests without the auth server', async () => {
+      planes = await startBothPlanes({ resources: resources(), services: { extauth: { host: '127.0.0.1', port: 1 } } });
+      expect((await onEnvoy('http://shop.test/keys', { 'x-api-key': 'key-of-ada' })).status).to.equal(403);
+      expect((await onEnvoy('http://shop.test/')).status).to.equal(200);
+      // Nobody counts.
+      expect((await onEnvoy('http://shop.test/few')).status).to.equal(500);
+    });
+  });
+
   describe('for options that Envoy has no equal form of', () => {
     const masked = {
       matchers: [{ prefix: '/masked' }],

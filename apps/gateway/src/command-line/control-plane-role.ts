@@ -34,6 +34,8 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly envoyNodeProxies?: string;
   /** The auth server that Envoys call for AuthConfigs. */
   readonly envoyExtauth?: HostPort;
+  /** The rate limit server that Envoys call. */
+  readonly envoyRateLimit?: HostPort;
   /** Port on which the API server asks whether a change is valid. Default: none. */
   readonly validationPort?: number;
   /** Address of that port. Default 127.0.0.1. */
@@ -72,6 +74,9 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
       .argParser(hostOfProxies),
     flags
       .option('--envoy-extauth <address>', 'host:port of the role extauth, which Envoys ask about AuthConfigs')
+      .argParser(oneAddress),
+    flags
+      .option('--envoy-rate-limit <address>', 'host:port of the role rate-limit, which Envoys ask about rate limits')
       .argParser(oneAddress),
     // Not among the ports that must differ: 8443 is usual for it, and for the default gateways, which proxies open.
     flags.portOption(VALIDATION_PORT),

@@ -63,6 +63,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
   const services = {
     nodeProxies: settings.envoyNodeProxies,
     extauth: settings.envoyExtauth,
+    rateLimit: settings.envoyRateLimit,
   };
   const server = createDiscoveryServer({
     log,

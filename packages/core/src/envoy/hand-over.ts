@@ -11,11 +11,13 @@ import { unfaithfulFields, type FormContext } from './forms/form.ts';
 import { HTTP_LISTENER_FORMS, LISTENER_FORMS, ROUTE_CONFIG_FORMS, TLS_FORMS } from './forms/listener-forms.ts';
 import {
   DESTINATION_FORMS,
+  isExpressedLimit,
   MATCHER_FORMS,
   REDIRECT_FORMS,
   ROUTE_FORMS,
   VIRTUAL_HOST_FORMS,
 } from './forms/route-forms.ts';
+import { configsOf, hasGlobalLimits } from './served-limits.ts';
 import { certificateNamesOf, serverNamesOf } from './tls.ts';
 import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
 
@@ -38,7 +40,11 @@ export function reasonsOfRoutes(host: VirtualHost, context: HostContext): readon
   const shared = unfaithfulFields(inEffect('VirtualHostOptions', host.options), VIRTUAL_HOST_FORMS, context).map(
     (field) => `virtualHost.options.${field}`,
   );
-  const own = host.routes.map((route) => [...shared, ...reasonsOfRoute(route, context)]);
+  const own = host.routes.map((route) => [
+    ...shared,
+    ...reasonsOfRoute(route, context),
+    ...reasonsOfLimits(route, host),
+  ]);
   const common = COMMON_OPTIONS.filter((option) => host.options[option] !== undefined);
   if (common.length === 0 || own.every(({ length }) => length === 0)) return own;
   return own.map((reasons) =>
@@ -61,6 +67,18 @@ function reasonsOfRoute({ options, matchers, action }: Route, context: HostConte
     ...(mirror ? upstreamReasons(`${mirror.name}_${mirror.namespace}`, context) : []),
     ...reasonsOfAction(action, context),
   ];
+}
+
+/** Returns what Envoy does not express of the limits of a route and its virtual host together. */
+function reasonsOfLimits(route: Route, host: VirtualHost): string[] {
+  if (!hasGlobalLimits(route, host)) return [];
+  const { type } = route.action;
+  const known = new Map(host.rateLimitConfigs.map(({ ref, spec }) => [`${ref.namespace}.${ref.name}`, spec]));
+  const configs = configsOf(route, host).flatMap((name) => {
+    const isExpressed = known.get(name)?.raw?.rateLimits?.every(isExpressedLimit) ?? known.has(name);
+    return isExpressed ? [] : [`RateLimitConfig ${name}`];
+  });
+  return [...configs, ...(type === 'forward' ? [] : ['rate limits without an upstream'])];
 }
 
 function reasonsOfAction(action: Route['action'], context: HostContext): readonly string[] {

@@ -10,6 +10,7 @@ import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute, providersOf } fr
 import { message, typed, type EnvoyMessage } from './message.ts';
 import { localLimitOf, rateLimitFilters } from './rate-limits.ts';
 import { rbacFilter, rbacPerRoute } from './rbac.ts';
+import { servedLimitFilters } from './served-limits.ts';
 import { trafficFilters, trafficOf } from './traffic-filters.ts';
 import type { TranslationContext } from './translation-context.ts';
 
@@ -40,14 +41,14 @@ export function httpFilters(listener: Listener, context: TranslationContext): En
     traffic.fault,
     traffic.cors,
     limits.local,
-    ...(services ? [] : [limits.early]),
+    ...(services ? servedLimitFilters('early', usage, context) : [limits.early]),
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth', context)],
     [EXT_AUTHZ, usage.has('extauth') ? extAuthz(settings, context) : undefined],
     ...(services ? [] : namedFilters(usage, context)),
     [transformation('early'), own('transformation.early', 'Transformation')],
     [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth', context)],
     [RBAC, settings.requireRbac || usage.has('rbac') ? rbacFilter() : undefined],
-    ...(services ? [] : [limits.regular]),
+    ...(services ? servedLimitFilters('regular', usage, context) : [limits.regular]),
     [transformation('regular'), own('transformation.regular', 'Transformation')],
     traffic.csrf,
     [BUFFER, services && httpOptions.buffer ? bufferOf(httpOptions.buffer) : undefined],

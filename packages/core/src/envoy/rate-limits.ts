@@ -8,6 +8,7 @@ import type { TranslationContext } from './translation-context.ts';
 
 type Level = VirtualHost['options'] | Route['options'] | Destination['options'];
 type Limited = VirtualHost['options'] & Route['options'];
+type Target = Pick<TranslationContext, 'services'>;
 type HttpOptions = Listener['httpOptions'];
 type Condition = NonNullable<NonNullable<RateLimitAction['headerValueMatch']>['headers']>[number];
 
@@ -37,6 +38,12 @@ export function limitUsageOf(level: Level): string[] {
   ];
 }
 
+/** Returns the moments at which levels limit requests. */
+export function limitMomentsOf(usage: ReadonlySet<string>, settings: SnapshotSettings): ReadonlySet<Moment> {
+  const own = (['early', 'regular'] as const).filter((moment) => usage.has(moment));
+  return new Set(usage.has(USUAL) ? [...own, usualMoment(settings)] : own);
+}
+
 /** Returns the filters of local limits, and of global limits before and after auth, that one of the levels uses. */
 export function rateLimitFilters(
   usage: ReadonlySet<string>,
@@ -46,7 +53,7 @@ export function rateLimitFilters(
   const usesLocal = options.httpLocalRatelimit ?? usage.has(LOCAL_USAGE);
   const server = settings.ratelimitServer ?? {};
   const filter = (moment: Moment): EnvoyMessage | undefined => {
-    if (!usage.has(moment) && !(moment === usualMoment(settings) && usage.has(USUAL))) return undefined;
+    if (!limitMomentsOf(usage, settings).has(moment)) return undefined;
     return typed(`${FILTERS}.ratelimit.v3.RateLimit`, {
       domain: 'custom',
       stage: STAGE[moment],
@@ -131,13 +138,13 @@ function rateLimitsOf(level: Level, host: VirtualHost, { settings, name }: Limit
   const basic = (level as Limited).ratelimitBasic ? basicEntries(level as Limited, settings, name) : [];
   const limits = blocksOf(level as Limited, settings).flatMap(({ moment, limits, refs }) => {
     const stage = STAGE[moment] || undefined;
-    const own = limits.flatMap((limit) => entriesOf(limit, []).map((entry) => message({ stage, ...entry })));
+    const own = limits.flatMap((limit) => entriesOf(limit, [], {}).map((entry) => message({ stage, ...entry })));
     const shared = refs.flatMap((wanted) => {
       const config = host.rateLimitConfigs?.find(
         ({ ref }) => ref.name === wanted.name && ref.namespace === wanted.namespace,
       );
       const first = [genericKey(`${wanted.namespace}.${wanted.name}`)];
-      return (config?.spec.raw?.rateLimits ?? []).flatMap((limit) => entriesOf(limit, first));
+      return (config?.spec.raw?.rateLimits ?? []).flatMap((limit) => entriesOf(limit, first, {}));
     });
     return [...own, ...shared.map((entry) => message({ stage, ...entry }))];
   });
@@ -176,7 +183,8 @@ function blocksOf(level: Limited, settings: SnapshotSettings): Block[] {
   return level.ratelimitBasic ? [{ moment: usual, limits: [], refs: [] }, ...blocks] : blocks;
 }
 
-function usualMoment({ ratelimitServer }: SnapshotSettings): Moment {
+/** Returns when limits without a stage of their own apply. */
+export function usualMoment({ ratelimitServer }: SnapshotSettings): Moment {
   return ratelimitServer?.rateLimitBeforeAuth ? 'early' : 'regular';
 }
 
@@ -198,9 +206,10 @@ function familiesOf(level: Limited): Family[] {
 }
 
 /** Returns one entry for the tuple and one for the set of a limit. */
-function entriesOf(
+export function entriesOf(
   { actions = [], setActions = [], limit, cost }: RateLimitActions,
-  first: EnvoyMessage[],
+  first: readonly EnvoyMessage[],
+  context: Target,
 ): EnvoyMessage[] {
   const key = limit?.dynamicMetadata?.metadataKey;
   const more = {
@@ -208,13 +217,16 @@ function entriesOf(
     hits_addend: cost?.header && { format: `%REQ(${cost.header.headerName})%` },
   };
   const entry = (start: readonly EnvoyMessage[], list: readonly RateLimitAction[]): EnvoyMessage[] =>
-    list.length > 0 ? [message({ actions: [...start, ...list.map(actionOf)], ...more })] : [];
+    list.length > 0
+      ? [message({ actions: [...start, ...list.map((action) => actionOf(action, context))], ...more })]
+      : [];
   return [...entry(first, actions), ...entry([...first, genericKey(SET_MARKER)], setActions)];
 }
 
-const genericKey = (value: string | undefined): EnvoyMessage => ({ generic_key: { descriptor_value: value } });
+/** Returns an action with a fixed value. */
+export const genericKey = (value: string | undefined): EnvoyMessage => ({ generic_key: { descriptor_value: value } });
 
-function actionOf(action: RateLimitAction): EnvoyMessage {
+function actionOf(action: RateLimitAction, context: Target): EnvoyMessage {
   const { requestHeaders, headerValueMatch, metadata } = action;
   if (action.genericKey) return genericKey(action.genericKey.descriptorValue);
   if (requestHeaders) {
@@ -223,7 +235,11 @@ function actionOf(action: RateLimitAction): EnvoyMessage {
   }
   if (headerValueMatch) {
     const { descriptorValue, expectMatch, headers = [] } = headerValueMatch;
-    const match = { descriptor_value: descriptorValue, expect_match: expectMatch, headers: headers.map(headerMatch) };
+    const match = {
+      descriptor_value: descriptorValue,
+      expect_match: expectMatch,
+      headers: headers.map((each) => headerMatch(each, context)),
+    };
     return { header_value_match: message(match) };
   }
   if (metadata) {
@@ -235,8 +251,8 @@ function actionOf(action: RateLimitAction): EnvoyMessage {
   return action.destinationCluster ? { destination_cluster: {} } : { remote_address: {} };
 }
 
-/** Values of headers for credentials are redacted. */
-function headerMatch(condition: Condition): EnvoyMessage {
+/** Values of headers for credentials are redacted in a dump. */
+function headerMatch(condition: Condition, { services }: Target): EnvoyMessage {
   const {
     name = '',
     exactMatch,
@@ -255,7 +271,8 @@ function headerMatch(condition: Condition): EnvoyMessage {
   });
   return message({
     name,
-    string_match: Object.keys(text).length === 0 ? undefined : isSecretName(name) ? { exact: REDACTED_IN_LOG } : text,
+    string_match:
+      Object.keys(text).length === 0 ? undefined : isSecretName(name) && !services ? { exact: REDACTED_IN_LOG } : text,
     range_match: rangeMatch,
     present_match: presentMatch,
     invert_match: invertMatch || undefined,

@@ -6,6 +6,7 @@ import { headerMutations } from './headers.ts';
 import { filtersOfDestination } from './http-filters.ts';
 import { message, protoDuration, renamed, type EnvoyMessage } from './message.ts';
 import { rateLimitsOfRoute } from './rate-limits.ts';
+import { servedLimitsOf } from './served-limits.ts';
 import { mirrorsOf } from './traffic-filters.ts';
 import { shownPath, shownText, type TranslationContext } from './translation-context.ts';
 
@@ -19,7 +20,10 @@ export function routeAction(route: Route, host: VirtualHost, context: Translatio
     const [only] = action.destinations;
     if (context.services && only?.broken && action.destinations.length === 1)
       return directResponse(only.broken.status, only.broken.body, context);
-    return { route: { ...forward(action, route, host, context), ...rateLimitsOfRoute(route, host, context.settings) } };
+    const limits = context.services
+      ? servedLimitsOf(route, host, context)
+      : rateLimitsOfRoute(route, host, context.settings);
+    return { route: { ...forward(action, route, host, context), ...limits } };
   }
   if (action.type === 'redirect') return { redirect: redirect(inEffect('RedirectAction', action.redirect), context) };
   if (action.type === 'graphql') return { filter_action: {} };

@@ -13,14 +13,23 @@ export interface EnvoyServices {
   readonly nodeProxies?: string | undefined;
   /** Auth server for AuthConfigs, over gRPC: the role `extauth`. */
   readonly extauth?: HostPort | undefined;
+  /** Rate limit server, over gRPC: the role `rate-limit`. */
+  readonly rateLimit?: HostPort | undefined;
 }
 
-/** The cluster of the auth server. No upstream has such a name. */
+/** The cluster of the rate limit server. No upstream has such a name. */
+export const LIMIT_CLUSTER = 'edge-gateway.rate-limit';
+/** The cluster of the auth server. */
 export const AUTH_CLUSTER = 'edge-gateway.extauth';
 
 /** Returns the cluster of the auth server for AuthConfigs; `undefined` if chains can only run in a Node proxy. */
 export function authCluster({ extauth }: SnapshotSettings, services: EnvoyServices): string | undefined {
   return settingsCluster(extauth?.extauthzServerRef) ?? (services.extauth && AUTH_CLUSTER);
+}
+
+/** Returns the cluster of the rate limit server; `undefined` if only Node proxies count requests. */
+export function rateLimitCluster({ ratelimitServer }: SnapshotSettings, services: EnvoyServices): string | undefined {
+  return settingsCluster(ratelimitServer?.ratelimitServerRef) ?? (services.rateLimit && LIMIT_CLUSTER);
 }
 
 /** Returns the cluster of a server that the Settings name. */

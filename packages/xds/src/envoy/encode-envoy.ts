@@ -18,6 +18,7 @@ import {
   handedOverListener,
   hasNames,
   httpFilters,
+  LIMIT_CLUSTER,
   listenerMessage,
   loadAssignment,
   NO_REASONS,
@@ -256,10 +257,12 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     }
     const unexpressedKey = JSON.stringify([...unexpressed]);
     const pass: Pass = { ...start, unexpressed, unexpressedKey };
-    if (services.extauth) {
-      const message = encodeTyped(grpcCluster(AUTH_CLUSTER, services.extauth));
-      add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, AUTH_CLUSTER, message));
-    }
+    const called = [
+      [AUTH_CLUSTER, services.extauth],
+      [LIMIT_CLUSTER, services.rateLimit],
+    ] as const;
+    for (const [name, at] of called)
+      if (at) add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, name, encodeTyped(grpcCluster(name, at))));
     for (const listener of listeners) addListener(listener, pass);
     const configs = [
       ...snapshot.upstreams.flatMap((upstream) => (upstream.tls ? [tlsOf(upstream)] : [])),

@@ -7,7 +7,14 @@ import { toStruct } from '@edge-gateway/core/grpc';
 import { varint } from '../protocol/wire.ts';
 
 const PREFIX = 'type.googleapis.com/';
-const DEPENDENCIES = join(dirname(createRequire(import.meta.url).resolve('@grpc/grpc-js-xds/package.json')), 'deps');
+const folderOf = (name: string): string => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+const FOLDERS = [
+  ...['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((name) =>
+    join(folderOf('@grpc/grpc-js-xds'), 'deps', name),
+  ),
+  // google/protobuf/descriptor.proto
+  folderOf('protobufjs'),
+];
 
 /** The files of all types that the translation uses, also inside of `Any`. */
 const FILES = [
@@ -58,9 +65,8 @@ const types = new Map<string, MessageType>();
 function loaded(): Root {
   if (root) return root;
   const created = new protobuf.Root();
-  const directories = ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((name) => join(DEPENDENCIES, name));
   created.resolvePath = (_origin, target) =>
-    protobuf.common.get(target) ? target : (directories.map((each) => join(each, target)).find(existsSync) ?? target);
+    protobuf.common.get(target) ? target : (FOLDERS.map((each) => join(each, target)).find(existsSync) ?? target);
   created.loadSync(
     FILES.map((file) => `envoy/${file}.proto`),
     { keepCase: true },

@@ -1,11 +1,11 @@
 import type { ExtAuthExtension } from '../../schema/auth/extauth.ts';
 import type { JwtProviders, JwtStaged } from '../../schema/auth/jwt.ts';
 import type { Matcher } from '../../schema/route/matcher.ts';
-import type { RateLimitVhost } from '../../schema/route/rate-limit.ts';
+import type { RateLimitActions, RateLimitConfigRefs, RateLimitVhost } from '../../schema/route/rate-limit.ts';
 import type { RedirectAction } from '../../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../../schema/route/route-options.ts';
 import { keySetForEnvoy } from '../local-keys.ts';
-import { authCluster, settingsCluster } from '../services.ts';
+import { authCluster, rateLimitCluster, settingsCluster } from '../services.ts';
 import type { Condition, Forms } from './form.ts';
 
 const EXT_AUTH: Condition<ExtAuthExtension> = {
@@ -18,9 +18,25 @@ const EXT_AUTH: Condition<ExtAuthExtension> = {
   },
 };
 
+const SERVER = 'with `--envoy-rate-limit` or a rate limit server in the Settings';
+
 const LIMITS: Condition<RateLimitVhost> = {
-  when: 'only `localRatelimit`',
-  holds: (block) => Object.entries(block).every(([field, value]) => field === 'localRatelimit' || value === undefined),
+  when: `${SERVER}, without \`cost\`, \`concurrency\` and \`retryAfter\`; \`localRatelimit\` always`,
+  holds: (block, { services, settings }) => {
+    const { rateLimits = [] } = block;
+    const isKnown = Object.entries(block).every(([field, value]) => value === undefined || LIMIT_FIELDS.has(field));
+    if (!isKnown || !rateLimits.every(isExpressedLimit)) return false;
+    return rateLimits.length === 0 || rateLimitCluster(settings, services) !== undefined;
+  },
+};
+const LIMIT_FIELDS: ReadonlySet<string> = new Set(['rateLimits', 'localRatelimit', 'includeVhRateLimits']);
+
+/** Returns true for a limit whose entries Envoy creates alike. */
+export const isExpressedLimit = ({ type, cost }: RateLimitActions): boolean => type !== 'TOKEN' && cost === undefined;
+
+const CONFIGS: Condition<RateLimitConfigRefs> = {
+  when: `${SERVER}, of RateLimitConfigs without \`cost\``,
+  holds: (_refs, { services, settings }) => rateLimitCluster(settings, services) !== undefined,
 };
 
 /** Providers whose keys and headers Envoy handles alike. */
@@ -57,9 +73,9 @@ const POLICIES = {
   retries: 'yes',
   cors: 'yes',
   ratelimitBasic: 'no',
-  rateLimitConfigs: 'no',
-  rateLimitEarlyConfigs: 'no',
-  rateLimitRegularConfigs: 'no',
+  rateLimitConfigs: CONFIGS,
+  rateLimitEarlyConfigs: CONFIGS,
+  rateLimitRegularConfigs: CONFIGS,
   rbac: 'yes',
   waf: 'no',
   dlp: 'no',
