@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createControlPlane, silentLoggers, type ControlPlane } from '@edge-gateway/core';
+import { createControlPlane, severalSources, silentLoggers, type ControlPlane, type Route } from '@edge-gateway/core';
 import {
   createClusterClient,
   createClusterServices,
   gatewayApiSource,
+  kubernetesSource,
   type ClusterClient,
   type GatewayApiSource,
   type ReflectorTiming,
@@ -208,6 +209,52 @@ describe('the Gateway API of a real API server', function () {
           each.startsWith('Secret/gw-system/gateway-api.default.gw.certificate'),
         ),
       );
+    });
+
+    it('never serves a route without the RouteOption that it refers to', async () => {
+      const option = {
+        apiVersion: 'gateway.vendor.io/v1',
+        kind: 'RouteOption',
+        metadata: { name: 'policy', namespace: 'default' },
+        spec: { options: { timeout: '7s' } },
+      };
+      const extensionRef = { group: 'gateway.vendor.io', kind: 'RouteOption', name: 'policy' };
+      const rules = [{ filters: [{ type: 'ExtensionRef', extensionRef }], backendRefs: [{ name: 'web', port: 80 }] }];
+      await api.kubectl(['delete', 'httproute', 'r', '-n', 'default']);
+      await apply(CLASS, GATEWAY, serviceObject('default/web'), option);
+      const services = createClusterServices({ client, log, timing: QUICK });
+      const own = gatewayApiSource({ client, services, log, timing: QUICK });
+      own.setLeading(true);
+      const source = severalSources([kubernetesSource({ client, log, timing: QUICK }), own]);
+      const plane = createControlPlane({ source, services, log: silentLoggers });
+      open.push(plane);
+      await plane.start();
+      const routes = (): Route[] =>
+        (plane.state!.snapshots.get('default.gw')?.listeners ?? []).flatMap(({ virtualHosts }) =>
+          virtualHosts.flatMap((host) => host.routes),
+        );
+      /** Of each state in which the route existed. */
+      const seen: string[] = [];
+      plane.subscribe(() => {
+        for (const { action, options } of routes())
+          seen.push('status' in action ? String(action.status) : `${action.type} ${options.timeout}`);
+      });
+      const isNow = (text: string): Promise<void> => until(() => seen.at(-1) === text);
+      await apply({ ...ROUTE, spec: { ...ROUTE.spec, rules } });
+      await isNow('forward 7s');
+      for (let i = 0; i < 3; i++) {
+        await api.kubectl(['delete', 'routeoption', 'policy', '-n', 'default']);
+        await isNow('500');
+        await apply(option);
+        await isNow('forward 7s');
+      }
+      await api.kubectl(['delete', 'routeoption', 'policy', '-n', 'default']);
+      await until(
+        async () =>
+          conditions((await read('httproute', 'r')).status.parents[0].conditions)[1] ===
+          'ResolvedRefs False BackendNotFound',
+      );
+      expect(new Set(seen)).to.deep.equal(new Set(['forward 7s', '500']));
     });
   });
 });
