@@ -2,6 +2,7 @@ import type { Kind, Problem } from '@edge-gateway/core';
 import type { StatusObject } from '../resources/objects.ts';
 import { reportsOf } from '../resources/status.ts';
 import { namespacesOf, type Configuration, type NamespaceFlags } from './configuration.ts';
+import { unknownReferences } from './unknown-references.ts';
 
 /** The kinds whose status is checked, with their names in messages. */
 const CHECKED: Partial<Record<Kind, string>> = {
@@ -18,10 +19,13 @@ const CHECKED: Partial<Record<Kind, string>> = {
   GraphQLApi: 'GraphQLApi',
 };
 
-/** Returns the configuration of a cluster, with the problems in the statuses of its resources. */
+/** Returns the configuration of a cluster, with the problems in the statuses of its resources, and references to missing ones. */
 export function clusterConfiguration(objects: readonly StatusObject[], flags: NamespaceFlags): Configuration {
+  // Without permission for all namespaces, only the objects of one were read.
+  const isLimited = objects.every(({ metadata }) => metadata.namespace === flags.namespace);
+  const readable = (namespace: string): boolean => !isLimited || namespace === flags.namespace;
   return {
-    issues: objects.flatMap(problemsOf),
+    issues: [...objects.flatMap(problemsOf), ...unknownReferences(objects, readable)],
     namespaces: namespacesOf(objects, flags),
     hasApis: objects.some(({ kind }) => kind === 'GraphQLApi'),
   };
