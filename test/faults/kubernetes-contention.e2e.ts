@@ -15,6 +15,15 @@ const STORM_MS = 10_000;
 const SERVICES = Number(process.env.FAULT_SERVICES ?? 5_000);
 const UPSTREAMS = '/apis/gw.vendor.io/v1/namespaces/gw-system/upstreams';
 
+/** Calls back with each number below a limit, several at a time. */
+async function forEach(count: number, send: (i: number) => Promise<unknown>): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, i) => i).values();
+  const work = async (): Promise<void> => {
+    for (const i of numbers) await send(i);
+  };
+  await Promise.all(Array.from({ length: 16 }, work));
+}
+
 describe('contention in a cluster', function () {
   this.timeout(600_000);
   const world = new ClusterWorld();
@@ -141,22 +150,18 @@ describe('contention in a cluster', function () {
       };
       const before = await count();
       const start = performance.now();
-      const numbers = Array.from({ length: SERVICES }, (_, i) => i).values();
-      const createAll = async (): Promise<void> => {
-        for (const i of numbers) {
-          const spec = { clusterIP: 'None', ports: [{ port: 80 }], selector: { app: `s${i}` } };
-          const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: `s${i}` }, spec };
-          await world.client.send({ method: 'POST', path: services, body });
-        }
-      };
-      await Promise.all(Array.from({ length: 16 }, createAll));
+      await forEach(SERVICES, (i) => {
+        const spec = { clusterIP: 'None', ports: [{ port: 80 }], selector: { app: `s${i}` } };
+        const body = { apiVersion: 'v1', kind: 'Service', metadata: { name: `s${i}` }, spec };
+        return world.client.send({ method: 'POST', path: services, body });
+      });
       const created = since(start);
       await until(async () => (await count()) >= before + SERVICES, 'the upstreams', 600);
       const discovered = since(start);
       await until(async () => (await count(({ status }) => !!status)) >= before + SERVICES, 'the statuses', 600);
       const reported = since(start);
       const removing = performance.now();
-      await world.client.send({ method: 'DELETE', path: services, timeoutMs: 240_000 });
+      await forEach(SERVICES, (i) => world.client.send({ method: 'DELETE', path: `${services}/s${i}` }));
       await until(async () => (await count()) <= before, 'the upstreams are gone', 600);
       return `created in ${created}, all discovered after ${discovered}, all statuses after ${reported}, removed in ${since(removing)}`;
     });
