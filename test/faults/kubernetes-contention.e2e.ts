@@ -145,7 +145,7 @@ describe('contention in a cluster', function () {
     this.timeout(2_400_000);
     await world.underTraffic(`${SERVICES} Services at once`, async () => {
       const services = '/api/v1/namespaces/shop/services';
-      const discoveredOf = async (): Promise<readonly { status?: unknown }[]> => {
+      const discoveredOf = async (): Promise<readonly ClusterObject[]> => {
         const { items } = await world.client.send<{ items: ClusterObject[] }>({ path: UPSTREAMS });
         return items.filter(({ metadata }) => /^shop-s\d+-80$/.test(metadata.name));
       };
@@ -158,7 +158,7 @@ describe('contention in a cluster', function () {
       const created = since(start);
       await until(async () => (await discoveredOf()).length === SERVICES, 'the upstreams', 600);
       const discovered = since(start);
-      await until(async () => (await discoveredOf()).every(({ status }) => status), 'the statuses', 600);
+      await until(async () => (await discoveredOf()).every((upstream) => upstream['status']), 'the statuses', 600);
       const reported = since(start);
       const removing = performance.now();
       await forEach(SERVICES, (i) => world.client.send({ method: 'DELETE', path: `${services}/s${i}` }));
