@@ -167,6 +167,13 @@ export const servingOptions = (): readonly Option[] => [
     '--proxy-protocol-from <ranges>',
     'addresses or CIDR ranges of Envoys that hand over requests, separated by commas: their connections begin with a PROXY header',
   ).argParser(addressRanges),
+  option(
+    '--http2-client <which>',
+    'client of HTTP/2 upstreams: node is that of Node.js, direct sends requests with less CPU time',
+    'GATEWAY_HTTP2_CLIENT',
+  )
+    .choices(['node', 'direct'])
+    .default('node'),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(

@@ -105,6 +105,7 @@ type DataPlaneSettings = Pick<
   | 'accessLogOverflow'
   | 'http1Parser'
   | 'proxyProtocolFrom'
+  | 'http2Client'
   | 'rateLimitRedis'
   | 'rateLimitRedisCerts'
 >;
@@ -115,7 +116,7 @@ export function createDataPlane(
   settings: DataPlaneSettings,
   parts: DataPlaneParts = {},
 ): LocalDataPlane {
-  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser, proxyProtocolFrom } = settings;
+  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser, proxyProtocolFrom, http2Client } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   let cache: RedisResults | undefined;
@@ -130,6 +131,7 @@ export function createDataPlane(
     actions: [graphql],
     context: held,
     accessLogOverflow,
+    http2Client,
     terminal: parts.terminal,
     isHealthy: () => healthy && !draining,
     recordings,

@@ -26,7 +26,11 @@ import type { Upstream } from './upstream.ts';
 export interface ClusterEnvironment {
   readonly deadlines: Deadlines;
   readonly names: WatchedNames;
+  readonly http2Client: Http2Client;
 }
+
+/** What speaks HTTP/2 to upstreams: `node:http2`, or for requests except tunnels frames that are read and written here. */
+export type Http2Client = 'node' | 'direct';
 
 /** An {@link Upstream} with what the forwarder needs: hosts, TLS, connections, statistics. */
 export class Cluster implements Upstream {
@@ -49,6 +53,8 @@ export class Cluster implements Upstream {
   #unusable: string | undefined;
   readonly #pools = new Map<Host, ConnectionPool>();
   readonly #http2Pools = new Map<Host, Http2Pool>();
+  readonly #directPools = new Map<Host, Http2Pool>();
+  readonly #http2Client: Http2Client;
   readonly #closing = new Set<Promise<void>>();
   readonly #names: WatchedNames;
   readonly #stopResolving: () => void;
@@ -58,7 +64,7 @@ export class Cluster implements Upstream {
   constructor(
     snapshot: SnapshotUpstream,
     context: Context,
-    { deadlines, names }: ClusterEnvironment,
+    { deadlines, names, http2Client }: ClusterEnvironment,
     before?: Cluster,
   ) {
     this.name = snapshot.name;
@@ -66,6 +72,7 @@ export class Cluster implements Upstream {
     this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
+    this.#http2Client = http2Client;
     this.breakers = new CircuitBreakers(snapshot, this.stats, context.metrics);
     this.settings = connectionSettings(snapshot, this.breakers);
     const load = loadSettings(snapshot);
@@ -118,12 +125,17 @@ export class Cluster implements Upstream {
 
   /** The connections for requests to a host; `isHttp2` if their client uses HTTP/2. */
   channels(host: Host, isHttp2: boolean): ChannelPool {
-    return this.usesHttp2(isHttp2) ? this.http2Pool(host) : this.pool(host);
+    if (!this.usesHttp2(isHttp2)) return this.pool(host);
+    return this.#http2Client === 'direct' ? this.#directPool(host) : this.http2Pool(host);
   }
 
-  /** The HTTP/2 connections to a host. */
+  /** The HTTP/2 connections to a host that tunnels use too. */
   http2Pool(host: Host): Http2Pool {
     return this.#http2Pools.get(host) ?? this.#keep(this.#http2Pools, new Http2Pool(this.#poolOptions(host)));
+  }
+
+  #directPool(host: Host): Http2Pool {
+    return this.#directPools.get(host) ?? this.#keep(this.#directPools, new Http2Pool(this.#poolOptions(host), true));
   }
 
   /** Reads the certificates again. If they changed, new connections use the new ones, and existing exchanges finish. */
@@ -142,7 +154,7 @@ export class Cluster implements Upstream {
   }
 
   #membersChanged(removed: readonly Host[], closesAll: boolean): void {
-    for (const pools of [this.#pools, this.#http2Pools]) {
+    for (const pools of [this.#pools, this.#http2Pools, this.#directPools]) {
       for (const host of closesAll ? [...pools.keys()] : removed) {
         const pool = pools.get(host);
         pools.delete(host);
@@ -186,6 +198,7 @@ export class Cluster implements Upstream {
     this.#retireAll();
     this.#pools.clear();
     this.#http2Pools.clear();
+    this.#directPools.clear();
   }
 
   #poolOptions(host: Host): PoolOptions {
@@ -204,7 +217,8 @@ export class Cluster implements Upstream {
   }
 
   #retireAll(): void {
-    for (const pool of [...this.#pools.values(), ...this.#http2Pools.values()]) this.#retire(pool);
+    for (const pools of [this.#pools, this.#http2Pools, this.#directPools])
+      for (const pool of pools.values()) this.#retire(pool);
   }
 
   #retire(pool: ChannelPool): void {

@@ -1,13 +1,16 @@
 import type { Context, SnapshotUpstream } from '@edge-gateway/core';
-import { Cluster, type ClusterEnvironment } from './cluster.ts';
+import { Cluster, type ClusterEnvironment, type Http2Client } from './cluster.ts';
 import { Deadlines } from './deadlines.ts';
 import { createLookup, type Lookup } from './dns/lookup.ts';
 import { createWatchedNames } from './dns/watched-names.ts';
 import type { Upstreams } from './upstream.ts';
 
 /** Creates the parts that clusters share. */
-export function createClusterEnvironment(lookup: Lookup = createLookup()): ClusterEnvironment {
-  return { deadlines: new Deadlines(), names: createWatchedNames(lookup) };
+export function createClusterEnvironment(
+  lookup: Lookup = createLookup(),
+  http2Client: Http2Client = 'node',
+): ClusterEnvironment {
+  return { deadlines: new Deadlines(), names: createWatchedNames(lookup), http2Client };
 }
 
 /**
@@ -20,10 +23,10 @@ export function createClusterEnvironment(lookup: Lookup = createLookup()): Clust
  * upstreams.apply(snapshot.upstreams);
  * forward(req, res, upstreams.get('api_gw-system')!, head);
  */
-export function createUpstreams(context: Context, lookup: Lookup = createLookup()): Upstreams {
+export function createUpstreams(context: Context, lookup?: Lookup, http2Client?: Http2Client): Upstreams {
   let clusters = new Map<string, Cluster>();
   const closing = new Set<Promise<void>>();
-  const environment = createClusterEnvironment(lookup);
+  const environment = createClusterEnvironment(lookup, http2Client);
 
   function retire(cluster: Cluster): void {
     const { name } = cluster;

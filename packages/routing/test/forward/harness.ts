@@ -11,6 +11,7 @@ import { createContext, type Context, type SnapshotUpstream } from '@edge-gatewa
 import { forward } from '../../src/forward/forward-request.ts';
 import type { ForwardHead, ForwardOutcome } from '../../src/forward/forward.ts';
 import type { Lookup } from '../../src/upstream/dns/lookup.ts';
+import type { Http2Client } from '../../src/upstream/cluster.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';
 
@@ -118,9 +119,22 @@ export interface GatewayOptions {
   head?(req: IncomingMessage): Partial<ForwardHead>;
 }
 
+let http2Client: Http2Client | undefined;
+
+/** Describes tests once with each client of HTTP/2. */
+export function forEachHttp2Client(describeTests: () => void): void {
+  for (const client of ['node', 'direct'] as const) {
+    describe(`with the client ${client}`, () => {
+      before(() => (http2Client = client));
+      after(() => (http2Client = undefined));
+      describeTests();
+    });
+  }
+}
+
 /** A gateway in its smallest form: every request goes to the one upstream by `forward`. */
 export async function gateway({ upstream, context = createContext(), lookup, head }: GatewayOptions): Promise<Gateway> {
-  const upstreams = createUpstreams(context, lookup);
+  const upstreams = createUpstreams(context, lookup, http2Client);
   upstreams.apply([upstream]);
   const outcomes: ForwardOutcome[] = [];
   const server = createServer((req, res) => {

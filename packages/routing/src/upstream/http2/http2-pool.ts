@@ -26,6 +26,7 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
   readonly stats: ClusterStats;
   readonly scheme: 'http' | 'https';
   readonly connect: Connector;
+  readonly usesFrames: boolean;
   readonly #target: RequestTarget;
   readonly #limit: ConnectionLimit;
   /** Those that accept streams, or are being opened. */
@@ -37,8 +38,9 @@ export class Http2Pool implements ChannelPool, SessionOwner, WaitingPool {
   #closing = false;
 
   /** Throws a `TypeError` for an invalid address of the host. */
-  constructor({ host, settings, stats, limit, tls, tunnel, lookup }: PoolOptions) {
+  constructor({ host, settings, stats, limit, tls, tunnel, lookup }: PoolOptions, usesFrames = false) {
     checkAddress(host);
+    this.usesFrames = usesFrames;
     this.host = host;
     this.settings = settings;
     this.stats = stats;

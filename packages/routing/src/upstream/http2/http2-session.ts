@@ -1,14 +1,24 @@
-import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { ClientHttp2Stream } from 'node:http2';
+import type { OnReadOpts, Socket } from 'node:net';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
+import { ReadBuffer } from '../../http1/read-buffer.ts';
 import type { ChannelUser } from '../channel.ts';
 import type { ConnectionSettings } from '../cluster-settings.ts';
 import { prefaceOf, type ClientAddresses } from '../connect/proxy-header.ts';
 import type { Connector } from '../connector.ts';
 import { IdleTimer } from '../idle-timer.ts';
 import type { ClusterStats } from '../stats.ts';
-import { createClientSession } from './client-session.ts';
+import type {
+  ClientConnection,
+  ClientStream,
+  ConnectionObserver,
+  RequestOptions,
+  StreamObserver,
+} from './client-connection.ts';
+import { NodeConnection } from './client-session.ts';
+import { FrameConnection } from './codec/frame-connection.ts';
 import { sessionError, type Goaway } from './stream-errors.ts';
+import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 import { UpstreamStream, type StreamSession } from './upstream-stream.ts';
 
 /** Maximum time that a peer has to end its side of a connection that is being closed, in milliseconds. */
@@ -27,6 +37,8 @@ export interface SessionOwner {
   readonly stats: ClusterStats;
   readonly scheme: 'http' | 'https';
   readonly connect: Connector;
+  /** True if connections are read and written frame by frame, without `node:http2`. */
+  readonly usesFrames: boolean;
   connected(): void;
   disconnected(): void;
   connectFailed(): void;
@@ -54,8 +66,11 @@ export class Http2Session implements StreamSession {
   acceptsWebSockets = false;
   readonly #owner: SessionOwner;
   readonly #idle: IdleTimer;
+  /** Missing for connections of `node:http2`, which reads them itself. */
+  readonly #buffer: ReadBuffer | undefined;
   #socket: Socket | undefined;
-  #session: ClientHttp2Session | undefined;
+  #frames: FrameConnection | undefined;
+  #session: ClientConnection | undefined;
   #isDraining = false;
   #isClosed = false;
   #maxStreams: number;
@@ -69,7 +84,18 @@ export class Http2Session implements StreamSession {
     this.client = client;
     this.#maxStreams = owner.settings.http2.maxStreams;
     this.#idle = new IdleTimer(owner.settings.idleTimeoutMs, () => this.drain());
-    owner.connect(this.#onConnect, undefined, prefaceOf(owner.settings.proxyProtocol, client));
+    this.#buffer = owner.usesFrames ? new ReadBuffer() : undefined;
+    owner.connect(this.#onConnect, this.#reads, prefaceOf(owner.settings.proxyProtocol, client));
+  }
+
+  get #reads(): OnReadOpts | undefined {
+    const buffer = this.#buffer;
+    if (!buffer) return undefined;
+    const callback = (bytes: number, into: Uint8Array): true => {
+      this.#frames?.read(into as Buffer, bytes);
+      return true;
+    };
+    return { buffer: () => buffer.current, callback };
   }
 
   get stats(): ClusterStats {
@@ -93,14 +119,18 @@ export class Http2Session implements StreamSession {
     user.onOpen(stream);
   }
 
-  request(headers: readonly string[], options: { readonly endStream: boolean }): ClientHttp2Stream {
-    const { maxRequestsPerConnection } = this.#owner.settings;
+  request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): ClientStream {
     this.served++;
-    const stream = this.#session!.request(headers as string[], options);
-    if (maxRequestsPerConnection > 0 && this.served >= maxRequestsPerConnection) {
-      this.#owner.stats.cxMaxRequests.value++;
-      this.#stopStreams();
-    }
+    const stream = this.#session!.request(observer, headers, options);
+    this.#checkServed();
+    return stream;
+  }
+
+  openTunnel(headers: readonly string[]): ClientHttp2Stream {
+    this.served++;
+    const stream = this.#session!.openTunnel?.(headers);
+    if (!stream) throw new Error('the connection has no tunnels');
+    this.#checkServed();
     return stream;
   }
 
@@ -146,22 +176,36 @@ export class Http2Session implements StreamSession {
     this.#owner.connected();
     this.#socket = socket;
     if (socket.localAddress !== undefined) this.local = localEndOf(socket);
-    const session = createClientSession(socket, this.#owner.scheme, this.#owner.settings);
-    this.#session = session;
-    let failure: Error | undefined;
-    session.on('error', (reason: Error) => (failure = reason));
-    session.on('remoteSettings', ({ maxConcurrentStreams, enableConnectProtocol }) => {
-      this.acceptsWebSockets = enableConnectProtocol === true;
-      this.#settle(maxConcurrentStreams);
-    });
-    session.on('goaway', (code, lastId) => this.#onGoaway(code, lastId));
-    session.on('close', () => this.#end(sessionError(failure, this.goaway?.code)));
+    const session = (this.#session = this.#start(socket));
     const { connectTimeoutMs } = this.#owner.settings;
     this.#settingsTimer = setTimeout(() => {
       const reason = new Error(`no HTTP/2 settings after ${connectTimeoutMs} ms`);
       session.destroy(Object.assign(reason, { code: 'ETIMEDOUT' }));
     }, connectTimeoutMs);
   };
+
+  #start(socket: Socket): ClientConnection {
+    const { scheme, settings } = this.#owner;
+    const observer: ConnectionObserver = {
+      onSettings: (maxStreams, acceptsWebSockets) => {
+        this.acceptsWebSockets = acceptsWebSockets;
+        this.#settle(maxStreams);
+      },
+      onGoaway: (code, lastId) => this.#onGoaway(code, lastId),
+      onClose: (error) => this.#end(sessionError(error, this.goaway?.code)),
+    };
+    if (!this.#buffer) return new NodeConnection(socket, scheme, settings, observer);
+    const { streamWindow, connectionWindow } = settings.http2;
+    const options = { streamWindow, connectionWindow, maxHeaderListBytes: MAX_HEADER_LIST_BYTES };
+    return (this.#frames = new FrameConnection(socket, this.#buffer, observer, options));
+  }
+
+  #checkServed(): void {
+    const { settings, stats } = this.#owner;
+    const isLast = settings.maxRequestsPerConnection > 0 && this.served >= settings.maxRequestsPerConnection;
+    if (isLast) stats.cxMaxRequests.value++;
+    if (isLast || this.#session!.isExhausted) this.#stopStreams();
+  }
 
   /** The settings of the peer arrived. */
   #settle(maxConcurrentStreams: number | undefined): void {

@@ -1,4 +1,5 @@
 import { constants } from 'node:http2';
+import { ConnectionError } from './codec/protocol-errors.ts';
 import { UpstreamClosedError, UpstreamProtocolError, UpstreamResetError } from '../../http1/errors.ts';
 
 /** Codes of a stream that violates the protocol, or the limits of its header list. Node resets such a stream itself. */
@@ -56,6 +57,7 @@ export function streamError({ id, code, error, goaway, isSessionClosed }: EndedS
 /** Returns why a connection ended. */
 export function sessionError(error: Error | undefined, goawayCode?: number): Error {
   if (goawayCode) return new UpstreamClosedError(`it closed the connection with ${nameOf(goawayCode)}`);
+  if (error instanceof ConnectionError) return new UpstreamProtocolError(error.message);
   const { code = '' } = (error ?? {}) as NodeJS.ErrnoException;
   // Errors of the protocol that Node detects; those of the socket have other codes.
   if (

@@ -1,15 +1,16 @@
-import type { ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
+import type { OutgoingHttpHeaders } from 'node:http2';
 import type { BodySink, RequestBody } from '../../http1/request-body.ts';
+import type { UploadStream } from './client-connection.ts';
 
 /** Writes the body of a request to its stream, with back-pressure. */
 export class StreamUpload implements BodySink {
-  readonly #stream: ClientHttp2Stream;
+  readonly #stream: UploadStream;
   readonly #body: RequestBody;
   readonly #onError: (error: Error) => void;
   /** Bytes of the declared length that are missing; `undefined` without one. */
   #left: number | undefined;
 
-  constructor(stream: ClientHttp2Stream, body: RequestBody, onError: (error: Error) => void) {
+  constructor(stream: UploadStream, body: RequestBody, onError: (error: Error) => void) {
     this.#stream = stream;
     this.#body = body;
     this.#onError = onError;

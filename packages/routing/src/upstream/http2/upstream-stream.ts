@@ -1,11 +1,11 @@
 import { constants, type ClientHttp2Stream } from 'node:http2';
-import { Readable } from 'node:stream';
 import type { LocalEnd } from '../../format/local-end.ts';
 import { RequestHeadError, UpstreamProtocolError, UpstreamResetError } from '../../http1/errors.ts';
 import type { RequestBody } from '../../http1/request-body.ts';
 import type { Channel, ChannelUser, PreparedHead } from '../channel.ts';
 import { isEmptyBody } from '../framing.ts';
 import type { ClusterStats } from '../stats.ts';
+import type { ClientStream, RequestOptions, StreamObserver } from './client-connection.ts';
 import { readResponseHeaders, readTrailers } from './stream-head.ts';
 import { streamError, type Goaway } from './stream-errors.ts';
 import { StreamUpload } from './stream-upload.ts';
@@ -19,9 +19,6 @@ const WITHOUT_BODY = { endStream: true };
 const WITH_BODY = { endStream: false };
 const WITH_TRAILERS = { endStream: false, waitForTrailers: true };
 
-const CHANNEL = Symbol('edge-gateway.channel');
-type ObservedStream = ClientHttp2Stream & { [CHANNEL]: UpstreamStream };
-
 /** The part of a session that a stream uses. */
 export interface StreamSession {
   readonly local: LocalEnd | undefined;
@@ -32,7 +29,8 @@ export interface StreamSession {
   readonly stats: ClusterStats;
   /** True if the peer accepts WebSockets (RFC 8441). */
   readonly acceptsWebSockets: boolean;
-  request(headers: readonly string[], options: { readonly endStream: boolean }): ClientHttp2Stream;
+  request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): ClientStream;
+  openTunnel(headers: readonly string[]): ClientHttp2Stream;
   /** Flushes a stream when everything that was received with the head of its response was passed on. */
   flushLater(stream: UpstreamStream): void;
   /** The peer sent an invalid response: the connection is closed after its other streams, unless only the stream has to end. */
@@ -42,14 +40,14 @@ export interface StreamSession {
 }
 
 /** One request and its response on a stream of an HTTP/2 connection. */
-export class UpstreamStream implements Channel {
+export class UpstreamStream implements Channel, StreamObserver {
   readonly reused: boolean;
   sent = false;
   responding = false;
   trailers = NO_TRAILERS;
   readonly #session: StreamSession;
   #user: ChannelUser | undefined;
-  #stream: ClientHttp2Stream | undefined;
+  #stream: ClientStream | undefined;
   #method = '';
   #error: Error | undefined;
   #interim = 0;
@@ -78,16 +76,15 @@ export class UpstreamStream implements Channel {
   write(method: string, head: PreparedHead, body: Buffer | RequestBody | undefined): void {
     this.sent = true;
     this.#method = method;
-    let stream: ClientHttp2Stream;
+    let stream: ClientStream;
     try {
       const isStreamed = body !== undefined && !Buffer.isBuffer(body);
       const withBody = isStreamed && body.mayHaveTrailers ? WITH_TRAILERS : WITH_BODY;
-      stream = this.#session.request(head as string[], isEmptyBody(body) ? WITHOUT_BODY : withBody);
+      stream = this.#session.request(this, head as string[], isEmptyBody(body) ? WITHOUT_BODY : withBody);
     } catch (error) {
       return this.#fail(new RequestHeadError((error as Error).message));
     }
     this.#stream = stream;
-    observe(stream, this);
     if (body === undefined || Buffer.isBuffer(body)) {
       if (!isEmptyBody(body)) stream.end(body);
       return;
@@ -109,7 +106,7 @@ export class UpstreamStream implements Channel {
     this.#user = undefined;
     let stream: ClientHttp2Stream;
     try {
-      stream = this.#session.request(head as string[], WITH_BODY);
+      stream = this.#session.openTunnel(head as string[]);
     } catch (error) {
       this.#session.release(false);
       throw new RequestHeadError((error as Error).message);
@@ -287,51 +284,4 @@ export class UpstreamStream implements Channel {
     this.#session.stats.rqTxReset.value++;
     stream.close(code);
   }
-}
-
-/**
- * Passes what a stream receives to its channel. The body does not wait in the buffer of the stream, and only so is it known whether
- * the peer ended the stream or reset it: Node ends a stream that was reset with `NO_ERROR` like a complete one.
- */
-function observe(stream: ClientHttp2Stream, channel: UpstreamStream): void {
-  (stream as ObservedStream)[CHANNEL] = channel;
-  stream.push = receive;
-  stream.on('response', onResponse).on('headers', onHeaders).on('trailers', onTrailers);
-  stream.on('end', onEnd).on('error', onError).on('close', onClose);
-  stream.resume();
-}
-
-function receive(this: ClientHttp2Stream, chunk: unknown): boolean {
-  const channel = (this as ObservedStream)[CHANNEL];
-  if (chunk !== null) return channel.onData(chunk as Buffer);
-  channel.onLast(!this.closed);
-  // After a reset with `NO_ERROR`, Node waits for what is still written to the stream, although that is never sent.
-  if (this.closed) process.nextTick(destroyStream, this);
-  return Readable.prototype.push.call(this, null);
-}
-
-const destroyStream = (stream: ClientHttp2Stream): void => void stream.destroy();
-
-function onResponse(this: ClientHttp2Stream, _headers: unknown, flags: number, raw?: readonly string[]): void {
-  (this as ObservedStream)[CHANNEL].onHead(raw ?? [], flags);
-}
-
-function onHeaders(this: ClientHttp2Stream, _headers: unknown, _flags: number, raw?: readonly string[]): void {
-  (this as ObservedStream)[CHANNEL].onInterim(raw ?? []);
-}
-
-function onTrailers(this: ClientHttp2Stream, _headers: unknown, _flags: number, raw?: readonly string[]): void {
-  (this as ObservedStream)[CHANNEL].onTrailers(raw ?? []);
-}
-
-function onEnd(this: ClientHttp2Stream): void {
-  (this as ObservedStream)[CHANNEL].onEnd();
-}
-
-function onError(this: ClientHttp2Stream, error: Error): void {
-  (this as ObservedStream)[CHANNEL].onError(error);
-}
-
-function onClose(this: ClientHttp2Stream): void {
-  (this as ObservedStream)[CHANNEL].onClose();
 }

@@ -1,0 +1,146 @@
+import type { Socket } from 'node:net';
+import { CONTINUATION, END_HEADERS, END_STREAM, frameHead, HEADERS } from './frame-types.ts';
+import { connectionError } from './protocol-errors.ts';
+
+/** Data up to this length is copied into the text around it. */
+const SMALL = 4096;
+/** What is written at once, before the socket says that it takes more. */
+const MAX_TURN_BYTES = 256 * 1024;
+/** Acknowledgements that wait to be sent, because the peer does not read. */
+const MAX_ACKNOWLEDGEMENTS = 1000;
+
+/** A stream that has data to send. */
+export interface SendingStream {
+  /** Sends one frame. Returns false if it cannot for now: it is then added again when it can. */
+  sendFrame(): boolean;
+}
+
+/** The window of the connection. */
+export interface SendWindow {
+  readonly sendWindow: number;
+}
+
+/** Collects the frames of a turn of the event loop, and writes them to the socket together. */
+export class FrameWriter {
+  readonly #socket: Socket;
+  readonly #connection: SendWindow;
+  /** Text in latin1, or data. */
+  #parts: (string | Buffer)[] = [];
+  #text = '';
+  #bytes = 0;
+  #acknowledgements = 0;
+  readonly #streams = new Set<SendingStream>();
+  #isScheduled = false;
+  #isBlocked = false;
+  #isStopped = false;
+
+  constructor(socket: Socket, connection: SendWindow) {
+    this.#socket = socket;
+    this.#connection = connection;
+  }
+
+  send(text: string): void {
+    if (this.#isStopped) return;
+    this.#text += text;
+    this.flushLater();
+  }
+
+  sendBlock(id: number, block: string, isLast: boolean, maxFrameBytes: number): void {
+    const flags = isLast ? END_STREAM : 0;
+    if (block.length <= maxFrameBytes) {
+      this.send(frameHead(block.length, HEADERS, flags | END_HEADERS, id) + block);
+      return;
+    }
+    for (let at = 0; at < block.length; at += maxFrameBytes) {
+      const part = block.slice(at, at + maxFrameBytes);
+      const ends = at + maxFrameBytes >= block.length ? END_HEADERS : 0;
+      this.send(frameHead(part.length, at === 0 ? HEADERS : CONTINUATION, at === 0 ? flags | ends : ends, id) + part);
+    }
+  }
+
+  sendData(head: string, data: Buffer): void {
+    this.#text += head;
+    if (data.length <= SMALL) this.#text += data.toString('latin1');
+    else {
+      this.#parts.push(this.#text, data);
+      this.#bytes += this.#text.length + data.length;
+      this.#text = '';
+    }
+  }
+
+  /** Sends an acknowledgement. Throws a `ConnectionError` if too many wait. */
+  acknowledge(text: string): void {
+    if (++this.#acknowledgements > MAX_ACKNOWLEDGEMENTS)
+      throw connectionError('ENHANCE_YOUR_CALM', 'acknowledgements are not read');
+    this.send(text);
+  }
+
+  addStream(stream: SendingStream): void {
+    this.#streams.add(stream);
+    this.flushLater();
+  }
+
+  removeStream(stream: SendingStream): void {
+    this.#streams.delete(stream);
+  }
+
+  /** Writes what is sent in this turn when the turn ends. */
+  flushLater(): void {
+    if (this.#isScheduled || this.#isBlocked || this.#isStopped) return;
+    this.#isScheduled = true;
+    setImmediate(this.#onTurnEnd);
+  }
+
+  drained(): void {
+    this.#isBlocked = false;
+    this.flushLater();
+  }
+
+  /** Writes what was sent so far. */
+  flush(): void {
+    const text = this.#text;
+    const parts = this.#parts;
+    if (text === '' && parts.length === 0) return;
+    this.#text = '';
+    this.#bytes = 0;
+    let hasRoom = true;
+    if (parts.length === 0) hasRoom = this.#socket.write(text, 'latin1');
+    else {
+      this.#parts = [];
+      if (text !== '') parts.push(text);
+      this.#socket.cork();
+      for (const part of parts) {
+        hasRoom = typeof part === 'string' ? this.#socket.write(part, 'latin1') : this.#socket.write(part);
+      }
+      this.#socket.uncork();
+    }
+    // Only what the socket did not take at once waits.
+    this.#isBlocked = !hasRoom && this.#socket.writableNeedDrain;
+    if (!this.#isBlocked) this.#acknowledgements = 0;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#streams.clear();
+  }
+
+  readonly #onTurnEnd = (): void => {
+    this.#isScheduled = false;
+    if (this.#isStopped || this.#isBlocked) return;
+    if (this.#streams.size > 0) this.#sendStreams();
+    this.flush();
+    if (this.#streams.size > 0 && this.#connection.sendWindow > 0) this.flushLater();
+  };
+
+  /** Streams send their frames in turns. */
+  #sendStreams(): void {
+    let sends = true;
+    while (sends) {
+      sends = false;
+      for (const stream of this.#streams) {
+        if (this.#bytes + this.#text.length > MAX_TURN_BYTES) return;
+        if (stream.sendFrame()) sends = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** The static table (RFC 7541 appendix A), from index 1: name, or name and value. */
+const ENTRIES = `
+:authority
+:method GET
+:method POST
+:path /
+:path /index.html
+:scheme http
+:scheme https
+:status 200
+:status 204
+:status 206
+:status 304
+:status 400
+:status 404
+:status 500
+accept-charset
+accept-encoding gzip, deflate
+accept-language
+accept-ranges
+accept
+access-control-allow-origin
+age
+allow
+authorization
+cache-control
+content-disposition
+content-encoding
+content-language
+content-length
+content-location
+content-range
+content-type
+cookie
+date
+etag
+expect
+expires
+from
+host
+if-match
+if-modified-since
+if-none-match
+if-range
+if-unmodified-since
+last-modified
+link
+location
+max-forwards
+proxy-authenticate
+proxy-authorization
+range
+referer
+refresh
+retry-after
+server
+set-cookie
+strict-transport-security
+transfer-encoding
+user-agent
+vary
+via
+www-authenticate
+`
+  .trim()
+  .split('\n')
+  .map((line) => {
+    const [, name = '', value = ''] = /^(\S+) ?(.*)$/.exec(line)!;
+    return { name, value };
+  });
+
+/** Number of entries. */
+export const STATIC_SIZE = ENTRIES.length;
+/** By index; the first element is not used. */
+export const STATIC_NAMES: readonly string[] = ['', ...ENTRIES.map(({ name }) => name)];
+export const STATIC_VALUES: readonly string[] = ['', ...ENTRIES.map(({ value }) => value)];
