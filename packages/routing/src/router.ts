@@ -161,7 +161,10 @@ export function createRouter(options: RouterOptions = {}): Router {
       ? [createDefaultLog(sinks.get('/dev/stdout'), options.terminal ?? process.stdout)]
       : [],
   });
-  const proxies = createForwardProxies({ context, environment: createClusterEnvironment(undefined, options.http2Client) });
+  const proxies = createForwardProxies({
+    context,
+    environment: createClusterEnvironment(undefined, options.http2Client),
+  });
   const webSockets = new OpenWebSockets();
   const serving = createServeListener(
     table,

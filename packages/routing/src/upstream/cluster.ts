@@ -26,7 +26,8 @@ import type { Upstream } from './upstream.ts';
 export interface ClusterEnvironment {
   readonly deadlines: Deadlines;
   readonly names: WatchedNames;
-  readonly http2Client: Http2Client;
+  /** Default: `node`. */
+  readonly http2Client?: Http2Client | undefined;
 }
 
 /** What speaks HTTP/2 to upstreams: `node:http2`, or for requests except tunnels frames that are read and written here. */
@@ -72,7 +73,7 @@ export class Cluster implements Upstream {
     this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
-    this.#http2Client = http2Client;
+    this.#http2Client = http2Client ?? 'node';
     this.breakers = new CircuitBreakers(snapshot, this.stats, context.metrics);
     this.settings = connectionSettings(snapshot, this.breakers);
     const load = loadSettings(snapshot);

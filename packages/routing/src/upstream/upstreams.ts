@@ -8,7 +8,7 @@ import type { Upstreams } from './upstream.ts';
 /** Creates the parts that clusters share. */
 export function createClusterEnvironment(
   lookup: Lookup = createLookup(),
-  http2Client: Http2Client = 'node',
+  http2Client?: Http2Client,
 ): ClusterEnvironment {
   return { deadlines: new Deadlines(), names: createWatchedNames(lookup), http2Client };
 }

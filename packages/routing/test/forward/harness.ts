@@ -121,6 +121,19 @@ export interface GatewayOptions {
 
 let http2Client: Http2Client | undefined;
 
+/** The client that the tests of this block use, for their routers. */
+export const http2ClientOption = (): { readonly http2Client?: Http2Client } => (http2Client ? { http2Client } : {});
+
+/** Starts gateways that use this client of HTTP/2. */
+export async function startWith<T>(client: Http2Client, start: () => Promise<T>): Promise<T> {
+  http2Client = client;
+  try {
+    return await start();
+  } finally {
+    http2Client = undefined;
+  }
+}
+
 /** Describes tests once with each client of HTTP/2. */
 export function forEachHttp2Client(describeTests: () => void): void {
   for (const client of ['node', 'direct'] as const) {

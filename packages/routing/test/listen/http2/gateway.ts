@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createContext, type Context, type Listener, type Route, type SnapshotUpstream } from '@edge-gateway/core';
 import { createListeners, createRouter, type ListenLimits, type Listeners, type Router } from '../../../src/index.ts';
 import type { RequestRecord } from '../../../src/format/record.ts';
+import { http2ClientOption } from '../../forward/harness.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../../snapshots.ts';
 import { http2Client, type Http2Client } from './client.ts';
 
@@ -49,7 +50,7 @@ export async function http2Gateway(parts: Http2GatewayParts = {}): Promise<Http2
   const upstream = createServer({ maxHeaderSize: 131_072 }, parts.respond ?? echo);
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const endpoint = endpointOf((upstream.address() as AddressInfo).port);
-  const router = createRouter({ context, accessLog: 'none' });
+  const router = createRouter({ context, accessLog: 'none', ...http2ClientOption() });
   const snapshot = (listener: Partial<Listener> = {}) =>
     snapshotOf([hostOf([routeOf(parts.route)])], [{ ...upstreamOf([endpoint]), ...parts.upstream }], listener);
   const clients: Http2Client[] = [];

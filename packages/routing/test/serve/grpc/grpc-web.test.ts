@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { Metadata, status } from '@grpc/grpc-js';
 import { expect } from 'chai';
-import { closeAll } from '../../forward/harness.ts';
+import { closeAll, forEachHttp2Client } from '../../forward/harness.ts';
 import { echoServer } from './echo-service.ts';
 import { grpcGateway } from './gateway.ts';
 
@@ -78,106 +78,113 @@ const unary = () =>
     },
   });
 
-describe('gRPC-Web', () => {
-  afterEach(closeAll);
+forEachHttp2Client(() =>
+  describe('gRPC-Web', () => {
+    afterEach(closeAll);
 
-  it('is translated to gRPC, with the trailers as the last frame of the body', async () => {
-    const gw = await grpcGateway(await unary());
-    const res = await send(gw.port, [frame('web')], { ...BINARY, 'x-grpc-web': '1' });
-    expect(res.status).to.equal(200);
-    expect(res.headers['content-type']).to.equal('application/grpc-web+proto');
-    const { messages, trailers } = framesOf(res.body);
-    expect(messages).to.deep.equal(['hello web']);
-    expect(trailers).to.include({ 'grpc-status': '0', 'x-last': '1' });
-  });
-
-  it('is translated from base64 in any split', async () => {
-    const gw = await grpcGateway(await unary());
-    const text = frame('some text').toString('base64');
-    for (const size of [1, 2, 3, 4, 5, 7, text.length]) {
-      const parts = text.match(new RegExp(`.{1,${size}}`, 'g'))!;
-      const res = await send(gw.port, parts, TEXT);
-      expect(res.headers['content-type'], String(size)).to.equal('application/grpc-web-text+proto');
-      const { messages, trailers } = framesOf(decode(res.body.toString('latin1')));
-      expect(messages).to.deep.equal(['hello some text']);
-      expect(trailers).to.include({ 'grpc-status': '0' });
-    }
-  });
-
-  it('is translated from base64 whose parts are padded one by one', async () => {
-    const gw = await grpcGateway(await unary());
-    const bytes = frame('ab');
-    const text = [bytes.subarray(0, 1), bytes.subarray(1, 3), bytes.subarray(3)].map((part) => part.toString('base64'));
-    const res = await send(gw.port, [text.join('')], TEXT);
-    expect(framesOf(decode(res.body.toString('latin1'))).messages).to.deep.equal(['hello ab']);
-  });
-
-  it('has the encoding that the client accepts', async () => {
-    const gw = await grpcGateway(await unary());
-    const res = await send(gw.port, [frame('x')], { ...BINARY, accept: 'application/grpc-web-text' });
-    expect(res.headers['content-type']).to.equal('application/grpc-web-text+proto');
-    expect(framesOf(decode(res.body.toString('latin1'))).messages).to.deep.equal(['hello x']);
-  });
-
-  it('passes errors without a message in the head or in the last frame', async () => {
-    const gw = await grpcGateway(await unary());
-    const res = await send(gw.port, [frame('fail')], BINARY);
-    expect(res.status).to.equal(200);
-    const { trailers } = framesOf(res.body);
-    const found = { ...res.headers, ...trailers };
-    expect(found).to.include({ 'grpc-status': '5', 'grpc-message': 'not%20here' });
-  });
-
-  it('streams messages of the server', async () => {
-    const port = await echoServer({
-      list(call) {
-        for (let i = 0; i < 50; i++) call.write(String(i));
-        call.end();
-      },
+    it('is translated to gRPC, with the trailers as the last frame of the body', async () => {
+      const gw = await grpcGateway(await unary());
+      const res = await send(gw.port, [frame('web')], { ...BINARY, 'x-grpc-web': '1' });
+      expect(res.status).to.equal(200);
+      expect(res.headers['content-type']).to.equal('application/grpc-web+proto');
+      const { messages, trailers } = framesOf(res.body);
+      expect(messages).to.deep.equal(['hello web']);
+      expect(trailers).to.include({ 'grpc-status': '0', 'x-last': '1' });
     });
-    const gw = await grpcGateway(port);
-    for (const headers of [BINARY, TEXT]) {
-      const body = headers === TEXT ? frame('x').toString('base64') : frame('x');
-      const res = await send(gw.port, [body], headers, '/test.Echo/List');
-      const { messages, trailers } = framesOf(headers === TEXT ? decode(res.body.toString('latin1')) : res.body);
-      expect(messages).to.have.length(50);
-      expect(trailers).to.include({ 'grpc-status': '0' });
-    }
-  });
 
-  it('is rejected with malformed base64', async () => {
-    const gw = await grpcGateway(await unary());
-    const valid = frame('x').toString('base64');
-    for (const text of ['!!!!', `${valid}A`, `${valid}AA`, `${valid}A===`, `=${valid}`, 'AB==', '\n\n\n\n', '____']) {
-      const res = await send(gw.port, [text], TEXT);
-      // A reply of the gateway is one of gRPC.
-      expect(res.status, text).to.equal(200);
-      expect(res.headers, text).to.include({ 'grpc-status': '13', 'content-type': 'application/grpc-web-text+proto' });
-    }
-  });
+    it('is translated from base64 in any split', async () => {
+      const gw = await grpcGateway(await unary());
+      const text = frame('some text').toString('base64');
+      for (const size of [1, 2, 3, 4, 5, 7, text.length]) {
+        const parts = text.match(new RegExp(`.{1,${size}}`, 'g'))!;
+        const res = await send(gw.port, parts, TEXT);
+        expect(res.headers['content-type'], String(size)).to.equal('application/grpc-web-text+proto');
+        const { messages, trailers } = framesOf(decode(res.body.toString('latin1')));
+        expect(messages).to.deep.equal(['hello some text']);
+        expect(trailers).to.include({ 'grpc-status': '0' });
+      }
+    });
 
-  it('gets the responses of the gateway in its own form', async () => {
-    const gw = await grpcGateway(1);
-    const res = await send(gw.port, [frame('x')], BINARY);
-    expect(res.status).to.equal(200);
-    expect(res.headers).to.include({ 'grpc-status': '14', 'content-type': 'application/grpc-web+proto' });
-  });
+    it('is translated from base64 whose parts are padded one by one', async () => {
+      const gw = await grpcGateway(await unary());
+      const bytes = frame('ab');
+      const text = [bytes.subarray(0, 1), bytes.subarray(1, 3), bytes.subarray(3)].map((part) =>
+        part.toString('base64'),
+      );
+      const res = await send(gw.port, [text.join('')], TEXT);
+      expect(framesOf(decode(res.body.toString('latin1'))).messages).to.deep.equal(['hello ab']);
+    });
 
-  it('is allowed for other origins with CORS', async () => {
-    const options = {
-      cors: { allowOrigin: ['https://app.example.com'], allowMethods: ['POST'], allowHeaders: ['x-grpc-web'] },
-    };
-    const gw = await grpcGateway(await unary(), { route: { options } });
-    const headers = { ...BINARY, origin: 'https://app.example.com' };
-    const res = await send(gw.port, [frame('web')], headers);
-    expect(res.headers['access-control-allow-origin']).to.equal('https://app.example.com');
-    expect(framesOf(res.body).messages).to.deep.equal(['hello web']);
-  });
+    it('has the encoding that the client accepts', async () => {
+      const gw = await grpcGateway(await unary());
+      const res = await send(gw.port, [frame('x')], { ...BINARY, accept: 'application/grpc-web-text' });
+      expect(res.headers['content-type']).to.equal('application/grpc-web-text+proto');
+      expect(framesOf(decode(res.body.toString('latin1'))).messages).to.deep.equal(['hello x']);
+    });
 
-  it('is not translated if the listener disables it', async () => {
-    const gw = await grpcGateway(await unary(), { listener: { httpOptions: { grpcWeb: { disable: true } } } });
-    const res = await send(gw.port, [frame('web')], BINARY);
-    expect(res.headers['content-type']).not.to.equal('application/grpc-web+proto');
-    expect(framesOf(res.body).trailers).to.equal(undefined);
-  });
-});
+    it('passes errors without a message in the head or in the last frame', async () => {
+      const gw = await grpcGateway(await unary());
+      const res = await send(gw.port, [frame('fail')], BINARY);
+      expect(res.status).to.equal(200);
+      const { trailers } = framesOf(res.body);
+      const found = { ...res.headers, ...trailers };
+      expect(found).to.include({ 'grpc-status': '5', 'grpc-message': 'not%20here' });
+    });
+
+    it('streams messages of the server', async () => {
+      const port = await echoServer({
+        list(call) {
+          for (let i = 0; i < 50; i++) call.write(String(i));
+          call.end();
+        },
+      });
+      const gw = await grpcGateway(port);
+      for (const headers of [BINARY, TEXT]) {
+        const body = headers === TEXT ? frame('x').toString('base64') : frame('x');
+        const res = await send(gw.port, [body], headers, '/test.Echo/List');
+        const { messages, trailers } = framesOf(headers === TEXT ? decode(res.body.toString('latin1')) : res.body);
+        expect(messages).to.have.length(50);
+        expect(trailers).to.include({ 'grpc-status': '0' });
+      }
+    });
+
+    it('is rejected with malformed base64', async () => {
+      const gw = await grpcGateway(await unary());
+      const valid = frame('x').toString('base64');
+      for (const text of ['!!!!', `${valid}A`, `${valid}AA`, `${valid}A===`, `=${valid}`, 'AB==', '\n\n\n\n', '____']) {
+        const res = await send(gw.port, [text], TEXT);
+        // A reply of the gateway is one of gRPC.
+        expect(res.status, text).to.equal(200);
+        expect(res.headers, text).to.include({
+          'grpc-status': '13',
+          'content-type': 'application/grpc-web-text+proto',
+        });
+      }
+    });
+
+    it('gets the responses of the gateway in its own form', async () => {
+      const gw = await grpcGateway(1);
+      const res = await send(gw.port, [frame('x')], BINARY);
+      expect(res.status).to.equal(200);
+      expect(res.headers).to.include({ 'grpc-status': '14', 'content-type': 'application/grpc-web+proto' });
+    });
+
+    it('is allowed for other origins with CORS', async () => {
+      const options = {
+        cors: { allowOrigin: ['https://app.example.com'], allowMethods: ['POST'], allowHeaders: ['x-grpc-web'] },
+      };
+      const gw = await grpcGateway(await unary(), { route: { options } });
+      const headers = { ...BINARY, origin: 'https://app.example.com' };
+      const res = await send(gw.port, [frame('web')], headers);
+      expect(res.headers['access-control-allow-origin']).to.equal('https://app.example.com');
+      expect(framesOf(res.body).messages).to.deep.equal(['hello web']);
+    });
+
+    it('is not translated if the listener disables it', async () => {
+      const gw = await grpcGateway(await unary(), { listener: { httpOptions: { grpcWeb: { disable: true } } } });
+      const res = await send(gw.port, [frame('web')], BINARY);
+      expect(res.headers['content-type']).not.to.equal('application/grpc-web+proto');
+      expect(framesOf(res.body).trailers).to.equal(undefined);
+    });
+  }),
+);

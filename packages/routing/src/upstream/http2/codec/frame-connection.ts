@@ -29,8 +29,7 @@ export class FrameConnection implements ClientConnection, FrameSink, StreamConne
   sendWindow = frames.DEFAULT_WINDOW;
   readonly streamWindow: number;
   readonly #window: number;
-  /** What the peer may still send, and what was received since it was last told. */
-  #receiveWindow: number;
+  /** What was received since the peer was last told. */
   #received = 0;
   readonly #observer: ConnectionObserver;
   readonly #socket: Socket;
@@ -54,7 +53,6 @@ export class FrameConnection implements ClientConnection, FrameSink, StreamConne
     this.#observer = observer;
     this.streamWindow = options.streamWindow;
     this.#window = Math.max(options.connectionWindow, frames.DEFAULT_WINDOW);
-    this.#receiveWindow = this.#window;
     this.#blocks = new HeaderBlocks(options.maxHeaderListBytes);
     this.#writer = new FrameWriter(socket, this);
     let error: Error | undefined;
@@ -113,9 +111,6 @@ export class FrameConnection implements ClientConnection, FrameSink, StreamConne
   onDataFrame(id: number, bytes: number): void {
     this.#checkFirst(frames.DATA);
     this.#blocks.checkNone();
-    this.#receiveWindow -= bytes;
-    if (this.#receiveWindow < 0)
-      throw connectionError('FLOW_CONTROL_ERROR', 'the connection sends more than its window');
     this.#dataStream = this.#streamOf(id);
     this.#dataStream?.onDataFrame(bytes);
     if (bytes > 0) this.#grant(bytes);
@@ -212,12 +207,11 @@ export class FrameConnection implements ClientConnection, FrameSink, StreamConne
     this.#writer.send(frameHead(4, frames.WINDOW_UPDATE, 0, 0) + uint32(bytes));
   }
 
-  /** Streams limit what waits in memory: the window of the connection is granted again at once. */
+  /** Streams limit what waits in memory: the window of the connection is granted again at once, so that it cannot be exceeded. */
   #grant(bytes: number): void {
     this.#received += bytes;
     if (2 * this.#received < this.#window) return;
     this.#sendWindowUpdate(this.#received);
-    this.#receiveWindow += this.#received;
     this.#received = 0;
   }
 

@@ -168,6 +168,7 @@ export class FrameStream implements ClientStream {
     this.#receiveWindow -= bytes;
     this.#received += bytes;
     if (this.#receiveWindow < 0) throw connectionError('FLOW_CONTROL_ERROR', 'a stream sends more than its window');
+    if (!this.#message.allowsData) this.#violate();
   }
 
   /** Receives data; `isLast` if the stream ends with it. */

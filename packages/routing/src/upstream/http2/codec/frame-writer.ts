@@ -71,7 +71,7 @@ export class FrameWriter {
   /** Sends an acknowledgement. Throws a `ConnectionError` if too many wait. */
   acknowledge(text: string): void {
     if (++this.#acknowledgements > MAX_ACKNOWLEDGEMENTS)
-      throw connectionError('ENHANCE_YOUR_CALM', 'acknowledgements are not read');
+      throw connectionError('ENHANCE_YOUR_CALM', 'too many acknowledgements wait');
     this.send(text);
   }
 

@@ -14,9 +14,8 @@ const COLON = 58;
 /** Checks that the frames of a stream are one valid response (RFC 9113 8.1), apart from the text of its headers. */
 export class ResponseMessage {
   readonly #isHead: boolean;
-  /** The final head was received, and trailers after it. */
+  /** The final head was received. */
   #hasHead = false;
-  #hasTrailers = false;
   /** Bytes of the body that are still missing; undefined if its length is not known. */
   #left: number | undefined;
 
@@ -28,9 +27,7 @@ export class ResponseMessage {
   /** Returns what these fields are; `undefined` if they are not valid here. */
   receiveFields(raw: readonly string[], isLast: boolean): 'interim' | 'head' | 'trailers' | undefined {
     if (this.#hasHead) {
-      const isValid = isLast && !this.#hasTrailers && !this.#left && areFields(raw, 0);
-      this.#hasTrailers = true;
-      return isValid ? 'trailers' : undefined;
+      return isLast && !this.#left && areFields(raw, 0) ? 'trailers' : undefined;
     }
     const status = raw[1];
     if (raw[0] !== ':status' || !STATUS.test(status!) || !areFields(raw, 2)) return undefined;
@@ -40,9 +37,13 @@ export class ResponseMessage {
     return isLast && this.#left ? undefined : 'head';
   }
 
-  /** Returns false for data that is not valid here. */
+  /** True after the final head. */
+  get allowsData(): boolean {
+    return this.#hasHead;
+  }
+
+  /** Returns false for data that is not as long as declared. */
   receiveData(bytes: number, isLast: boolean): boolean {
-    if (!this.#hasHead || this.#hasTrailers) return false;
     if (this.#left === undefined) return true;
     this.#left -= bytes;
     return this.#left >= 0 && !(isLast && this.#left > 0);
