@@ -5,7 +5,7 @@ import { frameHead, uint32 } from './frame-types.ts';
 import type { DecodedFields } from './hpack-decoder.ts';
 import type { PeerSettings } from './peer-settings.ts';
 import { connectionError } from './protocol-errors.ts';
-import { ResponseMessage } from './response-message.ts';
+import { ReceivedResponse } from './received-response.ts';
 
 /** Data that waits to be sent before its source is paused. */
 const HIGH_WATER_BYTES = 64 * 1024;
@@ -37,7 +37,7 @@ export class FrameStream implements ClientStream {
   closed = false;
   readonly #connection: StreamConnection;
   readonly #observer: StreamObserver;
-  readonly #message: ResponseMessage;
+  readonly #message: ReceivedResponse;
   readonly #mayHaveTrailers: boolean;
   /** What may still be sent. */
   #sendWindow: number;
@@ -68,7 +68,7 @@ export class FrameStream implements ClientStream {
     this.#connection = connection;
     this.#observer = observer;
     this.id = connection.takeId();
-    this.#message = new ResponseMessage(method === 'HEAD');
+    this.#message = new ReceivedResponse(method === 'HEAD');
     this.#hasSentEnd = endStream;
     this.#mayHaveTrailers = waitForTrailers;
     this.#sendWindow = connection.settings.initialWindow;

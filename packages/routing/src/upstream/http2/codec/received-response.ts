@@ -12,7 +12,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 const COLON = 58;
 
 /** Checks that the frames of a stream are one valid response (RFC 9113 8.1), apart from the text of its headers. */
-export class ResponseMessage {
+export class ReceivedResponse {
   readonly #isHead: boolean;
   /** The final head was received. */
   #hasHead = false;
