@@ -55,6 +55,14 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ http1Parser: 'plain' });
   });
 
+  it('rejects an unknown client of HTTP/2, and defaults to node', async () => {
+    expect(await call('--config', 'resources', '--http2-client', 'fast')).to.contain(
+      'Allowed choices are node, direct.',
+    );
+    expect(await call('--config', 'resources', '--http2-client', 'direct')).to.include({ http2Client: 'direct' });
+    expect(await call('--config', 'resources')).to.include({ http2Client: 'node' });
+  });
+
   it('hides options that are not supported yet, and rejects them', async () => {
     const help = createProgram(async () => {}).helpInformation();
     for (const hidden of ['Arguments', '--kubernetes']) expect(help).not.to.include(hidden);

@@ -213,7 +213,12 @@ describe('a state that is handed over as objects, and the same state after encod
       [{ ...decoded, secrets: decoder.secretValues }, decoder.secrets],
     ] as const) {
       const context = createContext({ log: silentLoggers, metrics: createMetrics(), secrets: held });
-      const settings = { proxyName: 'gateway-proxy', accessLogOverflow: 'drop', http1Parser: 'plain' } as const;
+      const settings = {
+        proxyName: 'gateway-proxy',
+        accessLogOverflow: 'drop',
+        http1Parser: 'plain',
+        http2Client: 'node',
+      } as const;
       const plane = createDataPlane(context, settings);
       planes.push(plane);
       const { failed, listening } = plane.apply(state);

@@ -10,7 +10,9 @@ const INDEXED = 0x80;
 const NEVER_INDEXED = 0x10;
 /** Values that no later hop may put into a table either (RFC 7541 7.1.3). */
 const SECRET: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'set-cookie']);
+/** Names come from clients: only some, and no long ones, are remembered. */
 const MAX_KNOWN_NAMES = 1000;
+const MAX_KNOWN_LENGTH = 64;
 
 const indexed = new Map<string, Map<string, string>>();
 const nameIndexes = new Map<string, number>();
@@ -42,7 +44,7 @@ function nameOf(name: string): string {
   const kind = SECRET.has(name) ? NEVER_INDEXED : 0;
   const index = nameIndexes.get(name);
   const encoded = index === undefined ? String.fromCharCode(kind) + lengthOf(name) + name : integer(index, 4, kind);
-  if (names.size < MAX_KNOWN_NAMES) names.set(name, encoded);
+  if (names.size < MAX_KNOWN_NAMES && name.length <= MAX_KNOWN_LENGTH) names.set(name, encoded);
   return encoded;
 }
 
