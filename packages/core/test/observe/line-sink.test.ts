@@ -121,8 +121,8 @@ describe('line sink', () => {
 
   it('writes whole lines to a shared pipe', async () => {
     const sink = openPipe();
-    const ours = Array.from({ length: 3_000 }, (_, i) => `ours ${i} ${'x'.repeat(i % 300)}`);
-    const reader = createReadStream(path);
+    const ours = Array.from({ length: 3_000 }, (_, i) => `ours ${i} ${(i % 2 ? 'x' : '\u00fc').repeat(i % 300)}`);
+    const reader = createReadStream(path, 'utf8');
     let text = '';
     reader.on('data', (chunk) => {
       text += String(chunk);

@@ -11,10 +11,10 @@ export interface Sinks {
   close(): Promise<void>;
 }
 
-/** Maximum number of queued characters; beyond it lines are dropped and counted. */
+/** Maximum number of queued bytes; beyond it lines are dropped and counted. */
 export const MAX_QUEUE = 16 * 1024 * 1024;
-/** Number of queued characters from which the reader counts as too slow. The rest is reserved for requests in progress. */
-export const SLOW_READER_CHARS = 1024 * 1024;
+/** Number of queued bytes from which the reader counts as too slow. The rest is reserved for requests in progress. */
+export const SLOW_READER_BYTES = 1024 * 1024;
 
 /** Creates the sinks of one data plane. A file error is logged once per incident and never affects a request. */
 export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>): Sinks {
@@ -35,7 +35,7 @@ export function createSinks({ log, metrics }: Pick<Context, 'log' | 'metrics'>):
       return sink;
     },
     get isBehind() {
-      for (const sink of sinks.values()) if (sink.queued > SLOW_READER_CHARS && !sink.stalled) return true;
+      for (const sink of sinks.values()) if (sink.queued > SLOW_READER_BYTES && !sink.stalled) return true;
       return false;
     },
     onProgress() {},
