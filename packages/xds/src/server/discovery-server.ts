@@ -23,6 +23,7 @@ import { serializeDeltaResponse, serializeWorldResponse, type PreparedResponse }
 import { LoadReporting } from '../protocol/load-stats.ts';
 import { createLoadReports, type LoadReports } from './load-reports.ts';
 import { identityOf, type NodeIdentity } from './node-identity.ts';
+import { onEnd } from './call-end.ts';
 import { NodeStream, RejectedSubscription } from './node-stream.ts';
 import { NODE_TRANSLATION, ProxyResources, type Translation } from './translation.ts';
 
@@ -166,13 +167,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       }
       return undefined;
     });
-    call.on('end', () => {
-      close();
-      call.end();
-    });
-    call.on('cancelled', close);
-    call.on('close', close);
-    call.on('error', close);
+    onEnd(call, close);
   }
 
   return {

@@ -1,6 +1,7 @@
 import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { ProxyTraffic, TrafficReport } from '@edge-gateway/core';
 import { decodeReport, type LoadStatsRequest, type LoadStatsResponse } from '../protocol/load-stats.ts';
+import { onEnd } from './call-end.ts';
 import { identityOf, type NodeIdentity } from './node-identity.ts';
 
 /** Reports that arrive faster than this share of the interval are ignored. */
@@ -70,13 +71,7 @@ export function createLoadReports({ now, intervalMs, maxNodes }: LoadReportsOpti
       if (report) own.reported = { at: now(), report };
       return undefined;
     });
-    call.on('end', () => {
-      close();
-      call.end();
-    });
-    call.on('cancelled', close);
-    call.on('close', close);
-    call.on('error', close);
+    onEnd(call, close);
   }
 
   return {
