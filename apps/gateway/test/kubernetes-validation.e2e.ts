@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:net';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { makeCertificates } from '../../../test/parts/certificates.ts';
 import { startKubernetes, type KubernetesApi } from '../../../test/parts/kubernetes.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 
+const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const CONFIGURATION = 'gw-gateway-validation-webhook-gw-system';
 const GROUPS = ['gateway.vendor.io', 'gw.vendor.io', 'enterprise.gw.vendor.io'];
@@ -229,6 +233,49 @@ describe('validation of changes by control plane processes', () => {
     const { port } = silent.address() as { port: number };
     await configure(port, { failurePolicy: 'Ignore', timeoutSeconds: 1 });
     await until(async () => (await refusal(upstream('hangs'))) === '', 'the policy Ignore');
+  });
+
+  it('serves a certificate of its own from files, and leaves the trusted authorities to others', async () => {
+    const { ca, cert, key, remove } = makeCertificates();
+    try {
+      await settings({ alwaysAccept: false, validationWebhookTlsCert: cert, validationWebhookTlsKey: key });
+      const process = await start();
+      await configure(process.ready.validationPort);
+      const trust = [
+        { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: readFileSync(ca).toString('base64') },
+      ];
+      await api.kubectl([
+        'patch',
+        'validatingwebhookconfiguration',
+        CONFIGURATION,
+        '--type=json',
+        '-p',
+        JSON.stringify(trust),
+      ]);
+      const wrong = service('bad', 'a', 'two words');
+      await until(async () => (await refusal(wrong)).includes('denied the request'), 'a rejection');
+    } finally {
+      remove();
+    }
+  });
+
+  it('shows what proxies serve as objects of the cluster, with their status', async () => {
+    await settings({ allowWarnings: true }, { gateway: { persistProxySpec: true } });
+    await apply(upstream('a'), service('web', 'a'));
+    await start();
+    const printed = () => api.kubectl(['get', 'proxies', '-n', 'gw-system']);
+    await until(async () => /gateway-proxy\s+Accepted/.test(await printed()), 'the Proxy with its status');
+    const { stdout } = await run(process.execPath, [
+      '--conditions=source',
+      join(ROOT, 'packages', 'cli', 'src', 'main.ts'),
+      'get',
+      'proxies',
+      '--kubeconfig',
+      api.kubeconfig,
+    ]);
+    expect(stdout).to.match(/gateway-proxy\s*\|\s*gw-system\s*\|\s*gw-gateway\s*\|.*\|\s*1\s*\|\s*Accepted/);
+    await settings({ allowWarnings: true }, { gateway: { persistProxySpec: false } });
+    await until(async () => !(await printed()).includes('gateway-proxy'), 'the deletion');
   });
 
   it('rejects flags and ports that it cannot use', async () => {
