@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocuments, validateWritten } from '@edge-gateway/core';
+import { envoyBootstrap } from '@edge-gateway/core/envoy';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
 import { goldenManifests, goldenNames, goldenPath, type Manifest } from './helm-goldens.ts';
@@ -41,6 +42,23 @@ describe('the Helm chart', () => {
   it('has the version of the packages', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(read('Chart.yaml')).to.include({ version, appVersion: version });
+  });
+
+  it('starts Envoys with the configuration that gatewayctl prints, and a port for readiness', () => {
+    const config = goldenManifests('envoy').find(({ metadata }) => metadata.name === 'edge-envoy')!;
+    const { node, static_resources: fixed, ...started } = parse(config['data']['envoy.yaml'] as string);
+    const folder = '/etc/edge-gateway/xds-tls';
+    const { node: named, ...expected } = envoyBootstrap({
+      xds: [{ host: 'gw.gw-system.svc', port: 9977 }],
+      proxy: 'gateway-proxy',
+      adminPort: 19_000,
+      tls: { ca: `${folder}/ca.crt`, cert: `${folder}/tls.crt`, key: `${folder}/tls.key` },
+    });
+    const { listeners, ...others } = fixed;
+    expect({ ...started, static_resources: others }).to.deep.equal(expected);
+    // The name of the pod is that of the node.
+    expect({ id: 'gateway-proxy', ...node }).to.deep.equal(named);
+    expect(listeners.map(({ name }: { name: string }) => name)).to.deep.equal(['readiness']);
   });
 
   it('describes every value in the schema, and gives every value of the schema a default', () => {
