@@ -8,7 +8,7 @@ describe('problem codes', () => {
     const source = join(import.meta.dirname, '../../src');
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
     const used = files.flatMap((name) =>
-      [...readFileSync(join(source, name), 'utf8').matchAll(/code: '(?!ERR_)([A-Z][A-Z0-9_]+)'/g)].map(
+      [...readFileSync(join(source, name), 'utf8').matchAll(/\bcode: '(?!ERR_)([A-Z][A-Z0-9_]+)'/g)].map(
         (match) => match[1]!,
       ),
     );
