@@ -124,7 +124,8 @@ function servedSettings(settings: Settings, context: TranslationContext): EnvoyM
       : // Otherwise all private addresses are internal.
         { cidr_ranges: [NO_ADDRESS] },
     http_protocol_options: Object.keys(http1).length > 0 ? http1 : undefined,
-    http2_protocol_options: http2 && message(renamed(http2, HTTP2_FIELDS)),
+    // Clients may open WebSockets over HTTP/2 (RFC 8441); routes decide about upgrades.
+    http2_protocol_options: { allow_connect: true, ...(http2 && message(renamed(http2, HTTP2_FIELDS))) },
     early_header_mutation_extensions: early && [
       {
         name: 'envoy.http.early_header_mutation.header_mutation',
