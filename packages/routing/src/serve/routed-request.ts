@@ -266,12 +266,16 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     this.result.responseHeaders = headers;
     this.result.upstreamHost = host.name;
     if (this.settings.session) headers.push(...(sessionHeader(this, this.pickContext, host) ?? []));
-    // On the clock of `sentMs`, so that the times of one request add up.
-    this.result.upstreamMs = performance.now() - this.#start - this.result.sentMs;
+    this.responded();
     addServiceTime(headers, this.settings, this.result.upstreamMs);
     if (this.policy?.countForClient) addAttemptCount(headers, this.result.attempts);
     this.#changeResponse(headers);
     return headers;
+  }
+
+  /** The head of the response was received: on the clock of `sentMs`, so that the times of one request add up. */
+  responded(): void {
+    this.result.upstreamMs = performance.now() - this.#start - this.result.sentMs;
   }
 
   onTrailers(trailers: readonly string[]): void {
@@ -282,7 +286,7 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
     // The response of a filter that failed ended the exchange.
     if (!this.filters?.response.isReplaced) {
       this.result.flags = outcome.flags;
-      this.result.details = outcome.details ?? (outcome.failure || outcome.flags !== '' ? '' : VIA_UPSTREAM);
+      this.result.details = outcome.details ?? (isComplete(outcome) ? VIA_UPSTREAM : '');
     }
     this.result.transportFailure = outcome.cause ?? '';
     this.result.attempts = outcome.attempts;
@@ -447,4 +451,9 @@ export class RoutedRequest implements OutgoingRequest, ForwardHead {
   #leave(host: CompiledHost): void {
     if (--host.inFlight === 0 && host.retired) this.environment.onHostIdle(host);
   }
+}
+
+/** Returns true for a response of the upstream, also for one that could not be retried. */
+function isComplete({ failure, flags }: ForwardOutcome): boolean {
+  return !failure && (flags === '' || flags === 'URX' || flags === 'UO');
 }

@@ -131,6 +131,7 @@ function forwardSocket(request: RoutedRequest, upstream: Upstream, { socket, hea
       request.onDone({ ...outcome, failure });
     },
     onOpen(tunnel) {
+      request.responded();
       opened = tunnel;
       webSockets.add(name, tunnel);
     },

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { localEndOf } from '../../format/local-end.ts';
 import type { UnpooledUser } from '../../upstream/pool.ts';
 import type { AttemptParts } from './upgrade-attempt.ts';
 
@@ -14,7 +15,7 @@ export function connectUnpooled(
     onConnect(error, socket) {
       if (isCancelled) return void socket?.destroy();
       if (!socket) return events.onError(error!);
-      events.onConnect();
+      events.onConnect(localEndOf(socket));
       use(socket);
     },
   };

@@ -31,7 +31,10 @@ const ignore = (): void => {};
 /** One upgrade, from the request to the end of the tunnel. Nothing of the client is sent upstream before the tunnel is open, so that it can be retried. */
 export class Upgrade implements Limited {
   readonly #request: UpgradeRequest;
-  readonly #before: { readonly read: number; readonly written: number };
+  readonly #readBefore: number;
+  /** Bytes of the client's connection at the end of the head of the response, or of the body of one that rejects the request. */
+  #headEnd: number | undefined;
+  #bodyBytes = 0;
   readonly #retries: Retries | undefined;
   readonly #startedAt = performance.now();
   readonly #isWebSocket: boolean;
@@ -62,7 +65,7 @@ export class Upgrade implements Limited {
     const { socket, to, cluster, protocol } = request;
     this.#request = request;
     this.#head = head;
-    this.#before = { read: socket.bytesRead, written: socket.bytesWritten };
+    this.#readBefore = socket.bytesRead;
     this.#isWebSocket = to.tunnel === undefined && protocol.toLowerCase() === 'websocket';
     if (to.retries) this.#retries = new Retries(cluster, to.retries);
     this.#begin(host);
@@ -174,6 +177,7 @@ export class Upgrade implements Limited {
     }
     this.#opened(tunnel, this.#isWebSocket ? 101 : status);
     socket.write(head, 'latin1');
+    this.#headEnd = socket.bytesWritten;
     const early = this.#takeHead();
     if (early.length > 0) tunnel.write(early);
     join(socket, tunnel);
@@ -194,6 +198,7 @@ export class Upgrade implements Limited {
     process.nextTick(() => {
       // It would end the connection of the client like a complete one.
       tunnel.removeAllListeners('error').on('error', ignore);
+      this.#headEnd = socket.bytesWritten;
       this.#observe(tunnel);
     });
     socket.once('close', () => tunnel.destroy());
@@ -251,6 +256,7 @@ export class Upgrade implements Limited {
     this.#timer?.cancel();
     if (to.onResponse) to.onResponse(response, this.#host!);
     else relay(response, req, socket);
+    response.on('data', (chunk: Buffer) => (this.#bodyBytes += chunk.length));
   }
 
   #failed(reason: FailureReason): void {
@@ -398,8 +404,8 @@ export class Upgrade implements Limited {
       attempts: this.#host ? Math.max(this.#attempt, 1) : this.#attempt,
       endpoint: this.#host?.name,
       local: this.#local,
-      bytesSent: socket.bytesWritten - this.#before.written,
-      bytesReceived: socket.bytesRead - this.#before.read,
+      bytesSent: this.#headEnd === undefined ? this.#bodyBytes : socket.bytesWritten - this.#headEnd,
+      bytesReceived: socket.bytesRead - this.#readBefore,
     };
   }
 }
