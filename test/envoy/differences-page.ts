@@ -3,8 +3,8 @@ import type { Difference } from './differences.ts';
 const INTRODUCTION = `# Differences from Envoy
 
 The gateway behaves like Envoy 1.40 with an equivalent configuration, except for the differences on this page. A test sends the same
-requests through both, over HTTP/1.1 and HTTP/2, to upstreams of both versions. The test fails if there is any other difference, or if a listed
-difference no longer exists. When in doubt, the gateway is stricter than Envoy: see [Security](security.md). The test does not compare health
+requests through both, over HTTP/1.1 and HTTP/2, to upstreams of both versions, with and without TLS, and compares what clients and upstreams receive,
+tunnels, and access logs. The test fails if there is any other difference, or if a listed difference no longer exists. When in doubt, the gateway is stricter than Envoy: see [Security](security.md). The test does not compare health
 checks, which have [their own list](health-checks.md#differences-from-envoy).
 `;
 

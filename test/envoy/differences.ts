@@ -15,10 +15,16 @@ export interface Difference {
   readonly onlyHttp1?: Side | 'both';
   /** Scenarios that differ if these sides use HTTP/2, or differ in something else than over HTTP/1.1. */
   readonly http2?: Readonly<Partial<Record<Side | 'both', Readonly<Record<string, Differing>>>>>;
+  /** Scenarios that differ in something else over TLS. */
+  readonly tls?: Readonly<Record<string, Differing>>;
 }
 
 /** A connection of the gateway, to a client or to an upstream. */
 type Side = 'client' | 'upstream';
+
+/** The same difference in several scenarios. */
+const inAll = (names: readonly string[], differing: Differing): Record<string, Differing> =>
+  Object.fromEntries(names.map((name) => [name, differing]));
 
 export const DIFFERENCES: readonly Difference[] = [
   {
@@ -84,6 +90,7 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: 'Reason phrases have no meaning (RFC 9110 §15.1).',
     scenarios: {
       'abort: of HEAD': { response: ["418 I'm a Teapot", '418 Unknown'] },
+      'access log of faults: that abort': { response: ["418 I'm a Teapot", '418 Unknown'] },
       'abort: of a POST': { response: ["418 I'm a Teapot", '418 Unknown'] },
       'abort: of a direct response': { response: ["418 I'm a Teapot", '418 Unknown'] },
       'abort: of every request': { response: ["418 I'm a Teapot", '418 Unknown'] },
@@ -368,6 +375,7 @@ export const DIFFERENCES: readonly Difference[] = [
     scenarios: {},
     http2: {
       client: {
+        'access log of rejections: of too many headers': { response: ['431', 'reset 2'] },
         'head: with more than 100 headers': { response: ['431', 'reset 2'] },
         'underscores: are rejected': { response: ['400', 'reset 2'] },
         'HTTP/2 header list: of 150 headers': { response: ['431', 'reset 2'] },
@@ -638,6 +646,7 @@ export const DIFFERENCES: readonly Difference[] = [
         'HTTP/2 pseudo-headers: with another scheme': { 'request :scheme': ['http', 'https'] },
       },
     },
+    tls: { 'HTTP/2 pseudo-headers: with another scheme': { 'request :scheme': ['https', 'http'] } },
   },
   {
     topic: 'Request headers',
@@ -1046,6 +1055,10 @@ export const DIFFERENCES: readonly Difference[] = [
     envoy: 'In chunks.',
     reason: 'It saves a write; the body is the same.',
     scenarios: {
+      'access log: of a response in chunks': {
+        'response content-length': ['2', '-'],
+        'response transfer-encoding': ['-', 'chunked'],
+      },
       'response body: in chunks': {
         'response content-length': ['5', '-'],
         'response transfer-encoding': ['-', 'chunked'],
@@ -1168,6 +1181,7 @@ export const DIFFERENCES: readonly Difference[] = [
     envoy: '403.',
     reason: 'RFC 9110 §7.8: a server may ignore it.',
     scenarios: { 'upgrade: to an unknown protocol': { response: ['200 OK', '403 Forbidden'], requests: ['1', '0'] } },
+    onlyHttp1: 'both',
   },
   {
     topic: 'Connections and bodies',
@@ -1175,7 +1189,62 @@ export const DIFFERENCES: readonly Difference[] = [
       'The 101 of an upgrade is forwarded unchanged, without `server`, `date` and the header changes of the route.',
     envoy: 'They are added.',
     reason: 'After the request, the gateway relays the connection unchanged.',
-    scenarios: { 'upgrade: to websocket': { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] } },
+    scenarios: {
+      ...inAll(
+        [
+          'tunnel of a WebSocket: that the client ends',
+          'access log of retries: of a WebSocket',
+          'access log: of a WebSocket',
+          'upgrade: to websocket',
+          'tunnel of a WebSocket: that the client resets',
+          'tunnel of a WebSocket: that the client ends at once',
+          'tunnel of a WebSocket: that the upstream ends',
+          'tunnel of a WebSocket: that the upstream resets',
+          'tunnel of a WebSocket: with data behind the request',
+          'tunnel of a WebSocket: with data behind the response',
+          'tunnel of a WebSocket: with much data',
+        ],
+        { 'response date': ['-', '(date)'], 'response server': ['-', 'envoy'] },
+      ),
+      ...inAll(
+        [
+          'upgrade retries on 5xx of up: of a WebSocket that is reset',
+          'upgrade retries on 5xx of up: of a WebSocket with 503',
+        ],
+        {
+          'response x-envoy-attempt-count': ['-', '2'],
+          'response date': ['-', '(date)'],
+          'response server': ['-', 'envoy'],
+        },
+      ),
+    },
+    http2: {
+      client: {
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'access log of retries: of a WebSocket',
+            'access log: of a WebSocket',
+            'upgrade: to websocket',
+            'tunnel of a WebSocket: that the client resets',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          { 'response server': ['-', 'envoy'] },
+        ),
+        ...inAll(
+          [
+            'upgrade retries on 5xx of up: of a WebSocket that is reset',
+            'upgrade retries on 5xx of up: of a WebSocket with 503',
+          ],
+          { 'response x-envoy-attempt-count': ['-', '2'], 'response server': ['-', 'envoy'] },
+        ),
+      },
+    },
   },
   {
     topic: 'Connections and bodies',
@@ -1183,36 +1252,26 @@ export const DIFFERENCES: readonly Difference[] = [
     envoy: 'It has none.',
     reason: 'It is a response of the upstream like any other.',
     scenarios: {
-      'CONNECT: that a proxy refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
-      'CONNECT: that a proxy refuses with 500': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
-      'upgrade: to websocket that the upstream refuses': { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
-      'upgrade: to websocket that the upstream refuses in chunks': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with 204': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with 204 and a length': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with 304': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with 304 and a body': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with more than its length': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with more than its length, in two parts': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade: to websocket that the upstream refuses with two responses': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
-      'upgrade with a timeout: within a response that refuses': {
-        'response x-envoy-upstream-service-time': ['(ms)', '-'],
-      },
+      ...inAll(
+        [
+          'CONNECT: that a proxy refuses',
+          'CONNECT: that a proxy refuses with 500',
+          'upgrade: to websocket that the upstream refuses',
+          'access log: of a rejected WebSocket',
+          'upgrade: to websocket that the upstream refuses in chunks',
+          'upgrade with a timeout: within a response that refuses',
+          'upgrade retries on connect-failure of up: leave 503 of a WebSocket',
+          'upgrade: to websocket that the upstream refuses with 204',
+          'upgrade retries on 5xx of up: of a WebSocket with 503 each time',
+          'upgrade: to websocket that the upstream refuses with 204 and a length',
+          'upgrade: to websocket that the upstream refuses with 304',
+          'upgrade: to websocket that the upstream refuses with 304 and a body',
+          'upgrade: to websocket that the upstream refuses with more than its length',
+          'upgrade: to websocket that the upstream refuses with more than its length, in two parts',
+          'upgrade: to websocket that the upstream refuses with two responses',
+        ],
+        { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+      ),
     },
   },
   {
@@ -1224,6 +1283,7 @@ export const DIFFERENCES: readonly Difference[] = [
       'upgrade: to websocket that the upstream refuses with 304': { 'response content-length': ['5', '-'] },
       'upgrade: to websocket that the upstream refuses with 304 and a body': { 'response content-length': ['5', '-'] },
     },
+    http2: { upstream: { 'upgrade: to websocket that the upstream refuses with 304': {} } },
   },
   {
     topic: 'Connections and bodies',
@@ -1485,5 +1545,561 @@ export const DIFFERENCES: readonly Difference[] = [
         'HTTP/2 upstream, invalid: with a colon in a name': { response: ['200', '502'] },
       },
     },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway:
+      'The 200 that opens a tunnel has `x-envoy-upstream-service-time`, and no `date` or `server` of the gateway.',
+    envoy: 'It has `date` and `server`, and no time.',
+    reason: 'It has the headers of the upstream, with the changes of the route.',
+    scenarios: {
+      ...inAll(
+        [
+          'tunnel of CONNECT: that the client ends',
+          'tunnel of CONNECT: that the client resets',
+          'tunnel of CONNECT: that the client ends at once',
+          'tunnel of CONNECT: that the upstream ends',
+          'tunnel of CONNECT: that the upstream resets',
+          'tunnel of CONNECT: with data behind the request',
+          'tunnel of CONNECT: with data behind the response',
+          'tunnel of CONNECT: with much data',
+          'upgrade retries on 5xx of up: of CONNECT that is reset',
+          'upgrade retries on 5xx of up: of CONNECT with 503',
+        ],
+        { 'response x-envoy-upstream-service-time': ['(ms)', '-'], 'response date': ['-', '(date)'] },
+      ),
+    },
+    http2: {
+      client: {
+        ...inAll(
+          [
+            'tunnel of CONNECT: that the client ends',
+            'tunnel of CONNECT: that the client resets',
+            'tunnel of CONNECT: that the client ends at once',
+            'tunnel of CONNECT: that the upstream ends',
+            'tunnel of CONNECT: that the upstream resets',
+            'tunnel of CONNECT: with data behind the request',
+            'tunnel of CONNECT: with data behind the response',
+            'tunnel of CONNECT: with much data',
+            'upgrade retries on 5xx of up: of CONNECT that is reset',
+            'upgrade retries on 5xx of up: of CONNECT with 503',
+          ],
+          { 'response x-envoy-upstream-service-time': ['(ms)', '-'] },
+        ),
+      },
+    },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway: 'A CONNECT request without a port results in 400, also over HTTP/2.',
+    envoy: 'Over HTTP/2 it is forwarded.',
+    reason: 'RFC 9110 §9.3.6: the target must have a port.',
+    scenarios: {},
+    http2: { client: { 'CONNECT: without a port': { response: ['400', '200'], requests: ['0', '1'] } } },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway:
+      'A WebSocket of an HTTP/2 client is sent over HTTP/1.1 with a `Sec-WebSocket-Key`, whose `Sec-WebSocket-Accept` is verified and not forwarded.',
+    envoy: 'There is no key.',
+    reason: 'RFC 6455 §4.1 requires a key; servers reject handshakes without one. HTTP/2 has none (RFC 8441 §5).',
+    scenarios: {},
+    http2: {
+      client: {
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'access log: of a WebSocket',
+            'upgrade: to websocket',
+            'tunnel of a WebSocket: that the client resets',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          {
+            'request sec-websocket-key': ['(generated)', '-'],
+            'request connection': ['Upgrade', 'upgrade'],
+            'response sec-websocket-accept': ['-', 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='],
+          },
+        ),
+        ...inAll(
+          [
+            'access log of retries: of a WebSocket',
+            'upgrade retries on 5xx of up: of a WebSocket that is reset',
+            'upgrade retries on 5xx of up: of a WebSocket with 503',
+          ],
+          {
+            'request sec-websocket-key': ['(generated)', '-'],
+            'request connection': ['Upgrade', 'upgrade'],
+            'request 2 sec-websocket-key': ['(generated)', '-'],
+            'request 2 connection': ['Upgrade', 'upgrade'],
+            'response sec-websocket-accept': ['-', 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='],
+          },
+        ),
+        ...inAll(
+          [
+            'upgrade with a timeout: of a silent upstream',
+            'upgrade: to websocket that the upstream refuses',
+            'upgrade retries on connect-failure of up: leave a reset of a WebSocket',
+            'access log: of a rejected WebSocket',
+            'upgrade: to websocket that the upstream refuses in chunks',
+            'upgrade with a timeout: within a response that refuses',
+            'upgrade retries on connect-failure of up: leave 503 of a WebSocket',
+            'upgrade: to websocket that the upstream refuses with 204',
+            'access log: of a WebSocket that is reset',
+            'upgrade: to websocket that the upstream refuses with 204 and a length',
+            'upgrade: to websocket that the upstream refuses with 204 and a body',
+            'upgrade: to websocket that the upstream refuses with 304',
+            'upgrade: to websocket that the upstream refuses with 304 and a body',
+            'upgrade: to websocket that the upstream refuses with more than its length',
+            'upgrade: to websocket that the upstream refuses with more than its length, in two parts',
+            'upgrade: to websocket that the upstream refuses with two responses',
+          ],
+          { 'request sec-websocket-key': ['(generated)', '-'], 'request connection': ['Upgrade', 'upgrade'] },
+        ),
+        'upgrade retries on 5xx of up: of a WebSocket with 503 each time': {
+          'request sec-websocket-key': ['(generated)', '-'],
+          'request connection': ['Upgrade', 'upgrade'],
+          'request 2 sec-websocket-key': ['(generated)', '-'],
+          'request 2 connection': ['Upgrade', 'upgrade'],
+          'request 3 sec-websocket-key': ['(generated)', '-'],
+          'request 3 connection': ['Upgrade', 'upgrade'],
+        },
+      },
+      both: {
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'access log of retries: of a WebSocket',
+            'upgrade with a timeout: of a silent upstream',
+            'upgrade: to websocket that the upstream refuses',
+            'upgrade retries on connect-failure of up: leave a reset of a WebSocket',
+            'access log: of a rejected WebSocket',
+            'upgrade: to websocket that the upstream refuses in chunks',
+            'upgrade retries on 5xx of up: of a WebSocket that is reset',
+            'upgrade retries on 5xx of up: of a WebSocket with 503',
+            'upgrade retries on connect-failure of up: leave 503 of a WebSocket',
+            'access log: of a WebSocket',
+            'upgrade: to websocket that the upstream refuses with 204',
+            'upgrade retries on 5xx of up: of a WebSocket with 503 each time',
+            'access log: of a WebSocket that is reset',
+            'upgrade: to websocket that the upstream refuses with 204 and a length',
+            'upgrade: to websocket that the upstream refuses with 304',
+            'upgrade: to websocket',
+            'tunnel of a WebSocket: that the client resets',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          {},
+        ),
+      },
+    },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway:
+      'A WebSocket is sent over HTTP/2 without `Sec-WebSocket-Key`, and the client receives the `Sec-WebSocket-Accept` of its key.',
+    envoy: 'The key is forwarded, and the response has no `Sec-WebSocket-Accept`.',
+    reason: 'RFC 6455 §4.1: clients fail without it.',
+    scenarios: {},
+    http2: {
+      upstream: {
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'access log: of a WebSocket',
+            'upgrade: to websocket',
+            'tunnel of a WebSocket: that the client resets',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          {
+            'response connection': ['Upgrade', 'upgrade'],
+            'response sec-websocket-accept': ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=', '-'],
+            'request sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+          },
+        ),
+        ...inAll(
+          [
+            'access log of retries: of a WebSocket',
+            'upgrade retries on 5xx of up: of a WebSocket that is reset',
+            'upgrade retries on 5xx of up: of a WebSocket with 503',
+          ],
+          {
+            'response connection': ['Upgrade', 'upgrade'],
+            'response sec-websocket-accept': ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=', '-'],
+            'request sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+            'request 2 sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+          },
+        ),
+        ...inAll(
+          [
+            'upgrade with a timeout: of a silent upstream',
+            'upgrade: to websocket that the upstream refuses',
+            'upgrade retries on connect-failure of up: leave a reset of a WebSocket',
+            'access log: of a rejected WebSocket',
+            'upgrade: to websocket that the upstream refuses in chunks',
+            'upgrade retries on connect-failure of up: leave 503 of a WebSocket',
+            'upgrade: to websocket that the upstream refuses with 204',
+            'access log: of a WebSocket that is reset',
+            'upgrade: to websocket that the upstream refuses with 204 and a length',
+            'upgrade: to websocket that the upstream refuses with 304',
+          ],
+          { 'request sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='] },
+        ),
+        'upgrade retries on 5xx of up: of a WebSocket with 503 each time': {
+          'request sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+          'request 2 sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+          'request 3 sec-websocket-key': ['-', 'dGhlIHNhbXBsZSBub25jZQ=='],
+        },
+      },
+      both: {
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'access log of retries: of a WebSocket',
+            'upgrade with a timeout: of a silent upstream',
+            'upgrade: to websocket that the upstream refuses',
+            'upgrade retries on connect-failure of up: leave a reset of a WebSocket',
+            'access log: of a rejected WebSocket',
+            'upgrade: to websocket that the upstream refuses in chunks',
+            'upgrade retries on 5xx of up: of a WebSocket that is reset',
+            'upgrade retries on 5xx of up: of a WebSocket with 503',
+            'upgrade retries on connect-failure of up: leave 503 of a WebSocket',
+            'access log: of a WebSocket',
+            'upgrade: to websocket that the upstream refuses with 204',
+            'upgrade retries on 5xx of up: of a WebSocket with 503 each time',
+            'access log: of a WebSocket that is reset',
+            'upgrade: to websocket that the upstream refuses with 204 and a length',
+            'upgrade: to websocket that the upstream refuses with 304',
+            'upgrade: to websocket',
+            'tunnel of a WebSocket: that the client resets',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          {},
+        ),
+      },
+    },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway: 'A side that ends a tunnel ends the other side, and a side that resets it resets the other side.',
+    envoy: 'An end is often forwarded as a reset.',
+    reason: 'The data before the end is complete, and protocols in tunnels may use half-closed connections.',
+    scenarios: {
+      'tunnel of CONNECT: that the client resets': { 'upstream tunnel ends with': ['reset', 'end'] },
+      'tunnel of CONNECT: that the upstream resets': { 'tunnel ends with': ['reset', 'end'] },
+    },
+    http2: {
+      client: {
+        ...inAll(['tunnel of CONNECT: that the upstream resets', 'tunnel of a WebSocket: that the upstream resets'], {
+          'tunnel ends with': ['reset 2', 'reset 10'],
+        }),
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+          ],
+          { 'tunnel ends with': ['end', 'reset 2'] },
+        ),
+        ...inAll(
+          [
+            'tunnel of CONNECT: that the client ends',
+            'tunnel of CONNECT: that the client ends at once',
+            'access log of retries: of a WebSocket',
+            'tunnel of CONNECT: that the upstream ends',
+            'tunnel of CONNECT: with data behind the request',
+            'tunnel of CONNECT: with data behind the response',
+            'tunnel of CONNECT: with much data',
+            'access log: of a WebSocket',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: with much data',
+          ],
+          { 'tunnel ends with': ['end', 'reset 10'] },
+        ),
+      },
+      upstream: {
+        ...inAll(['tunnel of CONNECT: that the client resets', 'tunnel of CONNECT: that the upstream resets'], {}),
+        ...inAll(
+          [
+            'tunnel of a WebSocket: that the client ends',
+            'tunnel of CONNECT: that the client ends',
+            'tunnel of CONNECT: that the client ends at once',
+            'access log of retries: of a WebSocket',
+            'tunnel of CONNECT: that the upstream ends',
+            'tunnel of CONNECT: with data behind the request',
+            'tunnel of CONNECT: with data behind the response',
+            'tunnel of CONNECT: with much data',
+            'access log: of a WebSocket',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+            'tunnel of a WebSocket: with much data',
+          ],
+          { 'upstream tunnel ends with': ['end', 'reset 2'] },
+        ),
+      },
+      both: {
+        ...inAll(
+          [
+            'tunnel of CONNECT: that the upstream resets',
+            'tunnel of a WebSocket: that the client ends',
+            'tunnel of CONNECT: that the client ends',
+            'tunnel of CONNECT: that the client ends at once',
+            'tunnel of CONNECT: with data behind the request',
+            'tunnel of CONNECT: with data behind the response',
+            'tunnel of a WebSocket: that the client ends at once',
+            'tunnel of a WebSocket: that the upstream resets',
+            'tunnel of a WebSocket: with data behind the request',
+            'tunnel of a WebSocket: with data behind the response',
+          ],
+          {},
+        ),
+        ...inAll(
+          [
+            'access log of retries: of a WebSocket',
+            'tunnel of CONNECT: that the upstream ends',
+            'tunnel of CONNECT: with much data',
+            'access log: of a WebSocket',
+            'tunnel of a WebSocket: that the upstream ends',
+            'tunnel of a WebSocket: with much data',
+          ],
+          { 'upstream tunnel ends with': ['end', 'reset 2'] },
+        ),
+      },
+    },
+    tls: { ...inAll(['tunnel of CONNECT: that the client resets', 'tunnel of CONNECT: that the upstream resets'], {}) },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway: 'A stream whose upgrade is rejected is reset with `NO_ERROR` behind the complete response.',
+    envoy: 'With `CONNECT_ERROR`.',
+    reason: 'RFC 9113 §8.1: only the upload is not needed.',
+    scenarios: {},
+    http2: {
+      client: {
+        ...inAll(
+          [
+            'access log without an upstream: of a WebSocket',
+            'CONNECT that is terminated: to a closed port',
+            'upgrade retries on connect-failure of refused: of a WebSocket',
+            'upgrade retries on connect-failure of up: leave a reset of a WebSocket',
+            'upgrade retries on connect-failure of refused: of CONNECT',
+            'access log: of a WebSocket that is reset',
+          ],
+          { 'response stops the upload': ['0', '10'] },
+        ),
+      },
+    },
+  },
+  {
+    topic: 'Upgrades and tunnels',
+    gateway: 'A rejected upgrade over HTTP/2 keeps the connection open.',
+    envoy: 'It is closed.',
+    reason: 'Its other streams are not affected.',
+    scenarios: {},
+    http2: {
+      client: {
+        ...inAll(['CONNECT that no upgrade allows: is rejected', 'upgrade turned off: is refused'], {
+          closed: ['false', 'true'],
+        }),
+      },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway:
+      'In JSON, `%RESPONSE_FLAGS%` and `%RESPONSE_FLAGS_LONG%` without flags are `null`, like other missing values.',
+    envoy: '`"-"`.',
+    reason: 'In text both are `-`.',
+    scenarios: {
+      ...inAll(
+        [
+          'access log: of a request',
+          'access log of retries: that help',
+          'access log of rejections: by a direct response',
+          'access log: of a request with a body',
+          'access log: of HEAD',
+          'access log: of a response with a type',
+          'access log: of a response in chunks',
+          'access log: of a response without a body',
+          'access log: of an error of the upstream',
+          'access log: of a rejected WebSocket',
+          'access log: of a gRPC status',
+        ],
+        { 'log flags': ['(none)', '-'], 'log long flags': ['(none)', '-'] },
+      ),
+      'access log: of several requests': {
+        'log flags': ['(none)', '-'],
+        'log long flags': ['(none)', '-'],
+        'log 2 flags': ['(none)', '-'],
+        'log 2 long flags': ['(none)', '-'],
+      },
+    },
+    http2: {
+      upstream: {
+        ...inAll(['access log of retries: of a WebSocket', 'access log: of a WebSocket'], {
+          'log flags': ['(none)', '-'],
+          'log long flags': ['(none)', '-'],
+        }),
+      },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: '`%UPSTREAM_TRANSPORT_FAILURE_REASON%` has the code and the text of the error, for each failed attempt.',
+    envoy: 'A text in the words of Envoy, for connections that could not be opened.',
+    reason: 'It says more about the cause; `%RESPONSE_CODE_DETAILS%` has the text of Envoy.',
+    scenarios: {
+      ...inAll(
+        ['access log without an upstream: of a refused connection', 'access log without an upstream: of a WebSocket'],
+        {
+          'log failure': ['ECONNREFUSED connect ECONNREFUSED 127.0.0.1:1', 'delayed_connect_error:_Connection_refused'],
+        },
+      ),
+      ...inAll(
+        [
+          'access log above the limit of requests: of a request',
+          'access log above the limit of requests: of a WebSocket',
+        ],
+        { 'log failure': ['too many active requests', '(none)'] },
+      ),
+      ...inAll(
+        [
+          'access log of retries: of resets',
+          'access log: of a reset',
+          'access log: of a response that is cut off',
+          'access log: of a WebSocket that is reset',
+        ],
+        { 'log failure': ['ECONNRESET read ECONNRESET', '(none)'] },
+      ),
+      'access log of a timeout: before the response': { 'log failure': ['no response in 300 ms', '(none)'] },
+      'access log: of an invalid response': {
+        'log failure': ['ERR_ROUTING_UPSTREAM_PROTOCOL malformed HTTP/1.1 status line', '(none)'],
+      },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: '`%REQUEST_DURATION%` of an upgrade is that of its head.',
+    envoy: 'It has none.',
+    reason: 'An upgrade has no body.',
+    scenarios: {
+      ...inAll(
+        [
+          'access log without an upstream: of a WebSocket',
+          'access log above the limit of requests: of a WebSocket',
+          'access log of retries: of a WebSocket',
+          'access log: of a rejected WebSocket',
+          'access log: of a WebSocket',
+          'access log: of a WebSocket that is reset',
+        ],
+        { 'log request duration': ['(some)', '(none)'] },
+      ),
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: 'A WebSocket that its upstream ends over HTTP/1.1 has no response flag.',
+    envoy: '`UC`.',
+    reason: 'It is the regular end of a WebSocket.',
+    scenarios: {
+      ...inAll(['access log of retries: of a WebSocket', 'access log: of a WebSocket'], {
+        'log details': ['via_upstream', 'upstream_reset_after_response_started{connection_termination}'],
+        'log flags': ['(none)', 'UC'],
+        'log long flags': ['(none)', 'UpstreamConnectionTermination'],
+        'log response tx duration': ['(some)', '(none)'],
+      }),
+    },
+    http2: { upstream: { ...inAll(['access log of retries: of a WebSocket', 'access log: of a WebSocket'], {}) } },
+  },
+  {
+    topic: 'Access logs',
+    gateway: 'A response over HTTP/1.1 that a reset cuts off has the flag `UC`, and `%RESPONSE_TX_DURATION%`.',
+    envoy: '`UPE`, and no duration.',
+    reason: 'The connection was terminated; over HTTP/2 both have `UC`.',
+    scenarios: {
+      'access log: of a response that is cut off': {
+        'log details': [
+          'upstream_reset_after_response_started{connection_termination}',
+          'upstream_reset_after_response_started{protocol_error}',
+        ],
+        'log flags': ['UC', 'UPE'],
+        'log long flags': ['UpstreamConnectionTermination', 'UpstreamProtocolError'],
+        'log response tx duration': ['(some)', '(none)'],
+      },
+    },
+    http2: {
+      upstream: { 'access log: of a response that is cut off': { 'log response tx duration': ['(some)', '(none)'] } },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: '`%RESPONSE_CODE_DETAILS%` of an invalid response say what is invalid.',
+    envoy: '`protocol_error` alone.',
+    reason: 'It leads to the cause.',
+    scenarios: {
+      'access log: of an invalid response': {
+        'log details': [
+          'upstream_reset_before_response_started{protocol_error|malformed_HTTP/1.1_status_line}',
+          'upstream_reset_before_response_started{protocol_error}',
+        ],
+      },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: 'A request with too many headers is logged with its method, authority and path.',
+    envoy: 'Without them.',
+    reason: 'It can be found in the log.',
+    scenarios: {
+      'access log of rejections: of too many headers': {
+        'log authority': ['$host', '(none)'],
+        'log content type': ['(none)', 'text/plain'],
+        'log method': ['GET', '(none)'],
+        'log path': ['/a', '(none)'],
+        'log sent': ['156', '31'],
+      },
+    },
+    http2: {
+      client: {
+        'access log of rejections: of too many headers': {
+          'log authority': ['$host', '(none)'],
+          'log code': ['431', '0'],
+          'log details': ['http1.too_many_headers', 'http2.too_many_headers'],
+          'log flags': ['DPE', 'DR'],
+          'log long flags': ['DownstreamProtocolError', 'DownstreamRemoteReset'],
+          'log method': ['GET', '(none)'],
+          'log path': ['/a', '(none)'],
+          'log sent': ['156', '0'],
+        },
+      },
+    },
+  },
+  {
+    topic: 'Access logs',
+    gateway: '`%GRPC_STATUS%` is logged for each response that has one.',
+    envoy: 'Only if the request is one of gRPC.',
+    reason: 'The upstream has sent it.',
+    scenarios: { 'access log: of a gRPC status': { 'log gRPC status': ['NotFound', '(none)'] } },
   },
 ];

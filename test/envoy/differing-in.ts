@@ -7,7 +7,26 @@ export function differingOf(name: string, versions: Versions): Differing {
   return Object.assign({}, ...DIFFERENCES.map((difference) => differingIn(difference, name, versions))) as Differing;
 }
 
-function differingIn({ scenarios, http2, onlyHttp1 }: Difference, name: string, versions: Versions): Differing {
+function differingIn(difference: Difference, name: string, versions: Versions): Differing {
+  const ofTls = versions.tls ? difference.tls?.[name] : undefined;
+  return ofTls ?? withScheme(differingByVersion(difference, name, versions), versions);
+}
+
+/** URLs of requests over TLS have its scheme. */
+function withScheme(differing: Differing, { tls }: Versions): Differing {
+  if (!tls) return differing;
+  return Object.fromEntries(
+    Object.entries(differing).map(
+      ([name, [ours, envoy]]) =>
+        [
+          name,
+          [ours.replaceAll('http://$host', 'https://$host'), envoy.replaceAll('http://$host', 'https://$host')],
+        ] as const,
+    ),
+  );
+}
+
+function differingByVersion({ scenarios, http2, onlyHttp1 }: Difference, name: string, versions: Versions): Differing {
   const differing = scenarios[name] ?? {};
   const [client, upstream] = [versions.client === 2, versions.upstream === 2];
   if (!client && !upstream) return differing;

@@ -49,6 +49,8 @@ export function readMessage(text: string, options: ReadOptions): Received | unde
 function hasNoBody(startLine: string, { method }: ReadOptions): boolean {
   if (method === undefined) return false;
   const status = Number(startLine.split(' ')[1]);
+  // RFC 9110 §9.3.6: what follows belongs to the tunnel.
+  if (method === 'CONNECT' && status >= 200 && status < 300) return true;
   return method === 'HEAD' || (status >= 100 && status < 200) || status === 204 || status === 304;
 }
 

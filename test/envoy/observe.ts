@@ -1,9 +1,14 @@
 import { send } from './client.ts';
 import { http2RequestsOf } from './http2/forms.ts';
 import { sendHttp2 } from './http2/send-http2.ts';
+import { logValues } from './log/log-fields.ts';
+import type { ReadLog } from './log/read-log.ts';
 import type { Message } from './message.ts';
 import { fillIn, type PlacedGroup } from './placed-group.ts';
 import type { Case } from './scenario.ts';
+import { KEY } from './tunnel/handshakes.ts';
+import { ownAddress } from './tls/client-socket.ts';
+import type { Heard } from './tunnel/talk.ts';
 import type { Version } from './versions.ts';
 
 /** Everything that a client and the upstreams observe in one scenario, as text by field. */
@@ -13,7 +18,9 @@ export type Observation = Readonly<Record<string, string>>;
 const PAGE_VARY = 'accept, sec-fetch-mode, x-requested-with';
 /** Envoy adds an address of the machine to that of the client. */
 const OWN_ADDRESS = /(?<=^127\.0\.0\.2,).+$/;
-const RECEIVED_MS = 2_000;
+/** That of the client of a logged scenario. */
+const CLIENT = /127\.1\.\d+\.\d+/g;
+const RECEIVED_MS = 10_000;
 
 /** Names of headers whose order among the others does not matter, because the gateway sets them. */
 const UNORDERED =
@@ -24,18 +31,20 @@ export async function observe(
   group: PlacedGroup,
   scenario: Case,
   version: Version,
-  port: number,
+  { port, log }: { readonly port: number; readonly log: ReadLog },
 ): Promise<Observation> {
   const { up, other } = group;
   up.play(scenario.upstream);
   other.play(scenario.upstream);
   const request = fillIn(group, scenario.request);
+  const localAddress = scenario.logged && ownAddress();
+  const target = { port, serverName: group.certificates && group.host, localAddress };
   const count = (): number => up.received.length + other.received.length;
   const untilReceived = (expected: number): Promise<void> => until(() => count() >= expected);
-  const { responses, closed, stops } =
+  const { responses, closed, stops, heard } =
     version === 1
-      ? await send(port, [request].flat() as string[], scenario.end)
-      : await sendHttp2(port, http2RequestsOf(request)!, untilReceived);
+      ? await send(target, [request].flat() as string[], scenario)
+      : await sendHttp2(target, http2RequestsOf(request)!, { untilReceived, talk: scenario.talk });
   await untilReceived(scenario.received ?? 0);
   const fields: Record<string, string> = { closed: String(closed) };
   if (stops && stops.length > 0) fields['response stops the upload'] = stops.join(', ');
@@ -46,6 +55,10 @@ export async function observe(
   responses.forEach((message, index) =>
     addMessage(fields, index === 0 ? 'response' : `response ${index + 1}`, message),
   );
+  if (heard) {
+    await until(() => up.heard?.end !== '');
+    Object.assign(fields, heardFields('tunnel', heard), heardFields('upstream tunnel', up.heard ?? NOTHING));
+  }
   fields['requests'] = String(up.received.length + other.received.length);
   up.received.forEach((message, index) =>
     addMessage(fields, index === 0 ? 'request' : `request ${index + 1}`, message),
@@ -53,6 +66,12 @@ export async function observe(
   other.received.forEach((message, index) =>
     addMessage(fields, index === 0 ? 'other request' : `other request ${index + 1}`, message),
   );
+  if (localAddress !== undefined) {
+    const entries = await log.entriesOf(localAddress, responses.length);
+    entries.forEach((entry, index) => {
+      for (const [name, value] of logValues(entry)) fields[`log${index === 0 ? '' : ` ${index + 1}`} ${name}`] = value;
+    });
+  }
   // Both gateways may notice the end of the client before or after they forward its request.
   if (scenario.end) for (const name of Object.keys(fields)) if (name.startsWith('request')) delete fields[name];
   shortenCountdown(fields);
@@ -67,6 +86,12 @@ export async function observe(
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, normalize(value, known).replaceAll(group.host, '$$host')]),
   );
+}
+
+const NOTHING: Heard = { text: '', end: '' };
+
+function heardFields(side: string, { text, end }: Heard): Record<string, string> {
+  return { [`${side} text`]: text, [`${side} ends with`]: end };
 }
 
 /** Resolves when the condition is true, or after a while. */
@@ -127,13 +152,14 @@ function normalizeHeader(name: string, value: string): string {
   if (name === 'date') return '(date)';
   if (name === 'x-forwarded-for') return value.replace(OWN_ADDRESS, '(own address)');
   if (name === 'x-envoy-upstream-service-time') return /^\d+$/.test(value) ? '(ms)' : value;
+  if (name === 'sec-websocket-key') return value === KEY ? value : '(generated)';
   if (name === 'set-cookie') return value.replace(/"[\da-f]{16}"/, '"(hash)"');
   return value;
 }
 
 /** Replaces what differs from run to run: generated ids and the ports of this run. */
 function normalize(value: string, ports: ReadonlyMap<number, string>): string {
-  let text = value.replaceAll(UUID, '(uuid)');
+  let text = value.replaceAll(UUID, '(uuid)').replaceAll(CLIENT, '(client)');
   for (const [port, name] of ports) text = text.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), `(${name})`);
   return text;
 }

@@ -1,6 +1,7 @@
+import type { Certificates } from '../parts/certificates.ts';
 import type { Group } from './scenario.ts';
 import { startUpstream, type ScriptedUpstream } from './upstream.ts';
-import { VERSIONS, type Version } from './versions.ts';
+import { UPSTREAM_SIDES, type UpstreamSide, type Version } from './versions.ts';
 
 /** A group with its name in both configurations and its upstreams. */
 export interface PlacedGroup extends Group {
@@ -9,6 +10,8 @@ export interface PlacedGroup extends Group {
   readonly host: string;
   /** Version of HTTP that the upstreams use. */
   readonly upstreamVersion: Version;
+  /** The certificates of the listener and the upstreams; missing without TLS. */
+  readonly certificates: Certificates | undefined;
   readonly up: ScriptedUpstream;
   readonly other: ScriptedUpstream;
   /** Name of its listener in both configurations: groups with the same settings share one. */
@@ -18,25 +21,27 @@ export interface PlacedGroup extends Group {
 /** Nothing listens on this port of 127.0.0.1 unless the machine offers tcpmux. */
 export const REFUSED_PORT = 1;
 
-/** Starts the upstreams of groups in each version of HTTP, and assigns listeners. */
-export async function placeGroups(groups: readonly Group[]): Promise<PlacedGroup[]> {
+/** Starts the upstreams of groups in each version of HTTP, without and with TLS, and assigns listeners. */
+export async function placeGroups(groups: readonly Group[], certificates: Certificates): Promise<PlacedGroup[]> {
   const listeners = new Map<string, string>();
-  async function place(group: Group, index: number, upstreamVersion: Version): Promise<PlacedGroup> {
-    const key = JSON.stringify([upstreamVersion, listenerPartsOf(group)]);
+  async function place(group: Group, index: number, { upstream, tls }: UpstreamSide): Promise<PlacedGroup> {
+    const key = JSON.stringify([upstream, tls, listenerPartsOf(group)]);
     const listener = listeners.get(key) ?? `l${listeners.size}`;
     listeners.set(key, listener);
-    const [up, other] = await Promise.all([startUpstream(upstreamVersion), startUpstream(upstreamVersion)]);
+    const own = tls ? certificates : undefined;
+    const [up, other] = await Promise.all([startUpstream(upstream, own), startUpstream(upstream, own)]);
     return {
       ...group,
-      id: `g${index}-v${upstreamVersion}`,
+      id: `g${index}-v${upstream}${tls ? '-tls' : ''}`,
       host: `g${index}.test`,
-      upstreamVersion,
+      upstreamVersion: upstream,
+      certificates: own,
       up,
       other,
       listener,
     };
   }
-  return await Promise.all(VERSIONS.flatMap((version) => groups.map((group, index) => place(group, index, version))));
+  return await Promise.all(UPSTREAM_SIDES.flatMap((side) => groups.map((group, index) => place(group, index, side))));
 }
 
 function listenerPartsOf({ ours = {}, envoy = {} }: Group): object {

@@ -1,4 +1,5 @@
 import type { Http2Call, Http2Reply } from './http2/http2-call.ts';
+import type { Talk } from './tunnel/talk.ts';
 
 /** What the upstream sends for one request: bytes, or a function that acts on the connection or the stream. */
 export type Reply = string | ((connection: UpstreamConnection) => void) | Http2Reply;
@@ -29,8 +30,14 @@ export interface Case {
   readonly everything?: true;
   /** Also compares with which codes the gateway resets its streams to `$up`; one is waited for. */
   readonly resets?: true;
+  /** Also compares the access log. */
+  readonly logged?: true;
   /** Whether the client ends its side after the last part. */
   readonly end?: true;
+  /** Set if a later part of the reply has no form in HTTP/2, or a gateway never ends it there. */
+  readonly onlyHttp1Upstream?: true;
+  /** What the client does in the tunnel that the request opens. Default: it is not used. */
+  readonly talk?: Talk;
 }
 
 /**

@@ -1,3 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCertificates } from '../parts/certificates.ts';
+import { readLog } from './log/read-log.ts';
 import { placeGroups, type PlacedGroup } from './placed-group.ts';
 import { startEnvoy } from './envoy-data-plane.ts';
 import { compare, observe, type Differing, type Observation } from './observe.ts';
@@ -5,7 +10,7 @@ import { startOurs } from './our-data-plane.ts';
 import type { Case, Group } from './scenario.ts';
 import { existsIn } from './http2/exists-in.ts';
 import { startXdsEnvoy } from './xds-data-plane.ts';
-import { pairName, VERSIONS } from './versions.ts';
+import { isCompared, pairName, VERSIONS } from './versions.ts';
 
 /** The name of a scenario: that of its group and its own. */
 export function scenariosOf(group: Group): [name: string, scenario: Case][] {
@@ -36,10 +41,18 @@ const PARALLEL = 8;
 
 /** Runs every scenario in every pair of versions that it exists in, on our data plane and on Envoy. */
 export async function compareAll(groups: readonly Group[]): Promise<Comparison> {
-  const placed = await placeGroups(groups);
-  const envoy = await startEnvoy(placed);
-  const ours = await startOurs(placed);
-  const xds = await startXdsEnvoy(placed);
+  const certificates = makeCertificates();
+  const placed = await placeGroups(groups, certificates);
+  const directory = mkdtempSync(join(tmpdir(), 'access-logs-'));
+  const logPaths = ['envoy', 'ours', 'xds'].map((name) => join(directory, name)) as [string, string, string];
+  const envoy = await startEnvoy(placed, logPaths[0]);
+  const ours = await startOurs(placed, logPaths[1]);
+  // How certificates reach an Envoy has tests of its own.
+  const xds = await startXdsEnvoy(
+    placed.filter((group) => group.certificates === undefined),
+    logPaths[2],
+  );
+  const logs = logPaths.map(readLog);
   const differing: Results = new Map();
   const translated: Results = new Map();
   const unserved = new Set(xds.problems.map(({ ref }) => ref.name));
@@ -47,18 +60,20 @@ export async function compareAll(groups: readonly Group[]): Promise<Comparison> 
   async function compareGroup(group: PlacedGroup): Promise<void> {
     for (const [name, scenario] of scenariosOf(group))
       for (const client of VERSIONS) {
-        const versions = { client, upstream: group.upstreamVersion };
-        if (!existsIn(scenario, versions)) continue;
+        const versions = { client, upstream: group.upstreamVersion, tls: group.certificates !== undefined };
+        if (!isCompared(versions) || !existsIn(scenario, versions)) continue;
         const note = (results: Results, result: Differing | Error): void => {
           const pair = results.get(pairName(versions)) ?? new Map<string, Differing | Error>();
           results.set(pairName(versions), pair.set(name, result));
         };
-        const isUnserved = unserved.has(group.listener) || unserved.has(`${group.id}-0`);
+        const isUnserved = versions.tls || unserved.has(group.listener) || unserved.has(`${group.id}-0`);
         const planes = [envoy, ours, ...(isUnserved ? [] : [xds])];
         try {
           const observations: Observation[] = [];
-          for (const { port } of planes)
-            observations.push(await observe(group, scenario, client, port(group.listener)));
+          for (const [index, { port }] of planes.entries()) {
+            const plane = { port: port(group.listener), log: logs[index]! };
+            observations.push(await observe(group, scenario, client, plane));
+          }
           const [expected, own, byXds] = observations;
           note(differing, compare(own!, expected!));
           if (byXds) note(translated, compare(byXds, expected!));
@@ -79,6 +94,8 @@ export async function compareAll(groups: readonly Group[]): Promise<Comparison> 
     await envoy.close();
     await ours.close();
     await Promise.all(placed.flatMap(({ up, other }) => [up.close(), other.close()]));
+    certificates.remove();
+    rmSync(directory, { recursive: true });
   }
   return {
     problems: ours.problems,

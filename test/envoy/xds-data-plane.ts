@@ -16,14 +16,15 @@ export interface XdsDataPlane extends DataPlane {
   readonly admin: string;
 }
 
-/** Serves the same resources as our data plane with an Envoy, which receives them from our control plane. */
+/** Serves the same resources as our data plane with an Envoy, which receives them from our control plane; its access log is a file. */
 export async function startXdsEnvoy(
   groups: readonly PlacedGroup[],
+  logPath: string,
   services: EnvoyServices = {},
 ): Promise<XdsDataPlane> {
   const names = [...listenersOf(groups).keys()];
   const free = await freePorts(names.length);
-  const source = memorySource({ resources: resourcesOf(groups, (index) => free[index]!) });
+  const source = memorySource({ resources: resourcesOf(groups, logPath, (index) => free[index]!) });
   const controlPlane = createControlPlane({ source, log: silentLoggers });
   await controlPlane.start();
   let problems: readonly EnvoyProblem[] = [];

@@ -29,9 +29,13 @@ export async function startEnvoyProcess(
   const adminFile = join(directory, 'admin');
   writeFileSync(config, text);
   const args = ['-c', config, '--admin-address-path', adminFile, '--disable-hot-restart'];
-  const child = spawn(await installedEnvoy(), [...args, '--concurrency', '1', '--log-level', 'error'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    await installedEnvoy(),
+    [...args, '--concurrency', '1', '--log-level', 'error', '--file-flush-interval-msec', '20'],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let errors = '';
   child.stderr.on('data', (chunk) => (errors += chunk));
   const close = async (): Promise<void> => {

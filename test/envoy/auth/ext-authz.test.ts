@@ -270,7 +270,7 @@ describe('an auth server of ours and of Envoy', function () {
     servers.calls.length = 0;
     up.play();
     const port = gateway.port(String(Object.keys(SETUPS).indexOf(setup)));
-    const { responses } = await send(port, [request.replaceAll('$host', 'a.test')]);
+    const { responses } = await send({ port }, [request.replaceAll('$host', 'a.test')]);
     return {
       ...messageFields('response', responses[0]),
       ...messageFields('upstream', up.received[0]),

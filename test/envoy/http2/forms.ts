@@ -3,6 +3,11 @@ import { readMessage } from '../message.ts';
 import type { Case } from '../scenario.ts';
 import type { Http2Request, RequestPart } from './http2-call.ts';
 
+const CONNECT_LINE = /^CONNECT ([\w$.:-]+) HTTP\/1\.1$/;
+/** A handshake, of which HTTP/2 has a form (RFC 8441): no other connection option may be named, and the key is valid. */
+const HANDSHAKE = /\r\nconnection: upgrade\r\nupgrade: ([\w]+)\r\n/i;
+const VALID_KEY = /\r\nsec-websocket-key: [\w+/]{22}==\r\n/i;
+const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-key):/i;
 const LINE = /^([!#$%&'*+.^_`|~\w-]+) (\/\S*|\*) HTTP\/1\.1$/;
 const FIELD = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/s;
 const CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'http2-settings']);
@@ -41,6 +46,12 @@ function http2Requests(parts: readonly string[]): Http2Request[] | undefined {
     const end = rest[0]!.indexOf('\r\n\r\n');
     if (end < 0) return undefined;
     const [line = '', ...lines] = rest[0]!.slice(0, end).split('\r\n');
+    const tunnel = tunnelRequest(rest[0]!);
+    if (tunnel) {
+      requests.push(tunnel);
+      rest = rest.slice(1);
+      continue;
+    }
     const [, method, path] = LINE.exec(line) ?? [];
     const all = http2Fields(lines);
     if (!all || method === undefined || path === undefined || method === 'CONNECT') return undefined;
@@ -59,6 +70,31 @@ function http2Requests(parts: readonly string[]): Http2Request[] | undefined {
     rest = rest.slice(body.length);
   }
   return requests;
+}
+
+/** Returns the CONNECT request of HTTP/2 for one of HTTP/1.1, or the extended one for a handshake. Bytes behind the head are its first data. */
+function tunnelRequest(text: string): Http2Request | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  const [line = '', ...lines] = text.slice(0, end).split('\r\n');
+  const [, target] = CONNECT_LINE.exec(line) ?? [];
+  const [, protocol] = HANDSHAKE.exec(text.slice(0, end + 2)) ?? [];
+  const [, , path] = LINE.exec(line) ?? [];
+  const isHandshake = protocol !== undefined && path !== undefined && line.startsWith('GET ') && VALID_KEY.test(text);
+  if (target === undefined && !isHandshake) return undefined;
+  const all = http2Fields(lines.filter((field) => !OF_HANDSHAKE.test(field)));
+  const host = all?.find(([name]) => name === 'host')?.[1];
+  if (!all || host === undefined || all.some(([name]) => name === 'content-length')) return undefined;
+  const own: Field[] = isHandshake
+    ? [
+        [':protocol', protocol],
+        [':scheme', 'http'],
+        [':path', path],
+        [':authority', host],
+      ]
+    : [[':authority', target!]];
+  const fields: Field[] = [[':method', 'CONNECT'], ...own, ...all.filter(([name]) => name !== 'host')];
+  const part = { body: text.slice(end + 4), trailers: [], ends: false };
+  return { fields, parts: [part], opensTunnel: true };
 }
 
 /** The parts of the first request; the last one may be incomplete. */

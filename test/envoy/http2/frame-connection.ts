@@ -24,6 +24,8 @@ export interface FrameEvents {
 const MAX_FRAME = 16_384;
 /** SETTINGS_INITIAL_WINDOW_SIZE of 2^30. */
 const SETTINGS = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0x40, 0, 0, 0]));
+/** The same with SETTINGS_ENABLE_CONNECT_PROTOCOL. */
+const SERVER_SETTINGS = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0x40, 0, 0, 0, 0, 8, 0, 0, 0, 1]));
 const WINDOW = frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30));
 
 /**
@@ -44,7 +46,8 @@ export class FrameConnection {
     this.#events = events;
     this.#toSkip = role === 'server' ? PREFACE.length : 0;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    this.send(role === 'client' ? PREFACE : Buffer.alloc(0), SETTINGS, WINDOW);
+    if (role === 'client') this.send(PREFACE, SETTINGS, WINDOW);
+    else this.send(SERVER_SETTINGS, WINDOW);
   }
 
   /** Sends bytes at once. */

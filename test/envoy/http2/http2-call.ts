@@ -16,6 +16,8 @@ export interface Http2Request {
   readonly fields: readonly Field[];
   /** The first one is sent with the head, each further one when an interim response has arrived. */
   readonly parts: readonly RequestPart[];
+  /** Whether a response with 2xx opens a tunnel. */
+  readonly opensTunnel?: true;
   /** Sends the second part when an upstream has received the first one. */
   readonly waits?: true;
 }

@@ -19,11 +19,14 @@ class NoForm extends Error {}
 export class ReplyWriter implements UpstreamConnection {
   readonly #method: string;
   readonly #sink: ReplySink;
+  readonly #isPlainConnect: boolean;
   #text = '';
   #state: 'head' | 'chunks' | 'until the end' | 'done' | number = 'head';
 
-  constructor(method: string, sink: ReplySink) {
+  /** `protocol` is that of an extended CONNECT request. */
+  constructor(method: string, sink: ReplySink, protocol = '') {
     this.#method = method;
+    this.#isPlainConnect = method === 'CONNECT' && protocol === '';
     this.#sink = sink;
   }
 
@@ -64,11 +67,16 @@ export class ReplyWriter implements UpstreamConnection {
       return false;
     }
     const [, code] = /^HTTP\/1\.1 (\d{3}) /.exec(line) ?? [];
-    const all = http2Fields(lines);
+    const isTunnel =
+      this.#method === 'CONNECT' && (code === '101' || (this.#isPlainConnect && code?.startsWith('2') === true));
+    const all = http2Fields(isTunnel ? lines.filter((field) => !OF_HANDSHAKE.test(field)) : lines);
     if (code === undefined || !all) throw new NoForm();
     this.#text = this.#text.slice(end + 4);
-    const fields: Field[] = [[':status', code], ...all.filter(([name]) => name !== 'transfer-encoding')];
-    const status = Number(code);
+    const fields: Field[] = [
+      [':status', code === '101' && isTunnel ? '200' : code],
+      ...all.filter(([name]) => name !== 'transfer-encoding'),
+    ];
+    const status = Number(fields[0]![1]);
     if (status === 101 || status > 599) throw new NoForm();
     if (status < 200) {
       this.#sink.headers(fields, false);
@@ -79,6 +87,11 @@ export class ReplyWriter implements UpstreamConnection {
     if (this.#method === 'HEAD') this.#text = '';
     const length = all.find(([name]) => name === 'content-length')?.[1];
     const isEmpty = isBodiless || this.#method === 'HEAD' || length === '0';
+    if (isTunnel) {
+      this.#state = 'until the end';
+      this.#sink.headers(fields, false);
+      return this.#text !== '';
+    }
     if (isEmpty) this.#state = 'done';
     else if (length !== undefined) this.#state = Number(length);
     else this.#state = all.some(([name]) => name === 'transfer-encoding') ? 'chunks' : 'until the end';
@@ -118,12 +131,14 @@ export class ReplyWriter implements UpstreamConnection {
   }
 }
 
+const OF_HANDSHAKE = /^(?:connection|upgrade|sec-websocket-accept):/i;
+
 const NOWHERE: ReplySink = { headers() {}, data() {}, end() {}, reset() {} };
 
 /** Whether HTTP/2 has a form for a reply. */
-export function hasHttp2Form(reply: Reply): boolean {
+export function hasHttp2Form(reply: Reply, method = 'GET'): boolean {
   if (typeof reply === 'object') return true;
-  const writer = new ReplyWriter('GET', NOWHERE);
+  const writer = new ReplyWriter(method, NOWHERE);
   try {
     if (typeof reply === 'string') writer.send(reply);
     else reply(writer);

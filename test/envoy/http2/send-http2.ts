@@ -1,10 +1,15 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
-import { CLIENT_ADDRESS, TIMEOUT_MS, type Answered } from '../client.ts';
+import { TIMEOUT_MS, type Answered } from '../client.ts';
 import type { Message } from '../message.ts';
+import type { Case } from '../scenario.ts';
+import { openClient, type ClientTarget } from '../tls/client-socket.ts';
+import { Talker } from '../tunnel/talk.ts';
 import type { Http2Request } from './http2-call.ts';
 import { FrameConnection } from './frame-connection.ts';
+
+const CANCEL = 8;
+const OTHER_SCHEME: Readonly<Record<string, string>> = { http: 'https', https: 'http' };
 
 interface Receiving {
   fields: readonly Field[];
@@ -12,15 +17,15 @@ interface Receiving {
 }
 
 /**
- * Sends requests over one connection with prior knowledge, each when the response to the one before is complete. `untilReceived`
+ * Sends requests over one connection, without TLS with prior knowledge, each when the response to the one before is complete. `untilReceived`
  * resolves when an upstream has received as many of them.
  */
 export async function sendHttp2(
-  port: number,
+  target: ClientTarget,
   requests: readonly Http2Request[],
-  untilReceived: (count: number) => Promise<void>,
+  { untilReceived, talk }: { readonly untilReceived: (count: number) => Promise<void> } & Pick<Case, 'talk'>,
 ): Promise<Answered> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress: CLIENT_ADDRESS, noDelay: true });
+  const { socket, opened } = openClient(target, 'h2');
   const late = setTimeout(() => socket.destroy(new Error('no response in time')), TIMEOUT_MS);
   const responses: Message[] = [];
   let failed: Error | undefined;
@@ -29,10 +34,18 @@ export async function sendHttp2(
   let current = -1;
   let part = 0;
   let response: Receiving | undefined;
+  let talker: Talker | undefined;
+  let talking: number | undefined;
   const settings = Promise.withResolvers<void>();
   const { promise: done, resolve: finish } = Promise.withResolvers<void>();
 
   const streamOf = (index: number): number => 2 * index + 1;
+
+  /** Scenarios have the scheme of a connection without TLS. */
+  function withScheme(field: Field): Field {
+    if (target.serverName === undefined || field[0] !== ':scheme') return field;
+    return [field[0], OTHER_SCHEME[field[1]] ?? field[1]];
+  }
 
   function sendNext(): void {
     current++;
@@ -44,7 +57,7 @@ export async function sendHttp2(
     const [first] = request.parts;
     const isWhole = first?.ends === true && first.body === '' && first.trailers.length === 0;
     socket.cork();
-    connection.headers(streamOf(current), request.fields, isWhole);
+    connection.headers(streamOf(current), request.fields.map(withScheme), isWhole);
     if (isWhole) part++;
     else sendPart();
     socket.uncork();
@@ -73,6 +86,24 @@ export async function sendHttp2(
     sendNext();
   }
 
+  /** The response is complete with its head; the next request follows the talk. */
+  function openTunnel(head: Receiving): void {
+    add(head, [], true);
+    if (!talk) return sendNext();
+    talking = streamOf(current);
+    const side = {
+      send: (text: string) => connection.data(talking!, text, false),
+      end: () => connection.data(talking!, '', true),
+      reset: () => connection.reset(talking!, CANCEL),
+    };
+    talker = new Talker(talk, side, sendNext);
+  }
+
+  function hear(text: string, ends: boolean): void {
+    if (text !== '') talker!.receive(text);
+    if (ends) talker!.ended('end');
+  }
+
   const connection = new FrameConnection(
     socket,
     {
@@ -85,13 +116,16 @@ export async function sendHttp2(
         }
         response = { fields, body: '' };
         if (ends) end([], true);
+        else if (requests[current]?.opensTunnel && fields[0]?.[1].startsWith('2')) openTunnel(response);
       },
       onData(stream, bytes, ends) {
+        if (talker && stream === talking) return hear(bytes.toString('latin1'), ends);
         if (stream !== streamOf(current) || !response) return;
         response.body += bytes.toString('latin1');
         if (ends) end([], true);
       },
       onReset(stream, code) {
+        if (talker && stream === talking) return talker.ended(`reset ${code}`);
         // A response that is complete may be followed by a reset that stops the upload.
         if (stream < streamOf(current)) stops.set(stream, code);
         if (stream !== streamOf(current)) return;
@@ -113,17 +147,23 @@ export async function sendHttp2(
   let hasEnded = false;
   socket.on('close', () => {
     hasEnded = true;
-    if (response) add(response, [], false);
+    talker?.ended('reset');
+    if (response && !talker) add(response, [], false);
     else if (current < requests.length)
       responses.push({ startLine: `closed ${goaway ?? ''}`, headers: [], body: '', trailers: [], complete: true });
     finish();
   });
-  await Promise.race([once(socket, 'connect'), done]);
+  await Promise.race([once(socket, opened), done]);
   await Promise.race([settings.promise, done]);
   sendNext();
   await done;
   clearTimeout(late);
   socket.destroy();
   if (failed) throw new Error(`${failed.message} after ${JSON.stringify(responses)}`);
-  return { responses, stops: [...stops.values()], closed: goaway !== undefined || hasEnded };
+  return {
+    responses,
+    heard: talker && { text: talker.text, end: talker.end },
+    stops: [...stops.values()],
+    closed: goaway !== undefined || hasEnded,
+  };
 }

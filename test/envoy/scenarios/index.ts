@@ -1,4 +1,5 @@
 import type { Group } from '../scenario.ts';
+import { accessLogs } from './access-logs.ts';
 import { bodies } from './bodies.ts';
 import { bufferLimits } from './buffer.ts';
 import { connect } from './connect.ts';
@@ -28,10 +29,13 @@ import { retries } from './retries.ts';
 import { shadowing } from './shadowing.ts';
 import { streamLimits } from './stream-limits.ts';
 import { trailers } from './trailers.ts';
+import { tunnels } from './tunnels.ts';
+import { upgradeRetries } from './upgrade-retries.ts';
 import { upgrades } from './upgrades.ts';
 
 /** The groups of every feature. */
 export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
+  accessLogs,
   bodies,
   bufferLimits,
   connect,
@@ -58,7 +62,9 @@ export const FEATURES: Readonly<Record<string, readonly Group[]>> = {
   shadowing,
   streamLimits,
   trailers,
+  tunnels,
   upgrades,
+  upgradeRetries,
   http2Requests,
   http2Upstreams,
   grpcCalls,
