@@ -1334,6 +1334,9 @@ export const DIFFERENCES: readonly Difference[] = [
       },
       both: { 'HTTP/2 upstream: sends no response and ends': {} },
     },
+    tls: {
+      'HTTP/2 upstream: sends no response and ends': { requests: ['2', '1'], 'request 2': ['GET / HTTP/2', '-'] },
+    },
   },
   {
     topic: 'Upstreams',

@@ -105,7 +105,7 @@ const upstreamTls = ({ ca }: Certificates) => ({
   },
 });
 
-/** Accepts and sends extended CONNECT requests. */
+/** Accepts extended CONNECT requests. */
 const WITH_TUNNELS = { allow_connect: true };
 
 const PROTOCOL_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -115,7 +115,7 @@ function withHttp2(cluster: { readonly typed_extension_protocol_options?: Readon
   const options = cluster.typed_extension_protocol_options?.[PROTOCOL_OPTIONS] ?? {
     '@type': `type.googleapis.com/${PROTOCOL_OPTIONS}`,
   };
-  return { [PROTOCOL_OPTIONS]: { ...options, explicit_http_config: { http2_protocol_options: WITH_TUNNELS } } };
+  return { [PROTOCOL_OPTIONS]: { ...options, explicit_http_config: { http2_protocol_options: {} } } };
 }
 
 function virtualHostsOf(group: PlacedGroup): object[] {

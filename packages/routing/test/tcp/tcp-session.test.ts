@@ -2,7 +2,17 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { until } from '../tracing/otlp-server.ts';
-import { client, closeAll, echoServer, talk, tcpGateway, tcpPart, tcpServer, upstreamAt } from './tcp-gateway.ts';
+import {
+  client,
+  closeAll,
+  closedPort,
+  echoServer,
+  talk,
+  tcpGateway,
+  tcpPart,
+  tcpServer,
+  upstreamAt,
+} from './tcp-gateway.ts';
 
 const LONG = { connectionConfig: { connectTimeout: '3600s' } };
 const TUNNEL = { tcpProxySettings: { tunnelingConfig: { hostname: 'db:1' } } };
@@ -25,6 +35,26 @@ describe('a TCP session', () => {
     expect(active()).to.equal(1);
     socket.destroy();
     await until(() => active() === 0);
+  });
+
+  it('tries each host once, and counts the error of those that refuse', async () => {
+    const { port: up } = await echoServer('b');
+    const dead = [await closedPort(), await closedPort()];
+    const options = { tcpProxySettings: { maxConnectAttempts: 3 } };
+    const gateway = await tcpGateway([tcpPart({ options })], [upstreamAt(...dead, up)]);
+    for (let i = 0; i < 20; i++) expect(await talk(await client(gateway.port), 'x')).to.equal('b:x');
+    const errors = gateway.router.hostStates('up_gw-system')!.map(({ counters }) => counters.rq_error);
+    expect(errors[2]).to.equal(0);
+    expect(errors[0]! + errors[1]!).to.be.greaterThan(0);
+  });
+
+  it('counts the bytes of its upstream', async () => {
+    const { port: up } = await echoServer('a');
+    const gateway = await tcpGateway([tcpPart()], [upstreamAt(up)]);
+    expect(await talk(await client(gateway.port), 'xyz')).to.equal('a:xyz');
+    await until(() => gateway.log().length === 1);
+    const bytes = (name: string): number => gateway.stat(`cluster.up_gw-system.upstream_cx_${name}_bytes_total`);
+    expect([bytes('rx'), bytes('tx')]).to.deep.equal([5, 3]);
   });
 
   it('tries no other host at a limit of connections', async () => {
