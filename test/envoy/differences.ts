@@ -1393,23 +1393,6 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'An upload over HTTP/1.1 that is too slow resets its stream to the upstream.',
-    envoy: 'The stream is ended like a complete request.',
-    reason: 'The upstream must not mistake a partial upload for a complete one.',
-    scenarios: {},
-    http2: {
-      upstream: {
-        'listener limits: of a request that does not end': { requests: ['0', '1'], request: ['-', 'POST / HTTP/2'] },
-        'streamIdleTimeout: of a request that does not end': { requests: ['0', '1'], request: ['-', 'POST / HTTP/2'] },
-      },
-      both: {
-        'listener limits: of a request that does not end': {},
-        'streamIdleTimeout: of a request that does not end': {},
-      },
-    },
-  },
-  {
-    topic: 'Upstreams',
     gateway:
       'An invalid chunk at the start of a body, and a response over HTTP/2 that is invalid behind its head, result in 502.',
     envoy: 'The status of the response, cut off.',

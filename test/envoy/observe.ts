@@ -20,7 +20,7 @@ const PAGE_VARY = 'accept, sec-fetch-mode, x-requested-with';
 const OWN_ADDRESS = /(?<=^127\.0\.0\.2,).+$/;
 /** That of the client of a logged scenario. */
 const CLIENT = /127\.1\.\d+\.\d+/g;
-const RECEIVED_MS = 10_000;
+const RECEIVED_MS = 4_000;
 
 /** Names of headers whose order among the others does not matter, because the gateway sets them. */
 const UNORDERED =

@@ -45,7 +45,7 @@ export const streamLimits: readonly Group[] = [
     ours: { listener: { httpConnectionManagerSettings: { requestTimeout: '0.2s' } } },
     envoy: { manager: { request_timeout: '0.2s' } },
     cases: {
-      'of a request that does not end': ask('POST /', ['Content-Length: 5'], 'he'),
+      'of a request that does not end': { request: ask('POST /', ['Content-Length: 5'], 'he'), received: 1 },
       'of a complete request': ask('GET /'),
     },
   },
@@ -54,7 +54,7 @@ export const streamLimits: readonly Group[] = [
     ours: { listener: { httpConnectionManagerSettings: { streamIdleTimeout: '0.2s' } } },
     envoy: { manager: { stream_idle_timeout: '0.2s' } },
     cases: {
-      'of a request that does not end': ask('POST /', ['Content-Length: 5'], 'he'),
+      'of a request that does not end': { request: ask('POST /', ['Content-Length: 5'], 'he'), received: 1 },
       'before the head': { request: ask('GET /'), upstream: [() => {}] },
       'within the body': { request: ask('GET /'), upstream: [half] },
     },
