@@ -242,6 +242,7 @@ export class Upgrade implements Limited {
     const { statusCode: status = 502, rawHeaders } = response;
     const header = (name: string): string | undefined => findHeader(rawHeaders, name);
     const policy = this.#retries?.policy;
+    this.#retries?.release();
     if (policy?.onResponse(status, header) !== true) this.#succeeded();
     else if (this.#retries!.reserve()) {
       this.#attempted(status, undefined);
@@ -261,6 +262,7 @@ export class Upgrade implements Limited {
 
   #failed(reason: FailureReason): void {
     if (this.#isOver) return;
+    this.#retries?.release();
     if (!this.#retries?.appliesTo(reason) || !this.#retries.reserve()) return this.fail(reason);
     this.#attempted(reason.failure.status, reason);
     this.#retry(undefined);
@@ -280,7 +282,6 @@ export class Upgrade implements Limited {
   readonly #again = (): void => {
     const { to, socket } = this.#request;
     if (this.#isOver || socket.destroyed) return;
-    this.#retries!.release();
     const attempt = this.#attempt + 1;
     const host = this.#retries!.pick(to.pickContext, attempt);
     this.#begin(host);

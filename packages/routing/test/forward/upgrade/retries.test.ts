@@ -85,6 +85,8 @@ describe('an upgrade with a retry policy', () => {
         let text = '';
         client.on('data', (chunk) => (text += chunk));
         await until(() => text.endsWith('early'));
+        // The connection of the first attempt is closed.
+        await until(() => upstream.sockets.size === 1);
         expect(text).to.match(new RegExp(`^HTTP/1.1 ${status} [^]*\r\n\r\nearly$`));
         client.destroy();
         await until(() => gw.outcomes.length === 1);
@@ -168,6 +170,31 @@ describe('an upgrade with a retry policy', () => {
     await until(() => gw.outcomes.length === 1);
     expect(gw.outcomes[0]).to.include({ status: 0, flags: 'DC', attempts: 1 });
     expect([gw.stat('upstream_rq_completed'), gw.stat('upstream_rq_active')]).to.deep.equal([1, 0]);
+    expect(gw.stat('upstream_rq_cancelled')).to.equal(1);
+  });
+
+  it('is not limited by an attempt during the back-off', async () => {
+    const upstream = await replying(FAILED, SWITCHED);
+    const retryBackOff = { baseInterval: '1s' };
+    const gw = await gateway([upstream.port], { retryOn: '5xx', perTryTimeout: '0.3s', retryBackOff });
+    const client = connect(gw.port, '127.0.0.1');
+    client.write(HANDSHAKE);
+    expect(String((await once(client, 'data'))[0])).to.match(/^HTTP\/1.1 101 /);
+    client.destroy();
+  });
+
+  it('uses one of the retries of the upstream at a time', async () => {
+    const upstream = await replying(FAILED, FAILED, SWITCHED);
+    const spec = { circuitBreakers: { maxRetries: 1 } };
+    const gw = await gateway([upstream.port], { retryOn: '5xx', numRetries: 2 }, { spec });
+    for (let i = 1; i <= 2; i++) {
+      const client = connect(gw.port, '127.0.0.1');
+      client.write(HANDSHAKE);
+      expect(String((await once(client, 'data'))[0])).to.match(/^HTTP\/1.1 101 /);
+      client.destroy();
+      await until(() => gw.outcomes.length === i);
+    }
+    expect(gw.outcomes[0]).to.include({ status: 101, attempts: 3 });
   });
 
   it('is not retried beyond the limit of the upstream', async () => {
