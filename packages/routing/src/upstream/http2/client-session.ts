@@ -62,6 +62,7 @@ export class NodeConnection implements ClientConnection {
 
   request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): ClientStream {
     const stream = this.#session.request(headers as string[], options);
+    stream.close = reset;
     observe(stream, observer);
     return stream;
   }
@@ -104,6 +105,16 @@ function createClientSession(
   const session = connect(`${scheme}://upstream`, options);
   if (http2.connectionWindow > INITIAL_CONNECTION_WINDOW) session.setLocalWindowSize(http2.connectionWindow);
   return session;
+}
+
+/** Resets a stream. Node ends it first, so that the upstream would mistake a partial upload for a complete one. */
+function reset(this: ClientHttp2Stream, code?: number): void {
+  if (!this.writableEnded) this.end = ignoreEnd;
+  (Object.getPrototypeOf(this) as ClientHttp2Stream).close.call(this, code);
+}
+
+function ignoreEnd(this: ClientHttp2Stream): ClientHttp2Stream {
+  return this;
 }
 
 const OBSERVER = Symbol('edge-gateway.observer');

@@ -282,12 +282,6 @@ export class UpstreamStream implements Channel, StreamObserver {
     const stream = this.#stream;
     if (!stream || stream.destroyed || stream.closed) return;
     this.#session.stats.rqTxReset.value++;
-    // `close` ends the stream before it resets it: the upstream would mistake a partial upload for a complete one.
-    if (!stream.writableEnded) stream.end = ignoreEnd;
     stream.close(code);
   }
-}
-
-function ignoreEnd(this: ClientHttp2Stream): ClientHttp2Stream {
-  return this;
 }
