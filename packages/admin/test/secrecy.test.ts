@@ -37,7 +37,7 @@ const CONTROL_PATHS = `
   /status/resource?kind=Secret&namespace=gw-system&name=oauth /status/resource?kind=VirtualService&namespace=gw-system&name=shop
   /status/resource?kind=Upstream&namespace=gw-system&name=pets /status/resource?kind=Upstream&namespace=gw-system&name=broken
   /status/resource?kind=ConfigMap&namespace=gw-system&name=rules /status/upstreams /status/upstream?name=pets_gw-system
-  /status/search?q=s /status/search?q=MARK`
+  /status/proxies /status/search?q=s /status/search?q=MARK`
   .trim()
   .split(/\s+/);
 const DEVELOPER_PATHS = ['/', '/xds', '/xds/gw-system~gateway-proxy', '/api', '/nothing'];
