@@ -44,15 +44,23 @@ export function proxiesOf(
     const old = isKnown && memo.proxies.find(({ metadata }) => metadata.name === snapshot.proxy);
     if (old && old.metadata.namespace === namespace && compressed.has(old) === isCompressed) return old;
     const metadata = { name: snapshot.proxy, namespace, labels: labelsOf(snapshot, stored) };
-    const proxy = proxyResource(snapshot, metadata, (listeners) => {
-      const spec = { listeners: listeners.map((listener) => listenerSpec(listener, derived)) };
-      // Its secrets could not be redacted later.
-      return isCompressed ? { compressedSpec: compressSpec(redact(spec)) } : spec;
-    });
+    const proxy = proxyResource(snapshot, metadata, specReader(derived, isCompressed));
     if (isCompressed) compressed.add(proxy);
     return proxy;
   });
   return sameList(proxies, memo?.proxies);
+}
+
+/**
+ * Returns a function that makes the spec of listeners. A proxy keeps it, so it must not refer to the translation: through the memo, all earlier translations
+ * would stay in memory.
+ */
+function specReader(derived: Derived, isCompressed: boolean): (listeners: Snapshot['listeners']) => object {
+  return (listeners) => {
+    const spec = { listeners: listeners.map((listener) => listenerSpec(listener, derived)) };
+    // Its secrets could not be redacted later.
+    return isCompressed ? { compressedSpec: compressSpec(redact(spec)) } : spec;
+  };
 }
 
 /**

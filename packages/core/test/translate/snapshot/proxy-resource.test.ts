@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createControlPlane, inflateSpec, memorySource, silentLoggers, type Resource } from '../../../src/index.ts';
 
@@ -40,6 +42,26 @@ describe('the Proxy resource', () => {
     expect(spec).to.have.all.keys('compressedSpec');
     const { listeners } = inflateSpec((spec as { compressedSpec: string }).compressedSpec);
     expect((listeners as { name: string }[]).map(({ name }) => name)).to.deep.equal(['listener-::-8080']);
+  });
+
+  it('does not keep earlier states of the control plane', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const source = memorySource({ resources: [SHOP] });
+    const controlPlane = createControlPlane({ source, log: silentLoggers });
+    await controlPlane.start();
+    const listOf = (): WeakRef<object> => new WeakRef(controlPlane.state!.snapshots.get('gateway-proxy')!.listeners);
+    const earlier = [listOf()];
+    for (const status of [201, 202, 203]) {
+      const routes = [{ matchers: [{ prefix: '/' }], directResponseAction: { status } }];
+      source.set('resources', [{ ...SHOP, spec: { virtualHost: { domains: ['*'], routes } } }]);
+      earlier.push(listOf());
+      // A reference is kept until the end of the turn that made it.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    collect();
+    expect(earlier.map((each) => each.deref() !== undefined)).to.deep.equal([false, false, false, true]);
+    await controlPlane.close();
   });
 
   it('contains no credential that could not be hidden later', async () => {
