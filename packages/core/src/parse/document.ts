@@ -4,7 +4,6 @@ import { findJsonProblem } from './json-syntax.ts';
 import type { Place } from './layout.ts';
 import type { Span } from './split-documents.ts';
 import type { TextProblem, SourceText } from './source-text.ts';
-import { readPlainYaml } from './plain-yaml.ts';
 import { findUnprintable } from './unprintable.ts';
 
 /** Maximum nesting of maps and lists in one document. */
@@ -22,14 +21,11 @@ export interface ParsedDocument {
   readonly problems: readonly TextProblem[];
 }
 
-const NO_PROBLEMS: readonly TextProblem[] = Object.freeze([]);
 const MAY_NEED_LAYOUT = /[&*]|<</;
 
 /** Reads one YAML document. */
 export function parseYaml(source: SourceText, span: Span): ParsedDocument {
   const text = source.text.slice(span.start, span.end);
-  const plain = readPlainYaml(text);
-  if (plain) return { empty: false, offset: span.start + plain.offset, value: plain.value, problems: NO_PROBLEMS };
   const problems = findUnprintable(text);
   if (problems.length > 0) return document(source, span, { problems });
   let events: Event[];
