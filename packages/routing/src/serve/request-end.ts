@@ -13,6 +13,8 @@ export function logsRequestEnd(service: AccessLoggingService | undefined): boole
 
 /** Records when the last byte of a request is received; `elapsed` returns the milliseconds since it began. */
 export function recordRequestEnd(req: IncomingMessage, result: RequestResult, elapsed: () => number): void {
-  if (req.readableEnded || !hasBody(req)) result.receivedMs = elapsed();
+  // It begins when its head is complete.
+  if (!hasBody(req)) result.receivedMs = 0;
+  else if (req.readableEnded) result.receivedMs = elapsed();
   else req.once('end', () => (result.receivedMs = elapsed()));
 }
