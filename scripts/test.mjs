@@ -94,7 +94,10 @@ function mocha(args, turn = Promise.resolve()) {
 }
 
 /** Two halves that need about the same time; only the second one uses fixed ports. */
-const HALVES = [['packages/*/test/**/*.test.ts'], ['apps/*/test/**/*.test.ts', 'test/**/*.test.ts']];
+const HALVES = [
+  ['packages/*/test/**/*.test.ts', 'test/envoy/**/*.test.ts'],
+  ['apps/*/test/**/*.test.ts', 'test/*.test.ts', 'test/!(envoy)/**/*.test.ts'],
+];
 
 /** Runs both halves at the same time if the machine has two cores: most tests wait more than they compute. */
 async function runAll() {
