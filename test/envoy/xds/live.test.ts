@@ -148,6 +148,25 @@ describe('an Envoy that our control plane configures', function () {
       expect(planes.server.proxies().map(({ node }) => node)).to.deep.equal(['gateway-proxy']);
     });
 
+  it('rejects paths that hide a dot segment, as a Node proxy does', async () => {
+    const admin = { matchers: [{ prefix: '/admin' }], directResponseAction: { status: 403 } };
+    planes = await startBothPlanes({
+      resources: [gateway(port), upstream('app', one.port), service('shop', [admin, to('app')])],
+    });
+    for (const [path, status] of [
+      ['/public/..%2fadmin', 400],
+      ['/public/%2e%2e%2Fadmin', 400],
+      ['/public/%252e%252e/admin', 400],
+      ['/public/x%2f..%2f..%2fadmin?q', 400],
+      ['/public/..%5cadmin', 400],
+      ['/public/a%2fb', 200],
+      ['/public/..a/.b/c..%2f', 200],
+      ['/admin', 403],
+    ] as const)
+      for (const send of [onEnvoy, onNode])
+        expect((await send(`http://shop.test${path}`)).status, `${path} (${send.name})`).to.equal(status);
+  });
+
   it('reports what an Envoy rejects, by the name of the part', async () => {
     const taken = createServer().listen(0, ENVOY);
     await once(taken, 'listening');

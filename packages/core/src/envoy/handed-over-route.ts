@@ -1,3 +1,4 @@
+import { HIDDEN_DOT_SEGMENT } from './hidden-dot-segment.ts';
 import { withoutFilters } from './http-filters.ts';
 import type { EnvoyMessage } from './message.ts';
 
@@ -23,4 +24,17 @@ export function handedOverRoute(cluster: string, filters: ReadonlySet<string>): 
 /** Returns a route that rejects requests, because nobody can apply its options. */
 export function rejectedRoute(filters: ReadonlySet<string>): EnvoyMessage {
   return { direct_response: { status: 500 }, ...withoutFilters(filters) };
+}
+
+/**
+ * Returns the route that rejects paths with a hidden dot segment, as the gateway does. It comes first: an upstream that decodes `%2f` could
+ * otherwise be reached at a path whose policies did not apply.
+ */
+export function guardRoute(filters: ReadonlySet<string>): EnvoyMessage {
+  return {
+    name: 'hidden-dot-segment',
+    match: { safe_regex: { regex: `(?i).*(?:${HIDDEN_DOT_SEGMENT}).*` } },
+    direct_response: { status: 400 },
+    ...withoutFilters(filters),
+  };
 }

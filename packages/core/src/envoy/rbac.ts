@@ -1,4 +1,5 @@
 import type { Rbac, RbacPolicy } from '../schema/auth/rbac.ts';
+import { HIDDEN_DOT_SEGMENT } from './hidden-dot-segment.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
 
 const RBAC = 'envoy.extensions.filters.http.rbac.v3';
@@ -39,11 +40,10 @@ function rbacPolicy(
 }
 
 /**
- * Matches a segment `.` or `..`, however often it is encoded, a backslash, and an empty segment, as the gateway does: a path that servers may
- * interpret differently is not below any prefix.
+ * Matches a hidden dot segment, a backslash, and an empty segment, as the gateway does: a path that servers may interpret differently is not
+ * below any prefix.
  */
-const AMBIGUOUS_PATH =
-  '(?i).*(?:(?:^|[/\\\\]|%(?:25)*(?:2f|5c))(?:\\.|%(?:25)*2e){1,2}(?:[/\\\\;]|%(?:25)*(?:2f|5c|3b)|$)|\\\\|%(?:25)*5c|//).*';
+const AMBIGUOUS_PATH = `(?i).*(?:${HIDDEN_DOT_SEGMENT}|\\\\|%(?:25)*5c|//).*`;
 
 function permission(
   { pathPrefix, methods = [] }: NonNullable<RbacPolicy['permissions']>,

@@ -1,7 +1,7 @@
 import type { Listener, Route, VirtualHost } from '../contract/snapshot.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import type { Reasons } from './hand-over.ts';
-import { handedOverRoute, rejectedRoute } from './handed-over-route.ts';
+import { guardRoute, handedOverRoute, rejectedRoute } from './handed-over-route.ts';
 import { headerMutations } from './headers.ts';
 import { filtersOfHost, filtersOfRoute, type HostFilters } from './http-filters.ts';
 import { routeMatch } from './match.ts';
@@ -46,7 +46,10 @@ export function virtualHost(host: VirtualHost, context: HostContext): EnvoyMessa
   return message({
     name,
     domains,
-    routes: routes.flatMap((route, index) => routesOf(route, host, { ...context, own: reasons?.[index] ?? [] })),
+    routes: [
+      ...(services ? [guardRoute(context.filters ?? NO_FILTERS)] : []),
+      ...routes.flatMap((route, index) => routesOf(route, host, { ...context, own: reasons?.[index] ?? [] })),
+    ],
     rate_limits: services ? undefined : rateLimitsOfHost(host, settings),
     ...filtersOfHost(host, context),
     ...(isHandedOver ? {} : headerMutations(options.headerManipulation, context)),
