@@ -18,6 +18,12 @@ const LEAST = 450;
 /** Groups with options that Envoy has no equal form of. */
 const UNTRANSLATED = ['without normalizePath:', 'no route to the upstream:'];
 
+/** Requests that the translation lets an Envoy reject, as the gateway does. */
+const GUARDED: ReadonlySet<string> = new Set([
+  'path: with dot segments encoded twice',
+  'path: with dot segments behind an escaped slash',
+]);
+
 describe('our data plane compared with Envoy', () => {
   let comparison: Comparison;
 
@@ -80,7 +86,8 @@ describe('our data plane compared with Envoy', () => {
             it(`${name}, translated from our resources`, () => {
               const translated = comparison.translated.get(pairName(versions))!.get(name);
               if (translated instanceof Error) throw translated;
-              expect(translated).to.deep.equal(UNTRANSLATED.some((group) => name.startsWith(group)) ? undefined : {});
+              if (UNTRANSLATED.some((group) => name.startsWith(group))) expect(translated).to.equal(undefined);
+              else expect(translated).to.deep.equal(GUARDED.has(name) ? differingOf(name, versions) : {});
             });
           }
         });
