@@ -40,7 +40,7 @@ interface ClusterValidationParts {
 /** The webhook that runs. */
 export interface ClusterValidation {
   readonly port: number;
-  /** Accepts no more reviews; resolves when those in progress are answered. */
+  /** Stops accepting reviews; resolves when those in progress are answered. */
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   }
   const { validationNames: names, validationWebhook: configuration } = settings;
   const first = Promise.withResolvers<void>();
-  // Nobody trusts it: reviews fail until the certificate of all control planes is known.
+  // The API server does not trust it: reviews fail until the shared certificate is known.
   const placeholder = issueCertificate(names, { from: new Date(), to: new Date(Date.now() + DAY_MS) });
   server = await listen({ target, log, metrics, address, port, tls: placeholder });
   const certificates = createWebhookCertificates({
