@@ -681,7 +681,7 @@ export const DIFFERENCES: readonly Difference[] = [
     topic: 'Request headers',
     gateway: 'Whitespace around a value is also removed over HTTP/2.',
     envoy: 'It is forwarded.',
-    reason: 'RFC 9113 §8.2.1 forbids them.',
+    reason: 'RFC 9113 §8.2.1 forbids it.',
     scenarios: {},
     http2: {
       both: {
@@ -1511,9 +1511,10 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'A response header with forbidden characters over HTTP/2 is dropped.',
+    gateway:
+      'A response header with forbidden characters over HTTP/2 is dropped; with `--http2-client direct`, the response is 502 as with Envoy.',
     envoy: '502.',
-    reason: 'Node drops it before the gateway sees the response; nothing invalid is forwarded.',
+    reason: 'The HTTP/2 client of Node drops it before the gateway sees the response; nothing invalid is forwarded.',
     scenarios: {},
     http2: {
       upstream: {
