@@ -9,6 +9,7 @@ export function supportPage(): string {
   const all = new Map<string, Map<string, Support>>();
   const additions = new Set<string>();
   const instead = new Map<string, string>();
+  const insteadOfBlock = new Map<string, string>();
   const perKind = kinds.map((info) => {
     const blocks = blocksOf(info);
     const reach = reachOf(blocks);
@@ -18,7 +19,11 @@ export function supportPage(): string {
       all.set(block.title, fields);
       for (const { path, support, schema } of block.fields) {
         if (schema['x-addition']) additions.add(`${block.title} ${path}`);
-        if (schema['x-instead']) instead.set(`${block.title} ${path}`, schema['x-instead']);
+        if (schema['x-instead']) {
+          instead.set(`${block.title} ${path}`, schema['x-instead']);
+          const inner = schema['x-ref'] ?? schema.title;
+          if (inner !== undefined) insteadOfBlock.set(inner, schema['x-instead']);
+        }
         const level = worse(reach.get(block.title) ?? 'yes', support);
         totals[level]++;
         fields.set(path, better(level, fields.get(path) ?? level));
@@ -45,7 +50,13 @@ export function supportPage(): string {
           instead.has(`${title} ${path}`) ? `: ${instead.get(`${title} ${path}`)}` : '',
         ].join(''),
       ]);
-      return `### ${title}\n\n${rows.length > 0 ? table(['Field', 'Supported'], rows) : 'No fields.'}`;
+      const reason = insteadOfBlock.get(title);
+      const isUnsupported = [...all.get(title)!.values()].every((level) => level === 'notYet' || level === 'leftOut');
+      return [
+        `### ${title}`,
+        ...(reason !== undefined && isUnsupported ? [`No field has an effect: ${reason}.`] : []),
+        rows.length > 0 ? table(['Field', 'Supported'], rows) : 'No fields.',
+      ].join('\n\n');
     }),
   ]);
 }

@@ -53,7 +53,7 @@ export const VaultSecrets = f.named<VaultSecrets>('VaultSecrets', vault);
 const NO_VAULT = {
   ...f.notYet,
   'x-instead':
-    'the gateway does not log in to Vault; let an agent of Vault write files for `directorySecretSource`, or Secrets of Kubernetes',
+    'the gateway does not connect to Vault; let Vault Agent write files for `directorySecretSource`, or use Secrets of Kubernetes',
 } as const;
 
 /** Where secrets come from. */
