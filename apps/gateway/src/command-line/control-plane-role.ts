@@ -30,19 +30,19 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly xdsTlsKey?: string;
   /** PEM file with the CA certificates for client certificates of proxies. Default: no client certificate is required. */
   readonly xdsTlsClientCa?: string;
-  /** Host of Node proxies with the same listeners, to which Envoys hand over what they have no equal form of. */
+  /** Host of Node proxies with the same listeners, to which Envoys hand over what they cannot express. */
   readonly envoyNodeProxies?: string;
   /** The auth server that Envoys call for AuthConfigs. */
   readonly envoyExtauth?: HostPort;
   /** The rate limit server that Envoys call. */
   readonly envoyRateLimit?: HostPort;
-  /** Port on which the API server asks whether a change is valid. Default: none. */
+  /** Port of the validating admission webhook, which the API server calls. Default: none. */
   readonly validationPort?: number;
   /** Address of that port. Default 127.0.0.1. */
   readonly validationAddress: string;
-  /** DNS names and IP addresses under which the API server calls it. */
+  /** DNS names and IP addresses by which the API server reaches that port. */
   readonly validationNames: readonly string[];
-  /** Name of the ValidatingWebhookConfiguration. */
+  /** Name of the ValidatingWebhookConfiguration whose `caBundle` is set. */
   readonly validationWebhook: string;
 }
 
@@ -78,7 +78,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     flags
       .option('--envoy-rate-limit <address>', 'host:port of the role rate-limit, which Envoys ask about rate limits')
       .argParser(oneAddress),
-    // Not among the ports that must differ: 8443 is usual for it, and for the default gateways, which proxies open.
+    // Not among the ports that must differ: it is usually 8443, like that of the default gateways, which proxies open.
     flags.portOption(VALIDATION_PORT),
     flags.option('--validation-address <address>', 'address of the port for validation').default('127.0.0.1'),
     flags
@@ -86,7 +86,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
       .argParser(flags.names)
       .default([`gw.${DEFAULT_NAMESPACE}.svc`]),
     flags
-      .option('--validation-webhook <name>', 'name of the ValidatingWebhookConfiguration that has to trust it')
+      .option('--validation-webhook <name>', 'name of the ValidatingWebhookConfiguration whose caBundle is set')
       .default(`gw-gateway-validation-webhook-${DEFAULT_NAMESPACE}`),
     ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
@@ -104,7 +104,7 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
 
 function oneAddress(text: string): HostPort {
   const addresses = readable(() => readServerAddresses(text));
-  if (addresses.length !== 1) throw new InvalidArgumentError('one address is allowed');
+  if (addresses.length !== 1) throw new InvalidArgumentError('only one address is allowed.');
   return addresses[0]!;
 }
 

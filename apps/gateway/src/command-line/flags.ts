@@ -208,7 +208,9 @@ function addressRanges(text: string): readonly string[] {
   const ranges = text.split(',').map((each) => each.trim());
   const wrong = ranges.find((range) => !isRange(range));
   if (wrong !== undefined)
-    throw new InvalidArgumentError(`addresses or CIDR ranges, such as 10.0.0.0/8, not '${wrong}'.`);
+    throw new InvalidArgumentError(
+      `invalid address range '${wrong}': use addresses or CIDR ranges, such as 10.0.0.0/8.`,
+    );
   return ranges;
 }
 

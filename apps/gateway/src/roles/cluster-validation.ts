@@ -37,10 +37,10 @@ interface ClusterValidationParts {
   readonly metrics: Metrics;
 }
 
-/** The webhook that runs. */
+/** A running webhook. */
 export interface ClusterValidation {
   readonly port: number;
-  /** Stops accepting reviews; resolves when those in progress are answered. */
+  /** Stops accepting reviews; resolves when those in progress have their responses. */
   close(): Promise<void>;
 }
 

@@ -24,9 +24,9 @@ export function createEnvoys(services: EnvoyServices, controlPlane: ControlPlane
 }
 
 function problemOf(proxy: string, { kind, ref, route, options }: EnvoyProblem): ResourceProblem {
-  const what = route === undefined ? 'the listener is not opened' : `route ${route} returns 500`;
+  const effect = route === undefined ? 'they do not open the listener' : `route ${route} returns 500`;
   const message =
-    `${what} by Envoys of proxy ${proxy}, which have no equal form of ${options.join(', ')}: ` +
+    `Envoys of proxy ${proxy} cannot express ${options.join(', ')}: ${effect}; ` +
     'set --envoy-node-proxies to hand it over to Node proxies';
   return [keyOf(kind, ref), { severity: 'warning', path: ['spec'], message }];
 }

@@ -144,7 +144,7 @@ function errorAsJson({ code, message }: GatewayError): EndpointResponse {
 function errorHandler(log: Logger, render: (error: GatewayError) => EndpointResponse): ErrorRequestHandler {
   return function adminErrorHandler(thrown: unknown, req, res, next) {
     const error = toGatewayError(thrown);
-    // A limit is no fault of this process: a stack would say nothing.
+    // A limit is not a failure of this process: a stack trace would not help.
     if (error.status === 503) log.warn({ code: error.code, path: req.path }, 'admin request rejected');
     else if (error.status >= 500) log.error({ err: error.cause ?? error, path: req.path }, 'admin request failed');
     if (res.headersSent) return next(thrown);

@@ -22,7 +22,7 @@ export interface AdmissionVerdict {
   readonly allowed: boolean;
   /** For the user, one line each. */
   readonly warnings?: readonly string[];
-  /** Why it is refused. */
+  /** Why the request is rejected. */
   readonly refusal?: Refusal;
 }
 
@@ -52,7 +52,7 @@ export function readReview(text: string): AdmissionRequest | string {
   try {
     review = JSON.parse(text);
   } catch {
-    return 'the body is not JSON';
+    return 'the body must be JSON';
   }
   if (!isObject(review)) return 'the body must be an AdmissionReview';
   if (review['apiVersion'] !== REVIEW_VERSION || review['kind'] !== 'AdmissionReview')

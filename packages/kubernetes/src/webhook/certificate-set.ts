@@ -20,11 +20,11 @@ export interface CertificateSet extends KeyPair {
 export interface CertificateTiming {
   /** Validity of a certificate. Default 90 days. */
   readonly validMs: number;
-  /** A certificate is replaced so long before it expires. Default 30 days. */
+  /** How long before its expiry a certificate is replaced. Default 30 days. */
   readonly renewBeforeMs: number;
-  /** The API server has to trust an authority for so long before a certificate of it is used. Default 5 min. */
+  /** How long the API server has to trust an authority before a certificate of it is used. Default 5 min. */
   readonly overlapMs: number;
-  /** Certificates are valid so long before they are made, for clocks that are behind. Default 1 day. */
+  /** How long before its creation the validity of a certificate begins, for clocks that are behind. Default 1 day. */
   readonly backdateMs: number;
 }
 

@@ -13,7 +13,7 @@ import { kindInGroup } from '../source/cluster-kinds.ts';
 import { unitOf, writtenObject } from '../source/written-object.ts';
 import type { AdmissionRequest, AdmissionVerdict, Refusal } from './admission-review.ts';
 
-/** What admissions are checked against. */
+/** What requests are validated against. */
 export interface AdmissionTarget {
   /** The Settings in use; `undefined` if nothing is to be validated. */
   settings(): ValidationSettings | undefined;
@@ -22,7 +22,7 @@ export interface AdmissionTarget {
   preview(change: SourceChange): ChangePreview | undefined;
 }
 
-/** What became of a review. */
+/** The outcome of a review. */
 export type AdmissionOutcome = 'skipped' | 'allowed' | 'rejected';
 
 export interface Admission extends AdmissionVerdict {
@@ -47,7 +47,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
 ]);
 const SKIPPED: Admission = { outcome: 'skipped', allowed: true };
 
-/** Decides about a request by what the control plane would make of it. Throws {@link NotReadyError}. */
+/** Decides about a request by the problems that it would cause. Throws {@link NotReadyError}. */
 export function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Admission {
   const settings = target.settings();
   if (!settings || settings.serverEnabled === false) return SKIPPED;

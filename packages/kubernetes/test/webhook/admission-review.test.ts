@@ -32,7 +32,7 @@ describe('readReview', () => {
   });
 
   for (const [what, text, problem] of [
-    ['no JSON', '{', 'the body is not JSON'],
+    ['no JSON', '{', 'the body must be JSON'],
     ['a list', '[]', 'the body must be an AdmissionReview'],
     ['null', 'null', 'the body must be an AdmissionReview'],
     ['v1beta1', review({}, { apiVersion: 'admission.k8s.io/v1beta1' }), 'must be an AdmissionReview of'],

@@ -12,7 +12,7 @@ const number = (name: string) => ({ name, isNumber: true as const });
 /** Columns of the traffic of one proxy. */
 export const TRAFFIC_COLUMNS = [number('Requests/s'), number('5xx'), number('p50'), number('p99'), 'Endpoints'];
 
-/** Returns the cells of what a proxy reported last. */
+/** Returns the cells of the last report of a proxy. */
 export function trafficCells({ address, traffic }: ProxyStatus, now: number): readonly Content[] {
   if (isHere(address)) return ['–', '–', '–', '–', html`see <a href="${PATHS.upstreams}">Upstreams</a>`];
   if (!traffic) return ['–', '–', '–', '–', 'no report'];
@@ -27,9 +27,7 @@ export function trafficCells({ address, traffic }: ProxyStatus, now: number): re
     shareText(total.serverErrors, total.requests),
     millisecondsText(total.p50),
     millisecondsText(total.p99),
-    unhealthy === 0
-      ? badge('no unhealthy ones', 'good')
-      : badge(`${countText(unhealthy, 'endpoint')} unhealthy`, 'bad'),
+    unhealthy === 0 ? badge('none unhealthy', 'good') : badge(`${countText(unhealthy, 'endpoint')} unhealthy`, 'bad'),
   ];
 }
 
@@ -79,9 +77,9 @@ interface Sum {
   requests: number;
   clientErrors: number;
   serverErrors: number;
-  /** The highest of all proxies. */
+  /** The highest that a proxy reports. */
   p99: number | undefined;
-  /** The least of all proxies, with the most unhealthy ones. */
+  /** The smallest number that a proxy reports; `unhealthy` is the largest. */
   healthy: number;
   unhealthy: number;
 }
