@@ -7,7 +7,7 @@ import { translate } from '../translate/translate.ts';
 import { issuesOf } from './problems.ts';
 import type { Store } from './store.ts';
 
-/** What a change would do to the problems of all resources. */
+/** The effect of a change on the problems of all resources. */
 export interface ChangePreview {
   /** Problems that the change would cause, of any resource. */
   readonly added: readonly Problem[];
@@ -39,7 +39,7 @@ export function previewChange(
   });
 }
 
-/** Problems are the same if only list indices of their paths differ: a deleted route must not make those behind it new. */
+/** Problems are the same if their paths differ only in list indices: the problems of the routes after a deleted one are not new. */
 function compare(
   before: readonly Problem[],
   now: readonly Problem[],

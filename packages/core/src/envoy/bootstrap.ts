@@ -13,7 +13,7 @@ export interface BootstrapTls {
   readonly serverName?: string | undefined;
 }
 
-/** What an Envoy starts with. */
+/** Options of {@link envoyBootstrap}. */
 export interface BootstrapOptions {
   /** Control planes in order of preference. */
   readonly xds: readonly [HostPort, ...HostPort[]];
@@ -66,7 +66,7 @@ function xdsCluster(xds: BootstrapOptions['xds'], tls: BootstrapTls | undefined)
     typed_extension_protocol_options: {
       [HTTP_OPTIONS]: typed(HTTP_OPTIONS, {
         explicit_http_config: {
-          // Notices a control plane that is gone without a word.
+          // Detects a control plane that disappeared without closing the connection.
           http2_protocol_options: { connection_keepalive: { interval: '30s', timeout: '10s' } },
         },
       }),

@@ -26,7 +26,7 @@ export type Reasons = readonly string[];
 
 export const NO_REASONS: Reasons = Object.freeze([]);
 
-/** What a virtual host is judged with. */
+/** The input for decisions about a virtual host. */
 export interface HostContext extends FormContext {
   /** Returns the reasons of an upstream. */
   readonly reasonsOf: (upstream: string) => Reasons;

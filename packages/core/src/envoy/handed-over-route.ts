@@ -21,7 +21,7 @@ export function handedOverRoute(cluster: string, filters: ReadonlySet<string>): 
   };
 }
 
-/** Returns a route that rejects requests, because nobody can apply its options. */
+/** Returns a route that rejects requests, because no data plane can apply its options. */
 export function rejectedRoute(filters: ReadonlySet<string>): EnvoyMessage {
   return { direct_response: { status: 500 }, ...withoutFilters(filters) };
 }

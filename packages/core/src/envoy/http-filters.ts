@@ -94,13 +94,13 @@ function filterOf({ extauth }: Level): string {
   return name === '' ? EXT_AUTHZ : `${EXT_AUTHZ}.${name}`;
 }
 
-/** The names of the filters of a listener, which are disabled where nothing else is said. */
+/** The names of the filters of a listener, which are disabled unless a level enables them. */
 export interface HostFilters extends TranslationContext {
   /** Names of the filters of an Envoy's listener. */
   readonly filters?: ReadonlySet<string>;
 }
 
-/** Returns `typed_per_filter_config` of a virtual host. Without a block external auth is disabled there. */
+/** Returns `typed_per_filter_config` of a virtual host. Without a block, external auth is disabled there. */
 export function filtersOfHost(host: VirtualHost, context: HostFilters): EnvoyMessage {
   const { options } = host;
   const { settings, services, filters } = context;

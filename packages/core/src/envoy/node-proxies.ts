@@ -97,7 +97,7 @@ export function handedOverListener(listener: Listener): EnvoyMessage {
     name: listener.name,
     address: listenAddress(listener),
     filter_chains: [{ filters: [{ name: 'envoy.filters.network.tcp_proxy', typed_config: tcp }] }],
-    // The client address in the header is written into that for the Node proxies.
+    // The client address in the received PROXY header is written into the one for the Node proxies.
     listener_filters: proxied ? listenerFilters({ ...listener, ssl: false, parts: [] }) : undefined,
   });
 }

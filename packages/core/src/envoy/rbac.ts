@@ -73,7 +73,7 @@ function principalOf(
     );
     return combined('and_ids', [presentId(name), ...ids]);
   });
-  // Without a provider nobody has a token.
+  // Without a provider, no request has a verified token.
   return each.length === 0 ? { not_id: { any: true } } : combined('or_ids', each);
 }
 

@@ -13,7 +13,7 @@ import type { MessageContext } from './translation-context.ts';
 /** Namespace of the metadata with the origin of a route and its problems. */
 const METADATA = 'io.edge-gateway';
 
-/** What virtual hosts are created with. */
+/** The context in which virtual hosts are created. */
 export interface HostContext extends HostFilters {
   /** Why Envoy does not serve the routes itself, by index; missing in a dump. */
   readonly reasons?: readonly Reasons[];

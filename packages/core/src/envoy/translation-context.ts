@@ -4,7 +4,7 @@ import { REDACTED_IN_LOG, redactPath } from '../security/request-secrets.ts';
 import { isSecretName } from '../security/secret-fields.ts';
 import type { EnvoyServices } from './services.ts';
 
-/** What messages are created with. */
+/** The context in which messages are created. */
 export interface MessageContext {
   readonly secrets: Secrets;
   /**
@@ -13,7 +13,7 @@ export interface MessageContext {
   readonly services?: EnvoyServices;
 }
 
-/** What parts of a listener are created with. */
+/** The context in which the parts of a listener are created. */
 export interface TranslationContext extends MessageContext {
   readonly settings: SnapshotSettings;
 }

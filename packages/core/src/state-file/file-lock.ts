@@ -24,11 +24,11 @@ export interface FileLock {
   release(): Promise<void>;
 }
 
-/** Who has a lock. */
+/** The process that has a lock. */
 interface Holder {
   readonly host: string;
   readonly pid: number;
-  /** Tells apart two processes that have the same id one after the other; empty where it is unknown. */
+  /** Distinguishes processes that had the same id one after the other; empty where it is unknown. */
   readonly started: string;
 }
 

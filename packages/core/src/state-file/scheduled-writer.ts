@@ -48,7 +48,7 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
     if (!next) return;
     try {
       await lock.acquire().catch((error: unknown) => {
-        // What prevents the lock prevents the write as well, or is harmless.
+        // Whatever prevents acquiring the lock also prevents the write, or is harmless.
         if (error instanceof FileInUse) throw error;
       });
       await options.write(next.value);

@@ -14,7 +14,7 @@ const CONCURRENCY = 8;
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 /** The key of failures that concern all upstreams. */
 const API_SERVER = 'API server';
-/** Statuses that all writes would get. */
+/** Statuses with which the API server would reject all writes. */
 const CONCERN_ALL = [401, 403, 429, 503] as const;
 
 interface UpstreamWritesOptions {
@@ -104,7 +104,7 @@ export function createUpstreamWrites(options: UpstreamWritesOptions): UpstreamWr
     try {
       await client.send({ method: 'DELETE', path, body: { preconditions: { uid, resourceVersion } }, signal });
     } catch (error) {
-      // It is gone, or was changed in between: the watch tells.
+      // It was deleted or changed in between: the watch delivers that.
       if (!isApiError(error, 404) && !isApiError(error, 409)) throw error;
       return;
     }

@@ -117,7 +117,7 @@ export function createProxyWriter(options: ProxyWriterOptions): ProxyWriter {
     const gone = [...existing].filter(([name, { isOwn }]) => isOwn && !names.has(name)).map(([name]) => name);
     const changed = proxies.filter(mayBeDue);
     if (changed.length === 0 && gone.length === 0) return move();
-    // The specs of Proxies are large: they are not even compared more often.
+    // The specs of Proxies are large: they are also compared at most this often.
     const wait = lastAt + intervalMs - performance.now();
     if (wait > 0) return work.schedule(wait);
     lastAt = performance.now();

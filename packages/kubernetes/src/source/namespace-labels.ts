@@ -13,7 +13,7 @@ export interface NamespaceLabelsOptions {
 
 /** The labels of all namespaces. */
 export interface NamespaceLabels {
-  /** Resolves when all are known, which may be never without permission to list namespaces, or with `close`. */
+  /** Resolves when all are known, or with `close`. Without permission to list namespaces, it may never resolve otherwise. */
   readonly complete: Promise<void>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface RetryTimes {
   retain(keys: ReadonlySet<string>): void;
 }
 
-/** Creates times without any failure. */
+/** Creates retry times without failures. */
 export function createRetryTimes(limits: BackoffLimits): RetryTimes {
   const failures = new Map<string, { readonly count: number; readonly dueAt: number }>();
   return {

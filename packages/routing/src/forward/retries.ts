@@ -29,7 +29,7 @@ export class Retries {
     return this.policy.onReset(connected, reset === 'remote refused stream reset');
   }
 
-  /** Reserves a retry. If none is left, the flag says why. */
+  /** Reserves a retry. If none is left, `flag` is the reason. */
   reserve(): boolean {
     const { stats, breakers } = this.#cluster;
     if (this.#left === 0) {

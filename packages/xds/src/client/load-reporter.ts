@@ -13,7 +13,7 @@ const { path, requestSerialize, responseDeserialize } = LoadReporting['StreamLoa
 
 type Stream = ClientDuplexStream<LoadStatsRequest, LoadStatsResponse>;
 
-/** Returns what happened since the last report; `undefined` if there is nothing to compare yet. */
+/** Returns the traffic since the last report; `undefined` before the first sample. */
 export type ReadTraffic = () => Promise<TrafficReport | undefined>;
 
 /**

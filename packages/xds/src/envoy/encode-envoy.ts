@@ -52,7 +52,7 @@ import { referenceKey } from '../resources/secret-reference.ts';
 import { ENVOY_TYPE, ENVOY_TYPES } from '../resources/envoy-types.ts';
 import { embedded, encodeMessage, encodeTyped } from './protobuf.ts';
 
-/** A route or listener that Envoys do not serve, because nobody can apply one of its options. */
+/** A route or listener that Envoys do not serve, because no data plane can apply one of its options. */
 export interface EnvoyProblem {
   readonly kind: 'VirtualService' | 'Gateway';
   readonly ref: ResourceRef;
@@ -81,7 +81,7 @@ interface EncodedUpstream {
   readonly endpoints?: EncodedResource | undefined;
 }
 
-/** What the parts of one state are encoded with. */
+/** The context in which the parts of one state are encoded. */
 interface Pass extends TranslationContext {
   readonly services: EnvoyServices;
   /** Upstreams that Envoy does not express, with the reasons. */

@@ -174,7 +174,7 @@ function writtenOf(states: readonly Stored[], lines: LineWriter): Pick<Written, 
 }
 
 /**
- * Opens the file as this process left it; `undefined` if it was replaced, also by a link, or if others may have written it meanwhile.
+ * Opens the file as this process left it; `undefined` if it was replaced, also by a link, or if other users may have written to it since.
  */
 async function openOwn(path: string, size: number): Promise<FileHandle | undefined> {
   let file: FileHandle;

@@ -1,7 +1,7 @@
 import type { SnapshotSettings } from '../../contract/snapshot.ts';
 import type { EnvoyServices } from '../services.ts';
 
-/** What decides about conditions: what runs beside the Envoys, and the settings of the listener. */
+/** The input of conditions: the services beside the Envoys, and the settings of the listener. */
 export interface FormContext {
   readonly services: EnvoyServices;
   readonly settings: SnapshotSettings;
@@ -9,7 +9,7 @@ export interface FormContext {
 
 /** A field that Envoy expresses with the same meaning only for some values. */
 export interface Condition<V> {
-  /** When it does, for readers of the documentation. */
+  /** The condition, for the documentation. */
   readonly when: string;
   holds(value: V, context: FormContext): boolean;
 }

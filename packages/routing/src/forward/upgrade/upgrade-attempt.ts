@@ -10,7 +10,7 @@ import type { UpgradeTarget, UpstreamReply } from '../forward.ts';
 /** A connection or stream to an upstream whose data belongs to a tunnel. */
 export type Tunnel = Socket | ClientHttp2Stream;
 
-/** What an attempt leads to: `onConnect` at most once, then one of the others. */
+/** Receives the events of an attempt: `onConnect` at most once, then one of the others. */
 export interface AttemptEvents {
   /** There is a connection to the upstream. */
   onConnect(local?: LocalEnd): void;

@@ -30,7 +30,7 @@ export interface StreamObserver {
 export interface UploadStream {
   readonly destroyed: boolean;
   readonly closed: boolean;
-  /** Returns false if the listener of `drain` shall be waited for. */
+  /** Returns false if the caller should wait for `drain` before it writes more. */
   write(chunk: Buffer): boolean;
   end(chunk?: Buffer): unknown;
   on(event: 'drain', listener: () => void): unknown;
