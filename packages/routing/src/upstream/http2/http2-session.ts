@@ -16,7 +16,7 @@ import type {
   StreamObserver,
 } from './client-connection.ts';
 import { NodeConnection } from './client-session.ts';
-import { FrameConnection } from './codec/frame-connection.ts';
+import { FrameConnection } from './frame-connection.ts';
 import { sessionError, type Goaway } from './stream-errors.ts';
 import { MAX_HEADER_LIST_BYTES } from './stream-head.ts';
 import { UpstreamStream, type StreamSession } from './upstream-stream.ts';

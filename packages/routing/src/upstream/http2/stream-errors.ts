@@ -1,5 +1,5 @@
 import { constants } from 'node:http2';
-import { ConnectionError } from './codec/protocol-errors.ts';
+import { ConnectionError } from '../../http2/protocol-errors.ts';
 import { UpstreamClosedError, UpstreamProtocolError, UpstreamResetError } from '../../http1/errors.ts';
 
 /** Codes of a stream that violates the protocol, or the limits of its header list. Node resets such a stream itself. */

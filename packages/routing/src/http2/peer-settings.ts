@@ -4,7 +4,7 @@ import { connectionError } from './protocol-errors.ts';
 
 const BYTES = 6;
 
-/** The settings of a server that concern its client. */
+/** The settings of a peer that concern this side. */
 export class PeerSettings {
   maxFrameBytes = frames.DEFAULT_FRAME_BYTES;
   initialWindow = frames.DEFAULT_WINDOW;
@@ -12,6 +12,12 @@ export class PeerSettings {
   maxStreams: number | undefined;
   /** True if the server accepts WebSockets (RFC 8441). */
   acceptsWebSockets = false;
+  readonly #isServer: boolean;
+
+  /** `isServer` on the side of the server. */
+  constructor(isServer: boolean) {
+    this.#isServer = isServer;
+  }
 
   /** Reads a `SETTINGS` frame. */
   read({ buffer, start, end }: ReceivedFrame): void {
@@ -22,7 +28,8 @@ export class PeerSettings {
   #set(id: number, value: number): void {
     switch (id) {
       case frames.ENABLE_PUSH:
-        if (value !== 0) throw connectionError('PROTOCOL_ERROR', 'a server enables push');
+        if (value > 1) throw connectionError('PROTOCOL_ERROR', `the setting ${value} of push is invalid`);
+        if (value !== 0 && !this.#isServer) throw connectionError('PROTOCOL_ERROR', 'a server enables push');
         break;
       case frames.MAX_CONCURRENT_STREAMS:
         this.maxStreams = value;

@@ -17,6 +17,8 @@ export interface FrameSink {
   onDataFrame(id: number, bytes: number): void;
   /** A part of the data of that frame. `isLast` with the end of a frame that ends the stream; the part may then be empty. */
   onData(buffer: Buffer, start: number, end: number, isLast: boolean): void;
+  /** The padding of that frame, with the byte of its length. */
+  onPadding(bytes: number): void;
   onFrame(frame: ReceivedFrame): void;
 }
 
@@ -126,6 +128,7 @@ export class FrameReader {
       this.#awaitsPadding = false;
       this.#paddingLeft = padding;
       this.#dataLeft -= 1 + padding;
+      this.#sink.onPadding(1 + padding);
     }
     const dataEnd = Math.min(at + this.#dataLeft, end);
     this.#dataLeft -= dataEnd - at;
@@ -137,4 +140,8 @@ export class FrameReader {
     if (dataEnd > at || isLast) this.#sink.onData(buffer, at, dataEnd, isLast);
     return paddingEnd;
   }
+}
+
+export function checkLength({ start, end }: ReceivedFrame, length: number): void {
+  if (end - start !== length) throw connectionError('FRAME_SIZE_ERROR', 'a frame has the wrong size');
 }

@@ -28,8 +28,8 @@ export class HeaderBlocks {
   #id = 0;
   #isLast = false;
 
-  constructor(maxListBytes: number) {
-    this.#decoder = new HpackDecoder(maxListBytes);
+  constructor(maxListBytes: number, maxFields?: number) {
+    this.#decoder = new HpackDecoder(maxListBytes, maxFields);
     this.#maxBytes = MAX_RATIO * maxListBytes;
   }
 

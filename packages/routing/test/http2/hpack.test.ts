@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { decodeHuffman } from '../../../../src/upstream/http2/codec/huffman.ts';
-import { CompressionError, HpackDecoder } from '../../../../src/upstream/http2/codec/hpack-decoder.ts';
-import { encodeFields, NO_TABLE } from '../../../../src/upstream/http2/codec/hpack-encoder.ts';
-import { fields, integer } from '../../../listen/http2/frames.ts';
-import { HpackDecoder as TestDecoder } from '../../../listen/http2/hpack.ts';
+import { decodeHuffman } from '../../src/http2/huffman.ts';
+import { CompressionError, HpackDecoder } from '../../src/http2/hpack-decoder.ts';
+import { encodeFields, NO_TABLE } from '../../src/http2/hpack-encoder.ts';
+import { fields, integer } from '../listen/http2/frames.ts';
+import { HpackDecoder as TestDecoder } from '../listen/http2/hpack.ts';
 
 const LIMIT = 64 * 1024;
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { FrameReader, type FrameSink } from '../../../../src/upstream/http2/codec/frame-reader.ts';
-import { ConnectionError } from '../../../../src/upstream/http2/codec/protocol-errors.ts';
-import { FLAG, FRAME } from '../../../listen/http2/frames.ts';
-import { data, frame, lastData } from '../frames.ts';
+import { FrameReader, type FrameSink } from '../../src/http2/frame-reader.ts';
+import { ConnectionError } from '../../src/http2/protocol-errors.ts';
+import { FLAG, FRAME } from '../listen/http2/frames.ts';
+import { data, frame, lastData } from '../upstream/http2/frames.ts';
 
 /** What a reader reports, with the parts of a `DATA` frame joined. */
 class Recorder implements FrameSink {
@@ -12,6 +12,8 @@ class Recorder implements FrameSink {
   onDataFrame(id: number, bytes: number): void {
     this.events.push(`data ${id} ${bytes}: `);
   }
+
+  onPadding(): void {}
 
   onData(buffer: Buffer, start: number, end: number, isLast: boolean): void {
     this.events[this.events.length - 1] += buffer.toString('latin1', start, end) + (isLast ? ' (last)' : '');

@@ -1,52 +1,27 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2';
-import type { ClientStream, RequestOptions, StreamObserver } from '../client-connection.ts';
-import * as frames from './frame-types.ts';
-import { frameHead, uint32 } from './frame-types.ts';
-import type { DecodedFields } from './hpack-decoder.ts';
-import type { PeerSettings } from './peer-settings.ts';
-import { connectionError } from './protocol-errors.ts';
+import * as frames from '../../http2/frame-types.ts';
+import type { DecodedFields } from '../../http2/hpack-decoder.ts';
+import { OutgoingStream, type StreamConnection } from '../../http2/outgoing-stream.ts';
+import { connectionError } from '../../http2/protocol-errors.ts';
+import type { ClientStream, RequestOptions, StreamObserver } from './client-connection.ts';
 import { ReceivedResponse } from './received-response.ts';
 
-/** Data that waits to be sent before its source is paused. */
-const HIGH_WATER_BYTES = 64 * 1024;
-
 /** The connection of a stream. */
-export interface StreamConnection {
-  readonly settings: PeerSettings;
-  readonly streamWindow: number;
-  /** What may still be sent on the connection. */
-  sendWindow: number;
+export interface ClientStreamConnection extends StreamConnection {
   /** Returns the number of the next stream. */
   takeId(): number;
-  send(text: string): void;
-  sendData(head: string, data: Buffer): void;
-  sendTrailers(id: number, fields: readonly string[]): void;
-  /** The stream has data to send, and its window allows it. */
-  hasDataToSend(stream: FrameStream): void;
-  /** The stream has nothing to send for now. */
-  cannotSend(stream: FrameStream): void;
   /** The stream is closed. */
   forget(stream: FrameStream): void;
 }
 
-/** A request and its response on a {@link StreamConnection}. */
-export class FrameStream implements ClientStream {
+/** A request and its response on a {@link ClientStreamConnection}. */
+export class FrameStream extends OutgoingStream implements ClientStream {
   readonly id: number;
   rstCode = 0;
-  /** Both sides have ended, or the stream was reset. */
-  closed = false;
-  readonly #connection: StreamConnection;
+  protected readonly connection: ClientStreamConnection;
   readonly #observer: StreamObserver;
   readonly #message: ReceivedResponse;
   readonly #mayHaveTrailers: boolean;
-  /** What may still be sent. */
-  #sendWindow: number;
-  #queue: Buffer[] = [];
-  #queuedBytes = 0;
-  #isEnding = false;
-  #hasSentEnd: boolean;
-  #trailers: readonly string[] | undefined;
-  #needsDrain = false;
   #onDrain: (() => void) | undefined;
   #onWantTrailers: (() => void) | undefined;
   /** What the peer may still send, and what was received since it was last told. */
@@ -60,18 +35,18 @@ export class FrameStream implements ClientStream {
   #hasEnd = false;
 
   constructor(
-    connection: StreamConnection,
+    connection: ClientStreamConnection,
     observer: StreamObserver,
     method: string,
     { endStream, waitForTrailers = false }: RequestOptions,
   ) {
-    this.#connection = connection;
+    super(connection);
+    this.connection = connection;
     this.#observer = observer;
     this.id = connection.takeId();
     this.#message = new ReceivedResponse(method === 'HEAD');
-    this.#hasSentEnd = endStream;
+    this.hasSentEnd = endStream;
     this.#mayHaveTrailers = waitForTrailers;
-    this.#sendWindow = connection.settings.initialWindow;
     this.#receiveWindow = connection.streamWindow;
   }
 
@@ -81,20 +56,16 @@ export class FrameStream implements ClientStream {
   }
 
   write(chunk: Buffer): boolean {
-    if (this.closed || this.#isEnding || chunk.length === 0) return true;
-    this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
-    this.#sendLater();
-    this.#needsDrain = this.#queuedBytes >= HIGH_WATER_BYTES;
-    return !this.#needsDrain;
+    if (this.closed || this.isEnding || chunk.length === 0) return true;
+    return this.enqueue(chunk);
   }
 
   end(chunk?: Buffer): void {
-    if (this.closed || this.#isEnding) return;
+    if (this.closed || this.isEnding) return;
     if (chunk) this.write(chunk);
-    this.#isEnding = true;
+    this.isEnding = true;
     if (this.#mayHaveTrailers) this.#onWantTrailers?.();
-    if (!this.closed) this.#sendLater();
+    this.sendLater();
   }
 
   on(_event: 'drain', listener: () => void): this {
@@ -111,13 +82,13 @@ export class FrameStream implements ClientStream {
     const fields = Object.entries(trailers).flatMap(([name, value]) =>
       [value as string | string[]].flat().flatMap((each) => [name, each]),
     );
-    if (fields.length > 0) this.#trailers = fields;
+    if (fields.length > 0) this.trailers = fields;
   }
 
   close(code: number): void {
     if (this.closed) return;
     this.rstCode = code;
-    this.#connection.send(frameHead(4, frames.RST_STREAM, 0, this.id) + uint32(code));
+    this.connection.sendReset(this.id, code);
     this.#finish();
   }
 
@@ -133,34 +104,6 @@ export class FrameStream implements ClientStream {
     if (this.#isPaused) return;
     if (this.#hasEnd) this.#passEnd();
     else this.#grant();
-  }
-
-  /** Called in turn while the stream has data to send, see `SendingStream`. */
-  sendFrame(): boolean {
-    const connection = this.#connection;
-    const chunk = this.#queue[0];
-    if (!chunk) {
-      connection.cannotSend(this);
-      return this.#sendEnd();
-    }
-    if (connection.sendWindow <= 0) return false;
-    const length = Math.min(chunk.length, connection.settings.maxFrameBytes, connection.sendWindow, this.#sendWindow);
-    if (length <= 0) {
-      connection.cannotSend(this);
-      return false;
-    }
-    this.#take(chunk, length);
-    const isLast = this.#queue.length === 0 && this.#isEnding && !this.#trailers;
-    connection.sendData(
-      frameHead(length, frames.DATA, isLast ? frames.END_STREAM : 0, this.id),
-      chunk.subarray(0, length),
-    );
-    if (isLast) this.#sentEnd();
-    else if (this.#needsDrain && this.#queuedBytes < HIGH_WATER_BYTES) {
-      this.#needsDrain = false;
-      this.#onDrain?.();
-    }
-    return true;
   }
 
   onDataFrame(bytes: number): void {
@@ -215,57 +158,29 @@ export class FrameStream implements ClientStream {
     this.#observer.onClose();
   }
 
-  onWindowUpdate(bytes: number): void {
-    this.#sendWindow += bytes;
-    if (bytes === 0 || this.#sendWindow > frames.LARGEST_WINDOW) return this.#violate(bytes === 0);
-    this.#sendLater();
-  }
-
-  /** The initial window of the peer changed. */
-  changeWindow(change: number): void {
-    this.#sendWindow += change;
-    if (this.#sendWindow > frames.LARGEST_WINDOW) throw connectionError('FLOW_CONTROL_ERROR', 'a window is too large');
-    this.#sendLater();
-  }
-
-  #take(chunk: Buffer, length: number): void {
-    this.#connection.sendWindow -= length;
-    this.#sendWindow -= length;
-    this.#queuedBytes -= length;
-    if (length === chunk.length) this.#queue.shift();
-    else this.#queue[0] = chunk.subarray(length);
-  }
-
-  #sendLater(): void {
-    if (this.closed || this.#hasSentEnd) return;
-    if (this.#queue.length === 0 ? this.#isEnding : this.#sendWindow > 0) this.#connection.hasDataToSend(this);
-  }
-
-  #sendEnd(): boolean {
-    if (!this.#isEnding || this.#hasSentEnd) return false;
-    if (this.#trailers) this.#connection.sendTrailers(this.id, this.#trailers);
-    else this.#connection.send(frameHead(0, frames.DATA, frames.END_STREAM, this.id));
-    this.#sentEnd();
-    return true;
-  }
-
-  #sentEnd(): void {
-    this.#hasSentEnd = true;
+  protected onSentEnd(): void {
     if (this.#hasEnd) this.#finish();
-    else this.#connection.cannotSend(this);
+  }
+
+  protected onDrain(): void {
+    this.#onDrain?.();
+  }
+
+  protected onInvalidWindow(isEmpty: boolean): void {
+    this.#violate(isEmpty);
   }
 
   /** Grants the window again for what was passed on. */
   #grant(): void {
-    if (2 * this.#received < this.#connection.streamWindow) return;
-    this.#connection.send(frameHead(4, frames.WINDOW_UPDATE, 0, this.id) + uint32(this.#received));
+    if (2 * this.#received < this.connection.streamWindow) return;
+    this.connection.sendWindowUpdate(this.id, this.#received);
     this.#receiveWindow += this.#received;
     this.#received = 0;
   }
 
   #onEnd(): void {
     this.#hasEnd = true;
-    if (this.#hasSentEnd) this.#finish();
+    if (this.hasSentEnd) this.#finish();
     if (!this.#isPaused) this.#passEnd();
   }
 
@@ -285,14 +200,14 @@ export class FrameStream implements ClientStream {
   }
 
   #stopSending(): void {
-    this.#isEnding = true;
+    this.isEnding = true;
     this.#finish();
   }
 
   #finish(): void {
     this.closed = true;
-    this.#queue = [];
+    this.dropQueue();
     if (!this.#hasEnd) this.#waiting = [];
-    this.#connection.forget(this);
+    this.connection.forget(this);
   }
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { ReadBuffer } from '../../../../src/http1/read-buffer.ts';
-import type { StreamObserver } from '../../../../src/upstream/http2/client-connection.ts';
-import { FrameConnection } from '../../../../src/upstream/http2/codec/frame-connection.ts';
-import { ConnectionError } from '../../../../src/upstream/http2/codec/protocol-errors.ts';
-import { closeAll, until, whenDone } from '../../../forward/harness.ts';
-import { FLAG, FRAME, uint32 } from '../../../listen/http2/frames.ts';
+import { ReadBuffer } from '../../../src/http1/read-buffer.ts';
+import type { StreamObserver } from '../../../src/upstream/http2/client-connection.ts';
+import { FrameConnection } from '../../../src/upstream/http2/frame-connection.ts';
+import { ConnectionError } from '../../../src/http2/protocol-errors.ts';
+import { closeAll, until, whenDone } from '../../forward/harness.ts';
+import { FLAG, FRAME, uint32 } from '../../listen/http2/frames.ts';
 import {
   data,
   fields,
@@ -18,7 +18,7 @@ import {
   lastHead,
   reset,
   type FrameUpstream,
-} from '../frames.ts';
+} from './frames.ts';
 
 const OK = [':status', '200'] as const;
 const GET: readonly string[] = [':method', 'GET', ':scheme', 'http', ':authority', 'a', ':path', '/'];
@@ -419,7 +419,7 @@ describe('FrameConnection', () => {
       'a window update is empty': [1, () => [windowUpdate(0, 0)]],
       'the window is too large': [3, () => [windowUpdate(0, 2 ** 31 - 1)]],
       'a priority has no stream': [1, () => [frame(FRAME.priority, 0, 0, Buffer.alloc(5))]],
-      'too many frames besides responses': [
+      'too many frames besides requests and responses': [
         CALM,
         (id) => Array.from({ length: 1500 }, (_, i) => [data(id, ''), frame(0xee, 0, 0), windowUpdate(0, 1)][i % 3]!),
       ],

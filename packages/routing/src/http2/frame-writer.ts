@@ -15,6 +15,9 @@ export interface SendingStream {
   sendFrame(): boolean;
 }
 
+/** Called when data was written to the socket, or will never be. */
+export type Written = (error?: Error | null) => void;
+
 /** The window of the connection. */
 export interface SendWindow {
   readonly sendWindow: number;
@@ -29,6 +32,8 @@ export class FrameWriter {
   #text = '';
   #bytes = 0;
   #acknowledgements = 0;
+  /** Called when what was sent until now is written. */
+  #waiting: Written[] = [];
   readonly #streams = new Set<SendingStream>();
   #isScheduled = false;
   #isBlocked = false;
@@ -75,6 +80,13 @@ export class FrameWriter {
     this.send(text);
   }
 
+  /** Calls back when everything that was sent until now was written to the socket. */
+  whenWritten(callback: Written): void {
+    if (this.#isStopped) return callback(stopped());
+    this.#waiting.push(callback);
+    this.flushLater();
+  }
+
   addStream(stream: SendingStream): void {
     this.#streams.add(stream);
     this.flushLater();
@@ -91,6 +103,11 @@ export class FrameWriter {
     setImmediate(this.#onTurnEnd);
   }
 
+  /** Bytes that wait because the peer does not read. */
+  get waitingBytes(): number {
+    return this.#isBlocked ? this.#bytes + this.#text.length : 0;
+  }
+
   drained(): void {
     this.#isBlocked = false;
     this.flushLater();
@@ -100,18 +117,21 @@ export class FrameWriter {
   flush(): void {
     const text = this.#text;
     const parts = this.#parts;
-    if (text === '' && parts.length === 0) return;
+    if (text === '' && parts.length === 0 && this.#waiting.length === 0) return;
     this.#text = '';
     this.#bytes = 0;
+    const written = this.#takeWaiting();
     let hasRoom = true;
-    if (parts.length === 0) hasRoom = this.#socket.write(text, 'latin1');
+    if (parts.length === 0) hasRoom = this.#socket.write(text, 'latin1', written);
     else {
       this.#parts = [];
-      if (text !== '') parts.push(text);
+      parts.push(text);
       this.#socket.cork();
-      for (const part of parts) {
-        hasRoom = typeof part === 'string' ? this.#socket.write(part, 'latin1') : this.#socket.write(part);
-      }
+      parts.forEach((part, i) => {
+        const after = i === parts.length - 1 ? written : undefined;
+        hasRoom =
+          typeof part === 'string' ? this.#socket.write(part, 'latin1', after) : this.#socket.write(part, after);
+      });
       this.#socket.uncork();
     }
     // Only what the socket did not take at once waits.
@@ -122,6 +142,17 @@ export class FrameWriter {
   stop(): void {
     this.#isStopped = true;
     this.#streams.clear();
+    this.#takeWaiting()?.(stopped());
+  }
+
+  #takeWaiting(): Written | undefined {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return undefined;
+    this.#waiting = [];
+    if (waiting.length === 1) return waiting[0];
+    return (error) => {
+      for (const written of waiting) written(error);
+    };
   }
 
   readonly #onTurnEnd = (): void => {
@@ -144,3 +175,5 @@ export class FrameWriter {
     }
   }
 }
+
+const stopped = (): Error => new Error('the connection is closed');

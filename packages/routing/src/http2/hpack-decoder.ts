@@ -24,6 +24,7 @@ export interface DecodedFields {
 /** Decodes the header blocks that a peer sends on one connection (RFC 7541). */
 export class HpackDecoder {
   readonly #maxListBytes: number;
+  readonly #maxFields: number;
   /** The dynamic table, the oldest entry first: name and value in turn. */
   #table: string[] = [];
   #tableBytes = 0;
@@ -38,8 +39,9 @@ export class HpackDecoder {
   #last: DecodedFields = { raw: [], isTooLong: false };
 
   /** `maxListBytes` is the maximum size of a list: names and values without the overhead of RFC 7541. */
-  constructor(maxListBytes: number) {
+  constructor(maxListBytes: number, maxFields = Infinity) {
     this.#maxListBytes = maxListBytes;
+    this.#maxFields = maxFields;
   }
 
   /** Decodes a whole block. Throws a {@link CompressionError} for an invalid one. */
@@ -88,7 +90,7 @@ export class HpackDecoder {
         if (isAdded) this.#add(name, value);
       }
       bytes += name.length + value.length;
-      if (bytes > this.#maxListBytes) isTooLong = true;
+      if (bytes > this.#maxListBytes || raw.length >= 2 * this.#maxFields) isTooLong = true;
       // The rest is decoded nevertheless: later blocks depend on the table.
       else raw.push(name, value);
     }
