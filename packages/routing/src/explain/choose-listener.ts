@@ -1,5 +1,5 @@
 import type { Listener, Snapshot } from '@edge-gateway/core';
-import { createPartChooser } from '../listen/chains/choose-part.ts';
+import { createPartChooser } from '../listen/parts/choose-part.ts';
 import type { ListenerVerdict } from './explanation.ts';
 
 /** The connection of the request. */

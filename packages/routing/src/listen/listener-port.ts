@@ -1,8 +1,8 @@
 import { isIPv6, type BlockList, type DropArgument, type Socket } from 'node:net';
 import type { Context, Listener, ListenerPart } from '@edge-gateway/core';
 import { createAcceptor, type Acceptor, type PortSharing } from './acceptor.ts';
-import { createInspectorStats } from './chains/inspector-stats.ts';
-import { createPartReceiver, type ReceivePart } from './chains/part-receiver.ts';
+import { createInspectorStats } from './parts/inspector-stats.ts';
+import { createPartReceiver, type ReceivePart } from './parts/part-receiver.ts';
 import { createConnectionLog } from './connection-log.ts';
 import { FirstBytes } from './first-bytes.ts';
 import { IDLE_GRACE_MS } from './front.ts';

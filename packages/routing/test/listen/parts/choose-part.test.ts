@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ConnectionMatch } from '@edge-gateway/core';
-import { createPartChooser, needsClientHello } from '../../../src/listen/chains/choose-part.ts';
+import { createPartChooser, needsClientHello } from '../../../src/listen/parts/choose-part.ts';
 import { tcpPart } from '../../tcp/tcp-gateway.ts';
 
 const LEGACY = ['AES128-SHA', 'DES-CBC3-SHA'];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import { parseClientHello } from '../../../src/listen/chains/client-hello.ts';
+import { parseClientHello } from '../../../src/listen/parts/client-hello.ts';
 
 interface Parts {
   readonly extensions?: Buffer | undefined;
