@@ -23,7 +23,7 @@ export function headerLines(flat: readonly string[], length: number): HeaderLine
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     const value = flat[i + 1];
-    const effect = effects.get(name) ?? learn(name);
+    const effect = effects.get(name) ?? classify(name);
     if (effect !== 'none') {
       if (effect === 'date') hasDate = true;
       else if (effect !== 'length' || hasLength || value !== String(length)) return undefined;
@@ -35,7 +35,7 @@ export function headerLines(flat: readonly string[], length: number): HeaderLine
   return hasLength ? { text, hasDate } : undefined;
 }
 
-function learn(name: string): Effect {
+function classify(name: string): Effect {
   const effect = effectOf(name);
   // A copy, because a substring would keep the whole head in memory.
   if (effects.size < MAX_NAMES && effect !== 'invalid')
