@@ -4,8 +4,8 @@ import { DEFAULTS } from '../schema/defaults.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import type { SubsetSpec } from '../schema/upstream/service-spec.ts';
 import { upstreamHttpVersion } from '../upstream/http-version.ts';
-import { healthCheck, outlierDetection } from './health-checks.ts';
-import { loadBalancing } from './load-balancing.ts';
+import { healthCheck, outlierDetection } from './cluster-health.ts';
+import { loadBalancing } from './cluster-load-balancing.ts';
 import {
   headerKeyFormat,
   message,
@@ -172,7 +172,6 @@ function servedAssignment({
 }
 
 function servedEndpoint({ address, port, weight, hostname, alternatives, metadata, healthCheck: own }: Endpoint) {
-  const { hash_key: hashKey } = metadata ?? {};
   return message({
     endpoint: message({
       address: socketAddress(address, port),
@@ -183,7 +182,7 @@ function servedEndpoint({ address, port, weight, hostname, alternatives, metadat
     load_balancing_weight: Math.max(1, weight),
     metadata:
       metadata && Object.keys(metadata).length > 0
-        ? { filter_metadata: { 'envoy.lb': { ...metadata, ...(hashKey !== undefined && { hash_key: hashKey }) } } }
+        ? { filter_metadata: { 'envoy.lb': metadata } }
         : undefined,
   });
 }

@@ -1,8 +1,8 @@
 import type { Destination, Route, VirtualHost } from '../contract/snapshot.ts';
 import { stagesOf } from '../validate/transformation/stages.ts';
-import { limitUsageOf } from './rate-limits.ts';
+import type { Level } from './level.ts';
+import { limitUsageOf } from './limit-usage.ts';
 
-export type Level = VirtualHost['options'] | Route['options'] | Destination['options'];
 
 const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
 

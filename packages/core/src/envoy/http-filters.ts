@@ -4,12 +4,15 @@ import type { JwtProviders, JwtStaged } from '../schema/auth/jwt.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import { redact } from '../security/redact.ts';
 import { stagesOf } from '../validate/transformation/stages.ts';
+import { dumpedLimitFilters } from './dumped-limits.ts';
 import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
-import { usageOf, usageOfHost, type Level } from './filter-usage.ts';
-import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute, providersOf } from './jwt.ts';
+import { usageOf, usageOfHost } from './filter-usage.ts';
+import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute, providersOf } from './jwt-authn.ts';
+import type { Level } from './level.ts';
+import { LOCAL_USAGE } from './limit-usage.ts';
+import { LOCAL_LIMITS, localLimitFilter, localLimitOf } from './local-limits.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
-import { localLimitOf, rateLimitFilters } from './rate-limits.ts';
-import { rbacFilter, rbacPerRoute } from './rbac.ts';
+import { rbacFilter, rbacPerRoute } from './rbac-filter.ts';
 import { servedLimitFilters } from './served-limits.ts';
 import { trafficFilters, trafficOf } from './traffic-filters.ts';
 import type { TranslationContext } from './translation-context.ts';
@@ -33,14 +36,15 @@ export function httpFilters(listener: Listener, context: TranslationContext): En
   const { settings, services } = context;
   const usage = usageOf(virtualHosts);
   const traffic = trafficFilters(usage, httpOptions);
-  const limits = rateLimitFilters(usage, httpOptions, context);
+  const limits = dumpedLimitFilters(usage, settings);
+  const hasLocalLimits = httpOptions.httpLocalRatelimit ?? usage.has(LOCAL_USAGE);
   const own = (used: string, type: string): EnvoyMessage | undefined =>
     usage.has(used) && !services ? typed(`${OWN}.${type}`) : undefined;
   const filters: readonly Filter[] = [
     ...(services ? servedFilters(listener, context) : []),
     traffic.fault,
     traffic.cors,
-    limits.local,
+    [LOCAL_LIMITS, hasLocalLimits ? localLimitFilter(httpOptions, context) : undefined],
     ...(services ? servedLimitFilters('early', usage, context) : [limits.early]),
     [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth', context)],
     [EXT_AUTHZ, usage.has('extauth') ? extAuthz(settings, context) : undefined],

@@ -1,6 +1,6 @@
 import type { Listener } from '../contract/snapshot.ts';
 import { inEffect } from '../schema/in-effect.ts';
-import { accessLogs } from './access-log.ts';
+import { accessLogs } from './access-loggers.ts';
 import { addition } from './headers.ts';
 import { httpFilters } from './http-filters.ts';
 import {

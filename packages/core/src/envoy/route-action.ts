@@ -2,10 +2,10 @@ import type { Destination, Route, RouteAction, VirtualHost } from '../contract/s
 import { DEFAULTS } from '../schema/defaults.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import type { Retries } from '../schema/route/retries.ts';
+import { rateLimitsOfRoute } from './dumped-limits.ts';
 import { headerMutations } from './headers.ts';
 import { filtersOfDestination } from './http-filters.ts';
 import { message, protoDuration, renamed, type EnvoyMessage } from './message.ts';
-import { rateLimitsOfRoute } from './rate-limits.ts';
 import { servedLimitsOf } from './served-limits.ts';
 import { mirrorsOf } from './traffic-filters.ts';
 import { shownPath, shownText, type TranslationContext } from './translation-context.ts';

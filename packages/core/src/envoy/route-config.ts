@@ -1,12 +1,12 @@
 import type { Listener, Route, VirtualHost } from '../contract/snapshot.ts';
 import { inEffect } from '../schema/in-effect.ts';
+import { rateLimitsOfHost } from './dumped-limits.ts';
 import type { Reasons } from './hand-over.ts';
 import { guardRoute, handedOverRoute, rejectedRoute } from './handed-over-route.ts';
 import { headerMutations } from './headers.ts';
 import { filtersOfHost, filtersOfRoute, type HostFilters } from './http-filters.ts';
 import { routeMatch } from './match.ts';
 import { message, routeConfigName, typed, type EnvoyMessage } from './message.ts';
-import { rateLimitsOfHost } from './rate-limits.ts';
 import { routeAction } from './route-action.ts';
 import type { MessageContext } from './translation-context.ts';
 

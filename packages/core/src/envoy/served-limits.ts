@@ -1,8 +1,9 @@
 import type { Route, SnapshotSettings, VirtualHost } from '../contract/snapshot.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { RateLimitActions, RateLimitRoute } from '../schema/route/rate-limit.ts';
+import { limitMomentsOf, usualMoment, type LimitMoment } from './limit-usage.ts';
 import { message, protoDuration, typed, type EnvoyMessage } from './message.ts';
-import { entriesOf, genericKey, limitMomentsOf, usualMoment } from './rate-limits.ts';
+import { entriesOf, genericKey } from './rate-limit-entries.ts';
 import { rateLimitCluster } from './services.ts';
 import type { TranslationContext } from './translation-context.ts';
 
@@ -18,7 +19,6 @@ const FILTERS = [
   { domain: 'custom', moment: 'regular', stage: 0 },
   { domain: 'vendor.io', moment: 'regular', stage: 2 },
 ] as const;
-type Moment = (typeof FILTERS)[number]['moment'];
 
 /** An option and its sibling with references. */
 const FAMILIES = [
@@ -29,7 +29,7 @@ const FAMILIES = [
 
 /** Returns the filters of global limits at one moment, if a level uses them. */
 export function servedLimitFilters(
-  moment: Moment,
+  moment: LimitMoment,
   usage: ReadonlySet<string>,
   { settings, services }: TranslationContext,
 ): (readonly [name: string, config: EnvoyMessage])[] {
@@ -104,7 +104,7 @@ function applying(host: Limits, route: Limits, { own, configs }: (typeof FAMILIE
   return { limits, refs: [...(inherited?.[configs]?.refs ?? []), ...ownRefs] };
 }
 
-function staged(entries: readonly EnvoyMessage[], domain: string, moment: Moment): EnvoyMessage[] {
+function staged(entries: readonly EnvoyMessage[], domain: string, moment: LimitMoment): EnvoyMessage[] {
   const { stage } = FILTERS.find((filter) => filter.domain === domain && filter.moment === moment)!;
   return entries.map((entry) => message({ stage: stage || undefined, ...entry }));
 }

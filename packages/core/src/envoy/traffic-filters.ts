@@ -1,8 +1,8 @@
-import type { Destination, Listener, Route, VirtualHost } from '../contract/snapshot.ts';
+import type { Listener, Route } from '../contract/snapshot.ts';
+import type { Level } from './level.ts';
 import { message, protoDuration, typed, type EnvoyMessage } from './message.ts';
 
 type RouteLevel = Route['options'];
-type Level = VirtualHost['options'] | RouteLevel | Destination['options'];
 type Csrf = NonNullable<Level['csrf']>;
 type StringMatcher = NonNullable<Csrf['additionalOrigins']>[number];
 

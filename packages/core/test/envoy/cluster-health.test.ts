@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Secrets } from '../../src/index.ts';
-import { healthCheck, outlierDetection } from '../../src/envoy/health-checks.ts';
+import { healthCheck, outlierDetection } from '../../src/envoy/cluster-health.ts';
 
 const secrets: Secrets = {
   get: () => ({ type: 'Opaque', data: { 'x-key': Buffer.from('s3cret').toString('base64') } }),
