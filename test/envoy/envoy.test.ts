@@ -15,7 +15,7 @@ const SCENARIOS = GROUPS.flatMap(scenariosOf);
 const NAMES = SCENARIOS.map(([name]) => name);
 const PAGE = join(ROOT, 'docs', 'envoy-differences.md');
 const LEAST = 450;
-/** Groups with options that Envoy has no equal form of. */
+/** Groups with options that Envoy has no equivalent of. */
 const UNTRANSLATED = ['without normalizePath:', 'no route to the upstream:'];
 
 /** Requests that the translation lets an Envoy reject, as the gateway does. */
@@ -52,7 +52,7 @@ describe('our data plane compared with Envoy', () => {
     expect(comparison.rejections).to.deep.equal([]);
   });
 
-  it('leaves out of the Envoys only what they have no equal form of', () => {
+  it('leaves out of an Envoy only what it has no equivalent of', () => {
     expect(comparison.unserved).to.deep.equal([
       'httpGateway.options.httpConnectionManagerSettings.normalizePath',
       'routeAction.clusterHeader',

@@ -236,6 +236,7 @@ export { createStore, type Store } from './control/store.ts';
 export { contentText, digestText, freezeDeep } from './translate/snapshot/content.ts';
 export { diffSnapshots, isSame, type FieldDiff, type PartDiff, type SnapshotDiff } from './translate/snapshot/diff.ts';
 export type { UnservedListener } from './translate/listener/unserved-listeners.ts';
+export { hasSameItems, lowerBound, sameList } from './translate/lists.ts';
 export { sortRoutes } from './translate/route/route-order.ts';
 export { translate } from './translate/translate.ts';
 export type { TranslateOptions, Translation } from './translate/translate.ts';

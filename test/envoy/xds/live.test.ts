@@ -419,7 +419,7 @@ describe('an Envoy that our control plane configures', function () {
     });
   });
 
-  describe('for options that Envoy has no equal form of', () => {
+  describe('for options that Envoy has no equivalent of', () => {
     const masked = {
       matchers: [{ prefix: '/masked' }],
       ...to('app'),

@@ -45,7 +45,7 @@ export function withItems<T>(
   let next: T[] | undefined;
   for (const [key, item] of changes) {
     const known = next ?? list;
-    const at = placeOf(known, key, keyOf);
+    const at = lowerBound(known, key, keyOf);
     const old = at < known.length && keyOf(known[at]!) === key ? known[at] : undefined;
     if (old === item) continue;
     next ??= [...list];
@@ -62,14 +62,14 @@ function merged<T>(
   const changed = new Map(changes);
   const items = list.filter((item) => !changed.has(keyOf(item)));
   for (const item of changed.values()) if (item !== undefined) items.push(item);
-  return sameItems(
+  return sameList(
     items.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
     list,
   );
 }
 
 /** Returns the index of the first item whose key is not less. */
-export function placeOf<T>(list: readonly T[], key: string, keyOf: (item: T) => string): number {
+export function lowerBound<T>(list: readonly T[], key: string, keyOf: (item: T) => string): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -77,10 +77,6 @@ export function placeOf<T>(list: readonly T[], key: string, keyOf: (item: T) => 
     else high = middle;
   }
   return low;
-}
-
-function sameItems<T>(now: readonly T[], before: readonly T[]): readonly T[] {
-  return hasSameItems(now, before) ? before : now;
 }
 
 /** Returns true if two lists have the same elements, compared by identity. */

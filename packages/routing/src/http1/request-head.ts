@@ -1,6 +1,6 @@
 import { isHeaderBytes, isHeaderName, isHost } from '@edge-gateway/core';
 import { RequestHeadError } from './errors.ts';
-import { findHeader, sameName } from './flat-headers.ts';
+import { sameName } from './flat-headers.ts';
 import { acceptsTrailers, isHopByHop } from './hop-by-hop.ts';
 
 export interface RequestLine {
@@ -49,12 +49,28 @@ export function requestHead(line: RequestLine, host: string, framing: Framing): 
   return `${method} ${path} HTTP/1.1\r\n${lines}${line.expectsContinue === true ? EXPECT : ''}${framingLine(method, framing)}\r\n`;
 }
 
-/** Returns the head of a CONNECT request to the host of `headers`. Throws a `RequestHeadError` as {@link requestHead} does. */
-export function connectHead(headers: readonly string[]): string {
-  const authority = findHeader(headers, 'host') ?? '';
-  checkTunnelAuthority(authority);
-  const head = requestHead({ method: 'CONNECT', path: '/', headers }, authority, undefined);
-  return head.replace('/', authority);
+/**
+ * Returns the head of a CONNECT request, with all of `headers` but `host`, which is the authority. Throws a `RequestHeadError` as
+ * {@link requestHead} does.
+ */
+export function connectHead(authority: string, headers: readonly string[]): string {
+  const others = headers.filter((_text, i) => !sameName(headers[i - (i % 2)]!, 'host'));
+  return `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${fieldLines(others)}\r\n`;
+}
+
+/** Returns flat headers without those that the forwarder sets itself. */
+export function withoutFraming(headers: readonly string[]): string[] {
+  return headers.filter((_text, i) => !isFraming(headers[i - (i % 2)]!));
+}
+
+/** Returns flat headers as lines. Throws a `RequestHeadError` for one that must not be sent. */
+export function fieldLines(headers: readonly string[]): string {
+  let lines = '';
+  for (let i = 0; i < headers.length; i += 2) {
+    checkField(headers[i]!, headers[i + 1]!);
+    lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  }
+  return lines;
 }
 
 /** Throws a `RequestHeadError` unless it is a host with a port. */

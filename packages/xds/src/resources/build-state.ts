@@ -1,16 +1,21 @@
-import { DEFAULT_SNAPSHOT_SETTINGS, differingKeys, freezeDeep, withChanges } from '@edge-gateway/core';
-
-import type {
-  Endpoint,
-  Listener,
-  ListenerPart,
-  ProxyRejection,
-  SecretValue,
-  Snapshot,
-  SnapshotSettings,
-  SnapshotUpstream,
-  UnservedListener,
-  VirtualHost,
+import {
+  DEFAULT_SNAPSHOT_SETTINGS,
+  differingKeys,
+  freezeDeep,
+  hasSameItems,
+  lowerBound,
+  sameList,
+  withChanges,
+  type Endpoint,
+  type Listener,
+  type ListenerPart,
+  type ProxyRejection,
+  type SecretValue,
+  type Snapshot,
+  type SnapshotSettings,
+  type SnapshotUpstream,
+  type UnservedListener,
+  type VirtualHost,
 } from '@edge-gateway/core';
 import type { Body } from './resource-body.ts';
 import type { ReceivedResource } from './resource-set.ts';
@@ -106,7 +111,7 @@ export function buildState(
         parts.push(found);
       }
     }
-    if (known && known.body === body && isSameList(parts, known.nested)) return known;
+    if (known && known.body === body && hasSameItems(parts, known.nested)) return known;
     const { listener, ...rest } = body;
     let next = 0;
     const nested = NESTED.map(([field]) => {
@@ -163,7 +168,7 @@ export function buildState(
       } as unknown as SnapshotUpstream;
       found.set(
         name,
-        known && isSameList(sources, known.sources) ? known : { sources, upstream: Object.freeze(upstream) },
+        known && hasSameItems(sources, known.sources) ? known : { sources, upstream: Object.freeze(upstream) },
       );
     }
     return found;
@@ -184,7 +189,7 @@ export function buildState(
       return names.flatMap((each) => builtHosts.get(each)?.host ?? []);
     const own = [...known.listener.virtualHosts];
     for (const each of changedHosts) {
-      const at = placeOf(names, each);
+      const at = lowerBound(names, each, itself);
       if (names[at] === each) own[at] = builtHosts.get(each)!.host;
     }
     return own;
@@ -205,7 +210,7 @@ export function buildState(
     const known = before?.listeners.get(name);
     const own = hostsNamed(names, listed ? undefined : known);
     const built =
-      known && isSameList(sources, known.sources) && isSameList(own, known.listener.virtualHosts)
+      known && hasSameItems(sources, known.sources) && hasSameItems(own, known.listener.virtualHosts)
         ? known
         : { sources, names, listener: joined(head, own, parts, known?.listener) };
     builtListeners.set(name, built);
@@ -325,23 +330,5 @@ function hasSameMembers(
   return true;
 }
 
-/** Returns the index of the first name that is not less. */
-function placeOf(names: readonly string[], name: string): number {
-  let [low, high] = [0, names.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (names[middle]! < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
+const itself = (name: string): string => name;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-function isSameList(now: readonly unknown[], before: readonly unknown[]): boolean {
-  return now.length === before.length && now.every((each, i) => each === before[i]);
-}
-
-function sameList<T>(now: readonly T[], before: readonly T[] | undefined): readonly T[] {
-  return before && isSameList(now, before) ? before : Object.freeze(now);
-}

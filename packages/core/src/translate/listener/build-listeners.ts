@@ -1,6 +1,6 @@
 import { keyOf } from '../../resource/resource.ts';
 import type { Changes } from '../changes.ts';
-import { placeOf } from '../lists.ts';
+import { lowerBound } from '../lists.ts';
 import type { Memo } from '../memo.ts';
 import { outdatedBy } from '../outdated.ts';
 import type { TranslationInput } from '../input.ts';
@@ -53,7 +53,7 @@ export function byProxy(gateways: readonly UsedGateway[]): ReadonlyMap<string, r
 function lastGoodIn(memo: Memo | undefined): ListenerContext['lastGoodOf'] {
   return (key) => {
     for (const { builds } of memo?.listeners.values() ?? []) {
-      const build = builds[placeOf(builds, key, ({ stored }) => stored.key)];
+      const build = builds[lowerBound(builds, key, ({ stored }) => stored.key)];
       if (build?.stored.key === key) return build.lastGood;
     }
     return undefined;

@@ -16,7 +16,7 @@ import { hasErrors, NO_PROBLEMS, Report, type Problems } from '../status/report.
 import { descriptorsOf } from '../reference/descriptor-sets.ts';
 import { selectVirtualServices } from './selection.ts';
 import { listenerTls, type ListenerTls, type TlsClaim } from '../tls/listener-tls.ts';
-import { placeOf, sameList, withItems } from '../lists.ts';
+import { lowerBound, sameList, withItems } from '../lists.ts';
 import { buildVirtualService, type Owner, type VirtualServiceBuild } from '../virtual-host/virtual-hosts.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -317,7 +317,7 @@ function lastGood(
   const kept = new Map<string, VirtualHost>();
   const hosts = previous?.virtualHosts ?? [];
   for (const name of wanted) {
-    const host = hosts[placeOf(hosts, name, (one) => one.name)];
+    const host = hosts[lowerBound(hosts, name, (one) => one.name)];
     if (host?.name !== name) continue;
     const domains = host.domains.filter((domain) => !isTaken(domain));
     if (domains.length === host.domains.length) kept.set(host.name, host);

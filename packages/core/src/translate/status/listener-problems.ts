@@ -1,6 +1,6 @@
 import type { Derived } from '../derived.ts';
 import type { ResourceKey } from '../../resource/resource.ts';
-import { placeOf } from '../lists.ts';
+import { lowerBound } from '../lists.ts';
 import type { ListenerBuild } from '../listener/listeners.ts';
 import { lacksOption, type MissingOptions } from '../listener/missing-options.ts';
 import { NO_PROBLEMS, Report, type Problems } from './report.ts';
@@ -56,7 +56,7 @@ function placesOf(
   if (!wanted || [...wanted].some((key) => key.startsWith('RouteTable/'))) return builds.keys();
   const places: number[] = [];
   for (const key of [...wanted].sort()) {
-    const at = placeOf(builds, key, ({ stored }) => stored.key);
+    const at = lowerBound(builds, key, ({ stored }) => stored.key);
     if (builds[at]?.stored.key === key) places.push(at);
   }
   return places;

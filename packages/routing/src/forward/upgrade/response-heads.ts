@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { linger } from '@edge-gateway/core';
 import { findHeader } from '../../http1/flat-headers.ts';
-import { checkField } from '../../http1/request-head.ts';
+import { fieldLines } from '../../http1/request-head.ts';
 import type { ForwardFailure } from '../../upstream/failure.ts';
 import { acceptOf } from '../../websocket/accept.ts';
 
@@ -11,12 +11,7 @@ const OWN_OF_HANDSHAKE = /^(?:connection|upgrade|content-length|sec-websocket-ac
 
 /** Returns the head of a response. Throws for a header that is unsafe to send. */
 export function responseHead(status: number, headers: readonly string[]): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'OK'}\r\n`;
-  for (let i = 0; i < headers.length; i += 2) {
-    checkField(headers[i]!, headers[i + 1]!);
-    head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  }
-  return `${head}\r\n`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'OK'}\r\n${fieldLines(headers)}\r\n`;
 }
 
 /** Returns the response to a handshake of HTTP/1.1 for a WebSocket that was opened over HTTP/2. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
 import { UpstreamProtocolError } from '../../http1/errors.ts';
 import { findHeader } from '../../http1/flat-headers.ts';
-import { isFraming } from '../../http1/request-head.ts';
+import { withoutFraming } from '../../http1/request-head.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
 import type { Deadline, Limited } from '../../upstream/deadlines.ts';
@@ -187,7 +187,7 @@ export class Upgrade implements Limited {
 
   #tunnelHead(status: number, headers: readonly string[]): string {
     // A response that opens a tunnel has no length (RFC 9110 §9.3.6).
-    const kept = headers.filter((_text, i) => !isFraming(headers[i - (i % 2)]!));
+    const kept = withoutFraming(headers);
     return responseHead(status, this.#request.to.onTunnel?.(status, kept, this.#host!) ?? kept);
   }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { isHeaderName, isHost, type Endpoint, type SnapshotUpstream, type UpstreamTls } from '@edge-gateway/core';
+import { isHeaderBytes, isHeaderName, isHost, type Endpoint, type SnapshotUpstream, type UpstreamTls } from '@edge-gateway/core';
 import { UpstreamClosedError, UpstreamProtocolError } from '../../http1/errors.ts';
-import { breaksLine } from '../../http1/flat-headers.ts';
+import { connectHead } from '../../http1/request-head.ts';
 import { ConnectExchange } from './connect-exchange.ts';
 
 const TUNNEL_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
@@ -31,13 +31,11 @@ export function compileTunnel({ spec }: SnapshotUpstream, tls: UpstreamTls | und
 
 /** Returns the request that asks an HTTP proxy for a tunnel. Throws a `TypeError` for a header that must not be sent. */
 export function connectRequest(authority: string, headers: readonly (readonly [string, string])[]): string {
-  let lines = '';
   for (const [name, value] of headers) {
-    const invalid = !isHeaderName(name) || breaksLine(value) || TUNNEL_HEADERS.has(name.toLowerCase());
+    const invalid = !isHeaderName(name) || !isHeaderBytes(value) || TUNNEL_HEADERS.has(name.toLowerCase());
     if (invalid) throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent to a proxy`);
-    lines += `${name}: ${value}\r\n`;
   }
-  return `CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${lines}\r\n`;
+  return connectHead(authority, headers.flat());
 }
 
 /** Asks the proxy at the other end of a connection for a tunnel. Rejects if it responds with anything but 2xx. */
