@@ -10,6 +10,7 @@ import { explain, noEndpoint, type FailureReason } from '../upstream/failure.ts'
 import type { Host } from '../upstream/hosts/host.ts';
 import type { UnpooledUser } from '../upstream/pool.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
+import { join } from './join.ts';
 import type { TcpSettings } from './tcp-settings.ts';
 import type { TcpStats } from './tcp-stats.ts';
 
@@ -36,7 +37,6 @@ export class TcpSession {
   #cluster: Cluster | undefined;
   #upstreamName = '';
   #host: Host | undefined;
-  #upstream: Socket | undefined;
   #upstreamLocal: LocalEnd | undefined;
   #attempts = 0;
   #flags = '';
@@ -159,19 +159,15 @@ export class TcpSession {
   #join(upstream: Socket, host: Host): void {
     const { socket } = this.#parts;
     if (socket.destroyed) return void upstream.destroy();
-    this.#upstream = upstream;
     this.#upstreamLocal = localEndOf(upstream);
     host.active++;
     host.rqTotal++;
     host.responded(200);
-    upstream.on('error', () => upstream.destroy());
     upstream.once('close', () => {
       host.active--;
       this.#countBytes(upstream);
-      end(socket, upstream);
     });
-    socket.pipe(upstream);
-    upstream.pipe(socket);
+    join(socket, upstream);
   }
 
   #countBytes({ bytesRead, bytesWritten }: Socket): void {
@@ -194,7 +190,6 @@ export class TcpSession {
     const { socket, stats } = this.#parts;
     clearInterval(this.#flush);
     this.#cancel?.();
-    if (this.#upstream) end(this.#upstream, socket);
     stats.rxBytes.value += socket.bytesRead;
     stats.txBytes.value += socket.bytesWritten;
     this.#write();
@@ -213,11 +208,4 @@ export class TcpSession {
     };
     write(this.#record({ route, result }));
   }
-}
-
-/** Ends a connection after the other one has closed: what that one sent completely is still delivered, and a reset is passed on. */
-function end(socket: Socket, other: Socket): void {
-  if (other.readableEnded) socket.destroySoon();
-  else if (other.errored && !('encrypted' in socket)) socket.resetAndDestroy();
-  else socket.destroy();
 }

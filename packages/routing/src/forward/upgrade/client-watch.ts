@@ -1,5 +1,5 @@
-import type { ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { hasEnded } from '../../tcp/has-ended.ts';
 
 /** Calls `onGone` if the client disconnects, until the returned function is called. A connection without a reader does not report it. */
 export function watchClient(socket: Socket, onGone: () => void): () => void {
@@ -11,9 +11,4 @@ export function watchClient(socket: Socket, onGone: () => void): () => void {
   socket.on('readable', peek).on('end', onGone).on('close', onGone);
   if (hasEnded(socket)) onGone();
   return () => void socket.off('readable', peek).off('end', onGone).off('close', onGone);
-}
-
-/** Returns true if the peer has finished sending, also while something that it sent is unread. */
-export function hasEnded(socket: Socket | ClientHttp2Stream): boolean {
-  return (socket as Socket & { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
 }

@@ -6,8 +6,8 @@ import { ConnectionOverflowError } from '../../upstream/connection-limit.ts';
 import { RelayedResponse } from '../../upstream/connect/relayed-response.ts';
 import { readResponseHeaders } from '../../upstream/http2/stream-head.ts';
 import type { UpstreamStream } from '../../upstream/http2/upstream-stream.ts';
+import { hasEnded } from '../../tcp/has-ended.ts';
 import type { AttemptEvents, SendAttempt } from './upgrade-attempt.ts';
-import { hasEnded } from './client-watch.ts';
 import { sendHandshake } from './handshake.ts';
 
 const CANCEL = constants.NGHTTP2_CANCEL;

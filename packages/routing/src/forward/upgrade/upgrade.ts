@@ -4,6 +4,7 @@ import { localEndOf, type LocalEnd } from '../../format/local-end.ts';
 import { UpstreamProtocolError } from '../../http1/errors.ts';
 import { findHeader } from '../../http1/flat-headers.ts';
 import { withoutFraming } from '../../http1/request-head.ts';
+import { join } from '../../tcp/join.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../upstream/cluster-settings.ts';
 import type { Deadline, Limited } from '../../upstream/deadlines.ts';
@@ -17,7 +18,6 @@ import type { AttemptEvents, SendAttempt, Tunnel, UpgradeRequest } from './upgra
 import { watchClient } from './client-watch.ts';
 import { sendConnect } from './connect-request.ts';
 import { sendHandshake } from './handshake.ts';
-import { join } from './join.ts';
 import { relay } from './relay.ts';
 import { handshakeHead, refuse, responseHead } from './response-heads.ts';
 import { openStream } from './stream.ts';

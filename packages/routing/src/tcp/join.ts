@@ -1,28 +1,29 @@
 import type { ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Tunnel } from './upgrade-attempt.ts';
-import { hasEnded } from './client-watch.ts';
+import { hasEnded } from './has-ended.ts';
 
-/** Joins a client and a tunnel: each direction closes independently, and a reset of one side resets the other. */
-export function join(client: Duplex, tunnel: Tunnel): void {
+/**
+ * Joins a client with a connection or stream to an upstream: each direction ends independently, and a reset of one side resets the other.
+ */
+export function join(client: Duplex, upstream: Socket | ClientHttp2Stream): void {
   client.on('error', () => {});
-  tunnel.on('error', () => {});
-  client.once('close', () => endAfter(tunnel, client));
-  tunnel.once('close', () => endAfter(client, tunnel));
-  client.pipe(tunnel);
+  upstream.on('error', () => {});
+  client.once('close', () => endAfter(upstream, client));
+  upstream.once('close', () => endAfter(client, upstream));
+  client.pipe(upstream);
   // Node ends a stream that its peer has reset like a complete one.
   let isCut = false;
-  tunnel.once('aborted', () => (isCut = !hasEnded(tunnel)));
-  tunnel.once('end', () => (isCut || isReset(tunnel) ? abort(client, tunnel) : client.end()));
-  tunnel.pipe(client, { end: false });
-  if (client.destroyed) tunnel.destroy();
+  upstream.once('aborted', () => (isCut = !hasEnded(upstream)));
+  upstream.once('end', () => (isCut || isReset(upstream) ? abort(client, upstream) : client.end()));
+  upstream.pipe(client, { end: false });
+  if (client.destroyed) upstream.destroy();
 }
 
 /** Ends a connection after its peer has closed. Data that the peer sent before is still delivered. */
 function endAfter(connection: Duplex, other: Duplex): void {
   if (connection.destroyed) return;
-  if (other.errored || !other.readableEnded || isReset(other)) return abort(connection, other);
+  if (!other.readableEnded || isReset(other)) return abort(connection, other);
   if ('destroySoon' in connection) (connection as Socket).destroySoon();
   else (connection as ClientHttp2Stream).close();
 }
