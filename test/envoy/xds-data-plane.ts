@@ -1,9 +1,9 @@
-import { createControlPlane, createMetrics, memorySource, silentLoggers } from '@edge-gateway/core';
+import { createControlPlane, memorySource, silentLoggers } from '@edge-gateway/core';
 import { envoyBootstrap, type EnvoyServices } from '@edge-gateway/core/envoy';
-import { createDiscoveryServer, createEnvoyTranslation, NODE_TRANSLATION, type EnvoyProblem } from '@edge-gateway/xds';
-import { secretsOf } from '@edge-gateway/xds/resources';
+import type { EnvoyProblem } from '@edge-gateway/xds';
 import { startEnvoyProcess } from '../parts/envoy-process.ts';
 import { freePorts } from '../parts/free-port.ts';
+import { serveDiscovery } from './discovery.ts';
 import { resourcesOf, type DataPlane } from './our-data-plane.ts';
 import { listenersOf, type PlacedGroup } from './placed-group.ts';
 
@@ -27,30 +27,14 @@ export async function startXdsEnvoy(
   const source = memorySource({ resources: resourcesOf(groups, logPath, (index) => free[index]!) });
   const controlPlane = createControlPlane({ source, log: silentLoggers });
   await controlPlane.start();
-  let problems: readonly EnvoyProblem[] = [];
-  const server = createDiscoveryServer({
-    log: silentLoggers,
-    metrics: createMetrics(),
-    translations: [NODE_TRANSLATION, createEnvoyTranslation(services, (_proxy, found) => (problems = found))],
-  });
-  const { port, close } = await server.listen({ address: '127.0.0.1', port: 0 });
-  controlPlane.subscribe(({ snapshots, resources }) =>
-    server.update(
-      new Map(
-        Array.from(snapshots, ([proxy, snapshot]) => [
-          proxy,
-          { snapshot, unserved: [], secrets: secretsOf(snapshot, resources, controlPlane.secrets) },
-        ]),
-      ),
-    ),
-  );
+  const { server, port, close, problems } = await serveDiscovery(controlPlane, services);
   const bootstrap = envoyBootstrap({ xds: [{ host: '127.0.0.1', port }], proxy: 'gateway-proxy', adminPort: 0 });
-  const unserved = (): number => problems.filter(({ kind }) => kind === 'Gateway').length;
+  const unserved = (): number => problems().filter(({ kind }) => kind === 'Gateway').length;
   const envoy = await startEnvoyProcess(JSON.stringify(bootstrap), 'envoy.json', () => names.length - unserved());
   return {
     port: (listener) => free[names.indexOf(listener)]!,
     get problems() {
-      return problems;
+      return problems();
     },
     get rejections() {
       return server

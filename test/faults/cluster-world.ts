@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { Agent, createServer, request, type Server } from 'node:http';
+import { Agent, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createClusterClient, type ClusterClient } from '@edge-gateway/kubernetes';
@@ -123,23 +123,10 @@ export class ClusterWorld {
     return startControlPlane(plane, '--kubernetes', ...access);
   }
 
-  #get(port: number, host: string, path: string, agent?: Agent): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const req = request({ host: '127.0.0.1', port, path, headers: { host }, ...(agent && { agent }) }, (res) => {
-        let body = '';
-        res.on('data', (chunk) => (body += chunk));
-        res.on('end', () => resolve(`${res.statusCode} ${body}`));
-        res.on('error', reject);
-      });
-      req.setTimeout(20_000, () => req.destroy(new Error('no response')));
-      req.on('error', reject).end();
-    });
-  }
-
   /** Returns the version that both proxies serve, or both if they differ. */
   async versionOf(host: string): Promise<string> {
     const seen = await Promise.all(
-      this.proxies.map((proxy) => this.#get(portOf(proxy), host, '/version').catch((error: Error) => error.message)),
+      this.proxies.map((proxy) => get(portOf(proxy), host, '/version').catch((error: Error) => error.message)),
     );
     return [...new Set(seen)].join(' and ');
   }
@@ -158,7 +145,7 @@ export class ClusterWorld {
     const flow = async (proxy: GatewayProcess): Promise<void> => {
       for (let n = 0; !stop.signal.aborted; n++) {
         counts.sent++;
-        const got = await this.#get(portOf(proxy), 'a', `/${n}`, agent).catch(
+        const got = await get(portOf(proxy), 'a', `/${n}`, agent).catch(
           (error: Error) => void errors.add(error.message),
         );
         if (got === undefined) counts.lost++;

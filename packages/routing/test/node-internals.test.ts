@@ -15,6 +15,7 @@ import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
 import { canReadDirectly, readInto } from '../src/listen/http1/user-buffer.ts';
 import { setProxied } from '../src/format/proxied.ts';
+import { hasEnded } from '../src/tcp/has-ended.ts';
 import { certificates } from './upstream/certificates.ts';
 
 /** Behavior of Node beyond its documentation that the gateway relies on: docs/decisions/010-internals-of-node.md. */
@@ -332,6 +333,44 @@ describe('internals of Node', () => {
       .on('error', () => {})
       .write('hello');
     expect(await pushed.promise).to.equal('hello');
+  });
+
+  it('Http2Stream.close: calls end first, which would complete an upload (upstream/http2/client-session.ts)', async () => {
+    const received = Promise.withResolvers<readonly [isComplete: boolean, code: number]>();
+    const server = createHttp2Server();
+    server.on('stream', (stream) => {
+      let isComplete = false;
+      stream.on('error', () => {}).on('aborted', () => (isComplete = false));
+      stream.on('end', () => (isComplete = !stream.aborted)).resume();
+      stream.once('data', () => upload.close(8));
+      stream.on('close', () => received.resolve([isComplete, stream.rstCode]));
+    });
+    const port = await listen(server as unknown as Server);
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    closers.push(() => session.destroy());
+    const upload = session.request({ ':method': 'POST' }).on('error', () => {});
+    let ends = 0;
+    upload.end = () => {
+      ends++;
+      return upload;
+    };
+    upload.write('a part');
+    expect(await received.promise).to.deep.equal([false, 8]);
+    expect(ends).to.equal(1);
+  });
+
+  it('_readableState.ended of a connection: true behind data that nobody reads (tcp/has-ended.ts)', async () => {
+    const accepted = Promise.withResolvers<Socket>();
+    const port = await listen(createNetServer({ pauseOnConnect: true, allowHalfOpen: true }, accepted.resolve));
+    closers.push(() => client.destroy());
+    const client = connect(port, '127.0.0.1', () => client.end('unread'));
+    const socket = await accepted.promise;
+    closers.push(() => socket.destroy());
+    while (!hasEnded(socket)) {
+      socket.read(0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect([socket.readableEnded, String(socket.read())]).to.deep.equal([false, 'unread']);
   });
 
   it('Http2Session.setLocalWindowSize: a smaller window is not granted again (listen/http2/connection-window.ts)', async () => {

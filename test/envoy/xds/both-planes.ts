@@ -1,7 +1,6 @@
 import {
   createContext,
   createControlPlane,
-  createMetrics,
   memorySource,
   silentLoggers,
   type Concern,
@@ -17,9 +16,8 @@ import {
 } from '@edge-gateway/rate-limit';
 import { jwtBeforeExtAuthConcern, jwtConcern, rbacConcern } from '@edge-gateway/rbac';
 import { createListeners, createRouter } from '@edge-gateway/routing';
-import { createDiscoveryServer, createEnvoyTranslation, NODE_TRANSLATION, type EnvoyProblem } from '@edge-gateway/xds';
-import { secretsOf } from '@edge-gateway/xds/resources';
 import { startEnvoyProcess } from '../../parts/envoy-process.ts';
+import { serveDiscovery } from '../discovery.ts';
 
 /** Address of the Envoy, and of the Node proxy, which listens on the same ports. */
 export const ENVOY = '127.0.0.1';
@@ -49,14 +47,7 @@ export async function startBothPlanes({
   await controlPlane.start();
   const servers = withServers ? await startServers(controlPlane) : undefined;
   const all = { ...services, ...servers?.services };
-  let problems: readonly EnvoyProblem[] = [];
-  const server = createDiscoveryServer({
-    log: silentLoggers,
-    metrics: createMetrics(),
-    translations: [NODE_TRANSLATION, createEnvoyTranslation(all, (_proxy, found) => (problems = found))],
-  });
-  const { port, close } = await server.listen({ address: '127.0.0.1', port: 0 });
-  publish(controlPlane, server);
+  const { server, port, close, problems } = await serveDiscovery(controlPlane, all);
   const context = createContext({ log: silentLoggers, secrets: controlPlane.secrets });
   const concerns = [
     ...createRateLimit(),
@@ -83,7 +74,7 @@ export async function startBothPlanes({
     /** Replaces the resources. */
     set: (unit: string, next: readonly object[]) => source.set(unit, next),
     get problems() {
-      return problems;
+      return problems();
     },
     async close() {
       await envoy.close();
@@ -94,19 +85,6 @@ export async function startBothPlanes({
       await controlPlane.close();
     },
   };
-}
-
-function publish(controlPlane: ControlPlane, server: ReturnType<typeof createDiscoveryServer>): void {
-  controlPlane.subscribe(({ snapshots, resources }) =>
-    server.update(
-      new Map(
-        Array.from(snapshots, ([proxy, snapshot]) => [
-          proxy,
-          { snapshot, unserved: [], secrets: secretsOf(snapshot, resources, controlPlane.secrets) },
-        ]),
-      ),
-    ),
-  );
 }
 
 /** Starts the servers of the roles `extauth` and `rate-limit`, with the resources of the control plane. */

@@ -23,15 +23,10 @@ import { createLoggers } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { memorySource, type MemorySource } from '../../src/source/memory.ts';
 import type { ResourceCheck } from '../../src/validate/check.ts';
+import { upstream } from './upstream.ts';
 
 type Resources = Readonly<Record<string, unknown>>;
 
-const upstream = (name: string, port: number | string = 80) => ({
-  apiVersion: 'gw.vendor.io/v1',
-  kind: 'Upstream',
-  metadata: { name },
-  spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
-});
 const service = (name: string, to: string, extra: object = {}, domain = `${name}.example.com`) => ({
   apiVersion: 'gateway.vendor.io/v1',
   kind: 'VirtualService',

@@ -7,13 +7,8 @@ import type { ControlPlaneState } from '../../src/control/state.ts';
 import { createLoggers } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
 import { memorySource } from '../../src/source/memory.ts';
+import { upstream } from './upstream.ts';
 
-const upstream = (name: string, port: number | string = 80) => ({
-  apiVersion: 'gw.vendor.io/v1',
-  kind: 'Upstream',
-  metadata: { name },
-  spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
-});
 const service = (name: string, to: string, domain = `${name}.example.com`) => ({
   apiVersion: 'gateway.vendor.io/v1',
   kind: 'VirtualService',

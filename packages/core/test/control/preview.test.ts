@@ -5,13 +5,8 @@ import { formatIssue } from '../../src/resource/problem.ts';
 import { memorySource, type MemorySource } from '../../src/source/memory.ts';
 import { writtenObjects } from '../../src/source/written-object.ts';
 import type { SourceChange } from '../../src/source/source.ts';
+import { upstream } from './upstream.ts';
 
-const upstream = (name: string, port: number | string = 80) => ({
-  apiVersion: 'gw.vendor.io/v1',
-  kind: 'Upstream',
-  metadata: { name },
-  spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
-});
 const service = (name: string, upstreams: readonly string[], domain = `${name}.example.com`) => ({
   apiVersion: 'gateway.vendor.io/v1',
   kind: 'VirtualService',

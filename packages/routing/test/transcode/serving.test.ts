@@ -191,6 +191,17 @@ describe('gRPC-JSON transcoding', () => {
     expect((await gateway!.ask('/v1/collect', posted('[{"id": 1}, {"id": "x"}]'))).status).to.equal(400);
   });
 
+  it('sets the fields of the path in the first message of a stream, also if there is no other', async () => {
+    await start();
+    const path = '/v1/authors/ann/collect';
+    expect(await json(path, posted('[{"id": 1, "author": "bob"}, {"id": 2, "author": "bob"}]'))).to.equal(
+      '200 application/json {"books":[{"id":"1","author":"ann"},{"id":"2","author":"bob"}]}',
+    );
+    const alone = '200 application/json {"books":[{"author":"ann"}]}';
+    expect(await json(path, posted('[]'))).to.equal(alone);
+    expect(await json(path, { method: 'POST' })).to.equal(alone);
+  });
+
   it('answers each message of a stream before the next one is sent', async () => {
     const { port } = await start();
     const headers = { host: 'a.example', 'content-type': 'application/json' };

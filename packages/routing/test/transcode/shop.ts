@@ -246,7 +246,7 @@ export const SHOP: Readonly<Record<string, Method>> = {
   Collect: {
     takes: '.shop.Book',
     returns: '.shop.Books',
-    rule: { at: 'POST /v1/collect', body: '*' },
+    rule: { at: 'POST /v1/collect', body: '*', also: [{ at: 'POST /v1/authors/{author}/collect', body: '*' }] },
     streams: 'requests',
   },
   Chat: { takes: '.shop.Book', returns: '.shop.Book', rule: { at: 'POST /v1/chat', body: '*' }, streams: 'both' },

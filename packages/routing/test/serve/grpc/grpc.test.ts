@@ -114,11 +114,12 @@ forEachHttp2Client(() =>
       });
       const gw = await grpcGateway(port, { route: { options: { timeout: '0.1s' } } });
       const call = new EchoClient(gw.port).chat();
+      const startedAt = performance.now();
       for (const message of ['a', 'b']) {
         call.write(message);
         const [reply] = await once(call, 'data');
         expect(reply).to.equal(`re: ${message}`);
-        await new Promise((resolve) => setTimeout(resolve, 250));
+        await until(() => performance.now() - startedAt > 120, 'the timeout of the route');
       }
       call.end();
       call.resume();

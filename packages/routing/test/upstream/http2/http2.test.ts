@@ -217,7 +217,7 @@ forEachHttp2Client(() =>
       const isPaused = (): boolean => paused && before === sent;
       while (!isPaused()) {
         before = sent;
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
       expect(sent).to.be.lessThan(100_000_000);
       // Other requests on the same connection are not blocked.
