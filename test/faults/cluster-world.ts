@@ -9,6 +9,7 @@ import { GatewayProcess, until, type ProcessLimits } from '../../apps/gateway/te
 import { startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
 import { ROOT } from '../docs/workspace.ts';
 import { startKubernetes, type KubernetesApi } from '../parts/kubernetes.ts';
+import { get, portOf } from './plane-services.ts';
 
 /** What traffic met during a fault; every request is counted once. */
 interface Counts {
@@ -177,5 +178,3 @@ export interface WorldOptions {
   /** Returns a kubeconfig instead of that of the API server. */
   kubeconfig?: (api: KubernetesApi) => Promise<string>;
 }
-
-const portOf = (proxy: GatewayProcess): number => Number(new URL(proxy.url).port);
