@@ -1,4 +1,3 @@
-import { createHash, createHmac } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -11,17 +10,12 @@ import {
 } from '@edge-gateway/core';
 import { createStateDecoder, createStateEncoder, RESOURCE_TYPES, secretsOf } from '@edge-gateway/xds/resources';
 import { expect } from 'chai';
+import { createIssuer, ISSUER } from '../../../../packages/core/test/security/jwt/issuer.ts';
 import { createDataPlane, type LocalDataPlane } from '../../src/roles/data-plane.ts';
 
-const KEY = createHash('sha256').update('key of the test').digest();
-const JWK = JSON.stringify({ keys: [{ kty: 'oct', alg: 'HS256', kid: 'k', k: KEY.toString('base64url') }] });
-
-/** Returns a token with these claims. */
-function tokenOf(claims: object): string {
-  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const signed = `${encode({ alg: 'HS256', kid: 'k' })}.${encode({ iss: 'me', exp: 4e9, ...claims })}`;
-  return `${signed}.${createHmac('sha256', KEY).update(signed).digest('base64url')}`;
-}
+const issuer = await createIssuer();
+const bearer = async (claims: Record<string, unknown>) => `Bearer ${await issuer.sign({ exp: 4e9, ...claims })}`;
+const [admin, user] = [await bearer({ role: 'admin' }), await bearer({ role: 'user' })];
 
 const resources = (port: number): string => `
 apiVersion: gw.vendor.io/v1
@@ -105,7 +99,7 @@ spec:
   virtualHost:
     domains: [claims.example]
     options:
-      jwt: { providers: { p: { issuer: me, jwks: { local: { key: '${JWK}' } }, claimsToHeaders: [{ claim: role, header: x-role }] } } }
+      jwt: { providers: { p: { issuer: '${ISSUER}', jwks: { local: { key: '${issuer.keySet}' } }, claimsToHeaders: [{ claim: role, header: x-role }] } } }
       rbac: { policies: { admins: { principals: [{ jwtPrincipal: { claims: { role: admin } } }], permissions: { pathPrefix: /admin } } } }
     routes:
       - { matchers: [{ prefix: / }], routeAction: { single: { upstream: { name: echo } } } }
@@ -144,25 +138,10 @@ const REQUESTS: readonly (Sent & { readonly status: number })[] = [
   { host: 'guarded.example', path: '/', headers: { authorization: basic('password') }, status: 200 },
   { host: 'guarded.example', path: '/free', status: 200 },
   { host: 'claims.example', path: '/admin', status: 401 },
-  {
-    host: 'claims.example',
-    path: '/admin',
-    headers: { authorization: `Bearer ${tokenOf({ role: 'admin' })}` },
-    status: 200,
-  },
-  {
-    host: 'claims.example',
-    path: '/admin',
-    headers: { authorization: `Bearer ${tokenOf({ role: 'user' })}` },
-    status: 403,
-  },
-  {
-    host: 'claims.example',
-    path: '/other',
-    headers: { authorization: `Bearer ${tokenOf({ role: 'admin' })}` },
-    status: 403,
-  },
-  { host: 'claims.example', path: '/admin', headers: { authorization: `Bearer ${tokenOf({})}x` }, status: 401 },
+  { host: 'claims.example', path: '/admin', headers: { authorization: admin }, status: 200 },
+  { host: 'claims.example', path: '/admin', headers: { authorization: user }, status: 403 },
+  { host: 'claims.example', path: '/other', headers: { authorization: admin }, status: 403 },
+  { host: 'claims.example', path: '/admin', headers: { authorization: `${admin}x` }, status: 401 },
 ];
 
 /** What differs between two requests although the gateway does the same. */
