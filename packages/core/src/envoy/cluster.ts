@@ -180,10 +180,7 @@ function servedEndpoint({ address, port, weight, hostname, alternatives, metadat
       hostname: hostname ?? (isIP(address) === 0 ? address : undefined),
     }),
     load_balancing_weight: Math.max(1, weight),
-    metadata:
-      metadata && Object.keys(metadata).length > 0
-        ? { filter_metadata: { 'envoy.lb': metadata } }
-        : undefined,
+    metadata: metadata && Object.keys(metadata).length > 0 ? { filter_metadata: { 'envoy.lb': metadata } } : undefined,
   });
 }
 

@@ -3,7 +3,6 @@ import { stagesOf } from '../validate/transformation/stages.ts';
 import type { Level } from './level.ts';
 import { limitUsageOf } from './limit-usage.ts';
 
-
 const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
 
 /**

@@ -15,11 +15,13 @@ describe('local rate limits', () => {
       enable_x_ratelimit_headers: 'DRAFT_VERSION_03',
     };
     expect(localLimitFilter({ httpLocalRatelimit }, {})).to.deep.equal(filter);
-    expect(localLimitFilter({ httpLocalRatelimit }, { services: {} }), 'an Envoy counts only by default').to.deep.equal({
-      ...filter,
-      filter_enabled: ALWAYS,
-      filter_enforced: ALWAYS,
-    });
+    expect(localLimitFilter({ httpLocalRatelimit }, { services: {} }), 'an Envoy counts only by default').to.deep.equal(
+      {
+        ...filter,
+        filter_enabled: ALWAYS,
+        filter_enforced: ALWAYS,
+      },
+    );
     expect(localLimitFilter({}, { services: {} })).to.not.have.any.keys('token_bucket', 'filter_enforced');
   });
 

@@ -1,5 +1,12 @@
 import type { Socket } from 'node:net';
-import { isHeaderBytes, isHeaderName, isHost, type Endpoint, type SnapshotUpstream, type UpstreamTls } from '@edge-gateway/core';
+import {
+  isHeaderBytes,
+  isHeaderName,
+  isHost,
+  type Endpoint,
+  type SnapshotUpstream,
+  type UpstreamTls,
+} from '@edge-gateway/core';
 import { UpstreamClosedError, UpstreamProtocolError } from '../../http1/errors.ts';
 import { connectHead } from '../../http1/request-head.ts';
 import { ConnectExchange } from './connect-exchange.ts';
