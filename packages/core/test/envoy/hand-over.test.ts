@@ -157,8 +157,12 @@ describe('listeners that are handed over as a whole', () => {
 
   it('have an option that Envoy does not have, or parts', () => {
     expect(reasons({})).to.deep.equal([]);
-    expect(reasons({ options: { socketOptions: [{}] } })).to.deep.equal(['options.socketOptions']);
-    expect(reasons({ httpOptions: { waf: {} } })).to.deep.equal(['httpGateway.options.waf']);
+    expect(reasons({ options: { listenerAccessLoggingService: {} } })).to.deep.equal([
+      'options.listenerAccessLoggingService',
+    ]);
+    expect(reasons({ httpOptions: { healthCheck: { path: '/h' } } })).to.deep.equal([
+      'httpGateway.options.healthCheck',
+    ]);
     expect(reasons({ routeOptions: { ofTomorrow: 1 } })).to.deep.equal(['routeOptions.ofTomorrow']);
     const sslConfigurations = [{ sslConfig: { ocspStaplePolicy: 'MUST_STAPLE' } }];
     expect(reasons({ sslConfigurations })).to.deep.equal(['sslConfig.ocspStaplePolicy']);
