@@ -15,7 +15,7 @@ const SCENARIOS = GROUPS.flatMap(scenariosOf);
 const NAMES = SCENARIOS.map(([name]) => name);
 const PAGE = join(ROOT, 'docs', 'envoy-differences.md');
 const LEAST = 450;
-/** Groups with options that Envoy has no equivalent of. */
+/** Groups with options that Envoy cannot express. */
 const UNTRANSLATED = ['without normalizePath:', 'no route to the upstream:'];
 
 /** Requests that the translation lets an Envoy reject, as the gateway does. */
@@ -52,7 +52,7 @@ describe('our data plane compared with Envoy', () => {
     expect(comparison.rejections).to.deep.equal([]);
   });
 
-  it('leaves out of an Envoy only what it has no equivalent of', () => {
+  it('leaves out of an Envoy only what it cannot express', () => {
     expect(comparison.unserved).to.deep.equal([
       'httpGateway.options.httpConnectionManagerSettings.normalizePath',
       'routeAction.clusterHeader',

@@ -419,7 +419,7 @@ describe('an Envoy that our control plane configures', function () {
     });
   });
 
-  describe('for options that Envoy has no equivalent of', () => {
+  describe('for options that Envoy cannot express', () => {
     const masked = {
       matchers: [{ prefix: '/masked' }],
       ...to('app'),

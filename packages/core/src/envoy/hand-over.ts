@@ -21,7 +21,7 @@ import { configsOf, hasGlobalLimits } from './served-limits.ts';
 import { certificateNamesOf, serverNamesOf } from './tls.ts';
 import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
 
-/** The options that Envoy has no equivalent of, as paths such as `options.dlp`; empty if it serves the part itself. */
+/** The options that Envoy cannot express, as paths such as `options.dlp`; empty if it serves the part itself. */
 export type Reasons = readonly string[];
 
 export const NO_REASONS: Reasons = Object.freeze([]);
