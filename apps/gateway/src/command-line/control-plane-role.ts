@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import type { HostPort } from '@edge-gateway/core/envoy';
@@ -44,6 +45,8 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly validationNames: readonly string[];
   /** Name of the ValidatingWebhookConfiguration whose `caBundle` is set. */
   readonly validationWebhook: string;
+  /** PEM file with the CA certificates for the client certificate of the API server. Default: no client certificate is required. */
+  readonly validationClientCa?: string;
 }
 
 function problemOf(settings: ControlPlaneSettings): string | undefined {
@@ -83,11 +86,15 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     flags.option('--validation-address <address>', 'address of the port for validation').default('127.0.0.1'),
     flags
       .option('--validation-names <names>', 'names in the certificate of that port, separated by commas')
-      .argParser(flags.names)
+      .argParser(certificateNames)
       .default([`gw.${DEFAULT_NAMESPACE}.svc`]),
     flags
       .option('--validation-webhook <name>', 'name of the ValidatingWebhookConfiguration whose caBundle is set')
       .default(`gw-gateway-validation-webhook-${DEFAULT_NAMESPACE}`),
+    flags.option(
+      '--validation-client-ca <file>',
+      'PEM file with the CA certificates for the client certificate of the API server; others are rejected',
+    ),
     ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
     ...flags.logLevelOptions(),
@@ -112,6 +119,17 @@ function oneAddress(text: string): HostPort {
 function hostOfProxies(text: string): string {
   const [address] = readable(() => readServerAddresses(`${text.includes(':') ? `[${text}]` : text}:1`));
   return address!.host;
+}
+
+const DNS_NAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
+
+/** With other names, each certificate would be replaced at once. */
+function certificateNames(text: string): readonly string[] {
+  const names = flags.names(text);
+  const invalid = names.find((name) => isIP(name) === 0 && !DNS_NAME.test(name));
+  if (invalid !== undefined) throw new InvalidArgumentError(`'${invalid}' is neither a DNS name nor an IP address.`);
+  if (names.length === 0) throw new InvalidArgumentError('a name is required.');
+  return names;
 }
 
 function readable<T>(read: () => T): T {

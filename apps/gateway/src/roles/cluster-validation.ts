@@ -20,7 +20,7 @@ import {
 import { VALIDATION_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
 import type { Cluster } from './cluster.ts';
 import { portError } from './port-error.ts';
-import { readServerTls } from './server-tls.ts';
+import { readRoots, readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
 
 /** The Secret with the certificates of the webhook. */
@@ -62,19 +62,31 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
     validationWebhookTlsCert: tlsCert = DEFAULTS.validationCert,
     validationWebhookTlsKey: tlsKey = DEFAULTS.validationKey,
   } = target.settings() ?? {};
+  const { validationNames: names, validationWebhook: configuration, validationClientCa } = settings;
   let server: ListeningServer | undefined;
-  const onCertificate = (tls: ServerTls): void => server?.replaceTls(tls);
+  let current: ServerTls;
+  const clientCa = validationClientCa === undefined ? undefined : watchClientCa(validationClientCa);
+  const withClientCa = (tls: ServerTls): ServerTls => ({ ...tls, ...(clientCa && { clientCa: clientCa.current }) });
+  const onCertificate = (tls: ServerTls): void => {
+    current = tls;
+    server?.replaceTls(withClientCa(tls));
+  };
+  function watchClientCa(file: string) {
+    const read = () => readRoots('--validation-client-ca', file);
+    return watchTls(read, parts.log.get('secret'), () => onCertificate(current));
+  }
   if (existsSync(tlsCert)) {
     const read = () => readServerTls({ tlsCert, tlsKey }, 'validationWebhook')!;
     const watched = watchTls(read, parts.log.get('secret'), onCertificate);
-    server = await listen({ target, log, metrics, address, port, tls: watched.current });
-    return { port: server.port, close: () => closeAll(server!, watched) };
+    current = watched.current;
+    server = await listen({ target, log, metrics, address, port, tls: withClientCa(current) });
+    return { port: server.port, close: () => closeAll(server!, watched, clientCa) };
   }
-  const { validationNames: names, validationWebhook: configuration } = settings;
   const first = Promise.withResolvers<void>();
   // The API server does not trust it: reviews fail until the shared certificate is known.
   const placeholder = issueCertificate(names, { from: new Date(), to: new Date(Date.now() + DAY_MS) });
-  server = await listen({ target, log, metrics, address, port, tls: placeholder });
+  current = placeholder;
+  server = await listen({ target, log, metrics, address, port, tls: withClientCa(placeholder) });
   const certificates = createWebhookCertificates({
     client: cluster.client,
     namespace: DEFAULT_NAMESPACE,
@@ -91,7 +103,7 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   cluster.onLeadership((isLeader) => isLeader && certificates.resume());
   certificates.start();
   await Promise.race([first.promise, wait(MAX_WAIT_MS, undefined, { ref: false })]);
-  return { port: server.port, close: () => closeAll(server!, certificates) };
+  return { port: server.port, close: () => closeAll(server!, certificates, clientCa) };
 }
 
 function validationOf({ state }: ControlPlane): ValidationSettings | undefined {
@@ -116,8 +128,12 @@ async function listen(options: AdmissionServerOptions): Promise<ListeningServer>
   }
 }
 
-async function closeAll(server: ListeningServer, certificates: { close(): void | Promise<void> }): Promise<void> {
+interface Closable {
+  close(): void | Promise<void>;
+}
+
+async function closeAll(server: ListeningServer, ...others: readonly (Closable | undefined)[]): Promise<void> {
   await server.drain();
-  await certificates.close();
+  for (const each of others) await each?.close();
   server.close();
 }

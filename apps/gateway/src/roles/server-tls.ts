@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { readFileSync } from 'node:fs';
-import type { ServerTls } from '@edge-gateway/core';
+import { parseCertificates, type ServerTls } from '@edge-gateway/core';
 import type { ClientTls } from '@edge-gateway/xds';
 import { gatewayError } from '../error-codes.ts';
 
@@ -21,9 +21,22 @@ export function readServerTls({ tlsCert, tlsKey, tlsClientCa }: TlsFlags, prefix
     if (tlsClientCa !== undefined) throw tlsError(`${prefix}-client-ca needs ${prefix}-cert and ${prefix}-key`);
     return undefined;
   }
-  const tls = { ...pair, ...(tlsClientCa !== undefined && { clientCa: textOf(`${prefix}-client-ca`, tlsClientCa) }) };
+  const tls = {
+    ...pair,
+    ...(tlsClientCa !== undefined && { clientCa: readRoots(`${prefix}-client-ca`, tlsClientCa) }),
+  };
   check(tls, tls.clientCa, prefix);
   return tls;
+}
+
+/**
+ * Reads CA certificates from the file of a flag. Throws `ERR_GATEWAY_TLS` for an unreadable file, and for one without certificates, with which
+ * Node would trust all public authorities.
+ */
+export function readRoots(flag: string, file: string): string {
+  const roots = textOf(flag, file);
+  if (!parseCertificates(roots)) throw tlsError(`${flag} ${file}: must contain certificates, as PEM`);
+  return roots;
 }
 
 /** The flags of the certificates of a client. */
@@ -48,7 +61,7 @@ export function readClientTls({
       throw tlsError(`${prefix}-cert and ${prefix}-server-name need ${prefix}-ca`);
     return undefined;
   }
-  const ca = textOf(`${prefix}-ca`, xdsTlsCa);
+  const ca = readRoots(`${prefix}-ca`, xdsTlsCa);
   check(pair, ca, prefix);
   return { ca, ...pair, ...(xdsTlsServerName !== undefined && { serverName: xdsTlsServerName }) };
 }

@@ -33,6 +33,11 @@ describe('the certificate of a server', () => {
     ['a key without a certificate', { tlsKey }, '--tls-cert and --tls-key must be set together'],
     ['roots alone', { tlsClientCa }, '--tls-client-ca needs --tls-cert and --tls-key'],
     ['a missing file', { tlsCert: '/missing.pem', tlsKey }, '--tls-cert /missing.pem: cannot be read: ENOENT'],
+    [
+      'roots without a certificate',
+      { tlsCert, tlsKey, tlsClientCa: garbage },
+      'garbage.pem: must contain certificates, as PEM',
+    ],
     ['garbage', { tlsCert: garbage, tlsKey: garbage }, 'must be a certificate and its private key'],
     [
       'the key of another certificate',

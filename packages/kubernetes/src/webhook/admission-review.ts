@@ -22,6 +22,8 @@ export interface AdmissionVerdict {
   readonly allowed: boolean;
   /** For the user, one line each. */
   readonly warnings?: readonly string[];
+  /** Number of further warnings. Default: 0. */
+  readonly omittedWarnings?: number;
   /** Why the request is rejected. */
   readonly refusal?: Refusal;
 }
@@ -94,7 +96,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Returns the review to respond with, within the limits of the API server. */
 export function reviewOf({ uid, kind, name, object, oldObject }: AdmissionRequest, verdict: AdmissionVerdict): object {
-  const { allowed, warnings = [], refusal } = verdict;
+  const { allowed, warnings = [], omittedWarnings = 0, refusal } = verdict;
   const details = {
     name: name || (object ?? oldObject)?.metadata.name,
     group: kind.group,
@@ -113,7 +115,7 @@ export function reviewOf({ uid, kind, name, object, oldObject }: AdmissionReques
     message: shortened(refusal.message, MAX_MESSAGE),
     details,
   };
-  const shown = warningsWithin(warnings);
+  const shown = warningsWithin(warnings, omittedWarnings);
   return {
     apiVersion: REVIEW_VERSION,
     kind: 'AdmissionReview',
@@ -121,17 +123,17 @@ export function reviewOf({ uid, kind, name, object, oldObject }: AdmissionReques
   };
 }
 
-function warningsWithin(warnings: readonly string[]): string[] {
+function warningsWithin(warnings: readonly string[], omitted: number): string[] {
   const shown: string[] = [];
   let length = 0;
-  for (const [i, warning] of warnings.entries()) {
+  for (const warning of warnings) {
     const text = shortened(warning, MAX_WARNING);
     length += text.length;
-    if (length > MAX_WARNINGS)
-      return [...shown, `and ${warnings.length - i} more problems; see the status of the resource`];
+    if (length > MAX_WARNINGS) break;
     shown.push(text);
   }
-  return shown;
+  const more = warnings.length - shown.length + omitted;
+  return more > 0 ? [...shown, `and ${more} more problems; see the status of the resource`] : shown;
 }
 
 /** Returns a text as one line of at most `max` characters. */

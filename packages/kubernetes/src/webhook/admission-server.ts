@@ -1,12 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  listenHttpServer,
-  readBody,
-  type ListeningServer,
-  type Logger,
-  type Metrics,
-  type ServerTls,
-} from '@edge-gateway/core';
+import { listenHttpServer, type ListeningServer, type Logger, type Metrics, type ServerTls } from '@edge-gateway/core';
+import { createPendingBodies } from './pending-bodies.ts';
 import { readReview, reviewOf, type AdmissionRequest } from './admission-review.ts';
 import { NotReadyError, validateAdmission, type AdmissionOutcome, type AdmissionTarget } from './validate-admission.ts';
 
@@ -24,9 +18,11 @@ export interface AdmissionServerOptions {
 export const VALIDATION_PATH = '/validation';
 /** An object has at most 3 MiB in a request to the API server; a review has two of them. */
 const MAX_REVIEW_BYTES = 16 * 2 ** 20;
-/** Bytes of all reviews that are read at the same time. */
+/** Received bytes of all reviews that are read at the same time. */
 const MAX_PENDING_BYTES = 128 * 2 ** 20;
 const MAX_HEADER_BYTES = 16_384;
+/** Longest text in a log line: names and values come from a request. */
+const MAX_LOGGED = 8_192;
 
 /**
  * Starts the HTTPS server of the validating admission webhook. Rejects with the error of the socket if it cannot listen.
@@ -37,36 +33,30 @@ const MAX_HEADER_BYTES = 16_384;
 export async function startAdmissionServer(options: AdmissionServerOptions): Promise<ListeningServer> {
   const { target, log, address, port, tls } = options;
   const count = reviewCounters(options.metrics);
-  let pendingBytes = 0;
+  const pending = createPendingBodies(MAX_PENDING_BYTES);
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const problem = requestProblem(req);
     if (problem) return reject(res, ...problem);
-    const declared = req.headers['content-length'];
-    const bytes = declared === undefined ? MAX_REVIEW_BYTES : Number(declared);
-    if (bytes > MAX_REVIEW_BYTES) return reject(res, 413, `a review has at most ${MAX_REVIEW_BYTES} bytes`);
-    if (pendingBytes + bytes > MAX_PENDING_BYTES) return reject(res, 503, 'too many reviews at the same time');
-    pendingBytes += bytes;
-    try {
-      const body = await readBody(req, MAX_REVIEW_BYTES);
-      if (!body) return reject(res, 413, `a review has at most ${MAX_REVIEW_BYTES} bytes`);
-      const request = readReview(body.toString());
-      if (typeof request === 'string') return reject(res, 400, request);
-      respond(res, 200, JSON.stringify(review(request)), 'application/json');
-    } finally {
-      pendingBytes -= bytes;
-    }
+    const body = await pending.read(req, MAX_REVIEW_BYTES);
+    if (!body) return reject(res, 413, `a review has at most ${MAX_REVIEW_BYTES} bytes`);
+    const request = readReview(body.toString());
+    if (typeof request === 'string') return reject(res, 400, request);
+    respond(res, 200, JSON.stringify(review(request)), 'application/json');
   }
 
   function review(request: AdmissionRequest): object {
     const admission = validateAdmission(request, target);
-    const { outcome, refusal, warnings = [] } = admission;
+    const { outcome, refusal, warnings = [], omittedWarnings = 0 } = admission;
     count[outcome].value++;
     if (outcome !== 'skipped') {
       const { operation, kind, namespace, name, object } = request;
-      const facts = { operation, resource: `${kind.kind} ${namespace ?? ''}/${name || (object?.metadata.name ?? '')}` };
-      if (refusal) log.info({ ...facts, reason: refusal.message }, 'change rejected by validation');
-      else if (warnings.length > 0) log.info({ ...facts, problems: warnings.length }, 'change admitted with problems');
+      const resource = `${kind.kind} ${namespace ?? ''}/${name || (object?.metadata.name ?? '')}`;
+      const facts = { operation, resource: resource.slice(0, MAX_LOGGED) };
+      const problems = warnings.length + omittedWarnings;
+      if (refusal)
+        log.info({ ...facts, reason: refusal.message.slice(0, MAX_LOGGED) }, 'change rejected by validation');
+      else if (problems > 0) log.info({ ...facts, problems }, 'change admitted with problems');
     }
     return reviewOf(request, admission);
   }

@@ -83,13 +83,22 @@ function expiryOf({ certificate }: KeyPair): number {
   return Date.parse(new X509Certificate(certificate).validTo);
 }
 
-/** False for a certificate that cannot be parsed, has expired, has another key, other names or an unknown authority. */
+/** False for a pair that cannot be parsed, or whose key belongs to another certificate: a server cannot use it. */
+export function isServable({ certificate, key }: KeyPair): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+/** False for a certificate that is not servable, has expired, or has other names or an unknown authority. */
 function isUsable({ certificate, key, roots }: CertificateSet, { now, names }: RenewalState): boolean {
+  if (!isServable({ certificate, key })) return false;
   try {
     const parsed = new X509Certificate(certificate);
     return (
       Date.parse(parsed.validTo) > now &&
-      parsed.checkPrivateKey(createPrivateKey(key)) &&
       names.every((name) => (isIP(name) ? parsed.checkIP(name) : parsed.checkHost(name)) !== undefined) &&
       (parseCertificates(roots) ?? []).some((root) => parsed.checkIssued(root) && parsed.verify(root.publicKey))
     );

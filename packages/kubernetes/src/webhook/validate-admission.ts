@@ -46,6 +46,8 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   'WRONG_TYPE',
 ]);
 const SKIPPED: Admission = { outcome: 'skipped', allowed: true };
+/** Problems of a review that are written as text; the others are counted. One object can have many thousands. */
+const MAX_TEXTS = 50;
 
 /** Decides about a request by the problems that it would cause. Throws {@link NotReadyError}. */
 export function validateAdmission(request: AdmissionRequest, target: AdmissionTarget): Admission {
@@ -99,19 +101,28 @@ function decide(request: AdmissionRequest, preview: ChangePreview, settings: Val
       ? true
       : !alwaysAccept && (problem.severity === 'error' || !allowWarnings);
   const refused = added.filter(isRejected);
-  const others = [...added, ...kept].filter((problem) => !refused.includes(problem));
-  const warnings = others.map(textOf);
-  if (refused.length === 0) return { outcome: 'allowed', allowed: true, warnings };
-  return { outcome: 'rejected', allowed: false, warnings, refusal: refusalOf(request, refused) };
+  const others = [...added.filter((problem) => !isRejected(problem)), ...kept];
+  const warnings = textsOf(others);
+  const omittedWarnings = others.length - warnings.length;
+  const tolerated = { warnings, ...(omittedWarnings > 0 && { omittedWarnings }) };
+  if (refused.length === 0) return { outcome: 'allowed', allowed: true, ...tolerated };
+  return { outcome: 'rejected', allowed: false, ...tolerated, refusal: refusalOf(request, refused) };
 }
 
 function refusalOf({ operation }: AdmissionRequest, problems: readonly Problem[]): Refusal {
   const what = operation === 'DELETE' ? 'deletion ' : '';
-  const texts = problems.map(textOf);
+  const texts = textsOf(problems);
+  const more = problems.length - texts.length;
+  const all = more > 0 ? [...texts, `and ${more} more problems`] : texts;
   return {
-    message: `${what}incompatible with current gateway snapshot: [${texts.join('; ')}]`,
-    causes: problems.map((problem, i) => ({ field: formatPath(problem.path), message: texts[i]! })),
+    message: `${what}incompatible with current gateway snapshot: [${all.join('; ')}]`,
+    causes: texts.map((message, i) => ({ field: formatPath(problems[i]!.path), message })),
   };
+}
+
+/** Returns the first problems as texts. */
+function textsOf(problems: readonly Problem[]): string[] {
+  return problems.slice(0, MAX_TEXTS).map(textOf);
 }
 
 function textOf(problem: Problem): string {

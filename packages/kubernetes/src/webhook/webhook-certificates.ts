@@ -7,6 +7,7 @@ import { createScheduledWork } from '../watch/scheduled-work.ts';
 import { base64, certificateSetIn, NO_ENTRIES, secretData } from './certificate-secret.ts';
 import {
   DEFAULT_CERTIFICATE_TIMING,
+  isServable,
   renewalDelay,
   renewed,
   type CertificateSet,
@@ -69,6 +70,7 @@ interface WebhookEntry {
  */
 export function createWebhookCertificates(options: WebhookCertificatesOptions): WebhookCertificates {
   const { client, namespace, secret, configuration, names, log, isLeader, onCertificate, watchTiming } = options;
+  const resource = `secrets ${namespace}/${secret}`;
   const timing = { ...DEFAULT_CERTIFICATE_TIMING, ...options.timing };
   const closing = new AbortController();
   const { signal } = closing;
@@ -116,8 +118,10 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
 
   function serve(): void {
     const { set } = stored ?? {};
-    if (!set || set.certificate === served) return;
-    served = set.certificate;
+    if (!set || served === `${set.certificate}${set.key}`) return;
+    // Until the leader replaces it, the certificate in use is served.
+    if (!isServable(set)) return log.warn({ resource }, 'unusable webhook certificate');
+    served = `${set.certificate}${set.key}`;
     onCertificate({ certificate: set.certificate, key: set.key });
   }
 
@@ -154,7 +158,7 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
     const { resourceVersion } = stored!;
     const written = await client.send<ClusterObject>(resourceVersion ? changed(next, resourceVersion) : created(next));
     stored = { set: next, resourceVersion: written.metadata.resourceVersion };
-    log.info({ resource: `secrets ${namespace}/${secret}`, step: stepOf(next) }, 'webhook certificate written');
+    log.info({ resource, step: stepOf(next) }, 'webhook certificate written');
     serve();
   }
 

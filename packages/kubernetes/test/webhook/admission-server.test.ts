@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { createMetrics, silentLoggers, type ListeningServer } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { makeCertificates } from '../../../../test/parts/certificates.ts';
 import { startAdmissionServer } from '../../src/webhook/admission-server.ts';
 import { issueCertificate } from '../../src/webhook/certificate.ts';
 import type { AdmissionTarget } from '../../src/webhook/validate-admission.ts';
@@ -106,6 +108,26 @@ describe('the server of the admission webhook', () => {
     else expect(result).to.have.property('status', 413);
   });
 
+  it('serves others while clients announce large reviews and send nothing', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': 15_000_000 };
+    const open = Array.from({ length: 10 }, () => {
+      const sent = request({
+        host: '127.0.0.1',
+        port: server.port,
+        path: '/validation',
+        method: 'POST',
+        ca: tls.root,
+        headers,
+        agent: false,
+      });
+      sent.on('error', () => {});
+      return sent;
+    });
+    await Promise.all(open.map((sent) => new Promise<void>((resolve) => sent.write('{', () => resolve()))));
+    expect((await send(review('web'))).status).to.equal(200);
+    for (const sent of open) sent.destroy();
+  });
+
   it('survives nesting without end', async () => {
     const nested = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`;
     const text = review('web').replace('"spec":{', `"spec":{"deep":${nested},`);
@@ -132,6 +154,32 @@ describe('the server of the admission webhook', () => {
       throw new Error('value of a secret');
     };
     expect(await send(review('web'))).to.deep.equal({ status: 500, text: 'failed to validate the change\n' });
+  });
+
+  it('requires a certificate of the client CA, if there is one', async () => {
+    const client = makeCertificates();
+    const read = (file: string): string => readFileSync(file, 'utf8');
+    const guarded = await startAdmissionServer({
+      target: { settings: () => undefined, isWatched: () => true, preview: () => undefined },
+      log: silentLoggers.get('config'),
+      metrics: createMetrics(),
+      address: '127.0.0.1',
+      port: 0,
+      tls: { ...tls, clientCa: read(client.ca) },
+    });
+    try {
+      const path = '/validation';
+      const own = { port: guarded.port, path, cert: read(client.cert), key: read(client.key) };
+      expect((await send(review('web'), own)).status).to.equal(200);
+      const other = { port: guarded.port, path, cert: tls.certificate, key: tls.key };
+      for (const options of [{ port: guarded.port, path }, other]) {
+        const result = await send(review('web'), options).catch((cause: Error) => cause);
+        expect(result).to.be.an('error');
+      }
+    } finally {
+      guarded.close();
+      client.remove();
+    }
   });
 
   it('serves another certificate to new connections', async () => {

@@ -2,7 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { certificateBlocks } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { certificateSetIn, secretData } from '../../src/webhook/certificate-secret.ts';
-import { renewalDelay, renewed, type CertificateSet, type RenewalState } from '../../src/webhook/certificate-set.ts';
+import {
+  isServable,
+  renewalDelay,
+  renewed,
+  type CertificateSet,
+  type RenewalState,
+} from '../../src/webhook/certificate-set.ts';
 
 const timing = { validMs: 100_000, renewBeforeMs: 40_000, overlapMs: 5_000, backdateMs: 10_000 };
 const START = Date.parse('2026-05-01T00:00:00Z');
@@ -83,4 +89,17 @@ describe('the Secret of the certificates', () => {
       expect(certificateSetIn(data)).to.equal(undefined);
     });
   }
+});
+
+describe('isServable', () => {
+  const [one, other] = [renewed(undefined, at(0)), renewed(undefined, at(0))];
+  for (const [what, pair, expected] of [
+    ['a certificate with its key', one, true],
+    ['the key of another certificate', { ...one, key: other.key }, false],
+    ['no certificate', { ...one, certificate: 'damaged' }, false],
+    ['no key', { ...one, key: '' }, false],
+  ] as const)
+    it(`is ${expected} for ${what}`, () => {
+      expect(isServable(pair)).to.equal(expected);
+    });
 });

@@ -80,6 +80,17 @@ describe('validateAdmission', () => {
     expect(validate(admission('DELETE', upstream('unused')), STRICTEST).warnings).to.deep.equal([]);
   });
 
+  it('writes the first of many problems, and counts the others', async () => {
+    await start();
+    const missing = Array.from({ length: 3_000 }, (_, i) => `missing-${i}`);
+    const { warnings, omittedWarnings } = validate(admission('CREATE', virtualService('web', missing)));
+    expect(warnings).to.have.length(50);
+    expect(omittedWarnings).to.equal(2_950);
+    const { refusal } = validate(admission('CREATE', virtualService('web', missing)), STRICTEST);
+    expect(refusal!.causes).to.have.length(50);
+    expect(refusal!.message).to.match(/; and 2950 more problems\]$/);
+  });
+
   it('only warns by default', async () => {
     await start(upstream('a'));
     const { allowed, outcome, warnings } = validate(admission('CREATE', virtualService('web', ['a'], 'two words')), {});
