@@ -67,8 +67,11 @@ function allowsNamespace(
       return true;
     case 'Same':
       return namespace === gateway.metadata.namespace;
-    case 'Selector':
-      return selector !== undefined && matchesSelector(namespaces.get(namespace) ?? {}, selector);
+    case 'Selector': {
+      // The labels of a namespace may not be known yet: `NotIn` would match it.
+      const labels = namespaces.get(namespace);
+      return selector !== undefined && labels !== undefined && matchesSelector(labels, selector);
+    }
     default:
       return false;
   }
