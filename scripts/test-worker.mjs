@@ -1,0 +1,68 @@
+// A process of `npm test` (see test-files.mjs): runs the test files that its parent sends, one after the other, and reports each. Its argument
+// is the timeout of a test in milliseconds; `buffered` after it means that other processes print too.
+import { readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format } from 'node:util';
+import Mocha from 'mocha';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { require: setups, 'forbid-only': forbidOnly } = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8'));
+const timeout = Number(process.argv[2]);
+const { Base, Spec } = Mocha.reporters;
+
+/** Output of the current file, if buffered. The parent prints it as a whole, so that files of several processes do not mix. */
+let output = '';
+if (process.argv[3] === 'buffered')
+  Base.consoleLog = (...values) => {
+    output += `${format(...values)}\n`;
+  };
+
+/** Mocha's default reporter without the counts at the end of each file. */
+class Report extends Spec {
+  epilogue() {
+    if (this.failures.length) Base.list(this.failures);
+  }
+}
+
+/** The file of a test or a hook: hooks have none, their suites do. */
+function fileOf(runnable) {
+  for (let at = runnable; at; at = at.parent) if (at.file) return at.file;
+  return undefined;
+}
+
+async function runFile(file) {
+  output = '';
+  const began = performance.now();
+  const mocha = new Mocha({ timeout, forbidOnly, reporter: Report });
+  mocha.addFile(file);
+  const failures = [];
+  try {
+    await mocha.loadFilesAsync();
+  } catch (error) {
+    Base.consoleLog(`\n${file} cannot be loaded:\n${format(error)}`);
+    return { file, output, passed: 0, failures: [file], skipped: 0, ms: 0 };
+  }
+  const stats = await new Promise((done) => {
+    const runner = mocha.run(() => done(runner.stats));
+    runner.on(Mocha.Runner.constants.EVENT_TEST_FAIL, (failed) => {
+      const elsewhere = fileOf(failed) === file ? '' : ' (while this file ran)';
+      failures.push(`${failed.fullTitle()}${elsewhere}`);
+    });
+  });
+  mocha.dispose();
+  return { file, output, passed: stats.passes, failures, skipped: stats.pending, ms: performance.now() - began };
+}
+
+for (const setup of setups) await import(resolve(root, setup));
+process.on('message', async ({ file }) => {
+  if (file) {
+    process.send(await runFile(file));
+    // For programs that tests start: they load the same modules, and most of them are killed before they write the cache.
+    flushCompileCache();
+  }
+  // The process ends by itself unless the tests left something running.
+  else process.disconnect();
+});
+process.send({});
