@@ -33,32 +33,39 @@ if (!Object.hasOwn(TASKS, task)) {
 }
 
 const { scope = 'run', script, flags = [], args = [], cwd } = TASKS[task];
-await setup(scope);
+/** Set for programs that a task with everything starts, as tests do: the repository is installed and built. */
+const isReady = process.env.REPOSITORY_READY === root && script !== undefined;
+if (!isReady) await setup(scope);
 
 const own = join(bin, process.platform === 'win32' ? 'node.cmd' : 'node');
 const node = existsSync(own) ? own : process.execPath;
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-
-const [major, minor] = spawnSync(node, ['-p', 'process.versions.node'], { env })
-  .stdout.toString()
-  .split('.')
-  .map(Number);
-if (major < 22 || (major === 22 && minor < 18)) {
-  console.error(
-    `This machine has Node ${major}.${minor} and no pinned one exists for ${process.platform} ${process.arch}.`,
-  );
-  console.error('Install Node 22.18 or later and run the command again.');
-  process.exit(1);
-}
-
-const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], {
-  cwd: root,
-  env,
-  stdio: 'inherit',
-});
-if (built.status !== 0) process.exit(built.status ?? 1);
+if (!isReady) build();
 if (!script) process.exit(0);
 
+if (scope === 'all') env.REPOSITORY_READY = root;
 const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, cwd, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+
+/** Builds what has changed; ends the process if that fails, or if Node is too old. */
+function build() {
+  const [major, minor] = spawnSync(node, ['-p', 'process.versions.node'], { env })
+    .stdout.toString()
+    .split('.')
+    .map(Number);
+  if (major < 22 || (major === 22 && minor < 18)) {
+    console.error(
+      `This machine has Node ${major}.${minor} and no pinned one exists for ${process.platform} ${process.arch}.`,
+    );
+    console.error('Install Node 22.18 or later and run the command again.');
+    process.exit(1);
+  }
+
+  const built = spawnSync(node, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
+  if (built.status !== 0) process.exit(built.status ?? 1);
+}
