@@ -45,10 +45,6 @@ export class Facts {
   routeName = '';
   /** Cluster name of the selected upstream; empty if there is none. */
   upstream = '';
-  /** Claims of verified tokens, by provider. */
-  readonly claims = new Map<string, Readonly<Record<string, unknown>>>();
-  /** Dynamic metadata, by namespace. */
-  readonly metadata = new Map<string, Record<string, unknown>>();
   /** The identity of the client; `undefined` before a handler authenticated the request. */
   identity: Identity | undefined = undefined;
   /** Logout path of the user; `undefined` without a login. */
@@ -91,11 +87,24 @@ export class Facts {
   complexityCharges: ComplexityCharge[] | undefined = undefined;
   readonly #request: IncomingMessage;
   #connection: ClientConnection | undefined;
+  // Few requests need them.
+  #claims: Map<string, Readonly<Record<string, unknown>>> | undefined;
+  #metadata: Map<string, Record<string, unknown>> | undefined;
 
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.path = request.url ?? '/';
     this.method = request.method ?? 'GET';
+  }
+
+  /** Claims of verified tokens, by provider. */
+  get claims(): Map<string, Readonly<Record<string, unknown>>> {
+    return (this.#claims ??= new Map());
+  }
+
+  /** Dynamic metadata, by namespace. */
+  get metadata(): Map<string, Record<string, unknown>> {
+    return (this.#metadata ??= new Map());
   }
 
   /**

@@ -12,15 +12,19 @@ export interface RequestSigns {
 
 /** Returns these parts of a `node:http` request, from the headers that the client sent. */
 export function signsOf(req: IncomingMessage): RequestSigns {
-  const { method = 'GET', url = '/', headers, originalUrl = url } = req as IncomingMessage & { originalUrl?: string };
-  return {
-    method,
-    path: originalUrl,
-    header(name) {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-  };
+  const { method = 'GET', url = '/', originalUrl = url } = req as IncomingMessage & { originalUrl?: string };
+  return { method, path: originalUrl, header: (name) => sentHeader(req, name) };
+}
+
+/** The object `headers` is created when it is first read, which takes longer than looking for a few names. */
+function sentHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const written = rawHeaders[i]!;
+    if (written.length !== name.length || written.toLowerCase() !== name) continue;
+    value = value === undefined ? rawHeaders[i + 1]! : `${value}, ${rawHeaders[i + 1]!}`;
+  }
+  return value;
 }
 
 /**

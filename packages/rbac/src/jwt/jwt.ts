@@ -59,21 +59,27 @@ function compileJwt(block: JwtProviders, context: Context): Handler | undefined 
 
   return function jwt(req, _res, next) {
     const facts = factsOf(req);
-    const judged = verifying.map(({ provider, verifier }): Pending => {
+    const judged: Pending[] = [];
+    for (const { provider, verifier } of verifying) {
       const found = provider.find(req.rawHeaders, facts);
-      return { provider, verifier, found, outcome: judgeAll(found.tokens, verifier.known) };
-    });
-    if (judged.every((verdict): verdict is Pending & Verdict => verdict.outcome !== undefined))
-      return next(conclude(req, judged));
-    const judging = judged.map(async ({ provider, verifier, found, outcome }) => ({
-      provider,
-      found,
-      outcome: outcome ?? (await judge(verifier, found.tokens)),
-    }));
-    Promise.all(judging)
+      judged.push({ provider, verifier, found, outcome: judgeAll(found.tokens, verifier.known) });
+    }
+    if (judged.every(isJudged)) return next(conclude(req, judged));
+    verify(judged)
       .then((verdicts) => conclude(req, verdicts))
       .then(next, next);
   };
+}
+
+const isJudged = (verdict: Pending): verdict is Pending & Verdict => verdict.outcome !== undefined;
+
+function verify(judged: readonly Pending[]): Promise<Verdict[]> {
+  const verifying = judged.map(async ({ provider, verifier, found, outcome }) => ({
+    provider,
+    found,
+    outcome: outcome ?? (await judge(verifier, found.tokens)),
+  }));
+  return Promise.all(verifying);
 }
 
 async function judge(verifier: TokenVerifier, tokens: readonly string[]): Promise<Token | JwtFailure> {

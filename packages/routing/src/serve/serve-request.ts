@@ -69,7 +69,7 @@ function enter(request: RoutedRequest, exits: RequestExits): void {
 function run(request: RoutedRequest, exits: RequestExits): void {
   request.hold();
   // A concern may respond itself; then the request ends with its response.
-  request.res.once('close', () => request.closed());
+  request.res.on('close', () => request.closed());
   step(request, exits, 0);
 }
 
