@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runFiles } from './test-files.mjs';
 
@@ -37,7 +37,7 @@ function check(name, [command, ...args]) {
 const filesOf = (...patterns) =>
   globSync(patterns, { cwd: root })
     .toSorted()
-    .map((file) => join(root, file));
+    .map((file) => resolve(root, file));
 
 /** Tests that use the default ports, or write into the packages: one at a time. */
 const ALONE = 'test/*.test.ts';
@@ -107,7 +107,7 @@ const crashes = await runFiles({ ...plan(), timeout, report });
 totals.failed += crashes;
 if (only.length === 0) printSlowest();
 if (only.length === 0 && crashes === 0) await runFailedAgain();
-if (failures.size)
+if (failures.size && only.length === 0)
   console.log(
     `\nFailed at first:\n${[...failures.values()]
       .flat()

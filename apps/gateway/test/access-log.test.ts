@@ -143,7 +143,7 @@ kind: Gateway
 metadata: { name: quiet, namespace: gw-system }
 spec:
   bindAddress: 127.0.0.1
-  bindPort: 8080
+  bindPort: 0
   proxyNames: [gateway-proxy]
   httpGateway: {}
   options: { accessLoggingService: { accessLog: [] } }

@@ -8,7 +8,7 @@ apiVersion: gateway.vendor.io/v1
 kind: Gateway
 metadata: { name: gateway-proxy, namespace: gw-system }
 spec:
-  bindPort: 8080
+  bindPort: 0
   httpGateway: { options: { dynamicForwardProxy: { allowedAddresses: [0.0.0.0/0, '::/0'] } } }
 ---
 apiVersion: gw.vendor.io/v1

@@ -13,7 +13,7 @@ kind: Gateway
 metadata: { name: gateway-proxy, namespace: gw-system }
 spec:
   bindAddress: 127.0.0.1
-  bindPort: 8080
+  bindPort: 0
   httpGateway:
     options:
       httpConnectionManagerSettings:
