@@ -8,8 +8,12 @@ import { encodeFields, NO_TABLE } from './hpack-encoder.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { connectionError, ConnectionError } from './protocol-errors.ts';
 
-/** Frames in a row that neither belong to a message nor let one go on. */
+/**
+ * Frames in a row that neither belong to a message nor let one go on. As many are accepted again after the period: a peer may ping for days
+ * while nothing else happens.
+ */
 const MAX_USELESS_FRAMES = 1000;
+const USELESS_PERIOD_MS = 10_000;
 export const NO_ERROR = 0;
 
 export interface EndpointOptions {
@@ -56,6 +60,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   #isFirstBlock = true;
   #hasSettings = false;
   #useless = 0;
+  #uselessSince = performance.now();
 
   /** What the socket receives is passed to {@link read}. */
   constructor(socket: Socket, options: EndpointOptions, isServer: boolean) {
@@ -96,6 +101,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   }
 
   onPadding(bytes: number): void {
+    this.countUseless();
     this.dataDropped(bytes, this.#dataStream);
   }
 
@@ -170,6 +176,11 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.writer.removeStream(stream);
   }
 
+  onStalled(): void {
+    // Not at once: a stream that is being opened could not report it.
+    setImmediate(() => this.destroy(new Error('it does not read what is sent to it')));
+  }
+
   /** Returns an open stream; `undefined` for one that is closed. Throws if the peer must not send such a frame for it. */
   protected abstract streamOf(id: number, type: number): Stream | undefined;
   /** A header block was received completely. It has to be decoded in any case: later ones depend on it. */
@@ -235,8 +246,12 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   }
 
   protected countUseless(): void {
-    if (++this.#useless > MAX_USELESS_FRAMES)
+    if (++this.#useless <= MAX_USELESS_FRAMES) return;
+    const now = performance.now();
+    if (now - this.#uselessSince < USELESS_PERIOD_MS)
       throw connectionError('ENHANCE_YOUR_CALM', 'too many frames besides requests and responses');
+    this.#uselessSince = now;
+    this.#useless = 1;
   }
 
   /** A frame belongs to a message. */

@@ -6,6 +6,8 @@ import { connectionError } from './protocol-errors.ts';
 const SMALL = 4096;
 /** What is written at once, before the socket says that it takes more. */
 const MAX_TURN_BYTES = 256 * 1024;
+/** Text that waits to be sent, because the peer does not read: heads and resets are not subject to flow control. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** Acknowledgements that wait to be sent, because the peer does not read. */
 const MAX_ACKNOWLEDGEMENTS = 1000;
 
@@ -18,15 +20,18 @@ export interface SendingStream {
 /** Called when data was written to the socket, or will never be. */
 export type Written = (error?: Error | null) => void;
 
-/** The window of the connection. */
-export interface SendWindow {
+/** The part of a connection that its writer uses. */
+export interface WriterConnection {
+  /** What may still be sent. */
   readonly sendWindow: number;
+  /** Too much waits, because the peer does not read. */
+  onStalled(): void;
 }
 
 /** Collects the frames of a turn of the event loop, and writes them to the socket together. */
 export class FrameWriter {
   readonly #socket: Socket;
-  readonly #connection: SendWindow;
+  readonly #connection: WriterConnection;
   /** Text in latin1, or data. */
   #parts: (string | Buffer)[] = [];
   #text = '';
@@ -39,7 +44,7 @@ export class FrameWriter {
   #isBlocked = false;
   #isStopped = false;
 
-  constructor(socket: Socket, connection: SendWindow) {
+  constructor(socket: Socket, connection: WriterConnection) {
     this.#socket = socket;
     this.#connection = connection;
   }
@@ -47,6 +52,7 @@ export class FrameWriter {
   send(text: string): void {
     if (this.#isStopped) return;
     this.#text += text;
+    if (this.#isBlocked && this.#text.length > MAX_WAITING_BYTES) this.#connection.onStalled();
     this.flushLater();
   }
 
@@ -125,7 +131,7 @@ export class FrameWriter {
     if (parts.length === 0) hasRoom = this.#socket.write(text, 'latin1', written);
     else {
       this.#parts = [];
-      parts.push(text);
+      if (text !== '') parts.push(text);
       this.#socket.cork();
       parts.forEach((part, i) => {
         const after = i === parts.length - 1 ? written : undefined;
@@ -163,15 +169,11 @@ export class FrameWriter {
     if (this.#streams.size > 0 && this.#connection.sendWindow > 0) this.flushLater();
   };
 
-  /** Streams send their frames in turns. */
+  /** Streams send their frames in turns, also over several turns of the event loop: one that has sent a frame is the last. */
   #sendStreams(): void {
-    let sends = true;
-    while (sends) {
-      sends = false;
-      for (const stream of this.#streams) {
-        if (this.#bytes + this.#text.length > MAX_TURN_BYTES) return;
-        if (stream.sendFrame()) sends = true;
-      }
+    for (const stream of this.#streams) {
+      if (this.#bytes + this.#text.length > MAX_TURN_BYTES) return;
+      if (stream.sendFrame() && this.#streams.delete(stream)) this.#streams.add(stream);
     }
   }
 }

@@ -6,20 +6,28 @@ import { setting } from '../../http2/frame-types.ts';
 import type { HeaderBlock } from '../../http2/header-blocks.ts';
 import { connectionError } from '../../http2/protocol-errors.ts';
 import type { ClientConnection, ConnectionObserver, RequestOptions, StreamObserver } from './client-connection.ts';
+import { readBeforeFailing } from '../failed-writes.ts';
 import { FrameStream } from './frame-stream.ts';
+
+export interface ConnectionOptions extends EndpointOptions {
+  /** Number of the first stream. Default: 1. */
+  readonly firstId?: number | undefined;
+}
 
 /** The client side of an HTTP/2 connection, frame by frame (RFC 9113). */
 export class FrameConnection extends FrameEndpoint<FrameStream> implements ClientConnection {
   readonly #observer: ConnectionObserver;
   readonly #buffer: ReadBuffer;
-  #nextId = 1;
+  #nextId: number;
 
   /** What the socket receives is passed to {@link read}; its buffer is `buffer`. */
-  constructor(socket: Socket, buffer: ReadBuffer, observer: ConnectionObserver, options: EndpointOptions) {
+  constructor(socket: Socket, buffer: ReadBuffer, observer: ConnectionObserver, options: ConnectionOptions) {
     super(socket, options, false);
     this.#buffer = buffer;
     this.#observer = observer;
-    socket.on('end', () => socket.destroy());
+    this.#nextId = options.firstId ?? 1;
+    socket.on('end', () => this.destroy());
+    readBeforeFailing(socket, () => this.streams.size > 0);
     this.greet(
       frames.PREFACE,
       setting(frames.ENABLE_PUSH, 0) +
@@ -41,7 +49,8 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
   }
 
   request(observer: StreamObserver, headers: readonly string[], options: RequestOptions): FrameStream {
-    if (this.destroyed) throw new Error('the connection is closed');
+    if (this.destroyed || this.isClosing) throw new Error('the connection is closed');
+    if (this.isExhausted) throw new Error('all streams of the connection are used');
     const stream = new FrameStream(this, observer, headers[1]!, options);
     this.streams.set(stream.id, stream);
     this.sendFields(stream.id, headers, options.endStream);
@@ -91,7 +100,7 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
 
   protected onGoaway(code: number, lastId: number): void {
     this.#observer.onGoaway(code, lastId);
-    if (code !== NO_ERROR) return this.destroy();
+    // The others may still be completed, also after an error.
     for (const stream of this.streams.values()) if (stream.id > lastId) stream.refuse();
     if (this.streams.size === 0) this.close();
   }
@@ -109,7 +118,9 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
     if (bytes > 0) this.grant(bytes);
   }
 
-  protected dataDropped(): void {}
+  protected dataDropped(_bytes: number, stream?: FrameStream): void {
+    stream?.onPadding();
+  }
 
   /** Servers open no streams. */
   protected get lastPeerId(): number {

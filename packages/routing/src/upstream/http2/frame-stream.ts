@@ -6,6 +6,9 @@ import { connectionError } from '../../http2/protocol-errors.ts';
 import type { ClientStream, RequestOptions, StreamObserver } from './client-connection.ts';
 import { ReceivedResponse } from './received-response.ts';
 
+/** Parts that wait while the stream is paused, before they are joined: many short ones would take far more memory than their bytes. */
+const MAX_WAITING_PARTS = 1000;
+
 /** The connection of a stream. */
 export interface ClientStreamConnection extends StreamConnection {
   /** Returns the number of the next stream. */
@@ -101,7 +104,7 @@ export class FrameStream extends OutgoingStream implements ClientStream {
       if (this.#isPaused) this.#waiting.push(waiting[i]!);
       else this.#isPaused = !this.#observer.onData(waiting[i]!);
     }
-    if (this.#isPaused) return;
+    if (this.#isPaused || (this.closed && !this.#hasEnd)) return;
     if (this.#hasEnd) this.#passEnd();
     else this.#grant();
   }
@@ -118,12 +121,17 @@ export class FrameStream extends OutgoingStream implements ClientStream {
   onData(chunk: Buffer | undefined, isLast: boolean): void {
     if (!this.#message.receiveData(chunk?.length ?? 0, isLast)) return this.#violate();
     if (chunk) {
-      if (this.#isPaused) this.#waiting.push(chunk);
+      if (this.#isPaused) this.#keep(chunk);
       else this.#isPaused = !this.#observer.onData(chunk);
     }
     if (this.closed) return;
     if (isLast) this.#onEnd();
     else if (!this.#isPaused) this.#grant();
+  }
+
+  /** The current frame has padding, which nobody reads. */
+  onPadding(): void {
+    if (!this.closed && !this.#isPaused) this.#grant();
   }
 
   /** Receives a head or trailers. */
@@ -170,6 +178,11 @@ export class FrameStream extends OutgoingStream implements ClientStream {
     this.#violate(isEmpty);
   }
 
+  #keep(chunk: Buffer): void {
+    this.#waiting.push(chunk);
+    if (this.#waiting.length > MAX_WAITING_PARTS) this.#waiting = [Buffer.concat(this.#waiting)];
+  }
+
   /** Grants the window again for what was passed on. */
   #grant(): void {
     if (2 * this.#received < this.connection.streamWindow) return;
@@ -190,6 +203,8 @@ export class FrameStream extends OutgoingStream implements ClientStream {
     if (trailers) this.#observer.onTrailers(trailers);
     this.#observer.onLast(true);
     this.#observer.onEnd();
+    // A server that does not read the rest of a request would keep the stream open.
+    if (this.isEnding && !this.closed) this.close(constants.NGHTTP2_CANCEL);
   }
 
   /** The peer violates the protocol on this stream. */

@@ -35,6 +35,7 @@ const windowUpdate = (id: number, bytes: number): Buffer => frame(FRAME.windowUp
 class Recorder implements StreamObserver {
   readonly events: string[] = [];
   body = '';
+  parts = 0;
   accepts = true;
 
   onInterim(raw: readonly string[]): void {
@@ -51,6 +52,7 @@ class Recorder implements StreamObserver {
 
   onData(chunk: Buffer): boolean {
     this.body += chunk.toString('latin1');
+    this.parts++;
     return this.accepts;
   }
 
@@ -76,7 +78,7 @@ interface Opened {
 const STREAM_WINDOW = 65_535;
 
 /** Opens a connection, and waits for the settings of the server. */
-async function open(upstream: FrameUpstream): Promise<Opened> {
+async function open(upstream: FrameUpstream, firstId?: number): Promise<Opened> {
   const buffer = new ReadBuffer();
   let connection: FrameConnection | undefined;
   const callback = (bytes: number, into: Uint8Array): true => {
@@ -95,7 +97,7 @@ async function open(upstream: FrameUpstream): Promise<Opened> {
       onGoaway: (code: number, lastId: number) => void goaways.push([code, lastId]),
       onClose: (error: Error | undefined) => close(error),
     };
-    const options = { streamWindow: STREAM_WINDOW, connectionWindow: 2 ** 20, maxHeaderListBytes: 64 * 1024 };
+    const options = { streamWindow: STREAM_WINDOW, connectionWindow: 2 ** 20, maxHeaderListBytes: 64 * 1024, firstId };
     connection = new FrameConnection(socket, buffer, observer, options);
   });
   whenDone(() => void socket.destroy());
@@ -220,6 +222,19 @@ describe('FrameConnection', () => {
     await until(() => total(upstream, 1) + total(upstream, 3) + total(upstream, 5) === 300_000);
   });
 
+  it('lets streams send in turns, also when they have more than is written at once', async () => {
+    const upstream = await frameUpstream(
+      () => {},
+      Buffer.concat([settings([4, 2 ** 20]), windowUpdate(0, 2 ** 24)]),
+    );
+    const { connection } = await open(upstream);
+    const count = 40;
+    for (let i = 0; i < count; i++) connection.request(new Recorder(), POST, WITH_BODY).end(Buffer.alloc(30_000));
+    await until(() => received(upstream, FRAME.data).length === 2 * count);
+    const first = received(upstream, FRAME.data).slice(0, count);
+    expect(new Set(first.map(({ id }) => id)).size).to.equal(count);
+  });
+
   it('asks its source to wait, and to go on', async () => {
     const upstream = await frameUpstream(() => {});
     const { connection } = await open(upstream);
@@ -280,6 +295,63 @@ describe('FrameConnection', () => {
     expect(updates(upstream)[0]!.payload.readUInt32BE(0)).to.equal(3 * 16_384);
   });
 
+  it('grants a window again for padding', async () => {
+    const padding = (id: number): Buffer =>
+      frame(FRAME.data, FLAG.padded, id, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]));
+    const frames = Math.ceil(STREAM_WINDOW / 2 / 256);
+    const { upstream } = await exchange((id) => [head(id, ...OK), ...Array.from({ length: frames }, () => padding(id))]);
+    await until(() => received(upstream, FRAME.windowUpdate).some(({ id }) => id === 1));
+    const update = received(upstream, FRAME.windowUpdate).find(({ id }) => id === 1)!;
+    expect(update.payload.readUInt32BE(0)).to.equal(frames * 256);
+  });
+
+  it('sends nothing more for a stream that is reset while it reads what waited', async () => {
+    const { upstream, recorder, stream } = await exchange(
+      (id) => [head(id, ...OK), ...Array.from({ length: 3 }, () => data(id, 'a'.repeat(16_384)))],
+      false,
+    );
+    await until(() => recorder.parts > 0);
+    const [socket] = upstream.sockets;
+    socket!.write(frame(FRAME.ping, 0, 0, '12345678'));
+    await until(() => received(upstream, FRAME.ping).length === 1);
+    recorder.onData = () => {
+      stream.close(8);
+      return true;
+    };
+    stream._read();
+    socket!.write(frame(FRAME.ping, 0, 0, '12345678'));
+    await until(() => received(upstream, FRAME.ping).length === 2);
+    expect(upstream.received.filter(({ id }) => id === 1).map(({ type }) => type)).to.deep.equal([
+      FRAME.headers,
+      FRAME.rstStream,
+    ]);
+  });
+
+  it('joins many short parts that wait for a stream that is paused', async () => {
+    const { upstream, recorder, stream } = await exchange(
+      (id) => [head(id, ...OK), ...Array.from({ length: 5000 }, () => data(id, 'x'))],
+      false,
+    );
+    const [socket] = upstream.sockets;
+    socket!.write(frame(FRAME.ping, 0, 0, '12345678'));
+    await until(() => received(upstream, FRAME.ping).length === 1);
+    recorder.accepts = true;
+    stream._read();
+    expect(recorder.body).to.equal('x'.repeat(5000));
+    expect(recorder.parts).to.be.lessThan(1200);
+  });
+
+  it('resets a stream whose response is complete before its request is sent', async () => {
+    const upstream = await frameUpstream((socket, id) => socket.write(lastHead(id, ...OK)));
+    const { connection } = await open(upstream);
+    const recorder = new Recorder();
+    const stream = connection.request(recorder, POST, WITH_BODY);
+    stream.end(Buffer.alloc(100_000));
+    await until(() => received(upstream, FRAME.rstStream).length === 1);
+    expect(recorder.events).to.deep.equal(['head :status 200', 'end']);
+    expect(stream.closed).to.equal(true);
+  });
+
   it('keeps the rest of a response for a stream that is paused, also when the connection ends', async () => {
     const { upstream, recorder, stream, closed } = await exchange(
       (id) => [head(id, ...OK), data(id, 'a'), data(id, 'b'), lastHead(id, 'x-t', '1')],
@@ -314,6 +386,29 @@ describe('FrameConnection', () => {
     expect(second.events[0]).to.equal('head :status 200 n v');
   });
 
+  it('reads the response of a server that closes the connection during an upload', async () => {
+    const upstream = await frameUpstream(
+      (socket, id) => {
+        // What it has not read makes the system reset the connection.
+        socket.pause();
+        socket.write(Buffer.concat([head(id, ':status', '413'), lastData(id, 'too large')]), () => socket.destroy());
+      },
+      Buffer.concat([settings([4, 2 ** 30]), windowUpdate(0, 2 ** 30)]),
+    );
+    const { connection, closed } = await open(upstream);
+    const recorder = new Recorder();
+    const stream = connection.request(recorder, POST, WITH_BODY);
+    const chunk = Buffer.alloc(1_000_000);
+    const fill = (): void => {
+      while (!stream.closed && stream.write(chunk));
+    };
+    stream.on('drain', fill);
+    fill();
+    await closed;
+    expect(recorder.body).to.equal('too large');
+    expect(recorder.events).to.deep.equal(['head :status 413', 'end']);
+  });
+
   it('ends the streams that GOAWAY leaves out, and closes the connection after the last', async () => {
     const upstream = await frameUpstream((socket, id) => {
       if (id === 5) socket.write(goaway(3));
@@ -331,6 +426,75 @@ describe('FrameConnection', () => {
     socket!.write(Buffer.concat(Array.from({ length: 100 }, () => goaway(3))));
     expect(await closed).to.equal(undefined);
     expect(received(upstream, FRAME.goaway)[0]!.payload.readUInt32BE(4)).to.equal(0);
+  });
+
+  it('completes the streams that GOAWAY with an error includes', async () => {
+    const upstream = await frameUpstream((socket, id) => {
+      if (id === 3) socket.write(Buffer.concat([goaway(1, 2), lastHead(1, ...OK)]));
+    });
+    const { connection, goaways } = await open(upstream);
+    const recorders = [new Recorder(), new Recorder()];
+    for (const recorder of recorders) connection.request(recorder, GET, NO_BODY);
+    await until(() => recorders[0]!.events.includes('end'));
+    expect(goaways).to.deep.equal([[2, 1]]);
+    expect(recorders.map(({ events }) => events)).to.deep.equal([['head :status 200', 'end'], ['close']]);
+  });
+
+  it('opens no stream after the last number, and none while it is being closed', async () => {
+    const upstream = await frameUpstream((socket, id) => socket.write(lastHead(id, ...OK)));
+    const { connection } = await open(upstream, 2 ** 31 - 3);
+    const recorders = [new Recorder(), new Recorder()];
+    for (const recorder of recorders) {
+      expect(connection.isExhausted).to.equal(false);
+      connection.request(recorder, GET, NO_BODY);
+    }
+    expect(connection.isExhausted).to.equal(true);
+    expect(() => connection.request(new Recorder(), GET, NO_BODY)).to.throw('all streams of the connection are used');
+    await until(() => recorders.every(({ events }) => events.includes('end')));
+    expect(received(upstream, FRAME.headers).map(({ id }) => id)).to.deep.equal([2 ** 31 - 3, 2 ** 31 - 1]);
+    const other = await open(upstream);
+    other.connection.close();
+    expect(() => other.connection.request(new Recorder(), GET, NO_BODY)).to.throw('the connection is closed');
+  });
+
+  it('accepts pings for any time while nothing else happens, but not many at once', async () => {
+    const upstream = await frameUpstream((socket, id) => socket.write(head(id, ...OK)));
+    const { connection, closed } = await open(upstream);
+    const recorder = new Recorder();
+    connection.request(recorder, GET, NO_BODY);
+    await until(() => recorder.events.length === 1);
+    const [socket] = upstream.sockets;
+    const pings = Buffer.concat(Array.from({ length: 900 }, () => frame(FRAME.ping, 0, 0, '12345678')));
+    const { now } = performance;
+    try {
+      for (let round = 1; round <= 4; round++) {
+        socket!.write(pings);
+        await until(() => received(upstream, FRAME.ping).length === round * 900);
+        performance.now = () => now.call(performance) + round * 11_000;
+      }
+    } finally {
+      performance.now = now;
+    }
+    expect(connection.destroyed).to.equal(false);
+    for (let round = 1; round <= 3; round++) socket!.write(pings);
+    expect((await closed)!.message).to.equal('too many frames besides responses');
+  });
+
+  it('closes a connection whose server does not read', async () => {
+    const upstream = await frameUpstream(() => {});
+    const { connection, closed } = await open(upstream);
+    const [socket] = upstream.sockets;
+    socket!.pause();
+    const recorder = new Recorder();
+    const headers = [...GET, 'x-long', 'v'.repeat(60_000)];
+    const ask = (): void => {
+      for (let i = 0; i < 20 && !connection.destroyed; i++) connection.request(new Recorder(), headers, NO_BODY).close(8);
+      if (!connection.destroyed) setImmediate(ask);
+    };
+    connection.request(recorder, GET, NO_BODY);
+    ask();
+    expect((await closed)!.message).to.equal('it does not read what is sent to it');
+    expect(recorder.events).to.deep.equal(['close']);
   });
 
   it('resets a stream whose response is not valid, and keeps the connection', async () => {

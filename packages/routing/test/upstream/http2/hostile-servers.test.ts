@@ -186,7 +186,7 @@ forEachHttp2Client(() =>
     });
 
     it('fails a request when it closes the connection with an error', async () => {
-      const upstream = await frameUpstream((socket, id) => socket.write(goaway(id, 2)));
+      const upstream = await frameUpstream((socket, id) => void socket.end(goaway(id, 2)));
       const gw = await http2Gateway(upstream.port);
       expect((await get(gw.url)).status).to.equal(503);
       expect(gw.outcomes[0]).to.include({
