@@ -11,6 +11,8 @@ export interface GatewayBefore {
   memory(): { readonly now: number; readonly peak: number };
   /** Value of a statistic of the upstream. */
   stat(name: string): Promise<number>;
+  /** Writes its virtual service again, with these options of the virtual host. */
+  reload(virtualHost: object): void;
   /** Lines of the access log so far. */
   log(): readonly LogLine[];
   close(): Promise<void>;
@@ -26,6 +28,8 @@ export interface LogLine {
 
 export interface GatewayBeforeOptions {
   readonly upstreamPort: number;
+  /** Port of an upstream over HTTP/2, which serves paths below `/http2`. */
+  readonly http2UpstreamPort?: number;
   /** `httpConnectionManagerSettings` of the listener. */
   readonly settings?: object;
   /** Options of the route. */
@@ -37,12 +41,15 @@ export interface GatewayBeforeOptions {
 }
 
 const UPSTREAM = 'up';
+const HTTP2_UPSTREAM = 'up-http2';
+const HTTP2_PREFIX = '/http2';
 
 /** Starts a gateway in front of a port of 127.0.0.1. */
 export async function startGatewayBefore(options: GatewayBeforeOptions): Promise<GatewayBefore> {
   const gateway = new GatewayProcess({ openFiles: options.openFiles, heapMb: options.heapMb });
   const resources = resourcesOf(options);
-  resources.forEach((resource, index) => gateway.write(`${index}.json`, JSON.stringify(resource)));
+  const write = (index: number, resource: object): void => gateway.write(`${index}.json`, JSON.stringify(resource));
+  resources.forEach((resource, index) => write(index, resource));
   await gateway.start();
   const { pid } = gateway.child;
   const status = (field: string): number => {
@@ -58,12 +65,14 @@ export async function startGatewayBefore(options: GatewayBeforeOptions): Promise
       const text = await (await fetch(`${gateway.admin}/stats`)).text();
       return Number(new RegExp(`^cluster\\.${UPSTREAM}_gw-system\\.${name}: (\\d+)`, 'm').exec(text)?.[1] ?? 0);
     },
+    reload: (virtualHost) => write(resources.length - 1, serviceOf(options, virtualHost)),
     log: () => gateway.output.split('\n').flatMap((line) => (line.includes('"requestId"') ? [JSON.parse(line)] : [])),
     close: () => gateway.close(),
   };
 }
 
-function resourcesOf({ upstreamPort, settings, route }: GatewayBeforeOptions): object[] {
+function resourcesOf(options: GatewayBeforeOptions): object[] {
+  const { upstreamPort, http2UpstreamPort, settings } = options;
   const gateway = {
     apiVersion: 'gateway.vendor.io/v1',
     kind: 'Gateway',
@@ -74,18 +83,30 @@ function resourcesOf({ upstreamPort, settings, route }: GatewayBeforeOptions): o
       httpGateway: { options: { httpConnectionManagerSettings: settings } },
     },
   };
-  const upstream = {
-    apiVersion: 'gw.vendor.io/v1',
-    kind: 'Upstream',
-    metadata: { name: UPSTREAM },
-    spec: { static: { hosts: [{ addr: '127.0.0.1', port: upstreamPort }] } },
-  };
-  const routes = [{ routeAction: { single: { upstream: { name: UPSTREAM } } }, options: route }];
-  const service = {
+  const upstreams = [upstreamOf(UPSTREAM, upstreamPort)];
+  if (http2UpstreamPort !== undefined) upstreams.push(upstreamOf(HTTP2_UPSTREAM, http2UpstreamPort, true));
+  return [gateway, ...upstreams, serviceOf(options)];
+}
+
+const upstreamOf = (name: string, port: number, useHttp2 = false) => ({
+  apiVersion: 'gw.vendor.io/v1',
+  kind: 'Upstream',
+  metadata: { name },
+  spec: { useHttp2, static: { hosts: [{ addr: '127.0.0.1', port }] } },
+});
+
+/** The virtual service of the gateway, with these options of its virtual host. */
+function serviceOf({ http2UpstreamPort, route }: GatewayBeforeOptions, options?: object): object {
+  const to = (name: string) => ({ routeAction: { single: { upstream: { name } } } });
+  const routes: object[] = [{ ...to(UPSTREAM), options: route }];
+  if (http2UpstreamPort !== undefined) {
+    const stripped = { options: { prefixRewrite: '/' } };
+    routes.unshift({ matchers: [{ prefix: `${HTTP2_PREFIX}/` }], ...to(HTTP2_UPSTREAM), ...stripped });
+  }
+  return {
     apiVersion: 'gateway.vendor.io/v1',
     kind: 'VirtualService',
     metadata: { name: 'all' },
-    spec: { virtualHost: { routes } },
+    spec: { virtualHost: { routes, options } },
   };
-  return [gateway, upstream, service];
 }

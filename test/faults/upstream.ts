@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -20,16 +21,7 @@ const whoOf = ({ headers }: IncomingMessage): unknown => headers['x-claim-email'
 
 export async function startUpstream(): Promise<Upstream> {
   const posted = new Map<string, number>();
-  const server = createServer((req, res) => {
-    if (req.url?.includes('/events')) return void stream(req, res);
-    let body = '';
-    req.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    req.on('end', () => {
-      if (req.method === 'POST') posted.set(body, (posted.get(body) ?? 0) + 1);
-      res.setHeader('content-type', 'application/json');
-      res.end(JSON.stringify({ who: whoOf(req), asked: `${req.method} ${req.url}`, body }));
-    });
-  });
+  const server = createServer((req, res) => serve(req, res, posted));
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket: WebSocket, req: IncomingMessage) => {
     socket.on('message', (data: Buffer) => socket.send(JSON.stringify({ who: whoOf(req), echo: data.toString() })));
@@ -47,6 +39,41 @@ export async function startUpstream(): Promise<Upstream> {
       await once(server, 'close');
     },
   };
+}
+
+/** Starts the same application over HTTP/2 with prior knowledge, without WebSockets. */
+export async function startHttp2Upstream(): Promise<Upstream> {
+  const posted = new Map<string, number>();
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server((req, res) =>
+    serve(req as unknown as IncomingMessage, res as unknown as ServerResponse, posted),
+  );
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    posted,
+    async close() {
+      for (const session of sessions) session.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function serve(req: IncomingMessage, res: ServerResponse, posted: Map<string, number>): void {
+  if (req.url?.includes('/events')) return void stream(req, res);
+  let body = '';
+  req.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  req.on('end', () => {
+    if (req.method === 'POST') posted.set(body, (posted.get(body) ?? 0) + 1);
+    res.setHeader('content-type', 'application/json');
+    res.end(JSON.stringify({ who: whoOf(req), asked: `${req.method} ${req.url}`, body }));
+  });
 }
 
 async function stream(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -104,24 +104,26 @@ function messages(port: number): Pick<Flow, 'send' | 'stop'> {
   };
 }
 
-/** Requests over HTTP/1.1 and HTTP/2, event streams and WebSockets: about 150 a second. */
+/** Requests over HTTP/1.1 and HTTP/2 to upstreams of both versions, event streams and WebSockets: about 280 a second. */
 export function soakFlows(port: number): readonly Flow[] {
   const flows: Flow[] = [];
   for (const [version, client] of [
     ['HTTP/1.1', http1(port)],
     ['HTTP/2', http2(port)],
   ] as const) {
-    const add = (name: string, perSecond: number, send: () => Promise<string>): void => {
-      const stop = (): Promise<void> => Promise.resolve(client.stop());
-      flows.push({ name: `${version} ${name}`, perSecond, usual: ['served'], send, stop });
-    };
-    const ask = async (method: string, body: string): Promise<string> => {
-      const path = `/page?${serial++}`;
-      return kindOf(await client.send(method, path, body), { asked: `${method} ${path}`, body });
-    };
-    add('GET', 40, () => ask('GET', ''));
-    add('POST', 20, () => ask('POST', `body ${serial++} ${'b'.repeat((serial * 97) % 20_000)}`));
-    add('events', 4, async () => kindOfEvents(await client.send('GET', '/events', '')));
+    for (const prefix of ['', '/http2']) {
+      const add = (name: string, perSecond: number, send: () => Promise<string>): void => {
+        const stop = (): Promise<void> => Promise.resolve(client.stop());
+        flows.push({ name: `${version} ${name} ${prefix}`.trimEnd(), perSecond, usual: ['served'], send, stop });
+      };
+      const ask = async (method: string, body: string): Promise<string> => {
+        const path = `/page?${serial++}`;
+        return kindOf(await client.send(method, prefix + path, body), { asked: `${method} ${path}`, body });
+      };
+      add('GET', 40, () => ask('GET', ''));
+      add('POST', 20, () => ask('POST', `body ${serial++} ${'b'.repeat((serial * 97) % 20_000)}`));
+      add('events', 4, async () => kindOfEvents(await client.send('GET', `${prefix}/events`, '')));
+    }
   }
   return [...flows, { name: 'WebSocket', perSecond: 20, usual: ['served'], ...messages(port) }];
 }

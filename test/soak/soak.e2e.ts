@@ -4,7 +4,7 @@ import { until } from '../../apps/gateway/test/gateway-process.ts';
 import { startGatewayBefore, type GatewayBefore } from '../faults/gateway-before.ts';
 import { median } from '../../bench/measure.ts';
 import { underTraffic } from '../faults/traffic.ts';
-import { startUpstream, type Upstream } from '../faults/upstream.ts';
+import { startHttp2Upstream, startUpstream, type Upstream } from '../faults/upstream.ts';
 import { soakFlows } from './flows.ts';
 
 /** `SOAK_MINUTES=30 npm run test:e2e test/soak/soak.e2e.ts` is the long form. */
@@ -16,26 +16,22 @@ const ALLOWED_GROWTH = 1.15;
 
 describe(`a gateway under mixed traffic for ${MINUTES} minutes, with a reload each second`, () => {
   let upstream: Upstream;
+  let http2Upstream: Upstream;
   let gateway: GatewayBefore;
   beforeEach(async () => {
     upstream = await startUpstream();
-    gateway = await startGatewayBefore({ upstreamPort: upstream.port });
+    http2Upstream = await startHttp2Upstream();
+    gateway = await startGatewayBefore({ upstreamPort: upstream.port, http2UpstreamPort: http2Upstream.port });
   });
   afterEach(async () => {
     await gateway.close();
     await upstream.close();
+    await http2Upstream.close();
   });
 
   function reload(version: number): void {
-    const route = { routeAction: { single: { upstream: { name: 'up' } } } };
     const headers = { responseHeadersToAdd: [{ header: { key: 'x-version', value: String(version) } }] };
-    const service = {
-      apiVersion: 'gateway.vendor.io/v1',
-      kind: 'VirtualService',
-      metadata: { name: 'all' },
-      spec: { virtualHost: { routes: [route], options: { headerManipulation: headers } } },
-    };
-    gateway.process.write('2.json', JSON.stringify(service));
+    gateway.reload({ headerManipulation: headers });
   }
 
   async function servedVersion(): Promise<number> {
