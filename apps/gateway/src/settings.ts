@@ -37,8 +37,8 @@ export interface ServingSettings extends RoleSettings {
   readonly http1Parser: 'plain' | 'node';
   /** Addresses and CIDR ranges of proxies whose connections begin with a PROXY header. Default: none. */
   readonly proxyProtocolFrom?: readonly string[];
-  /** Whether requests are sent to HTTP/2 upstreams without the HTTP/2 client of Node.js. Default `node`. */
-  readonly http2Client: 'node' | 'direct';
+  /** Whether requests are sent to HTTP/2 upstreams without the HTTP/2 client of Node.js. Default `direct`. */
+  readonly http2Client: 'direct' | 'node';
   /** Environment variables that templates may read. Default: none. */
   readonly templateEnv?: readonly string[];
   /** Directory with templates for error and login pages. Default: the built-in pages. */

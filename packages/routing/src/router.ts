@@ -81,7 +81,7 @@ export interface RouterOptions {
   readonly recordings?: RecordingSource | undefined;
   /**
    * What speaks HTTP/2 to upstreams. `node`: the HTTP/2 client of Node.js. `direct`: requests except tunnels and WebSockets are sent
-   * without it, with less CPU time. Default: `node`.
+   * without it, with less CPU time. Default: `direct`.
    */
   readonly http2Client?: Http2Client;
 }

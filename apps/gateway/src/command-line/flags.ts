@@ -169,11 +169,11 @@ export const servingOptions = (): readonly Option[] => [
   ).argParser(addressRanges),
   option(
     '--http2-client <which>',
-    'client of HTTP/2 upstreams: node is that of Node.js, direct sends requests with less CPU time',
+    'client of HTTP/2 upstreams: direct sends requests with less CPU time, node is that of Node.js',
     'GATEWAY_HTTP2_CLIENT',
   )
-    .choices(['node', 'direct'])
-    .default('node'),
+    .choices(['direct', 'node'])
+    .default('direct'),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(

@@ -55,12 +55,12 @@ describe('the command line of edge-gateway', () => {
     expect(await call('--config', 'resources')).to.include({ http1Parser: 'plain' });
   });
 
-  it('rejects an unknown client of HTTP/2, and defaults to node', async () => {
+  it('rejects an unknown client of HTTP/2, and defaults to direct', async () => {
     expect(await call('--config', 'resources', '--http2-client', 'fast')).to.contain(
-      'Allowed choices are node, direct.',
+      'Allowed choices are direct, node.',
     );
-    expect(await call('--config', 'resources', '--http2-client', 'direct')).to.include({ http2Client: 'direct' });
-    expect(await call('--config', 'resources')).to.include({ http2Client: 'node' });
+    expect(await call('--config', 'resources', '--http2-client', 'node')).to.include({ http2Client: 'node' });
+    expect(await call('--config', 'resources')).to.include({ http2Client: 'direct' });
   });
 
   it('hides options that are not supported yet, and rejects them', async () => {

@@ -131,7 +131,7 @@ describe('what a proxy rejects', () => {
             workers,
             accessLogOverflow: 'drop',
             http1Parser: 'plain',
-            http2Client: 'node',
+            http2Client: 'direct',
           },
           PROCESS,
         );

@@ -196,7 +196,7 @@ describe('a state that is handed over as objects, and the same state after encod
         proxyName: 'gateway-proxy',
         accessLogOverflow: 'drop',
         http1Parser: 'plain',
-        http2Client: 'node',
+        http2Client: 'direct',
       } as const;
       const plane = createDataPlane(context, settings);
       planes.push(plane);

@@ -26,12 +26,12 @@ import type { Upstream } from './upstream.ts';
 export interface ClusterEnvironment {
   readonly deadlines: Deadlines;
   readonly names: WatchedNames;
-  /** Default: `node`. */
+  /** Default: `direct`. */
   readonly http2Client?: Http2Client | undefined;
 }
 
-/** What speaks HTTP/2 to upstreams: `node:http2`, or for requests except tunnels frames that are read and written here. */
-export type Http2Client = 'node' | 'direct';
+/** What sends requests to upstreams over HTTP/2: frames that are read and written here, or `node:http2`, which tunnels always use. */
+export type Http2Client = 'direct' | 'node';
 
 /** An {@link Upstream} with what the forwarder needs: hosts, TLS, connections, statistics. */
 export class Cluster implements Upstream {
@@ -73,7 +73,7 @@ export class Cluster implements Upstream {
     this.deadlines = deadlines;
     this.stats = createClusterStats(context.metrics, snapshot.name);
     this.#context = context;
-    this.#http2Client = http2Client ?? 'node';
+    this.#http2Client = http2Client ?? 'direct';
     this.breakers = new CircuitBreakers(snapshot, this.stats, context.metrics);
     this.settings = connectionSettings(snapshot, this.breakers);
     const load = loadSettings(snapshot);

@@ -223,10 +223,7 @@ describe('FrameConnection', () => {
   });
 
   it('lets streams send in turns, also when they have more than is written at once', async () => {
-    const upstream = await frameUpstream(
-      () => {},
-      Buffer.concat([settings([4, 2 ** 20]), windowUpdate(0, 2 ** 24)]),
-    );
+    const upstream = await frameUpstream(() => {}, Buffer.concat([settings([4, 2 ** 20]), windowUpdate(0, 2 ** 24)]));
     const { connection } = await open(upstream);
     const count = 40;
     for (let i = 0; i < count; i++) connection.request(new Recorder(), POST, WITH_BODY).end(Buffer.alloc(30_000));
@@ -299,7 +296,10 @@ describe('FrameConnection', () => {
     const padding = (id: number): Buffer =>
       frame(FRAME.data, FLAG.padded, id, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]));
     const frames = Math.ceil(STREAM_WINDOW / 2 / 256);
-    const { upstream } = await exchange((id) => [head(id, ...OK), ...Array.from({ length: frames }, () => padding(id))]);
+    const { upstream } = await exchange((id) => [
+      head(id, ...OK),
+      ...Array.from({ length: frames }, () => padding(id)),
+    ]);
     await until(() => received(upstream, FRAME.windowUpdate).some(({ id }) => id === 1));
     const update = received(upstream, FRAME.windowUpdate).find(({ id }) => id === 1)!;
     expect(update.payload.readUInt32BE(0)).to.equal(frames * 256);
@@ -477,7 +477,7 @@ describe('FrameConnection', () => {
     }
     expect(connection.destroyed).to.equal(false);
     for (let round = 1; round <= 3; round++) socket!.write(pings);
-    expect((await closed)!.message).to.equal('too many frames besides responses');
+    expect((await closed)!.message).to.equal('too many frames besides requests and responses');
   });
 
   it('closes a connection whose server does not read', async () => {
@@ -488,7 +488,8 @@ describe('FrameConnection', () => {
     const recorder = new Recorder();
     const headers = [...GET, 'x-long', 'v'.repeat(60_000)];
     const ask = (): void => {
-      for (let i = 0; i < 20 && !connection.destroyed; i++) connection.request(new Recorder(), headers, NO_BODY).close(8);
+      for (let i = 0; i < 20 && !connection.destroyed; i++)
+        connection.request(new Recorder(), headers, NO_BODY).close(8);
       if (!connection.destroyed) setImmediate(ask);
     };
     connection.request(recorder, GET, NO_BODY);
