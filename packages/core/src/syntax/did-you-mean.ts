@@ -18,9 +18,21 @@ export function suggest(word: string, candidates: readonly string[]): string | u
   return candidates.length > 0 && candidates.length <= 12 ? `known: ${candidates.join(', ')}` : undefined;
 }
 
+/** Names of one kind often begin alike, such as `upstream-1` and `upstream-2`: only what differs is compared. */
+function withoutCommonEnds(a: string, b: string): [string, string] {
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  return [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+}
+
 /** Returns the edit distance (insert, delete, replace, swap); `limit` as soon as it is reached. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit || a.length > LONGEST) return limit;
+function editDistance(left: string, right: string, limit: number): number {
+  if (left === right) return 0;
+  if (limit <= 1 || Math.abs(left.length - right.length) >= limit || left.length > LONGEST) return limit;
+  const [a, b] = withoutCommonEnds(left, right);
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
