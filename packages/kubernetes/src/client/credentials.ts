@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig, User } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { Agent, type Dispatcher } from 'undici';
 import { kubernetesError } from '../error-codes.ts';
 import type { ClusterAccess, KubeconfigAccess } from './cluster-access.ts';
@@ -78,7 +78,10 @@ function readConfig(config: KubeConfig, access: ClusterAccess, create: () => Kub
       cause: error,
     });
   }
-  if (!config.getCurrentCluster()) {
+  const cluster = config.getCurrentCluster();
+  const problem = cluster && serverProblem(cluster);
+  if (problem) throw kubernetesError('ERR_KUBERNETES_ACCESS', `unusable kubeconfig: ${problem}`);
+  if (!cluster) {
     const known = config.getContexts().map(({ name }) => name);
     throw kubernetesError(
       'ERR_KUBERNETES_ACCESS',
@@ -86,6 +89,14 @@ function readConfig(config: KubeConfig, access: ClusterAccess, create: () => Kub
     );
   }
   return config;
+}
+
+/** The library reports plain text only when credentials are read, and not why it is rejected. */
+function serverProblem({ name, server, skipTLSVerify }: Cluster): string | undefined {
+  const { protocol, host = '' } = URL.parse(server) ?? {};
+  if (protocol === 'https:' || (protocol === 'http:' && skipTLSVerify)) return undefined;
+  if (protocol !== 'http:') return `the server of cluster "${name}" must be a URL that begins with https://`;
+  return `the server of cluster "${name}", http://${host}, would receive the credentials in plain text: use https://, or set insecure-skip-tls-verify: true to allow it`;
 }
 
 function loadFiles(config: KubeConfig, { kubeconfig, context }: KubeconfigAccess, create: () => KubeConfig): void {

@@ -55,6 +55,26 @@ describe('the access to a cluster', () => {
     expect((error as Error).message).to.equal('unknown context "prod": known contexts are scripted');
   });
 
+  it('rejects a server in plain text, unless the kubeconfig allows it', async () => {
+    const reasonOf = async (server: string, isAllowed: boolean): Promise<string> => {
+      const text = kubeconfigOf(server, 'a');
+      const allowed = /"?insecure-skip-tls-verify"?: *true,?/;
+      expect(text).to.match(allowed);
+      writeFileSync(own(), isAllowed ? text : text.replace(allowed, ''));
+      return createClusterClient({ kubeconfig: [own()] }).then(
+        async (client) => (await client.close(), ''),
+        (error: Error) => error.message,
+      );
+    };
+    expect(await reasonOf('http://user:secret@127.0.0.1:1', false)).to.match(
+      /^unusable kubeconfig: the server of cluster "\w+", http:\/\/127\.0\.0\.1:1, would receive the credentials in plain text: use https:/,
+    );
+    expect(await reasonOf('http://127.0.0.1:1', true)).to.equal('');
+    expect(await reasonOf('https://127.0.0.1:1', false)).to.equal('');
+    for (const server of ['127.0.0.1:6443', 'ftp://127.0.0.1'])
+      expect(await reasonOf(server, true), server).to.match(/ must be a URL that begins with https:\/\/$/);
+  });
+
   it('names a kubeconfig that cannot be read', async () => {
     const error = await createClusterClient({ kubeconfig: [join(home, 'missing')] }).catch((caught: unknown) => caught);
     expect((error as Error).message).to.match(/^unusable kubeconfig: ENOENT.*missing/);
