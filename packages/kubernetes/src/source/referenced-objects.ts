@@ -136,9 +136,8 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
   }
 
   function deliver(key: string, object: ClusterObject | undefined): void {
-    const known = listed.get(key);
-    // It may have become unwanted or changed while it was read.
-    if (signal.aborted || !(isForbidden ? new Set(named()).has(key) : known && isWanted(key, known.labels))) return;
+    // It may have become unwanted while it was read, and its labels may be newer than the list.
+    if (signal.aborted || !isStillWanted(key, object)) return;
     const version = object?.metadata.resourceVersion ?? '';
     if (!object) {
       if (delivered.delete(key)) onObject(key, undefined);
@@ -146,6 +145,12 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
       delivered.set(key, version);
       onObject(key, object);
     }
+  }
+
+  function isStillWanted(key: string, object: ClusterObject | undefined): boolean {
+    if (isForbidden) return new Set(named()).has(key);
+    const known = listed.get(key);
+    return known !== undefined && isWanted(key, known.labels) && isWanted(key, object?.metadata.labels ?? known.labels);
   }
 
   function again(key: string): void {
