@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ClusterClient, ClusterObject } from '@edge-gateway/kubernetes';
-import { makeCertificates } from '../parts/certificates.ts';
+import { nodeStatus, serveKubeletLogs } from '../parts/kubelet-logs.ts';
 import { startGrpcEcho, startHttpEcho, type EchoServer } from './echo-server.ts';
 
 const NODE = 'node';
@@ -111,18 +108,20 @@ export async function runPods({
     }
   }
 
-  const kubelet = await serveLogs(nodeAddress, logs);
+  const kubelet = await serveKubeletLogs(nodeAddress, ({ namespace, pod }) => {
+    const server = logs.get(`${namespace}/${pod}`);
+    return server && server.log.map((line) => `${line}\n`).join('');
+  });
   await client.send({
     method: 'POST',
     path: '/api/v1/nodes',
     body: { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } },
   });
-  const addresses = [{ type: 'InternalIP', address: nodeAddress }];
   await client.send({
     method: 'PATCH',
     path: `/api/v1/nodes/${NODE}/status`,
     contentType: 'application/merge-patch+json',
-    body: { status: { addresses, daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } } } },
+    body: { status: nodeStatus(nodeAddress, kubelet) },
   });
   const following = follow();
   return {
@@ -133,24 +132,4 @@ export async function runPods({
       kubelet.close();
     },
   };
-}
-
-/** Serves the logs of pods to the API server, which asks as `GET /containerLogs/<namespace>/<pod>/<container>`. */
-async function serveLogs(
-  address: string,
-  logs: ReadonlyMap<string, EchoServer>,
-): Promise<{ readonly port: number; close(): void }> {
-  const files = makeCertificates();
-  const tls = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
-  files.remove();
-  const server = createServer(tls, (req, res) => {
-    const [, , namespace, pod] = new URL(req.url!, 'https://kubelet').pathname.split('/');
-    const found = logs.get(`${namespace}/${pod}`);
-    if (!found) return void res.writeHead(404).end();
-    res.writeHead(200, { 'content-type': 'text/plain' });
-    res.end(found.log.map((line) => `${line}\n`).join(''));
-  });
-  server.listen(0, address);
-  await once(server, 'listening');
-  return { port: (server.address() as { port: number }).port, close: () => void server.close() };
 }

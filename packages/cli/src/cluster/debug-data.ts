@@ -10,8 +10,16 @@ export interface ContainerLog {
   readonly text: string;
 }
 
+/** The logs of a gateway, and why others cannot be read. */
+export interface ContainerLogs {
+  readonly logs: readonly ContainerLog[];
+  /** One line for each container, such as one that has not started. */
+  readonly problems: readonly string[];
+}
+
 /** Reads the logs of all pods with the label `gw`. */
-export async function readLogs(client: ClusterClient, namespace: string): Promise<ContainerLog[]> {
+export async function readLogs(client: ClusterClient, namespace: string): Promise<ContainerLogs> {
+  const { isApiError } = await import('@edge-gateway/kubernetes');
   const pods = await listPods(client, namespace, 'gw');
   const containers = pods.flatMap((pod) =>
     items(pod, 'spec', 'containers').map((container) => ({
@@ -19,14 +27,23 @@ export async function readLogs(client: ClusterClient, namespace: string): Promis
       container: text(container, 'name'),
     })),
   );
-  return Promise.all(
-    containers.map(async ({ pod, container }) => {
+  const problems: string[] = [];
+  const found = await Promise.all(
+    containers.map(async ({ pod, container }): Promise<ContainerLog | undefined> => {
       const path = `${await objectPath('v1', 'pods', namespace, pod)}/log`;
       const chunks: Buffer[] = [];
-      for await (const chunk of await client.stream({ path, query: { container }, accept: '*/*' })) chunks.push(chunk);
+      try {
+        const stream = await client.stream({ path, query: { container }, accept: '*/*' });
+        for await (const chunk of stream) chunks.push(chunk);
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        problems.push(`no log of ${pod}_${container}: ${error.message.replace(`GET ${path}: `, '')}`);
+        return undefined;
+      }
       return { name: `${pod}_${container}.log`, text: Buffer.concat(chunks).toString() };
     }),
   );
+  return { logs: found.filter((log) => log !== undefined), problems: problems.sort() };
 }
 
 /** The kinds of a report beside the resources of the gateway, in its order. */

@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { gatewayNamespace, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, hideGlobalFlags } from '../command-line/command-help.ts';
 import { tar } from '../output/tar.ts';
 import { replaceFile } from '../edit/replace-file.ts';
 import { listWorkloads, readLogs } from '../cluster/debug-data.ts';
 import { openCluster, wantsCluster, type ClusterFlags } from '../cluster/open-cluster.ts';
+import { cliError } from '../error-codes.ts';
 import { gatewayOf, type Connection } from '../gateway/connection.ts';
 import { readSnapshot } from '../gateway/pages.ts';
 import { renderObjects, yamlText } from '../output/formats.ts';
@@ -50,16 +51,18 @@ function addDebugLogs(group: Command, io: Terminal): void {
     .description('Print the newest log lines of the gateway.')
     .option('-f, --file <file>', 'write to this file')
     .addOption(
-      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(gatewayNamespace()),
     )
     .option('--errors-only', 'only lines of the levels error, panic and fatal')
     .option('--control-plane', 'lines of a control plane that runs apart (--server) instead of the proxy')
     .option('--zip', `write a compressed archive; default file: ${ARCHIVE} in the temporary directory`);
   command.action(async () => {
     const flags = command.optsWithGlobals<LogFlags>();
-    const logs = wantsCluster(flags)
+    const { logs, problems } = wantsCluster(flags)
       ? await readLogs(await openCluster(io, flags), flags.namespace)
-      : [await logsOf(gatewayOf(io, command), flags.controlPlane === true)];
+      : { logs: [await logsOf(gatewayOf(io, command), flags.controlPlane === true)], problems: [] };
+    for (const problem of problems) io.err(`Warning: ${problem}`);
+    if (logs.length === 0) throw cliError('ERR_CLI_UNREACHABLE', noLogs(flags, problems.length));
     const shown = logs.map(({ name, text }) => ({ name, text: flags.errorsOnly ? errorLines(text) : text }));
     const lines = shown.map(({ text }) => text).join('');
     if (flags.zip) {
@@ -69,6 +72,11 @@ function addDebugLogs(group: Command, io: Terminal): void {
     } else if (flags.file !== undefined) writeTo(io, flags.file, lines);
     else io.write(printable(lines));
   });
+}
+
+function noLogs({ namespace }: LogFlags, problems: number): string {
+  if (problems > 0) return 'no log can be read';
+  return `no pod with the label gw in the namespace ${namespace}; name the namespace of the gateway with -n`;
 }
 
 /** The log of one process, as a file of an archive. */
@@ -125,7 +133,7 @@ function addDebugYaml(group: Command, io: Terminal): void {
 /** The objects of a cluster that run the gateway, in front of its resources. */
 async function workloadsText(io: Terminal, flags: YamlFlags): Promise<string> {
   if (!wantsCluster(flags)) return '';
-  const objects = await listWorkloads(await openCluster(io, flags), flags.namespace ?? DEFAULT_NAMESPACE);
+  const objects = await listWorkloads(await openCluster(io, flags), flags.namespace ?? gatewayNamespace());
   return objects.map((object) => `${yamlText(redact(object))}---\n`).join('');
 }
 
