@@ -1,3 +1,4 @@
+import { DEFAULT_NAMESPACE, setGatewayNamespace } from '@edge-gateway/core';
 import { Command, Help } from 'commander';
 import { addAdd } from './commands/add.ts';
 import { addCheck } from './commands/check.ts';
@@ -27,6 +28,7 @@ import { DEFAULT_PROXY_ADMIN, DEFAULT_SERVER } from './gateway/connection.ts';
 import type { Io } from './io.ts';
 import { addPreparation } from './command-line/before-command.ts';
 import { addExamples, addHelp, CONNECTION_FLAGS, hideGlobalFlags } from './command-line/command-help.ts';
+import { leaveVersionToCommands } from './command-line/own-version.ts';
 import { createTerminal, wantsColors } from './output/terminal.ts';
 
 /**
@@ -36,6 +38,7 @@ import { createTerminal, wantsColors } from './output/terminal.ts';
 export function createProgram(io: Io): Command {
   const { version = CLIENT_VERSION } = io;
   const { GATEWAYCTL_SERVER: server, GATEWAYCTL_PROXY_ADMIN: admin, GATEWAYCTL_ADMIN_TOKEN_FILE: tokenFile } = io.env;
+  setGatewayNamespace(io.env['GATEWAYCTL_NAMESPACE'] || DEFAULT_NAMESPACE);
   const program = new Command('gatewayctl')
     .description('Inspect a gateway: what it serves, why, and what a change would do.')
     .version(version, '-V, --version', 'print the version of gatewayctl')
@@ -67,6 +70,7 @@ export function createProgram(io: Io): Command {
     );
   const terminal = createTerminal(io);
   for (const add of COMMANDS) add(program, terminal);
+  leaveVersionToCommands(program);
   addPreparation(program, terminal, { version, connects });
   for (const command of program.commands.filter((each) => OFFLINE_COMMANDS.has(each.name())))
     for (const each of [command, ...command.commands]) hideGlobalFlags(each, CONNECTION_FLAGS);
