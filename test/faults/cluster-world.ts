@@ -59,6 +59,16 @@ export const VIRTUAL_SERVICES = 'virtualservices.gateway.vendor.io';
 
 export const since = (start: number): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
 
+/** Clock ticks of a second, in which `/proc` counts. */
+const TICKS = 100;
+
+/** What a process has used so far. */
+export function usageOf({ child: { pid } }: GatewayProcess): { readonly cpuSeconds: number; readonly peakMiB: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+  return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS, peakMiB: Math.round(Number(peak[1]) / 1024) };
+}
+
 const namespace = (name: string): string => `---\napiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n`;
 
 /** A cluster with control planes, two proxies, and the virtual service `a`, under traffic. */
