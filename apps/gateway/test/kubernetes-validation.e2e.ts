@@ -104,6 +104,7 @@ describe('validation of changes by control plane processes', () => {
           rules: [
             { apiGroups: GROUPS, apiVersions: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'] },
             { apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'], operations: ['DELETE'] },
+            { apiGroups: [''], apiVersions: ['v1'], resources: ['namespaces'], operations: ['UPDATE', 'DELETE'] },
           ],
         },
       ],
@@ -166,6 +167,31 @@ describe('validation of changes by control plane processes', () => {
         ),
       'the deletion',
     );
+  });
+
+  it('rejects the deletion of a namespace with an Upstream in use, and labels with which it is no longer read', async () => {
+    await startValidating(
+      { alwaysAccept: false, allowWarnings: false },
+      { watchNamespaceSelectors: [{ matchLabels: { team: 'a' } }] },
+    );
+    await api.kubectl(['create', 'namespace', 'leaving']);
+    await api.kubectl(['label', 'namespace', 'leaving', 'team=a']);
+    const used = { ...upstream('used'), metadata: { name: 'used', namespace: 'leaving' } };
+    const web = service('web', 'used');
+    web.spec.virtualHost.routes[0]!.routeAction.single.upstream.namespace = 'leaving';
+    await until(async () => (await refusal(used)) === '', 'the upstream');
+    await until(async () => (await refusal(web)) === '', 'the namespace is read');
+    const reasonOf = (...args: string[]): Promise<string> =>
+      api.kubectl([...args, '--dry-run=server']).then(
+        () => '',
+        (error: Error) => error.message,
+      );
+    const expected = 'gw-system/web: spec.virtualHost.routes[0]';
+    await until(async () => (await reasonOf('delete', 'namespace', 'leaving')).includes(expected), 'a rejection');
+    expect(await reasonOf('label', 'namespace', 'leaving', 'team=b', '--overwrite')).to.contain(expected);
+    expect(await reasonOf('label', 'namespace', 'leaving', 'more=x')).to.equal('');
+    await api.kubectl(['delete', 'virtualservice', '-n', 'gw-system', 'web']);
+    await until(async () => (await reasonOf('delete', 'namespace', 'leaving')) === '', 'the deletion');
   });
 
   it('only warns by default, and follows the Settings', async () => {

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   DEFAULTS,
-  SETTINGS_KEY,
+  settingsKey,
+  watchedNamespaces,
   type ControlPlane,
   type ListeningServer,
   type Loggers,
@@ -57,12 +58,22 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
     settings: () => validationOf(controlPlane),
     isWatched: cluster.source.isWatched,
     preview: controlPlane.preview,
+    namespaces: {
+      unitsIn: cluster.source.unitsIn,
+      isSelected: (namespace: string, labels: Readonly<Record<string, string>>) =>
+        watchedNamespaces(settingsOf(controlPlane) ?? {})?.(namespace, labels) ?? true,
+    },
   };
   const {
     validationWebhookTlsCert: tlsCert = DEFAULTS.validationCert,
     validationWebhookTlsKey: tlsKey = DEFAULTS.validationKey,
   } = target.settings() ?? {};
-  const { validationNames: names, validationWebhook: configuration, validationClientCa } = settings;
+  const namespace = gatewayNamespace();
+  const {
+    validationNames: names = [`gw.${namespace}.svc`],
+    validationWebhook: configuration = `gw-gateway-validation-webhook-${namespace}`,
+    validationClientCa,
+  } = settings;
   let server: ListeningServer | undefined;
   let current: ServerTls;
   const clientCa = validationClientCa === undefined ? undefined : watchClientCa(validationClientCa);
@@ -89,7 +100,7 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   server = await listen({ target, log, metrics, address, port, tls: withClientCa(placeholder) });
   const certificates = createWebhookCertificates({
     client: cluster.client,
-    namespace: DEFAULT_NAMESPACE,
+    namespace,
     secret: SECRET,
     configuration,
     names,
@@ -106,9 +117,11 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   return { port: server.port, close: () => closeAll(server!, certificates, clientCa) };
 }
 
-function validationOf({ state }: ControlPlane): ValidationSettings | undefined {
-  const spec = state?.resources.get(SETTINGS_KEY)?.spec as SettingsSpec | undefined;
-  return spec?.gateway?.validation;
+const validationOf = (controlPlane: ControlPlane): ValidationSettings | undefined =>
+  settingsOf(controlPlane)?.gateway?.validation;
+
+function settingsOf({ state }: ControlPlane): SettingsSpec | undefined {
+  return state?.resources.get(settingsKey())?.spec as SettingsSpec | undefined;
 }
 
 async function listen(options: AdmissionServerOptions): Promise<ListeningServer> {

@@ -21,6 +21,8 @@ export interface KubernetesSource extends Source {
   problems(): ReadonlyMap<string, ReflectorProblem>;
   /** Returns whether the resources of a namespace are read. */
   isWatched(namespace: string): boolean;
+  /** Returns the units of all objects of a namespace. */
+  unitsIn(namespace: string): string[];
 }
 
 /** Changes within this time are one. */
@@ -96,6 +98,7 @@ export function kubernetesSource({ client, log, timing, onStatus }: KubernetesSo
     name: 'kubernetes',
     platform: 'kubernetes',
     isWatched: (namespace) => active?.isWatched(namespace) ?? false,
+    unitsIn: (namespace) => [...delivered.keys()].filter((unit) => unit.includes(` ${namespace}/`)),
     problems: () => active?.problems() ?? new Map(),
     async start(onChange) {
       deliver = onChange;

@@ -8,6 +8,8 @@ export interface AdmissionRequest {
   readonly namespace?: string;
   readonly name?: string;
   readonly operation: Operation;
+  /** Who asks for the change. */
+  readonly userInfo?: { readonly username?: string };
   /** The object after the request; missing for DELETE. */
   readonly object?: ClusterObject;
   /** The object before the request; missing for CREATE. */
@@ -76,7 +78,9 @@ function problemOf({ uid, kind, operation, subResource, namespace, name, ...obje
     if (object === undefined || object === null) continue;
     if (!isClusterObject(object)) return `request.${field} must be an object with metadata`;
     if (object.kind !== kind['kind']) return `request.${field} must be of the kind in request.kind`;
-    if (namespace !== undefined && object.metadata.namespace !== namespace)
+    // The request for a Namespace is in that namespace, the object is in none.
+    const within = object.metadata.namespace ?? (object.kind === 'Namespace' ? object.metadata.name : undefined);
+    if (namespace !== undefined && within !== namespace)
       return `request.${field} must be in the namespace of the request`;
   }
   if (operation !== 'DELETE' && operation !== 'CONNECT' && !objects['object']) return 'request.object is missing';

@@ -12,12 +12,15 @@ import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import { kindInGroup } from '../source/cluster-kinds.ts';
 import { unitOf, writtenObject } from '../source/written-object.ts';
 import type { AdmissionRequest, AdmissionVerdict, Refusal } from './admission-review.ts';
+import { emptiesNamespace, isNamespaceRequest, namespaceRemoval, type ReadNamespaces } from './namespace-removal.ts';
 
 /** What requests are validated against. */
 export interface AdmissionTarget {
   /** The Settings in use; `undefined` if nothing is to be validated. */
   settings(): ValidationSettings | undefined;
   isWatched(namespace: string): boolean;
+  /** Missing: Namespaces are not validated. */
+  readonly namespaces?: ReadNamespaces;
   /** Returns `undefined` if the control plane cannot tell. */
   preview(change: SourceChange): ChangePreview | undefined;
 }
@@ -61,7 +64,12 @@ export function validateAdmission(request: AdmissionRequest, target: AdmissionTa
 }
 
 /** Returns what the request changes for the control plane; `undefined` if it changes nothing. */
-function changeOf(request: AdmissionRequest, { isWatched }: AdmissionTarget): SourceChange | undefined {
+function changeOf(request: AdmissionRequest, { isWatched, namespaces }: AdmissionTarget): SourceChange | undefined {
+  if (isNamespaceRequest(request)) {
+    const isChecked = namespaces && !isSkipped(request.object ?? request.oldObject);
+    return isChecked ? namespaceRemoval(request, namespaces) : undefined;
+  }
+  if (emptiesNamespace(request)) return undefined;
   const {
     kind: { kind: name, group },
     subResource,
@@ -89,8 +97,8 @@ function identityOf({ name, namespace }: AdmissionRequest): ClusterObject | unde
   return name ? { metadata: { name, ...(namespace && { namespace }) } } : undefined;
 }
 
-function isSkipped({ metadata }: ClusterObject): boolean {
-  return metadata.annotations?.[SKIP_ANNOTATION] === 'true';
+function isSkipped(object: ClusterObject | undefined): boolean {
+  return object?.metadata.annotations?.[SKIP_ANNOTATION] === 'true';
 }
 
 function decide(request: AdmissionRequest, preview: ChangePreview, settings: ValidationSettings): Admission {

@@ -188,6 +188,67 @@ describe('validateAdmission', () => {
     expect(JSON.stringify(result)).to.not.contain('secret-value').and.not.contain('c2VjcmV0');
   });
 
+  describe('of a namespace', () => {
+    const namespace = (labels: object = {}, more: object = {}) =>
+      ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels, ...more } }) as unknown as TestObject;
+    const inShop = (one: TestObject): TestObject => withMetadata(one, { namespace: 'shop' });
+    const request = (operation: 'UPDATE' | 'DELETE', to: TestObject, name = 'shop'): AdmissionRequest => ({
+      ...admission(operation, to, namespace({ team: 'a' })),
+      name,
+      namespace: name,
+    });
+    const inShopRoute = { routeAction: { single: { upstream: { name: 'a', namespace: 'shop' } } } };
+    const web = (domain: string, place: string): TestObject =>
+      withMetadata(
+        { ...virtualService('web', [], domain), spec: { virtualHost: { domains: [domain], routes: [inShopRoute] } } },
+        { namespace: place },
+      );
+    const decide = (asked: AdmissionRequest): Admission =>
+      validateAdmission(asked, {
+        settings: () => STRICTEST,
+        isWatched: () => true,
+        preview: (change) => cluster.controlPlane.preview(change),
+        namespaces: {
+          unitsIn: (name) => (name === 'shop' ? UNITS : []),
+          isSelected: (_name, { team }) => team === 'a',
+        },
+      });
+    const UNITS = ['upstreams.gw.vendor.io shop/a', 'virtualservices.gateway.vendor.io shop/web'];
+
+    it('rejects what breaks resources of other namespaces', async () => {
+      await start(inShop(upstream('a')), web('own.example', 'shop'), web('other.example', 'gw-system'));
+      for (const asked of [request('DELETE', namespace()), request('UPDATE', namespace({ team: 'b' }))]) {
+        const { refusal } = decide(asked);
+        expect(refusal!.causes, asked.operation).to.have.length(1);
+        expect(refusal!.message).to.contain('virtualservices.gateway.vendor.io gw-system/web');
+      }
+    });
+
+    it('admits what breaks nothing else, and what removes nothing', async () => {
+      await start(inShop(upstream('a')), web('own.example', 'shop'));
+      expect(decide(request('DELETE', namespace()))).to.include({ outcome: 'allowed', allowed: true });
+      cluster.apply(web('other.example', 'gw-system'));
+      for (const asked of [
+        request('UPDATE', namespace({ team: 'a', more: 'x' })),
+        request('UPDATE', namespace({ team: 'b' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })),
+        request('DELETE', namespace({}, { annotations: { 'gateway.vendor.io/skip_validation': 'true' } })),
+        request('DELETE', namespace(), 'empty'),
+        request('DELETE', namespace(), 'gw-system'),
+        { ...request('UPDATE', namespace({ team: 'b' })), subResource: 'finalize' },
+      ])
+        expect(decide(asked).outcome, JSON.stringify(asked)).to.equal('skipped');
+    });
+
+    it('lets Kubernetes empty a namespace whose deletion was admitted', async () => {
+      await start(inShop(upstream('a')), web('other.example', 'gw-system'));
+      const removed = admission('DELETE', inShop(upstream('a')));
+      expect(decide(removed).allowed).to.equal(false);
+      const by = (username: string): Admission => decide({ ...removed, userInfo: { username } });
+      expect(by('somebody').allowed).to.equal(false);
+      expect(by('system:serviceaccount:kube-system:namespace-controller').outcome).to.equal('skipped');
+    });
+  });
+
   it('reports that it cannot tell while there is no configuration', async () => {
     await start();
     const target = { settings: () => STRICT, isWatched: () => true, preview: () => undefined };
