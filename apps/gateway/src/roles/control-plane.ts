@@ -7,6 +7,7 @@ import {
   severalSources,
   type ControlPlane,
 } from '@edge-gateway/core';
+import type { EnvoyServices } from '@edge-gateway/core/envoy';
 import { createDiscoveryServer, NODE_TRANSLATION, type DiscoveryServer } from '@edge-gateway/xds';
 import { secretsOf } from '@edge-gateway/xds/resources';
 import { XDS_PORT, type ControlPlaneSettings } from '../command-line/control-plane-role.ts';
@@ -64,6 +65,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     nodeProxies: settings.envoyNodeProxies,
     extauth: settings.envoyExtauth,
     rateLimit: settings.envoyRateLimit,
+    tls: servicesTls(settings),
   };
   const server = createDiscoveryServer({
     log,
@@ -151,6 +153,14 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await close();
     throw error;
   }
+}
+
+function servicesTls({
+  envoyServicesCa: ca,
+  envoyServicesCert: cert,
+  envoyServicesKey: key,
+}: ControlPlaneSettings): EnvoyServices['tls'] {
+  return ca === undefined ? undefined : { ca, cert, key };
 }
 
 /** Sends each state to the proxies. */

@@ -1,17 +1,8 @@
 import { isIP } from 'node:net';
-import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
 import { message, socketAddress, typed, type EnvoyMessage } from './message.ts';
+import { fileTlsSocket, type TlsFiles } from './file-tls.ts';
 import type { HostPort } from './services.ts';
-
-/** Files of TLS to the control plane. */
-export interface BootstrapTls {
-  /** CA certificates for control planes. */
-  readonly ca: string;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  /** Default: the host of the first control plane. */
-  readonly serverName?: string | undefined;
-}
 
 /** Options of {@link envoyBootstrap}. */
 export interface BootstrapOptions {
@@ -22,7 +13,10 @@ export interface BootstrapOptions {
   /** Default: the name of the proxy. */
   readonly nodeId?: string | undefined;
   readonly adminPort: number;
-  readonly tls?: BootstrapTls | undefined;
+  /** Of the gateway. Default gw-system. */
+  readonly namespace?: string | undefined;
+  /** To the control planes. */
+  readonly tls?: TlsFiles | undefined;
 }
 
 const CLUSTER = 'edge-gateway.xds';
@@ -35,10 +29,17 @@ const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
  * @example
  * envoyBootstrap({ xds: [{ host: '127.0.0.1', port: 9977 }], proxy: 'gateway-proxy', adminPort: 19000 });
  */
-export function envoyBootstrap({ xds, proxy, nodeId, adminPort, tls }: BootstrapOptions): EnvoyMessage {
+export function envoyBootstrap({
+  xds,
+  proxy,
+  nodeId,
+  adminPort,
+  namespace = gatewayNamespace(),
+  tls,
+}: BootstrapOptions): EnvoyMessage {
   const ads = { ads: {}, resource_api_version: 'V3' };
   return {
-    node: { id: nodeId ?? proxy, cluster: proxy, metadata: { role: `${DEFAULT_NAMESPACE}~${proxy}` } },
+    node: { id: nodeId ?? proxy, cluster: proxy, metadata: { role: `${namespace}~${proxy}` } },
     admin: { address: socketAddress('127.0.0.1', adminPort) },
     dynamic_resources: {
       ads_config: {
@@ -58,7 +59,7 @@ export function envoyBootstrap({ xds, proxy, nodeId, adminPort, tls }: Bootstrap
   };
 }
 
-function xdsCluster(xds: BootstrapOptions['xds'], tls: BootstrapTls | undefined): EnvoyMessage {
+function xdsCluster(xds: BootstrapOptions['xds'], tls: TlsFiles | undefined): EnvoyMessage {
   return message({
     name: CLUSTER,
     type: xds.every(({ host }) => isIP(host) > 0) ? 'STATIC' : 'STRICT_DNS',
@@ -80,26 +81,6 @@ function xdsCluster(xds: BootstrapOptions['xds'], tls: BootstrapTls | undefined)
         }),
       ),
     },
-    transport_socket: tls && tlsSocket(tls, xds[0].host),
+    transport_socket: tls && fileTlsSocket(tls, xds[0].host),
   });
-}
-
-function tlsSocket({ ca, cert, key, serverName }: BootstrapTls, host: string): EnvoyMessage {
-  const name = serverName ?? host;
-  const certificates = cert && key ? [{ certificate_chain: { filename: cert }, private_key: { filename: key } }] : [];
-  return {
-    name: 'envoy.transport_sockets.tls',
-    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
-      common_tls_context: message({
-        tls_certificates: certificates,
-        validation_context: {
-          trusted_ca: { filename: ca },
-          match_typed_subject_alt_names: [
-            { san_type: isIP(name) === 0 ? 'DNS' : 'IP_ADDRESS', matcher: { exact: name } },
-          ],
-        },
-      }),
-      sni: isIP(name) === 0 ? name : undefined,
-    }),
-  };
 }

@@ -1,5 +1,6 @@
 export { envoyBootstrap, type BootstrapOptions } from './bootstrap.ts';
 export { cluster, endpointConfig, hasNames, loadAssignment } from './cluster.ts';
+export type { TlsFiles } from './file-tls.ts';
 export { httpFilters } from './http-filters.ts';
 export {
   NO_REASONS,

@@ -3,6 +3,7 @@ import type { Listener } from '../contract/snapshot.ts';
 import { proxyHeaderSocket } from './cluster.ts';
 import { listenerFilters } from './listener.ts';
 import { listenAddress, message, socketAddress, typed, type EnvoyMessage } from './message.ts';
+import { fileTlsSocket, type TlsFiles } from './file-tls.ts';
 import type { HostPort } from './services.ts';
 
 /** Returns the cluster of the Node proxies for a listener. */
@@ -38,13 +39,14 @@ export function nodeTcpCluster(listener: Listener, host: string): EnvoyMessage {
 const nodeTcpClusterName = ({ bindPort }: Pick<Listener, 'bindPort'>): string =>
   `edge-gateway.node-proxies.tcp-${bindPort}`;
 
-/** Returns the cluster of a gRPC service. */
-export function grpcCluster(name: string, at: HostPort): EnvoyMessage {
+/** Returns the cluster of a gRPC service; in plain text without `tls`. */
+export function grpcCluster(name: string, at: HostPort, tls?: TlsFiles): EnvoyMessage {
   return typed('envoy.config.cluster.v3.Cluster', {
     ...hostCluster(name, at),
     typed_extension_protocol_options: {
       [HTTP_OPTIONS]: typed(HTTP_OPTIONS, { explicit_http_config: { http2_protocol_options: {} } }),
     },
+    transport_socket: tls && fileTlsSocket(tls, at.host),
   });
 }
 

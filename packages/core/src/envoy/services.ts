@@ -1,4 +1,6 @@
-import { clusterName, DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import { clusterName } from '../resource/resource.ts';
+import type { TlsFiles } from './file-tls.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 
 /** A host and a port. */
@@ -15,6 +17,8 @@ export interface EnvoyServices {
   readonly extauth?: HostPort | undefined;
   /** Rate limit server, over gRPC: the role `rate-limit`. */
   readonly rateLimit?: HostPort | undefined;
+  /** TLS to both servers. Missing: plain text. */
+  readonly tls?: TlsFiles | undefined;
 }
 
 /** The cluster of the rate limit server. No upstream has such a name. */
@@ -36,5 +40,5 @@ export function rateLimitCluster({ ratelimitServer }: SnapshotSettings, services
 export function settingsCluster(
   ref: { readonly name?: string; readonly namespace?: string } | undefined,
 ): string | undefined {
-  return ref?.name ? clusterName({ name: ref.name, namespace: ref.namespace || DEFAULT_NAMESPACE }) : undefined;
+  return ref?.name ? clusterName({ name: ref.name, namespace: ref.namespace || gatewayNamespace() }) : undefined;
 }

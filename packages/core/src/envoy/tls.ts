@@ -6,7 +6,8 @@ import {
   type SnapshotUpstream,
   type TlsConfiguration,
 } from '../contract/snapshot.ts';
-import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { ResourceRef } from '../resource/resource.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import { sdsFileOf } from '../security/sds-target.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
@@ -35,7 +36,8 @@ export function upstreamSecretRef({ ref, spec }: SnapshotUpstream): ResourceRef 
 
 /** Returns the name under which Envoys receive a certificate: that of its Secret, its files or its discovered secret. */
 export function servedSecretName({ secretRef, sslFiles, sds }: Config): string | undefined {
-  if (secretRef?.name) return secretName({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
+  if (secretRef?.name)
+    return secretName({ name: secretRef.name, namespace: secretRef.namespace || gatewayNamespace() });
   if (sds) return JSON.stringify({ sds });
   return sslFiles && Object.values(sslFiles).some(Boolean) ? JSON.stringify({ files: sslFiles }) : undefined;
 }
@@ -43,7 +45,7 @@ export function servedSecretName({ secretRef, sslFiles, sds }: Config): string |
 /** Returns the content of a certificate; `undefined` if there is none. */
 export function certificateOf({ secretRef, sslFiles, sds }: Config, secrets: Secrets): SecretValue | undefined {
   if (secretRef?.name)
-    return secrets.get({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
+    return secrets.get({ name: secretRef.name, namespace: secretRef.namespace || gatewayNamespace() });
   return sds ? secrets.sds?.(sds) : sslFiles && secrets.files?.(sslFiles);
 }
 

@@ -262,7 +262,8 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
       [LIMIT_CLUSTER, services.rateLimit],
     ] as const;
     for (const [name, at] of called)
-      if (at) add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, name, encodeTyped(grpcCluster(name, at))));
+      if (at)
+        add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, name, encodeTyped(grpcCluster(name, at, services.tls))));
     for (const listener of listeners) addListener(listener, pass);
     const configs = [
       ...snapshot.upstreams.flatMap((upstream) => (upstream.tls ? [tlsOf(upstream)] : [])),

@@ -1,9 +1,9 @@
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   difference,
   keyOf,
   refersToSecrets,
-  SIGNING_KEY_SECRET,
+  signingKeySecret,
   type ControlPlaneState,
   type ResourceRef,
   type Secrets,
@@ -41,7 +41,7 @@ export function secretsOf(
     const spec = resources.get(keyOf('Secret', ref))?.spec;
     if (spec !== undefined) found.set(`${ref.namespace}/${ref.name}`, spec as SecretValue);
   };
-  add(SIGNING_KEY_SECRET);
+  add(signingKeySecret());
   for (const part of partsOf(snapshot)) for (const ref of refsOf(part)) add(ref);
   for (const part of [...tlsOf(snapshot.listeners), ...snapshot.upstreams]) {
     for (const reference of referencesOf(part)) {
@@ -109,7 +109,7 @@ function collect(value: unknown, isReference: boolean, refs: ResourceRef[]): voi
   }
   const { name, namespace } = value as { readonly name?: unknown; readonly namespace?: unknown };
   if (isReference && typeof name === 'string') {
-    refs.push({ name, namespace: typeof namespace === 'string' && namespace !== '' ? namespace : DEFAULT_NAMESPACE });
+    refs.push({ name, namespace: typeof namespace === 'string' && namespace !== '' ? namespace : gatewayNamespace() });
     return;
   }
   for (const [field, inner] of Object.entries(value)) collect(inner, refersToSecrets(field), refs);

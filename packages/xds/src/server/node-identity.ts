@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { gatewayNamespace } from '@edge-gateway/core';
 import { fromStruct } from '@edge-gateway/core/grpc';
 import type { NodeMessage } from '../protocol/discovery.ts';
 
@@ -21,7 +21,7 @@ export function identityOf(node: NodeMessage | null | undefined): NodeIdentity {
   if (!node) throw new Error('the first request must have a node');
   const { id = '', cluster = '', metadata } = node;
   const { role } = (metadata ? fromStruct(metadata) : {}) as { role?: unknown };
-  const key = typeof role === 'string' && role !== '' ? role : cluster && `${DEFAULT_NAMESPACE}~${cluster}`;
+  const key = typeof role === 'string' && role !== '' ? role : cluster && `${gatewayNamespace()}~${cluster}`;
   if (!isUsable(id)) throw new Error(`node.id must be 1 to ${MAX_LENGTH} visible characters`);
   const [namespace, proxy, ...rest] = key.split('~');
   if (!isUsable(key) || !namespace || !proxy || rest.length > 0)

@@ -66,6 +66,19 @@ describe('the resources of an Envoy', () => {
     expect(textOf(set, ENVOY_TYPE.routes)).to.contain('shop.test');
   });
 
+  it('contain the servers beside the Envoys, in plain text or over TLS', async () => {
+    const server = { host: 'extauth.example', port: 8083 };
+    const tls = { ca: '/certs/ca.crt', cert: '/certs/tls.crt', key: '/certs/tls.key' };
+    const [plain, secured] = await Promise.all([encoding({ extauth: server }), encoding({ extauth: server, tls })]);
+    const textIn = (set: ResourceSet): string =>
+      Buffer.from(one(set, ENVOY_TYPE.cluster, 'edge-gateway.extauth').value).toString('latin1');
+    expect(textIn(plain.encode(gateway))).to.not.contain('UpstreamTlsContext');
+    const found = textIn(secured.encode(gateway));
+    for (const part of ['UpstreamTlsContext', tls.ca, tls.cert, tls.key]) expect(found).to.contain(part);
+    // The name that is sent, and the one that the certificate must have.
+    expect(found.split(server.host)).to.have.length.above(3);
+  });
+
   it('are the same objects while their content does not change', async () => {
     const planes = await encoding();
     const first = planes.encode(gateway, upstream('app'), service('shop'));
