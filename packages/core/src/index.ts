@@ -1,3 +1,4 @@
+export { gatewayNamespace, setGatewayNamespace } from './resource/gateway-namespace.ts';
 export {
   DEFAULT_NAMESPACE,
   KIND_NAMES,
@@ -166,7 +167,7 @@ export {
   MIN_SIGNING_KEY_BYTES,
   PREVIOUS_SIGNING_KEY_ENTRY,
   SIGNING_KEY_ENTRY,
-  SIGNING_KEY_SECRET,
+  signingKeySecret,
   signingKeyProblem,
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
@@ -180,7 +181,7 @@ export {
   type ScheduledWriterOptions,
 } from './state-file/scheduled-writer.ts';
 export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
-export { SETTINGS_KEY } from './translate/settings.ts';
+export { settingsKey } from './translate/settings.ts';
 export { DISCOVERY_LABEL } from './resource/discovery-label.ts';
 export { matchesSelector, type Labels, type LabelSelector } from './syntax/label-expression.ts';
 export { fileSource } from './source/read-unit.ts';

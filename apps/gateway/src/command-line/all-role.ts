@@ -16,7 +16,7 @@ export const allRole: Role<GatewaySettings> = {
     ...flags.adminOptions(),
     flags.proxyNameOption(),
     ...flags.stateOptions('accepted resources with secret values'),
-    ...flags.logLevelOptions(),
+    ...flags.commonOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
     ...flags.notYetOptions(FLAGS_NOT_YET, notYet),

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import type { HostPort } from '@edge-gateway/core/envoy';
 import { readServerAddresses } from '@edge-gateway/xds/address';
@@ -37,22 +36,40 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly envoyExtauth?: HostPort;
   /** The rate limit server that Envoys call. */
   readonly envoyRateLimit?: HostPort;
+  /** Files of the Envoys with the CA certificates for both servers, and with their own certificate. Default: plain text. */
+  readonly envoyServicesCa?: string;
+  readonly envoyServicesCert?: string;
+  readonly envoyServicesKey?: string;
   /** Port of the validating admission webhook, which the API server calls. Default: none. */
   readonly validationPort?: number;
   /** Address of that port. Default 127.0.0.1. */
   readonly validationAddress: string;
-  /** DNS names and IP addresses by which the API server reaches that port. */
-  readonly validationNames: readonly string[];
-  /** Name of the ValidatingWebhookConfiguration whose `caBundle` is set. */
-  readonly validationWebhook: string;
+  /** DNS names and IP addresses by which the API server reaches that port. Default: the Service `gw` of the namespace. */
+  readonly validationNames?: readonly string[];
+  /** Name of the ValidatingWebhookConfiguration whose `caBundle` is set. Default: that of the chart. */
+  readonly validationWebhook?: string;
   /** PEM file with the CA certificates for the client certificate of the API server. Default: no client certificate is required. */
   readonly validationClientCa?: string;
 }
 
 function problemOf(settings: ControlPlaneSettings): string | undefined {
-  const problem = flags.sourceProblem(settings);
+  const problem = flags.sourceProblem(settings) ?? envoyProblem(settings);
   if (problem !== undefined || settings.config === undefined || settings.validationPort === undefined) return problem;
   return `${VALIDATION_PORT.flag} requires --kubernetes, not --config`;
+}
+
+function envoyProblem(settings: ControlPlaneSettings): string | undefined {
+  const {
+    envoyExtauth,
+    envoyRateLimit,
+    envoyServicesCa: ca,
+    envoyServicesCert: cert,
+    envoyServicesKey: key,
+  } = settings;
+  if (ca !== undefined && !envoyExtauth && !envoyRateLimit)
+    return '--envoy-services-ca requires --envoy-extauth or --envoy-rate-limit';
+  if ((cert === undefined) === (key === undefined) && (cert === undefined || ca !== undefined)) return undefined;
+  return '--envoy-services-cert and --envoy-services-key require each other and --envoy-services-ca';
 }
 
 /** The control plane: translates the resources of a directory or a cluster for proxies, which connect to it. */
@@ -81,23 +98,32 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     flags
       .option('--envoy-rate-limit <address>', 'host:port of the role rate-limit, which Envoys ask about rate limits')
       .argParser(oneAddress),
+    flags.option(
+      '--envoy-services-ca <file>',
+      'file of the Envoys with the CA certificates for these two; Envoys call them over TLS',
+    ),
+    flags.option('--envoy-services-cert <file>', 'file of the Envoys with their client certificate for these two'),
+    flags.option('--envoy-services-key <file>', 'file of the Envoys with the private key of that certificate'),
     // Not among the ports that must differ: it is usually 8443, like that of the default gateways, which proxies open.
     flags.portOption(VALIDATION_PORT),
     flags.option('--validation-address <address>', 'address of the port for validation').default('127.0.0.1'),
     flags
-      .option('--validation-names <names>', 'names in the certificate of that port, separated by commas')
-      .argParser(certificateNames)
-      .default([`gw.${DEFAULT_NAMESPACE}.svc`]),
-    flags
-      .option('--validation-webhook <name>', 'name of the ValidatingWebhookConfiguration whose caBundle is set')
-      .default(`gw-gateway-validation-webhook-${DEFAULT_NAMESPACE}`),
+      .option(
+        '--validation-names <names>',
+        'names in the certificate of that port, separated by commas (default: gw.<namespace>.svc)',
+      )
+      .argParser(certificateNames),
+    flags.option(
+      '--validation-webhook <name>',
+      'name of the ValidatingWebhookConfiguration whose caBundle is set (default: gw-gateway-validation-webhook-<namespace>)',
+    ),
     flags.option(
       '--validation-client-ca <file>',
       'PEM file with the CA certificates for the client certificate of the API server; others are rejected',
     ),
     ...flags.stateOptions('accepted resources with secret values'),
     ...flags.adminOptions(),
-    ...flags.logLevelOptions(),
+    ...flags.commonOptions(),
     flags.drainSecondsOption(),
   ],
   async start(settings, process) {

@@ -14,7 +14,7 @@ export const discoveryRole: Role<SourceSettings> = {
     ...flags.clusterOptions(),
     flags.portOption(PORTS.statsPort),
     ...flags.adminOptions(),
-    ...flags.logLevelOptions(),
+    ...flags.commonOptions(),
     flags.drainSecondsOption(),
   ],
   async start(settings, process) {

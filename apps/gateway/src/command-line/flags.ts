@@ -1,7 +1,14 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
-import { LOG_LEVELS, LOGGER_NAMES, parseLoggerLevel, readRedisAddress, type LoggerLevel } from '@edge-gateway/core';
+import {
+  DEFAULT_NAMESPACE,
+  LOG_LEVELS,
+  LOGGER_NAMES,
+  parseLoggerLevel,
+  readRedisAddress,
+  type LoggerLevel,
+} from '@edge-gateway/core';
 import { READ_ONLY_PORT_FLAGS } from '../settings.ts';
 import { isInCluster } from '@edge-gateway/kubernetes/access';
 import type { PortFlag, SourceSettings } from './role.ts';
@@ -34,6 +41,15 @@ export function workers(text: string): number {
 /** Returns names from a text with commas between them. */
 export function names(text: string): readonly string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
+}
+
+const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function namespaceName(text: string): string {
+  if (NAMESPACE.test(text)) return text;
+  throw new InvalidArgumentError(
+    "a namespace has at most 63 lower-case letters, digits and '-', with a letter or digit at both ends.",
+  );
 }
 
 const REDIS_SCHEMES =
@@ -108,8 +124,11 @@ export function loggerLevels(text: string): readonly LoggerLevel[] {
 
 const LEVELS = `levels: trace, ${LOG_LEVELS.join(', ')}, off`;
 
-/** Returns the flags of log levels, which every role has. */
-export const logLevelOptions = (): readonly Option[] => [
+/** Returns the flags that every role has: of its namespace and of log levels. */
+export const commonOptions = (): readonly Option[] => [
+  option('--namespace <name>', 'namespace of the gateway: of its Settings, and of references without a namespace')
+    .argParser(namespaceName)
+    .default(DEFAULT_NAMESPACE),
   option('--log-level <level>', 'least severe level that is logged', 'LOG_LEVEL').choices(LOG_LEVELS).default('info'),
   option(
     '--component-log-level <levels>',
@@ -127,7 +146,7 @@ export const serviceOptions = (ports: readonly PortFlag[], own: readonly Option[
   ...ports.map(portOption),
   ...adminOptions(),
   ...own,
-  ...logLevelOptions(),
+  ...commonOptions(),
   drainSecondsOption(),
 ];
 

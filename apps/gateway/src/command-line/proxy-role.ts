@@ -56,7 +56,7 @@ export const proxyRole: Role<ProxySettings> = {
     flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
     ...flags.stateOptions('the secrets in the snapshot file'),
     flags.proxyNameOption(),
-    ...flags.logLevelOptions(),
+    ...flags.commonOptions(),
     flags.drainSecondsOption(),
     ...flags.servingOptions(),
   ],

@@ -15,6 +15,8 @@ export interface RoleSettings {
   readonly adminAddress: string;
   /** File with the token of the admin ports; required unless they listen on loopback. Default: none. */
   readonly adminTokenFile?: string;
+  /** The namespace of the gateway. Default gw-system. */
+  readonly namespace?: string;
   readonly logLevel: LogLevel;
   /** Levels of single loggers. Default: that of all. */
   readonly componentLogLevel?: readonly LoggerLevel[];

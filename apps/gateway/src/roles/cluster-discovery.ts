@@ -1,4 +1,4 @@
-import { SETTINGS_KEY } from '@edge-gateway/core';
+import { settingsKey } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import {
   createDiscoveredApis,
@@ -28,7 +28,7 @@ export function startClusterDiscovery({ cluster, isEnabled, ...parts }: ClusterD
   const namespaces = followNamespaceLabels({ client, log, onChange: discovery.setNamespaces });
   let known: SettingsSpec | undefined;
   const unsubscribe = controlPlane.subscribe(({ resources }) => {
-    const settings = (resources.get(SETTINGS_KEY)?.spec ?? NO_SETTINGS) as SettingsSpec;
+    const settings = (resources.get(settingsKey())?.spec ?? NO_SETTINGS) as SettingsSpec;
     limit.set(writeLimit({ resources }));
     if (settings !== known) upstreams.setSettings(settings);
     known = settings;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
-  DEFAULT_NAMESPACE,
-  SETTINGS_KEY,
+  gatewayNamespace,
+  settingsKey,
   type ControlPlane,
   type ControlPlaneState,
   type Loggers,
@@ -64,7 +64,7 @@ export async function openCluster(
   const listeners = new Set<(isLeader: boolean) => void>();
   const election = createLeaderElection({
     client,
-    lease: { namespace: DEFAULT_NAMESPACE, name: lease },
+    lease: { namespace: gatewayNamespace(), name: lease },
     identity: `${hostname()}_${randomUUID()}`,
     log: log.get('main'),
     onChange(isLeader) {
@@ -73,11 +73,11 @@ export async function openCluster(
   });
   const { isLeader } = election;
   const limit = createWriteLimit();
-  const writer = createStatusWriter({ client, namespace: DEFAULT_NAMESPACE, log: log.get('config'), isLeader, limit });
+  const writer = createStatusWriter({ client, namespace: gatewayNamespace(), log: log.get('config'), isLeader, limit });
   listeners.add((leads) => leads && writer.resume());
   const proxies = createProxyWriter({
     client,
-    namespace: DEFAULT_NAMESPACE,
+    namespace: gatewayNamespace(),
     log: log.get('config'),
     isLeader,
     onProxy: (unit, exists) => writer.observe(unit, undefined, exists),
@@ -124,9 +124,9 @@ export function writeLimit(state: Pick<ControlPlaneState, 'resources'>): Request
 function wantedProxies(state: ControlPlaneState): WrittenProxies | undefined {
   const { gateway, discoveryNamespace } = settingsOf(state) ?? {};
   if (!gateway?.persistProxySpec) return undefined;
-  return { namespace: discoveryNamespace || DEFAULT_NAMESPACE, proxies: state.proxies };
+  return { namespace: discoveryNamespace || gatewayNamespace(), proxies: state.proxies };
 }
 
 function settingsOf({ resources }: Pick<ControlPlaneState, 'resources'>): SettingsSpec | undefined {
-  return (resources.get(SETTINGS_KEY) as Resource<SettingsSpec> | undefined)?.spec;
+  return (resources.get(settingsKey()) as Resource<SettingsSpec> | undefined)?.spec;
 }

@@ -1,5 +1,5 @@
 import { createDeveloperAdmin, type AdminServer, type AdminToken } from '@edge-gateway/admin';
-import { SETTINGS_KEY, type ControlPlane, type ControlPlaneState, type Loggers } from '@edge-gateway/core';
+import { settingsKey, type ControlPlane, type ControlPlaneState, type Loggers } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { DiagnosedSettings } from '../command-line/role.ts';
 import type { ListeningSettings } from '../settings.ts';
@@ -47,6 +47,6 @@ export function followDevMode(parts: DeveloperPortParts): { close(): Promise<voi
 }
 
 function isDevMode(state: ControlPlaneState): boolean {
-  const settings = state.resources.get(SETTINGS_KEY);
+  const settings = state.resources.get(settingsKey());
   return (settings?.spec as SettingsSpec | undefined)?.devMode === true;
 }

@@ -1,5 +1,5 @@
 import { createTrafficReports } from '@edge-gateway/admin';
-import { createMetrics, createWatchdog, DEFAULT_NAMESPACE, type Loggers } from '@edge-gateway/core';
+import { createMetrics, createWatchdog, gatewayNamespace, type Loggers } from '@edge-gateway/core';
 import {
   createDiscoveryClient,
   createSnapshotWriter,
@@ -153,7 +153,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   );
   const client: DiscoveryClient = createDiscoveryClient({
     servers: settings.xds,
-    node: { id: NODE_ID, proxy: settings.proxyName, namespace: DEFAULT_NAMESPACE },
+    node: { id: NODE_ID, proxy: settings.proxyName, namespace: gatewayNamespace() },
     tls: () => tls.current,
     decoder,
     isServed: () => isServing,

@@ -1,7 +1,7 @@
 import {
   keyOf,
   parsePath,
-  SETTINGS_KEY,
+  settingsKey,
   writtenHostField,
   type ControlPlane,
   type ControlPlaneState,
@@ -66,7 +66,7 @@ export function rejectedField(
     case 'GraphQLApi':
       return fieldOf(keyOf('GraphQLApi', refOf(resource)), path);
     case 'Settings':
-      return fieldOf(SETTINGS_KEY, ['spec', ...path]);
+      return fieldOf(settingsKey(), ['spec', ...path]);
     default:
       return undefined;
   }

@@ -1,5 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { createLineSink, createLoggers, GatewayError, readableLine } from '@edge-gateway/core';
+import {
+  createLineSink,
+  createLoggers,
+  DEFAULT_NAMESPACE,
+  GatewayError,
+  readableLine,
+  setGatewayNamespace,
+} from '@edge-gateway/core';
 import type { DestinationStream } from 'pino';
 import { createProgram, type Run } from '../command-line/program.ts';
 import type { ConfiguredSettings, RunningRole } from '../command-line/role.ts';
@@ -7,6 +14,7 @@ import { gatewayError } from '../error-codes.ts';
 import { stopOnSignals } from '../shutdown.ts';
 
 const run: Run = async (settings, start) => {
+  setGatewayNamespace(settings.namespace ?? DEFAULT_NAMESPACE);
   const destination = logDestination((dropped) => main.warn({ dropped }, 'log lines dropped'));
   const log = createLoggers({
     level: settings.logLevel,

@@ -6,6 +6,8 @@ import {
   createLoggers,
   createPages,
   createWatchdog,
+  DEFAULT_NAMESPACE,
+  setGatewayNamespace,
   type HostState,
   type Listener,
 } from '@edge-gateway/core';
@@ -28,6 +30,7 @@ function send(message: ToParent): boolean {
 
 /** Starts the data plane; returns what handles the further messages. */
 function start({ worker, processes, processKey, settings, pages, terminal }: WorkerSetup): Receive {
+  setGatewayNamespace(settings.namespace ?? DEFAULT_NAMESPACE);
   const sink = createLineSink('/dev/stderr');
   const log = createLoggers({
     level: settings.logLevel,

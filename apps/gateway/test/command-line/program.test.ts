@@ -37,6 +37,30 @@ describe('the command line of edge-gateway', () => {
     expect(await call()).to.equal("Error: required option '--config <dir>' not specified\n");
   });
 
+  it('accepts the name of a namespace, which is gw-system by default', async () => {
+    expect(await call('--config', 'resources')).to.include({ namespace: 'gw-system' });
+    for (const role of [['control-plane'], ['extauth'], ['rate-limit']])
+      expect(await call(...role, '--config', 'resources', '--namespace', 'edge')).to.include({ namespace: 'edge' });
+    expect(await call('proxy', '--xds', '127.0.0.1:1', '--namespace', 'edge')).to.include({ namespace: 'edge' });
+    for (const wrong of ['', 'Edge', 'a/b', 'a'.repeat(64), '-a'])
+      expect(await call('--config', 'resources', '--namespace', wrong), wrong).to.contain('a namespace has at most 63');
+  });
+
+  it('requires all files of TLS from Envoys to the servers that they call', async () => {
+    const role = (...argv: string[]) => call('control-plane', '--config', 'resources', ...argv);
+    const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => [`--envoy-services-${name}`, `/${name}.pem`] as const);
+    const server = ['--envoy-extauth', 'extauth:8083'];
+    expect(await role(...ca!)).to.contain('--envoy-services-ca requires --envoy-extauth or --envoy-rate-limit');
+    for (const wrong of [
+      [...ca!, ...cert!],
+      [...ca!, ...key!],
+      [...cert!, ...key!],
+    ])
+      expect(await role(...server, ...wrong)).to.contain('require each other and --envoy-services-ca');
+    expect(await role(...server, ...ca!)).to.include({ envoyServicesCa: '/ca.pem' });
+    expect(await role(...server, ...ca!, ...cert!, ...key!)).to.include({ envoyServicesKey: '/key.pem' });
+  });
+
   it('rejects an unknown access log policy, and defaults to drop', async () => {
     expect(await call('--config', 'resources', '--access-log-overflow', 'wait')).to.contain(
       'Allowed choices are drop, block.',

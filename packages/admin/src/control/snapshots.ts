@@ -1,5 +1,5 @@
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   formatIssue,
   keyOf,
   redact,
@@ -79,7 +79,7 @@ function proxySnapshot({ proxies, statuses }: ControlPlaneState): KubernetesObje
 
 /** Returns the key of a proxy's snapshot: `gw-system~<proxy>`. */
 export function nodeKey(proxy: string): string {
-  return `${DEFAULT_NAMESPACE}~${proxy}`;
+  return `${gatewayNamespace()}~${proxy}`;
 }
 
 /** Returns the snapshot of each data plane by node key, with credentials redacted. */

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, groupByCause, type Problem } from '@edge-gateway/core';
+import { groupByCause, type Problem } from '@edge-gateway/core';
 import { cliError } from '../error-codes.ts';
 import type { Connection } from '../gateway/connection.ts';
 import { readProblems, readSnapshot } from '../gateway/pages.ts';
@@ -46,8 +46,11 @@ export async function readConfiguration(io: Io, from: Connection, flags: Namespa
 
 /** Returns the namespaces to check; `undefined` is all. Only watched ones are kept. */
 export function namespacesOf(objects: readonly StatusObject[], flags: NamespaceFlags): ReadonlySet<string> | undefined {
-  const settings = objects.find(({ kind, metadata }) => kind === 'Settings' && metadata.name === 'default');
-  const watched = watchedIn(settings?.spec);
+  const settings = objects.find(
+    ({ kind, metadata }) =>
+      kind === 'Settings' && metadata.name === 'default' && metadata.namespace === flags.namespace,
+  );
+  const watched = watchedIn(settings?.spec, flags.namespace);
   if (flags.resourceNamespaces.length === 0) return watched.length > 0 ? new Set(watched) : undefined;
   const asked = flags.resourceNamespaces.filter((name) => watched.length === 0 || watched.includes(name));
   if (asked.length > 0) return new Set(asked);
@@ -56,10 +59,10 @@ export function namespacesOf(objects: readonly StatusObject[], flags: NamespaceF
 }
 
 /** Returns the namespaces that Settings name, with the write namespace and that of the Settings; empty for all. */
-function watchedIn(spec: unknown): readonly string[] {
+function watchedIn(spec: unknown, own: string): readonly string[] {
   const named = items(spec, 'watchNamespaces').map(String);
   if (named.length === 0 || named.includes('')) return [];
-  return [...named, DEFAULT_NAMESPACE, text(spec, 'discoveryNamespace')].filter(Boolean);
+  return [...named, own, text(spec, 'discoveryNamespace')].filter(Boolean);
 }
 
 /** Returns the problems of the checked namespaces whose checks are not excluded. */

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { gatewayNamespace } from '@edge-gateway/core';
 import type { ClusterClient, PortForward } from '@edge-gateway/kubernetes';
 import { cliError } from '../error-codes.ts';
 import type { Io } from '../io.ts';
@@ -18,7 +18,7 @@ const HOST = /^(?<component>[^.]+)\.(?<namespace>[^.]+)\.svc$/;
 const TOKEN_SECRET = 'admin-token';
 
 /** Returns the addresses of a control plane and a proxy for {@link clusterFetch}. */
-export function clusterAddresses({ namespace = DEFAULT_NAMESPACE }: ClusterGatewayFlags, proxy: string) {
+export function clusterAddresses({ namespace = gatewayNamespace() }: ClusterGatewayFlags, proxy: string) {
   return { server: `http://gw.${namespace}.svc:9091`, proxyAdmin: `http://${proxy}.${namespace}.svc:19000` };
 }
 

@@ -1,5 +1,5 @@
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   keyOf,
   KINDS,
   LAST_APPLIED_ANNOTATION,
@@ -35,8 +35,8 @@ export function clusterStorage(io: Io, flags: ClusterFlags & { readonly namespac
     tolerance: { missingReferencesOfChanged: true },
     async read() {
       client = await openCluster(io, flags);
-      for (const object of await listResources(client, flags.namespace || DEFAULT_NAMESPACE)) {
-        const { name, namespace = DEFAULT_NAMESPACE } = object.metadata;
+      for (const object of await listResources(client, flags.namespace || gatewayNamespace())) {
+        const { name, namespace = gatewayNamespace() } = object.metadata;
         const unit: ResourceKey = keyOf(object.kind as Kind, { name, namespace });
         objects.set(unit, object);
         texts.set(unit, yamlText(editable(object)));
@@ -77,7 +77,7 @@ function editable({ apiVersion, kind, metadata, ...rest }: KnownObject): object 
 /** Returns the request for a change; it fails if the object has changed since it was read. */
 async function changeOf({ unit, text }: ChangedUnit, before: KnownObject | undefined): Promise<Change> {
   const object = text === undefined ? before! : (parse(text) as KnownObject);
-  const { name, namespace = DEFAULT_NAMESPACE } = object.metadata;
+  const { name, namespace = gatewayNamespace() } = object.metadata;
   const { plural } = KINDS.get(object.kind as Kind)!;
   const apiVersion = before?.apiVersion ?? object.apiVersion;
   const path = await objectPath(apiVersion, plural, namespace, name);

@@ -1,4 +1,4 @@
-import { keyOf } from '@edge-gateway/core';
+import { gatewayNamespace, keyOf } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import type { Flags } from '../create/flags.ts';
@@ -76,7 +76,7 @@ function ownerOf(draft: ResourceDraft, flags: AddFlags): Identity & { readonly k
       `choose one of several virtual services for all domains with --name: ${names.join(', ')}`,
     );
   }
-  return { ...(all[0] ?? { namespace: 'gw-system', name: DEFAULT_NAME }), kind };
+  return { ...(all[0] ?? { namespace: gatewayNamespace(), name: DEFAULT_NAME }), kind };
 }
 
 function servesAllDomains({ before }: ResourceDraft, { namespace, name }: Identity): boolean {

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, printable } from '@edge-gateway/core';
+import { gatewayNamespace, printable } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { CHECKS, EXCLUDABLE } from '../check/checks.ts';
 import { clusterConfiguration } from '../check/cluster-configuration.ts';
@@ -46,7 +46,7 @@ export function addCheck(program: Command, io: Terminal): void {
       collect,
     )
     .addOption(
-      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(gatewayNamespace()),
     )
     .option(
       '-r, --resource-namespaces <names>',
@@ -119,7 +119,7 @@ async function readInput(io: Terminal, command: Command, flags: CheckFlags, sign
   const connection = gatewayOf(io, command, signal && { signal });
   const configuration = await readConfiguration(io, connection, flags);
   // Without Kubernetes, only the default namespace has components.
-  const components = flags.namespace === DEFAULT_NAMESPACE ? await readComponents(connection) : [];
+  const components = flags.namespace === gatewayNamespace() ? await readComponents(connection) : [];
   return { configuration, running: { connection, components } };
 }
 

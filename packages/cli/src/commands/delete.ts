@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { gatewayNamespace, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { existing } from '../edit/change-command.ts';
@@ -27,7 +27,7 @@ export function addDelete(program: Command, io: Terminal): void {
       .argument('[name]', 'name of the resource')
       .addOption(new Option('--name <name>', 'same as the argument'))
       .option('-c, --config <dir>', 'directory of the resources (env GATEWAY_CONFIG)')
-      .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
+      .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(gatewayNamespace()))
       .option('--dry-run', 'print the resource that would be deleted, delete nothing')
       .option('--force', 'delete it even if other resources refer to it')
       .action(async (argument: string | undefined) => {

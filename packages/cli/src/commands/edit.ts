@@ -1,4 +1,4 @@
-import { keyOf } from '@edge-gateway/core';
+import { gatewayNamespace, keyOf } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { valueOf, type Flags } from '../create/flags.ts';
@@ -187,7 +187,7 @@ function routePath(
   return [...path, position];
 }
 
-const SETTINGS = { kind: 'Settings', namespace: 'gw-system', name: 'default' } as const;
+const SETTINGS = { kind: 'Settings', name: 'default' } as const;
 const SERVER_RULES = `descriptors:
 - key: generic_key
   value: shop
@@ -199,7 +199,7 @@ function addEditSettings(group: Command, io: Terminal): void {
   const serverFlags = (command: Command, kind: string): Command =>
     settingsFlags(command)
       .option(`--${kind}-server-name <name>`, 'Upstream of the server')
-      .option(`--${kind}-server-namespace <namespace>`, 'namespace of that Upstream; default: gw-system');
+      .option(`--${kind}-server-namespace <namespace>`, 'namespace of that Upstream; default: that of the gateway');
   const extauth = serverFlags(settings.command('externalauth').description('Choose the auth server.'), 'extauth');
   extauth.action(async () => {
     const flags = extauth.optsWithGlobals<EditFlags>();
@@ -253,7 +253,7 @@ function serverRef(flags: Flags, kind: string): { name: string; namespace: strin
   const [name, namespace] = [valueOf(flags, `${kind}-server-name`), valueOf(flags, `${kind}-server-namespace`)];
   if (name === undefined && namespace !== undefined)
     throw cliError('ERR_CLI_USAGE', `--${kind}-server-namespace requires --${kind}-server-name`);
-  return name === undefined ? undefined : { name, namespace: namespace ?? 'gw-system' };
+  return name === undefined ? undefined : { name, namespace: namespace ?? gatewayNamespace() };
 }
 
 async function changeSettings(io: Terminal, flags: EditFlags, changes: readonly Change[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { gatewayNamespace, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { addExamples, asGroup, didYouMean } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -24,7 +24,7 @@ export function addGet(program: Command, io: Terminal): void {
   const description = 'Show resources and their status.';
   const get = asGroup(program.command('get').alias('g').description(description), 'kind');
   addExamples(get, [
-    ['gatewayctl get virtualservices', 'all in the namespace gw-system'],
+    ['gatewayctl get virtualservices', 'all in the namespace of the gateway'],
     ['gatewayctl get upstream echo -o yaml', 'one, as YAML'],
     ['gatewayctl get upstreams -o wide', 'with the health of their hosts'],
     ['gatewayctl get vs -A --config ./resources', 'of a directory; needs no gateway'],
@@ -114,7 +114,7 @@ function withGetFlags(command: Command, plural: string): Command {
     .description(`Show ${plural}.`)
     .argument('[name]', 'show only the resource of this name')
     .addOption(new Option('--name <name>', 'same as the argument'))
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(gatewayNamespace()))
     .addOption(new Option('-A, --all-namespaces', 'show resources of all namespaces'))
     .addOption(outputOption(...OUTPUTS))
     .addOption(new Option('-c, --config <dir>', 'read this directory of resources instead of a running gateway'));
@@ -129,7 +129,7 @@ function select(all: readonly StatusObject[], view: View, flags: GetFlags): Stat
     if (named.length > 0) return named;
     throw notFound(all, view, flags);
   }
-  if (inScope.length === 0 && flags.namespace !== DEFAULT_NAMESPACE) {
+  if (inScope.length === 0 && flags.namespace !== gatewayNamespace()) {
     const known = [...new Set(all.map(({ metadata }) => metadata.namespace))];
     const text = `namespace "${flags.namespace}" has no resources${didYouMean(flags.namespace, known)}; choose another with -n`;
     throw cliError('ERR_CLI_NAMESPACE', text);

@@ -1,6 +1,6 @@
 import { cliError } from '../error-codes.ts';
 import { resolve } from 'node:path';
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { gatewayNamespace } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { applyDefinitions, deleteDefinitions, wantedDefinitions } from '../cluster/crds.ts';
 import { chartOf, helm } from '../cluster/helm.ts';
@@ -110,7 +110,7 @@ function checkCommand({ kubeconfig, kubeContext, namespace }: ReleaseFlags): str
 
 function withReleaseFlags(command: Command): Command {
   return command
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the gateway').default(gatewayNamespace()))
     .option('--release-name <name>', 'name of the Helm release', releaseNameOf, 'gw');
 }
 

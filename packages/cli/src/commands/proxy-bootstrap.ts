@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
 import { envoyBootstrap, type HostPort } from '@edge-gateway/core/envoy';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
@@ -10,6 +11,7 @@ interface BootstrapFlags {
   readonly dataPlane: string;
   readonly xds: string;
   readonly name: string;
+  readonly namespace?: string;
   readonly adminPort: string;
   readonly nodeId?: string;
   readonly bindAddress?: string;
@@ -66,6 +68,7 @@ function bootstrapOf(flags: BootstrapFlags): Parameters<typeof envoyBootstrap>[0
     proxy: flags.name,
     nodeId: flags.nodeId,
     adminPort: Number(flags.adminPort),
+    namespace: flags.namespace,
     tls: ca === undefined ? undefined : { ca, cert, key, serverName },
   };
 }
@@ -91,6 +94,7 @@ function settingsOf(flags: BootstrapFlags): (readonly [flag: string, variable: s
     ['--xds-tls-key', 'GATEWAY_XDS_TLS_KEY', flags.xdsTlsKey],
     ['--xds-tls-server-name', 'GATEWAY_XDS_TLS_SERVER_NAME', flags.xdsTlsServerName],
     ['--proxy-name', 'GATEWAY_PROXY_NAME', flags.name],
+    ['--namespace', 'GATEWAY_NAMESPACE', flags.namespace === DEFAULT_NAMESPACE ? undefined : flags.namespace],
     ['--admin-port', 'GATEWAY_ADMIN_PORT', flags.adminPort],
     ['--bind-address', 'GATEWAY_BIND_ADDRESS', flags.bindAddress],
     ['--snapshot-file', 'GATEWAY_SNAPSHOT_FILE', flags.snapshotFile],

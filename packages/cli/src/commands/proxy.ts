@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, printable, redact } from '@edge-gateway/core';
+import { gatewayNamespace, printable, redact } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { asGroup, addExamples, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -79,7 +79,7 @@ export function addProxy(program: Command, io: Terminal): void {
     .option('--name <name>', 'name of the proxy', 'gateway-proxy')
     .option('--port <port>', 'listener: http, https, or a port number', 'http')
     .addOption(
-      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(gatewayNamespace()),
     );
   addExamples(proxy, [
     ['curl $(gatewayctl proxy url)/', 'where requests go'],

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, printable, readBuildInfo, type BuildInfo } from '@edge-gateway/core';
+import { gatewayNamespace, printable, readBuildInfo, type BuildInfo } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { cliError } from '../error-codes.ts';
@@ -23,7 +23,7 @@ export function addVersion(program: Command, io: Terminal): void {
     .alias('v')
     .description('Print the version of gatewayctl and of the running gateway.')
     .addOption(
-      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(DEFAULT_NAMESPACE),
+      new Option('-n, --namespace <namespace>', 'namespace of the gateway in a cluster').default(gatewayNamespace()),
     )
     .addOption(outputOption('json', 'yaml', 'table'));
   addExamples(command, [['gatewayctl version -o table', 'as a table']]);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   directorySource,
   printable,
   type SourceChange,
@@ -44,7 +44,7 @@ export function addWatch(program: Command, io: Terminal): void {
     .command('watch')
     .description('Print the status of resources and each status change, until Ctrl-C.')
     .argument('[kind...]', 'only these kinds, as get names them')
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resources').default(gatewayNamespace()))
     .option('-A, --all-namespaces', 'show resources of all namespaces')
     .option('-c, --config <dir>', 'watch this directory of resources instead of a running gateway')
     .option('--interval <seconds>', 'polling interval for a running gateway', '2')

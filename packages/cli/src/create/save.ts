@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   formatIssue,
   keyOf,
   parseDocuments,
@@ -50,7 +50,7 @@ export function withCreateFlags(command: Command): Command {
   return command
     .argument('[name]', 'name of the new resource')
     .option('--name <name>', 'same as the argument')
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(gatewayNamespace()))
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'yaml', 'json', 'kube-yaml']));
 }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, redact, type ControlPlaneState } from '@edge-gateway/core';
+import { gatewayNamespace, redact, type ControlPlaneState } from '@edge-gateway/core';
 import { Option, type Command } from 'commander';
 import { didYouMean, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
 import { cliError } from '../error-codes.ts';
@@ -22,7 +22,7 @@ export function withChangeFlags(command: Command): Command {
   hideGlobalFlags(command, CONNECTION_FLAGS);
   return command
     .option('-c, --config <dir>', 'directory of the resources (env GATEWAY_CONFIG)')
-    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(DEFAULT_NAMESPACE))
+    .addOption(new Option('-n, --namespace <namespace>', 'namespace of the resource').default(gatewayNamespace()))
     .option('--dry-run', 'print the resulting resource, write nothing')
     .option('--force', 'write the change even if a gateway would reject it')
     .addOption(

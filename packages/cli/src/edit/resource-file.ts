@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { gatewayNamespace } from '@edge-gateway/core';
 import {
   Document,
   isAlias,
@@ -254,7 +254,7 @@ function placesIn(value: unknown): [Path, unknown][] {
 }
 
 function identityIn(value: unknown): Identity {
-  const namespace = textAt(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE;
+  const namespace = textAt(value, 'metadata', 'namespace') || gatewayNamespace();
   return { kind: textAt(value, 'kind'), namespace, name: textAt(value, 'metadata', 'name') };
 }
 

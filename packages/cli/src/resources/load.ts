@@ -1,7 +1,7 @@
 import { accessSync, constants, opendirSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   directorySource,
   fileSource,
   keyOf,
@@ -154,7 +154,7 @@ export async function readClusterObjects(
   flags: ClusterFlags & { readonly namespace?: string },
 ): Promise<StatusObject[]> {
   const client = await openCluster(io, flags);
-  const namespace = flags.namespace || DEFAULT_NAMESPACE;
+  const namespace = flags.namespace || gatewayNamespace();
   const objects = await listResources(client, namespace);
   if (objects.every(({ metadata }) => metadata.namespace !== namespace)) await requireNamespace(client, namespace);
   return toStatusObjects(

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, KINDS, type Kind } from '@edge-gateway/core';
+import { gatewayNamespace, KINDS, type Kind } from '@edge-gateway/core';
 
 /** A resource as the control plane shows it: shaped as in Kubernetes, with its status. */
 export interface StatusObject {
@@ -28,7 +28,7 @@ export function toStatusObjects(data: unknown): StatusObject[] {
 /** Returns kind, namespace and name of a document; `undefined` if kind or name is missing. */
 export function idOf(value: unknown): string | undefined {
   const [kind, name] = [text(value, 'kind'), text(value, 'metadata', 'name')];
-  return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || DEFAULT_NAMESPACE}/${name}` : undefined;
+  return kind && name ? `${kind}/${text(value, 'metadata', 'namespace') || gatewayNamespace()}/${name}` : undefined;
 }
 
 /** Returns true for kinds whose fields are beside the metadata instead of under `spec`. */

@@ -1,3 +1,4 @@
+import { gatewayNamespace } from '@edge-gateway/core';
 import type { Command } from 'commander';
 import { needed, pairsOf, valueOf, type Flags } from '../create/flags.ts';
 import { cliError } from '../error-codes.ts';
@@ -12,11 +13,11 @@ export function addRouteFlags(command: Command): void {
     .option('-d, --header <pairs>', 'match headers, name=regex,name=regex; without a regex: the header is present')
     .option('-q, --queryParameter <pairs>', 'match query parameters, in the form of --header')
     .option('-u, --dest-name <name>', 'forward to this Upstream')
-    .option('-s, --dest-namespace <namespace>', 'namespace of that Upstream; default: gw-system')
+    .option('-s, --dest-namespace <namespace>', 'namespace of that Upstream; default: that of the gateway')
     .option('--upstream-group-name <name>', 'forward to this UpstreamGroup')
-    .option('--upstream-group-namespace <namespace>', 'namespace of that UpstreamGroup; default: gw-system')
+    .option('--upstream-group-namespace <namespace>', 'namespace of that UpstreamGroup; default: that of the gateway')
     .option('--delegate-name <name>', 'delegate to this RouteTable')
-    .option('--delegate-namespace <namespace>', 'namespace of that RouteTable; default: gw-system')
+    .option('--delegate-namespace <namespace>', 'namespace of that RouteTable; default: that of the gateway')
     .option('-a, --aws-function-name <name>', 'call this function of the Upstream, by its logical name')
     .option('--aws-unescape', 'read the response of that function as HTML')
     .option('--aws-alb-unwrap', 'read the response of that function as a load balancer would')
@@ -85,7 +86,7 @@ function actionOf(flags: Flags): Record<string, unknown> {
 }
 
 function refOf(flags: Flags, prefix: string): { name: string; namespace: string } {
-  const namespace = valueOf(flags, `${prefix}-namespace`) ?? 'gw-system';
+  const namespace = valueOf(flags, `${prefix}-namespace`) ?? gatewayNamespace();
   return { name: needed(flags, `${prefix}-name`), namespace };
 }
 

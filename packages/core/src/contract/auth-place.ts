@@ -1,4 +1,5 @@
-import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { ResourceRef } from '../resource/resource.ts';
 import type { ExtAuthExtension, ExtAuthServer } from '../schema/auth/extauth.ts';
 
 /** The auth servers that blocks of external auth may use. */
@@ -50,7 +51,7 @@ function placeOf(name: string, server: ExtAuthServer | undefined): AuthPlace {
       type: 'server',
       name,
       server,
-      upstream: { name: ref.name, namespace: ref.namespace || DEFAULT_NAMESPACE },
+      upstream: { name: ref.name, namespace: ref.namespace || gatewayNamespace() },
     };
   }
   const place = name === '' ? 'extauth of the Settings or the listener' : `namedExtauth.${name} of the Settings`;

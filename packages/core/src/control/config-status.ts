@@ -1,11 +1,12 @@
 import { differingKeys } from '../layered-map.ts';
 import type { Gauge, Metrics, StatName } from '../observe/metrics.ts';
 import type { FieldPath } from '../resource/problem.ts';
-import { DEFAULT_NAMESPACE, keyOf, type Resource, type ResourceKey } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import { keyOf, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { redact } from '../security/redact.ts';
 import { parseJsonPath, textAt } from '../syntax/json-path.ts';
-import { SETTINGS_KEY } from '../translate/settings.ts';
+import { settingsKey } from '../translate/settings.ts';
 import { CONFIG_STATUS_NAMES, kindOfName, type ConfigStatusKind } from '../validate/config-status-kinds.ts';
 import { kindOf } from '../translate/changes.ts';
 import type { ControlPlaneState } from './state.ts';
@@ -88,7 +89,7 @@ export function createConfigStatusMetrics(metrics: Metrics): ConfigStatusMetrics
 
   return {
     update(state) {
-      const spec = state.resources.get(SETTINGS_KEY)?.spec as SettingsSpec | undefined;
+      const spec = state.resources.get(settingsKey())?.spec as SettingsSpec | undefined;
       const wanted = spec?.observabilityOptions?.configStatusMetricLabels ?? NO_LABELS;
       if (wanted !== labels) {
         clear();
@@ -105,7 +106,7 @@ export function createConfigStatusMetrics(metrics: Metrics): ConfigStatusMetrics
       }
       for (const key of changed) {
         if (!paths.has(kindOf(key) as ConfigStatusKind)) continue;
-        const status = state.statuses.get(key)?.statuses[DEFAULT_NAMESPACE]?.state;
+        const status = state.statuses.get(key)?.statuses[gatewayNamespace()]?.state;
         update(key, shownOf(key, state, proxies), status === 'Warning' || status === 'Rejected');
       }
       before = state;

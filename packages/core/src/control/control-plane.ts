@@ -25,7 +25,7 @@ import { directoriesIn, type DirectoryBase } from './settings-directories.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { parseDuration } from '../syntax/duration.ts';
-import { SETTINGS_KEY } from '../translate/settings.ts';
+import { settingsKey } from '../translate/settings.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import type { ValidatedDocuments } from './claim.ts';
@@ -169,7 +169,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   /** Follows what the Settings say about sources. Returns true while directories are being read for the first time. */
   function followSettings(): boolean {
-    const spec = (store.state.stored.get(SETTINGS_KEY)?.resource?.spec ?? NO_SETTINGS) as SettingsSpec;
+    const spec = (store.state.stored.get(settingsKey())?.resource?.spec ?? NO_SETTINGS) as SettingsSpec;
     const refresh = parseDuration(spec.refreshRate ?? DEFAULTS.refreshRate);
     if (refresh !== refreshMs) {
       refreshMs = refresh;
@@ -183,10 +183,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
   /** Records what is wrong with the directories of the Settings. */
   function observeSettings(problems: readonly ObservedProblem[]): ReadonlySet<ResourceKey> {
-    const known = reported.get(SETTINGS_KEY) ?? new Map<string, Observed>();
+    const known = reported.get(settingsKey()) ?? new Map<string, Observed>();
     if (problems.length === 0 && !known.has(DIRECTORIES)) return NO_KEYS;
-    reported.set(SETTINGS_KEY, known.set(DIRECTORIES, { problems, notes: [] }));
-    return observe([SETTINGS_KEY]);
+    reported.set(settingsKey(), known.set(DIRECTORIES, { problems, notes: [] }));
+    return observe([settingsKey()]);
   }
 
   /** Reads and watches what a resource names. Returns true if it may name anything. */
@@ -296,7 +296,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
    */
   async function warm(listing: Promise<void>, began: number): Promise<void> {
     const timeoutMs = warmingTimeoutMs(
-      store.state.stored.get(SETTINGS_KEY)?.resource?.spec as SettingsSpec | undefined,
+      store.state.stored.get(settingsKey())?.resource?.spec as SettingsSpec | undefined,
     );
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<'timeout'>((resolve) => {

@@ -3,7 +3,7 @@ import { formatIssue, type FieldPath, type Problem } from '../resource/problem.t
 import { identityOfKey, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
 import type { LocatedProblem } from '../translate/status/report.ts';
-import { SETTINGS_KEY } from '../translate/settings.ts';
+import { settingsKey } from '../translate/settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {
@@ -30,5 +30,5 @@ const NOWHERE: Origin = Object.freeze({ file: 'default', line: 1, column: 1 });
 function originOf(key: ResourceKey, path: FieldPath, store: Store): Origin {
   const written = store.locate(key, path) ?? store.state.stored.get(key)?.resource?.origin;
   // Default gateways have no file; their warnings come from Settings.
-  return written ?? store.locate(SETTINGS_KEY, []) ?? NOWHERE;
+  return written ?? store.locate(settingsKey(), []) ?? NOWHERE;
 }

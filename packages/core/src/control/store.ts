@@ -12,7 +12,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { ClusterService } from '../contract/cluster-services.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { SETTINGS_KEY } from '../translate/settings.ts';
+import { settingsKey } from '../translate/settings.ts';
 import { labelsOfName, watchedNamespaces, type IsWatched } from './watched-namespaces.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import { withChanges, type MapChanges } from '../layered-map.ts';
@@ -123,7 +123,7 @@ export function createStore(
   /** Applies changes to the resources of all namespaces, and leaves those that change the state. */
   function select(changes: Map<ResourceKey, StoredResource | undefined>): void {
     all = withChanges(all, changes);
-    if (changes.has(SETTINGS_KEY) && selectNamespaces()) {
+    if (changes.has(settingsKey()) && selectNamespaces()) {
       for (const [key, stored] of all) if (!state.stored.has(key)) changes.set(key, stored);
       for (const [key, stored] of state.stored) if (!changes.has(key)) changes.set(key, stored);
     }
@@ -136,7 +136,7 @@ export function createStore(
 
   /** Takes the selection of the Settings. Returns false if it is the same as before. */
   function selectNamespaces(): boolean {
-    const spec = (all.get(SETTINGS_KEY)?.resource?.spec ?? {}) as SettingsSpec;
+    const spec = (all.get(settingsKey())?.resource?.spec ?? {}) as SettingsSpec;
     const { discoveryNamespace, watchNamespaces, watchNamespaceSelectors } = spec;
     const next = JSON.stringify([discoveryNamespace, watchNamespaces, watchNamespaceSelectors]);
     if (next === selection) return false;
@@ -146,7 +146,7 @@ export function createStore(
   }
 
   function isRead(key: ResourceKey): boolean {
-    if (!isWatched || key === SETTINGS_KEY) return true;
+    if (!isWatched || key === settingsKey()) return true;
     const { namespace } = identityOfKey(key);
     return isWatched(namespace, labelsOfName(namespace));
   }

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { matchesSelector, type Labels } from '../syntax/label-expression.ts';
 
@@ -14,7 +14,7 @@ export type IsWatched = (namespace: string, labels: Labels) => boolean;
  */
 export function watchedNamespaces(spec: SettingsSpec): IsWatched | undefined {
   const { discoveryNamespace, watchNamespaces = [], watchNamespaceSelectors = [] } = spec;
-  const own = discoveryNamespace || DEFAULT_NAMESPACE;
+  const own = discoveryNamespace || gatewayNamespace();
   if (watchNamespaces.length > 0) {
     const names = new Set([own, ...watchNamespaces]);
     // An empty name is that of all namespaces, as in the Kubernetes API.

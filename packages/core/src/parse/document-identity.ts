@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
 
 /** The identity of the resource in a document. */
 export interface Identity {
@@ -32,7 +32,7 @@ export function peekIdentity(text: string): Identity | undefined {
     }
   }
   const name = metadata.get('name');
-  return kind && name ? { kind, namespace: metadata.get('namespace') || DEFAULT_NAMESPACE, name } : undefined;
+  return kind && name ? { kind, namespace: metadata.get('namespace') || gatewayNamespace(), name } : undefined;
 }
 
 /** Reads `{name: a, namespace: b}` on one line. */

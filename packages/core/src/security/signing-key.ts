@@ -1,5 +1,8 @@
-/** The Secret whose `signing-key` replicas share: for logins in progress and for results cached in Redis. */
-export const SIGNING_KEY_SECRET = { name: 'extauth-signing-key', namespace: 'gw-system' } as const;
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { ResourceRef } from '../resource/resource.ts';
+
+/** Returns the Secret whose `signing-key` replicas share: for logins in progress and for results cached in Redis. */
+export const signingKeySecret = (): ResourceRef => ({ name: 'extauth-signing-key', namespace: gatewayNamespace() });
 
 /** The entry of that Secret. */
 export const SIGNING_KEY_ENTRY = 'signing-key';

@@ -1,4 +1,5 @@
-import { DEFAULT_NAMESPACE, type ResourceRef } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { ResourceRef } from '../resource/resource.ts';
 
 /** Returns `<namespace>.<name>`, the name of a resource in messages and virtual hosts. */
 export function dotted(ref: ResourceRef): string {
@@ -12,7 +13,7 @@ export function dotted(ref: ResourceRef): string {
 export function listenerName(bindAddress: string, bindPort: number, gateway: ResourceRef): string {
   const name = `listener-${bindAddress}-${bindPort}`;
   if (bindPort !== 0) return name;
-  return `${name}-${gateway.namespace === DEFAULT_NAMESPACE ? gateway.name : dotted(gateway)}`;
+  return `${name}-${gateway.namespace === gatewayNamespace() ? gateway.name : dotted(gateway)}`;
 }
 
 /** `<virtual host>-route-<i>[-<route name>]`. */

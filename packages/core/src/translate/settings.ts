@@ -1,13 +1,15 @@
-import { DEFAULT_NAMESPACE, keyOf } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import { keyOf } from '../resource/resource.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { upstreamDefaults } from './reference/upstream-defaults.ts';
 import type { SnapshotSettings } from '../contract/snapshot.ts';
 import { find, type Resources } from './reference/find.ts';
 
-const SETTINGS_REF = { namespace: DEFAULT_NAMESPACE, name: 'default' };
-/** The key of the Settings in effect. */
-export const SETTINGS_KEY = keyOf('Settings', SETTINGS_REF);
+/** Returns the reference of the Settings in effect. */
+const settingsRef = () => ({ namespace: gatewayNamespace(), name: 'default' });
+/** Returns the key of the Settings in effect. */
+export const settingsKey = () => keyOf('Settings', settingsRef());
 /** Default of `invalidRouteResponseBody`. */
 export const REPLACEMENT_BODY = 'The requested resource is not available.';
 
@@ -52,21 +54,21 @@ export interface InvalidRoutes {
   readonly body: string;
 }
 
-const UNSET = settingsOf({});
+const UNSET: SettingsSpec = {};
 /** The intent of rejected Settings is unknown. */
-const CLOSED = settingsOf({ rbac: { requireRbac: true } });
+const CLOSED: SettingsSpec = { rbac: { requireRbac: true } };
 
 /** Returns the settings in use, the same object as long as the resource is the same. */
 export function readSettings({ stored, derived }: Resources): TranslationSettings {
-  const found = find<SettingsSpec>(stored, 'Settings', SETTINGS_REF);
-  if (found.state === 'missing') return UNSET;
-  return found.state === 'refused' ? CLOSED : derived.of(settingsOf, found.resource.spec);
+  const found = find<SettingsSpec>(stored, 'Settings', settingsRef());
+  const spec = found.state === 'missing' ? UNSET : found.state === 'refused' ? CLOSED : found.resource.spec;
+  return derived.of(settingsOf, spec);
 }
 
 function settingsOf(spec: SettingsSpec): TranslationSettings {
   const { consoleOptions, discoveryNamespace, gateway = {}, gw = {}, extauth, rbac } = spec;
   return Object.freeze({
-    writeNamespace: discoveryNamespace || DEFAULT_NAMESPACE,
+    writeNamespace: discoveryNamespace || gatewayNamespace(),
     translatesGateways: gateway.enableGatewayController ?? true,
     keepsProxies: gw.disableProxyGarbageCollection ?? false,
     readGatewaysFromAllNamespaces: gateway.readGatewaysFromAllNamespaces ?? false,

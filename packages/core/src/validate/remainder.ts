@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldPath, Problem } from '../resource/problem.ts';
-import { DEFAULT_NAMESPACE, type Resource } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { Resource } from '../resource/resource.ts';
 import type { ExtAuthServer } from '../schema/auth/extauth.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import type { WrittenResource } from '../source/source.ts';
@@ -92,7 +93,7 @@ function close(resource: Resource, mistakes: readonly FieldPath[]): Resource {
     ...(namedExtauth && { namedExtauth: Object.fromEntries(named) }),
     ...(ratelimitServer && { ratelimitServer: server }),
     ...((isWrong('watchNamespaces') || isWrong('watchNamespaceSelectors')) && {
-      watchNamespaces: [discoveryNamespace || DEFAULT_NAMESPACE],
+      watchNamespaces: [discoveryNamespace || gatewayNamespace()],
     }),
     ...(isWrong('rbac') ? { rbac: { ...rbac, requireRbac: true } } : rbac && { rbac }),
   };

@@ -1,5 +1,6 @@
 import type { FieldPath } from '../resource/problem.ts';
-import { DEFAULT_NAMESPACE, type Metadata } from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import type { Metadata } from '../resource/resource.ts';
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import { nearest } from '../syntax/did-you-mean.ts';
 import type { DocumentReport } from './document-report.ts';
@@ -73,7 +74,7 @@ function readName(name: unknown, report: DocumentReport): string | undefined {
 }
 
 function readNamespace(namespace: unknown, report: DocumentReport): string | undefined {
-  if (namespace === undefined || namespace === null || namespace === '') return DEFAULT_NAMESPACE;
+  if (namespace === undefined || namespace === null || namespace === '') return gatewayNamespace();
   if (typeof namespace === 'string' && isNamespace(namespace)) return namespace;
   return reportName('namespace', namespace, { hint: 'lower case letters, digits and -, at most 63', report });
 }

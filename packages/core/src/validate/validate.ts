@@ -1,13 +1,7 @@
 import { KINDS, type KindInfo } from '../schema/kinds.ts';
 import type { FieldPath, Problem } from '../resource/problem.ts';
-import {
-  DEFAULT_NAMESPACE,
-  keyOf,
-  type Kind,
-  type Origin,
-  type Resource,
-  type ResourceKey,
-} from '../resource/resource.ts';
+import { gatewayNamespace } from '../resource/gateway-namespace.ts';
+import { keyOf, type Kind, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { SecretSpec } from '../schema/kind/secret.ts';
 import type { TextPlace } from '../parse/text-place.ts';
 import type { WrittenResource } from '../source/source.ts';
@@ -116,7 +110,7 @@ function checkFrame(info: KindInfo, value: Readonly<Record<string, unknown>>, re
 function subjectOf({ kind, metadata }: Readonly<Record<string, unknown>>): DocumentReport['subject'] {
   const text = (key: string, value: unknown) => (typeof value === 'string' && value !== '' ? { [key]: value } : {});
   const { name, namespace } = isObject(metadata) ? metadata : {};
-  const identity = { namespace: DEFAULT_NAMESPACE, ...text('namespace', namespace), ...text('name', name) };
+  const identity = { namespace: gatewayNamespace(), ...text('namespace', namespace), ...text('name', name) };
   return { ...text('kind', kind), ...identity };
 }
 

@@ -3,7 +3,7 @@ import {
   randomToken,
   secretText,
   SIGNING_KEY_ENTRY,
-  SIGNING_KEY_SECRET,
+  signingKeySecret,
   signingKeyProblem,
   type Context,
 } from '@edge-gateway/core';
@@ -19,12 +19,12 @@ export function createResultsKey(given: string | undefined, context: Context): (
   let known: { readonly text: string; readonly key: Uint8Array } | undefined;
 
   function textOf(): string {
-    const text = given ?? secretText(context.secrets.get(SIGNING_KEY_SECRET), SIGNING_KEY_ENTRY);
+    const text = given ?? secretText(context.secrets.get(signingKeySecret()), SIGNING_KEY_ENTRY);
     const weakness = text === undefined ? undefined : signingKeyProblem(text);
     if (text !== undefined && weakness === undefined) return text;
     if (context.processKey !== undefined) return context.processKey;
     return context.state('graphql:results-key', () => {
-      const resource = `Secret ${SIGNING_KEY_SECRET.namespace}.${SIGNING_KEY_SECRET.name}`;
+      const resource = `Secret ${signingKeySecret().namespace}.${signingKeySecret().name}`;
       const reason = weakness === undefined ? 'no key' : `${SIGNING_KEY_ENTRY} ${weakness}`;
       log.warn({ resource, reason }, 'cached results are not shared with other processes');
       return randomToken();

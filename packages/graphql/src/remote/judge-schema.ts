@@ -1,4 +1,4 @@
-import { SETTINGS_KEY, type ObservedProblem, type Resource, type ResourceKey } from '@edge-gateway/core';
+import { settingsKey, type ObservedProblem, type Resource, type ResourceKey } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { GraphQLSchema } from 'graphql';
 import { compareSchemas, type ChangeRule, type SchemaChange } from '../schema/schema-changes.ts';
@@ -20,7 +20,7 @@ export const SCHEMA_PATH = ['spec', 'executableSchema', 'schemaDefinition'] as c
 export const MAX_REPORTED = 20;
 
 export function settingsOf(resources: ReadonlyMap<ResourceKey, Resource>): SettingsSpec {
-  return resources.get(SETTINGS_KEY)?.spec ?? {};
+  return resources.get(settingsKey())?.spec ?? {};
 }
 
 export function changePolicyOf({ graphqlOptions }: SettingsSpec): ChangePolicy {

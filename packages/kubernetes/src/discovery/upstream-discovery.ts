@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type Logger, type Metrics } from '@edge-gateway/core';
+import { gatewayNamespace, type Logger, type Metrics } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { WriteLimit } from '../client/write-limit.ts';
@@ -51,7 +51,7 @@ export function upstreamDiscoverySettings({
 }: SettingsSpec): UpstreamDiscoverySettings {
   const { enabled = true, watchLabels = {} } = discovery?.udsOptions ?? {};
   const globalAnnotations = upstreamOptions?.globalAnnotations ?? {};
-  return { namespace: discoveryNamespace || DEFAULT_NAMESPACE, enabled, watchLabels, globalAnnotations };
+  return { namespace: discoveryNamespace || gatewayNamespace(), enabled, watchLabels, globalAnnotations };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   digestText,
   writtenObjects,
   type Logger,
@@ -101,7 +101,7 @@ export function gatewayApiSource({ client, services, log, timing, limit }: Gatew
     const following = secrets.follow(certificateKeys(tables));
     // A Secret that cannot be read must not stop the others.
     await Promise.race([following, wait(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined)]);
-    const options = { writeNamespace: DEFAULT_NAMESPACE, memo };
+    const options = { writeNamespace: gatewayNamespace(), memo };
     let translation: GatewayApiTranslation;
     try {
       translation = translateGateways(inputOf(tables, services, secrets.get), options);

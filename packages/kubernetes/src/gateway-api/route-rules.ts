@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, formatPath, parseDocuments, validateWritten } from '@edge-gateway/core';
+import { gatewayNamespace, formatPath, parseDocuments, validateWritten } from '@edge-gateway/core';
 import type { RouteSpec as GatewayRoute, WeightedDestination } from '@edge-gateway/core/schema';
 import { backendsOf, type BackendContext, type RefProblem } from './backends.ts';
 import type { BackendReference, RouteMatch, RouteObject, RouteRule } from './gateway-objects.ts';
@@ -117,12 +117,12 @@ function actionOf({ destinations, invalidWeight }: ReturnType<typeof backendsOf>
   const [only] = destinations;
   if (destinations.length === 1 && invalidWeight === 0 && !only!.options)
     return { routeAction: { single: only!.destination! } };
-  const missing: WeightedDestination[] = invalidWeight > 0 ? [{ destination: MISSING, weight: invalidWeight }] : [];
-  return { routeAction: { multi: { destinations: [...destinations, ...missing] } } };
+  const invalid: WeightedDestination[] = invalidWeight > 0 ? [{ destination: missing(), weight: invalidWeight }] : [];
+  return { routeAction: { multi: { destinations: [...destinations, ...invalid] } } };
 }
 
 /** An upstream that never exists. */
-const MISSING = { upstream: { name: 'gateway-api.invalid-backend', namespace: DEFAULT_NAMESPACE } } as const;
+const missing = () => ({ upstream: { name: 'gateway-api.invalid-backend', namespace: gatewayNamespace() } });
 
 function backendOptions({ filters = [] }: BackendReference): WeightedDestination['options'] | undefined {
   if (filters.length === 0) return undefined;

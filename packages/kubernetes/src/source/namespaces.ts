@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, watchedNamespaces, type IsWatched } from '@edge-gateway/core';
+import { gatewayNamespace, watchedNamespaces, type IsWatched } from '@edge-gateway/core';
 import type { SettingsSpec } from '@edge-gateway/core/schema';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 
@@ -16,8 +16,8 @@ export function namespaceChoice(settings: ClusterObject | undefined): NamespaceC
   if (!isWatched) return { all: true };
   const { discoveryNamespace, watchNamespaces = [] } = spec;
   if (watchNamespaces.length === 0)
-    return { isWatched: (name, labels) => name === DEFAULT_NAMESPACE || isWatched(name, labels) };
-  const names = new Set([DEFAULT_NAMESPACE, discoveryNamespace || DEFAULT_NAMESPACE, ...watchNamespaces]);
+    return { isWatched: (name, labels) => name === gatewayNamespace() || isWatched(name, labels) };
+  const names = new Set([gatewayNamespace(), discoveryNamespace || gatewayNamespace(), ...watchNamespaces]);
   return { names: [...names].sort() };
 }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, refersToSecrets, SIGNING_KEY_SECRET } from '@edge-gateway/core';
+import { gatewayNamespace, refersToSecrets, signingKeySecret } from '@edge-gateway/core';
 import { isObjectName, objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import type { ReferencedKind } from './cluster-kinds.ts';
 
@@ -13,11 +13,11 @@ export interface References {
 const CONFIG_MAPS = /configMap(?:refs?)?$|^modules$/i;
 const MAX_DEPTH = 64;
 
-/** The Secret from which browsers get their signed cookies, without any reference. */
-export const ALWAYS_READ: References = {
-  keys: { Secret: [objectKey(SIGNING_KEY_SECRET)], ConfigMap: [] },
+/** Returns the reference to the Secret from which browsers get their signed cookies, without any reference. */
+export const alwaysRead = (): References => ({
+  keys: { Secret: [objectKey(signingKeySecret())], ConfigMap: [] },
   selectors: [],
-};
+});
 
 /** Returns the kind that a field with this name refers to. */
 export function referencedKind(field: string): ReferencedKind | undefined {
@@ -55,7 +55,7 @@ export function referencesOf({ metadata, spec }: ClusterObject): References | un
 /** References without a namespace mean that of the object, or the default namespace. A text that is not a name must not become a part of a path. */
 function keysOf(name: string, namespace: unknown, own: string | undefined): string[] {
   if (!isObjectName(name)) return [];
-  const namespaces = typeof namespace === 'string' && namespace ? [namespace] : [own, DEFAULT_NAMESPACE];
+  const namespaces = typeof namespace === 'string' && namespace ? [namespace] : [own, gatewayNamespace()];
   return namespaces.flatMap((each) => (each && isObjectName(each) ? [objectKey({ namespace: each, name })] : []));
 }
 
@@ -76,7 +76,7 @@ export interface ReferenceIndex {
   named(kind: ReferencedKind): Iterable<string>;
 }
 
-/** Creates an index with {@link ALWAYS_READ} in it. */
+/** Creates an index with {@link alwaysRead} in it. */
 export function createReferenceIndex(): ReferenceIndex {
   const byUnit = new Map<string, References>();
   const counts = { Secret: new Map<string, number>(), ConfigMap: new Map<string, number>() };
@@ -99,7 +99,7 @@ export function createReferenceIndex(): ReferenceIndex {
     }
   }
 
-  count(ALWAYS_READ, 1);
+  count(alwaysRead(), 1);
   return {
     set(unit, references) {
       const before = byUnit.get(unit);

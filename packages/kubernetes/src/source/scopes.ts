@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type Logger } from '@edge-gateway/core';
+import { gatewayNamespace, type Logger } from '@edge-gateway/core';
 import type { ClusterClient } from '../client/cluster-client.ts';
 import type { ClusterObject } from '../watch/cluster-object.ts';
 import { createReflector, type ReflectorTiming } from '../watch/reflector.ts';
@@ -57,7 +57,7 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
     const reflector = createReflector<ClusterObject>({
       client,
       type,
-      namespace: DEFAULT_NAMESPACE,
+      namespace: gatewayNamespace(),
       fieldSelector: `metadata.name=${SETTINGS_NAME}`,
       log,
       timing,

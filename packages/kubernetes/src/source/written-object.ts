@@ -1,5 +1,5 @@
 import {
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   digestText,
   LAST_APPLIED_ANNOTATION,
   writtenObjects,
@@ -42,5 +42,5 @@ export function writtenObject(kind: Kind, object: ClusterObject, type: ResourceT
   };
   const digest = digestText(JSON.stringify(resource));
   const written = writtenObjects({ unit, origin: { file: unit, line: 0, column: 0 } }, resource);
-  return { unit, digest, written, status: writtenStatusDigest(kind, object, DEFAULT_NAMESPACE) };
+  return { unit, digest, written, status: writtenStatusDigest(kind, object, gatewayNamespace()) };
 }

@@ -5,7 +5,7 @@ import {
   MIN_SIGNING_KEY_BYTES,
   PREVIOUS_SIGNING_KEY_ENTRY,
   SIGNING_KEY_ENTRY,
-  SIGNING_KEY_SECRET,
+  signingKeySecret,
   signingKeyProblem,
   type Context,
 } from '@edge-gateway/core';
@@ -55,10 +55,10 @@ function signingKeysOf({ context, signingKey }: KeyParts): readonly string[] | u
     if (keys.length === 0) throw failure('ERR_OIDC_SECRET', 'signingKey is an empty list');
     return keys.map((key) => strongKey(key, 'signingKey'));
   }
-  const secret = context.secrets.get(SIGNING_KEY_SECRET);
+  const secret = context.secrets.get(signingKeySecret());
   const [current, previous] = [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].map((entry) => {
     const key = secretText(secret, entry);
-    const { namespace, name } = SIGNING_KEY_SECRET;
+    const { namespace, name } = signingKeySecret();
     return key === undefined ? undefined : strongKey(key, `${entry} of Secret ${namespace}.${name}`);
   });
   return current === undefined ? undefined : withPrevious(current, previous);

@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
+import { gatewayNamespace, secretText, type Secrets, type SecretValue } from '@edge-gateway/core';
 import { failure } from '../error-codes.ts';
 
 /** A reference to a Secret in options. */
@@ -10,13 +10,13 @@ export interface Ref {
 /** Returns a Secret; `undefined` if it does not exist. */
 export function findSecret(
   secrets: Secrets,
-  { name = '', namespace = DEFAULT_NAMESPACE }: Ref,
+  { name = '', namespace = gatewayNamespace() }: Ref,
 ): SecretValue | undefined {
   return secrets.get({ name, namespace });
 }
 
 /** Returns the name of a Secret for messages. */
-export function nameOf({ name = '', namespace = DEFAULT_NAMESPACE }: Ref): string {
+export function nameOf({ name = '', namespace = gatewayNamespace() }: Ref): string {
   return `${namespace}.${name}`;
 }
 

@@ -1,5 +1,5 @@
 import type { ServiceError } from '@grpc/grpc-js';
-import { clusterName, DEFAULT_NAMESPACE, type Context } from '@edge-gateway/core';
+import { clusterName, gatewayNamespace, type Context } from '@edge-gateway/core';
 import { createGrpcClients, type GrpcClients } from '@edge-gateway/core/grpc';
 import type { RateLimitServer } from '@edge-gateway/core/schema';
 import { rateLimitError } from '../error-codes.ts';
@@ -27,7 +27,7 @@ export function createRemoteLimiter(
   embedded: Limiter,
   { callUpstream, secrets, state, holdListeners }: Context,
 ): Limiter {
-  const ref = { name, namespace: namespace || DEFAULT_NAMESPACE };
+  const ref = { name, namespace: namespace || gatewayNamespace() };
   const cluster = clusterName(ref);
   const authority = grpcService?.authority ?? '';
   const find = () => callUpstream?.find?.(ref);

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { DEFAULT_NAMESPACE, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
+import { gatewayNamespace, secretText, type Listener, type Secrets, type TlsConfiguration } from '@edge-gateway/core';
 import type { AbsoluteTarget } from '../http1/authority.ts';
 import { headersByName } from '../http1/flat-headers.ts';
 import {
@@ -103,7 +103,7 @@ function hasRootCa({ sslConfig: { secretRef, sslFiles, sds } }: TlsConfiguration
   if (sslFiles) return !!sslFiles.rootCa;
   if (sds) return !!sds.validationContextName;
   if (!secretRef?.name) return false;
-  const secret = secrets.get({ name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE });
+  const secret = secrets.get({ name: secretRef.name, namespace: secretRef.namespace || gatewayNamespace() });
   return secret !== undefined && !!secretText(secret, 'ca.crt');
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import {
   clusterName,
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   factsOf,
   type Concern,
   type Context,
@@ -48,7 +48,7 @@ export function createExtProcConcerns(upstreams: Upstreams): ExtProcConcerns {
     const { extProcServerRef: ref, authority } = block.grpcService ?? {};
     if (!ref?.name) throw new Error('the block names no server');
     const { createServerClients, openCall } = await import('./server.ts');
-    const server: ResourceRef = { name: ref.name, namespace: ref.namespace || DEFAULT_NAMESPACE };
+    const server: ResourceRef = { name: ref.name, namespace: ref.namespace || gatewayNamespace() };
     const key = JSON.stringify([server.namespace, server.name, authority]);
     let known = clients.get(key);
     if (!known) {

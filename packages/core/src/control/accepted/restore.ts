@@ -1,13 +1,7 @@
 import { sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  DEFAULT_NAMESPACE,
-  identityOfKey,
-  keyOf,
-  type Kind,
-  type Resource,
-  type ResourceKey,
-} from '../../resource/resource.ts';
+import { gatewayNamespace } from '../../resource/gateway-namespace.ts';
+import { identityOfKey, keyOf, type Kind, type Resource, type ResourceKey } from '../../resource/resource.ts';
 import { KINDS } from '../../schema/kinds.ts';
 import type { SourceChange, WrittenResource } from '../../source/source.ts';
 import { isObject } from '../../validate/resource-identity.ts';
@@ -121,7 +115,7 @@ function documentsIn(listed: SourceChange): ReadonlyMap<ResourceKey, WrittenReso
 
 function documentOf(written: WrittenResource): Document {
   const { kind, metadata } = (isObject(written.value) ? written.value : {}) as { kind?: Kind; metadata?: unknown };
-  const { name, namespace = DEFAULT_NAMESPACE } = (isObject(metadata) ? metadata : {}) as Record<string, unknown>;
+  const { name, namespace = gatewayNamespace() } = (isObject(metadata) ? metadata : {}) as Record<string, unknown>;
   if (typeof kind !== 'string' || typeof name !== 'string' || typeof namespace !== 'string')
     return { key: undefined, written };
   return { key: keyOf(kind, { name, namespace }), written };

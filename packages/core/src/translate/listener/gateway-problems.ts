@@ -2,7 +2,8 @@ import type { FieldProblem } from '../../resource/problem.ts';
 import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { HttpListenerOptions } from '../../schema/listener/gateway-options.ts';
-import { DEFAULT_NAMESPACE, keyOf, type ResourceRef } from '../../resource/resource.ts';
+import { gatewayNamespace } from '../../resource/gateway-namespace.ts';
+import { keyOf, type ResourceRef } from '../../resource/resource.ts';
 import type { UsedGateway } from './gateways.ts';
 import { faultOf, missingFault } from '../reference/missing.ts';
 import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
@@ -28,14 +29,14 @@ export function gatewayWarnings({ spec, ref }: UsedGateway, input: TranslationIn
   for (const cluster of logClusters(spec))
     warnUnless(refOf(cluster), `the cluster ${cluster} of the access log not found`);
   for (const server of processorsOf(spec.httpGateway?.options)) {
-    const upstream = { name: server.name, namespace: server.namespace || DEFAULT_NAMESPACE };
+    const upstream = { name: server.name, namespace: server.namespace || gatewayNamespace() };
     const text = `the server *v1.Upstream { ${dotted(upstream)} } of external processing not found`;
     if (!input.upstreams.has(keyOf('Upstream', upstream)))
       warnings.push(missingFault(text, 'Upstream', upstream, input));
   }
   const { extauthzServerRef: auth } = spec.httpGateway?.options?.extauth ?? {};
   if (auth?.name) {
-    const upstream = { name: auth.name, namespace: auth.namespace || DEFAULT_NAMESPACE };
+    const upstream = { name: auth.name, namespace: auth.namespace || gatewayNamespace() };
     warnUnless(upstream, `the auth server *v1.Upstream { ${dotted(upstream)} } not found`);
   }
   const server = spec.httpGateway?.options?.ratelimitServer;

@@ -1,3 +1,4 @@
+import { gatewayNamespace } from '../../resource/gateway-namespace.ts';
 import type { ResourceRef } from '../../resource/resource.ts';
 import type { DestinationSpec } from '../../schema/route/destination.ts';
 import { serviceUpstreamRef } from './kube-upstreams.ts';
@@ -8,6 +9,6 @@ export function upstreamOf({ upstream, kube, consul }: DestinationSpec, namespac
     const { name = '', namespace: own } = kube.ref ?? {};
     return serviceUpstreamRef({ name, namespace: own || namespace }, kube.port ?? 0);
   }
-  if (consul) return { name: `consul-svc:${consul.serviceName ?? ''}`, namespace: 'gw-system' };
+  if (consul) return { name: `consul-svc:${consul.serviceName ?? ''}`, namespace: gatewayNamespace() };
   return { name: upstream?.name ?? '', namespace: upstream?.namespace || namespace };
 }

@@ -1,5 +1,6 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
-import { DEFAULT_NAMESPACE, keyOf } from '../../resource/resource.ts';
+import { gatewayNamespace } from '../../resource/gateway-namespace.ts';
+import { keyOf } from '../../resource/resource.ts';
 import type { RateLimitServer } from '../../schema/route/rate-limit.ts';
 import type { TranslationInput } from '../input.ts';
 import { dotted } from '../names.ts';
@@ -13,7 +14,7 @@ export function missingRateLimitServer(
 ): FieldProblem[] {
   const { name, namespace } = server?.ratelimitServerRef ?? {};
   if (!name) return [];
-  const ref = { name, namespace: namespace || DEFAULT_NAMESPACE };
+  const ref = { name, namespace: namespace || gatewayNamespace() };
   const entry = input.upstreams.get(keyOf('Upstream', ref));
   if (entry && !entry.fault) return [];
   const fault = entry

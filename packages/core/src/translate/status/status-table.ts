@@ -15,7 +15,7 @@ import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
 import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
-import { SETTINGS_KEY } from '../settings.ts';
+import { settingsKey } from '../settings.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 
@@ -158,7 +158,7 @@ function outside(stored: StoredResource, input: TranslationInput): readonly Prob
 
 /** Only the Settings in use have problems with other resources. */
 function settingsProblems({ key }: StoredResource, input: TranslationInput): readonly Problems[] {
-  if (key !== SETTINGS_KEY) return NONE;
+  if (key !== settingsKey()) return NONE;
   const found = missingRateLimitServer(input.settings.served.ratelimitServer, input, ['spec', 'ratelimitServer']);
   return found.length === 0 ? NONE : [found.map((problem) => Object.freeze(statusProblem('warning', problem)))];
 }

@@ -1,11 +1,6 @@
 import { isSemantic } from '../../resource/problem-codes.ts';
-import {
-  DEFAULT_NAMESPACE,
-  type ResourceKey,
-  type ResourceStatus,
-  type State,
-  type StatusReport,
-} from '../../resource/resource.ts';
+import { gatewayNamespace } from '../../resource/gateway-namespace.ts';
+import type { ResourceKey, ResourceStatus, State, StatusReport } from '../../resource/resource.ts';
 import type { Problem } from '../../resource/problem.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { kindOf } from '../changes.ts';
@@ -50,7 +45,7 @@ export type Subresource = readonly [string, StatusReport];
 export function statusEntry(key: ResourceKey, input: StatusInput, before: StatusEntry | undefined): StatusEntry {
   if (before && sameInput(input, before)) return before;
   const report = reportOf(key, input);
-  const old = before?.status.statuses[DEFAULT_NAMESPACE];
+  const old = before?.status.statuses[gatewayNamespace()];
   const status = old && sameReport(report, old) ? before!.status : statusOf(report, input.subresources);
   return { ...input, status };
 }
@@ -92,12 +87,12 @@ const ACCEPTED_STATUSES = new WeakMap<StatusInput['subresources'], ResourceStatu
 function accepted(subresources: StatusInput['subresources']): StatusReport {
   let status = ACCEPTED_STATUSES.get(subresources);
   if (!status) ACCEPTED_STATUSES.set(subresources, (status = wrap(withSubresources(ACCEPTED, subresources))));
-  return status.statuses[DEFAULT_NAMESPACE]!;
+  return status.statuses[gatewayNamespace()]!;
 }
 
 function statusOf(report: StatusReport, subresources: StatusInput['subresources']): ResourceStatus {
   const shared = ACCEPTED_STATUSES.get(subresources);
-  return shared?.statuses[DEFAULT_NAMESPACE] === report ? shared : wrap(report);
+  return shared?.statuses[gatewayNamespace()] === report ? shared : wrap(report);
 }
 
 function withNotes(report: StatusReport, notes: readonly string[]): StatusReport {
@@ -147,5 +142,5 @@ function shorten(line: string): string {
 }
 
 function wrap(report: StatusReport): ResourceStatus {
-  return Object.freeze({ statuses: Object.freeze({ [DEFAULT_NAMESPACE]: report }) });
+  return Object.freeze({ statuses: Object.freeze({ [gatewayNamespace()]: report }) });
 }

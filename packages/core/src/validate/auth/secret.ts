@@ -4,7 +4,7 @@ import type { SecretSpec } from '../../schema/kind/secret.ts';
 import {
   PREVIOUS_SIGNING_KEY_ENTRY,
   SIGNING_KEY_ENTRY,
-  SIGNING_KEY_SECRET,
+  signingKeySecret,
   signingKeyProblem,
 } from '../../security/signing-key.ts';
 import type { DocumentReport } from '../document-report.ts';
@@ -29,7 +29,7 @@ export function checkSecretEntries({ type = 'Opaque', data = {} }: SecretSpec): 
 
 /** Warns about weak shared signing keys: logins that would use them are rejected. */
 export function checkSigningKey({ data = {} }: SecretSpec, { metadata }: Pick<Resource, 'metadata'>): FieldProblem[] {
-  const { name, namespace } = SIGNING_KEY_SECRET;
+  const { name, namespace } = signingKeySecret();
   if (metadata.name !== name || metadata.namespace !== namespace) return [];
   return [SIGNING_KEY_ENTRY, PREVIOUS_SIGNING_KEY_ENTRY].flatMap((entry): FieldProblem[] => {
     const key = data[entry];

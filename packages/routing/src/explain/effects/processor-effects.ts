@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { gatewayNamespace } from '@edge-gateway/core';
 import type { ExtProcRoute } from '@edge-gateway/core/schema';
 import { processorBlockOf, type ProcessorFamily } from '../../ext-proc/ext-proc.ts';
 import type { BlockOf, Effect, EffectInput } from './effect.ts';
@@ -11,7 +11,7 @@ export function processorEffect(option: ProcessorFamily): (input: EffectInput) =
     const block = route && processorBlockOf(option, route, shared);
     const { name, namespace } = block?.grpcService?.extProcServerRef ?? {};
     if (!block || !name) return undefined;
-    const server = `${namespace || DEFAULT_NAMESPACE}/${name}`;
+    const server = `${namespace || gatewayNamespace()}/${name}`;
     return { option, effect: `upstream ${server} may change the request or respond (not called by this command)` };
   };
 }

@@ -7,7 +7,7 @@ import {
   parseCertificates,
   parseOcspStaple,
   resolveCertificates,
-  DEFAULT_NAMESPACE,
+  gatewayNamespace,
   parseDuration,
   secretText,
   tlsParameters,
@@ -102,7 +102,7 @@ function secretOf({ sslConfig }: TlsConfiguration, secrets: Secrets): SecretValu
   if (content instanceof Error) throw invalid(content.message);
   if (content) return content;
   if (!secretRef?.name) throw invalid('no certificate information found');
-  const ref = { name: secretRef.name, namespace: secretRef.namespace || DEFAULT_NAMESPACE };
+  const ref = { name: secretRef.name, namespace: secretRef.namespace || gatewayNamespace() };
   const secret = secrets.get(ref);
   if (!secret) throw invalid(`SSL secret not found: ${ref.namespace}.${ref.name}`);
   return secret;

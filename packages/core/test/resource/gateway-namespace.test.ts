@@ -1,0 +1,51 @@
+import {
+  createControlPlane,
+  DEFAULT_NAMESPACE,
+  gatewayNamespace,
+  memorySource,
+  setGatewayNamespace,
+  settingsKey,
+  signingKeySecret,
+  silentLoggers,
+} from '@edge-gateway/core';
+import { expect } from 'chai';
+
+const resource = (kind: string, namespace: string | undefined, name: string, spec: object) => ({
+  apiVersion: { Settings: 'gw.vendor.io/v1', Upstream: 'gw.vendor.io/v1' }[kind] ?? 'gateway.vendor.io/v1',
+  kind,
+  metadata: { name, ...(namespace !== undefined && { namespace }) },
+  spec,
+});
+
+describe('the namespace of the gateway', () => {
+  afterEach(() => setGatewayNamespace(DEFAULT_NAMESPACE));
+
+  it('is gw-system by default', () => {
+    expect(gatewayNamespace()).to.equal('gw-system');
+    expect(settingsKey()).to.equal('Settings/gw-system/default');
+  });
+
+  it('has the Settings, Gateways and statuses, and resources and references that name no namespace', async () => {
+    setGatewayNamespace('edge');
+    const source = memorySource();
+    const controlPlane = createControlPlane({ source, log: silentLoggers });
+    await controlPlane.start();
+    const replaced = { replaceInvalidRoutes: true, invalidRouteResponseCode: 418 };
+    const route = { routeAction: { single: { upstream: { name: 'missing' } } } };
+    source.set('all', [
+      resource('Settings', 'edge', 'default', { gw: { invalidConfigPolicy: replaced } }),
+      resource('Settings', 'gw-system', 'default', { gw: { invalidConfigPolicy: { replaceInvalidRoutes: false } } }),
+      resource('Gateway', 'edge', 'read', { bindAddress: '127.0.0.1', bindPort: 8080, httpGateway: {} }),
+      resource('Gateway', 'gw-system', 'ignored', { bindAddress: '127.0.0.1', bindPort: 8081, httpGateway: {} }),
+      resource('VirtualService', undefined, 'shop', { virtualHost: { domains: ['*'], routes: [route] } }),
+    ]);
+    const { snapshots, statuses, resources } = controlPlane.state!;
+    const { listeners } = snapshots.get('gateway-proxy')!;
+    expect(listeners.map(({ gateway }) => gateway)).to.deep.equal([{ name: 'read', namespace: 'edge' }]);
+    expect(JSON.stringify(listeners)).to.contain('418');
+    expect(resources.has('VirtualService/edge/shop')).to.equal(true);
+    expect(Object.keys(statuses.get('VirtualService/edge/shop')!.statuses)).to.deep.equal(['edge']);
+    expect(signingKeySecret()).to.deep.equal({ name: 'extauth-signing-key', namespace: 'edge' });
+    await controlPlane.close();
+  });
+});
