@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { loadDirectory } from '@edge-gateway/core';
+import { envoyBootstrap } from '@edge-gateway/core/envoy';
 import { ROOT } from './docs/workspace.ts';
 import { findProgram, skipWithout } from './parts/apt.ts';
 import { settingsOf } from './parts/role-settings.ts';
@@ -57,6 +58,38 @@ describe('deploy/compose', () => {
       const port = settings['adminPort'] ?? settings['statsPort'];
       expect(HEALTH_URL).to.equal(`http://127.0.0.1:${port}/ready`);
     });
+
+  it('starts an Envoy with the configuration that gatewayctl prints, if asked', async () => {
+    const {
+      command,
+      secrets: own,
+      volumes,
+      networks,
+      ...envoy
+    } = services['envoy'] as Service & {
+      readonly networks: { readonly default: { readonly ipv4_address: string } };
+    };
+    expect(envoy).to.deep.include({ profiles: ['envoy'] });
+    expect(command).to.include('/etc/envoy/envoy.yaml');
+    expect(volumes).to.deep.equal(['./envoy.yaml:/etc/envoy/envoy.yaml:ro']);
+    const file = (name: string): string => `/run/secrets/${name}`;
+    expect(own).to.have.members(['ca.crt', 'proxy.crt', 'proxy.key']);
+    const expected = envoyBootstrap({
+      xds: [{ host: 'control-plane', port: 9977 }],
+      proxy: 'gateway-proxy',
+      nodeId: 'envoy',
+      adminPort: 19_000,
+      tls: { ca: file('ca.crt'), cert: file('proxy.crt'), key: file('proxy.key') },
+    });
+    expect(parse(readFileSync(join(DEPLOY, 'compose', 'envoy.yaml'), 'utf8'))).to.deep.equal(expected);
+    const { envoyNodeProxies, envoyExtauth, envoyRateLimit } = (await settingsOf(
+      services['control-plane']!.command,
+    )) as { envoyNodeProxies: string } & Record<'envoyExtauth' | 'envoyRateLimit', { host: string }>;
+    for (const host of [envoyNodeProxies, envoyExtauth.host, envoyRateLimit.host])
+      expect(services).to.have.property(host);
+    const handsOver = services[envoyNodeProxies]!.environment!['GATEWAY_PROXY_PROTOCOL_FROM'];
+    expect(handsOver).to.equal(networks.default.ipv4_address);
+  });
 
   it('gives no container a writable root or capabilities', () => {
     for (const [name, { read_only: isReadOnly, cap_drop: dropped }] of Object.entries(services))

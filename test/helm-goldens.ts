@@ -11,6 +11,9 @@ export const goldenNames: readonly string[] = readdirSync(GOLDENS)
   .map((file) => file.slice(0, -'.values.yaml'.length))
   .sort();
 
+/** Returns the namespace that a set of values is rendered for. */
+export const goldenNamespace = (name: string): string => (name === 'other-namespace' ? 'edge' : 'gw-system');
+
 export const goldenPath = (name: string, part: 'values' | 'out'): string => join(GOLDENS, `${name}.${part}.yaml`);
 
 export interface Manifest {

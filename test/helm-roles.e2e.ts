@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
 import { ROOT } from './docs/workspace.ts';
 import { goldenPath } from './helm-goldens.ts';
+import { gatewayApiDefinitions } from './parts/gateway-api.ts';
 import { startKubernetes, type KubernetesApi } from './parts/kubernetes.ts';
 
 const NAMESPACE = 'gw-system';
@@ -15,8 +16,7 @@ describe('the roles of the Helm chart', () => {
   before(async function () {
     api = await startKubernetes(this, { controllers: true });
     this.timeout(300_000);
-    await api.kubectl(['create', 'namespace', NAMESPACE]);
-    await api.kubectl(['create', 'namespace', 'shop']);
+    for (const name of [NAMESPACE, 'shop', 'billing']) await api.kubectl(['create', 'namespace', name]);
     await api.kubectl(['apply', '--server-side', '-f', join(ROOT, 'deploy', 'crds')]);
     await api.kubectl(['wait', '--for=condition=Established', '--timeout=120s', 'crd', '-l', 'app=gw']);
   });
@@ -67,6 +67,59 @@ spec:
     domains: [shop.example]
     routes: [{ matchers: [{ prefix: / }], directResponseAction: { status: 200 } }]
 `;
+
+  const GATEWAY_API = `---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: { name: edge-gateway }
+spec: { controllerName: gateway.vendor.io/edge-gateway }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: { name: public, namespace: shop }
+spec: { gatewayClassName: edge-gateway, listeners: [{ name: http, port: 8080, protocol: HTTP }] }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: web, namespace: shop }
+spec: { parentRefs: [{ name: public }], rules: [{ backendRefs: [{ name: web, port: 80 }] }] }
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: { name: outside, namespace: default }
+spec: { parentRefs: [{ name: public, namespace: shop }], rules: [{ backendRefs: [{ name: web, port: 80 }] }] }
+`;
+
+  // The first one: those of the other charts permit more.
+  it('of single namespaces let the control plane serve them, and their part of the Gateway API', async function () {
+    this.timeout(300_000);
+    await api.apply((await gatewayApiDefinitions(this)).join('\n---\n'));
+    await until(() => isApplied(readFileSync(goldenPath('namespaced', 'out'), 'utf8')), 'the chart is applied', 60);
+    await until(() => isApplied(RESOURCES + GATEWAY_API), 'the resources are applied', 60);
+    const ports = ['--xds-port', '0', '--http-port', '0', '--https-port', '0', '--dev-admin-port', '0'];
+    const running = await start('control-plane', 'gw', ...ports);
+    const conditionOf = (conditions: any[] | undefined, type: string): string | undefined =>
+      conditions?.find((one) => one.type === type)?.status;
+    await until(
+      async () => conditionOf((await read('gatewayclass', 'edge-gateway'))?.status?.conditions, 'Accepted') === 'True',
+      'the class is accepted',
+      60,
+    );
+    const route = async (): Promise<any> => (await read('httproute', '-n', 'shop', 'web'))?.status?.parents?.[0];
+    await until(async () => conditionOf((await route())?.conditions, 'Accepted') === 'True', 'the route', 60);
+    await until(async () => conditionOf((await route())?.conditions, 'ResolvedRefs') === 'True', 'its Service', 60);
+    const gateway = await read('gateways.gateway.networking.k8s.io', '-n', 'shop', 'public');
+    expect(gateway.status.listeners[0].attachedRoutes).to.equal(1);
+    await until(
+      async () => (await read('vs', '-n', 'shop', 'shop'))?.status?.statuses?.[NAMESPACE]?.state === 'Accepted',
+      'the virtual service has a status',
+      60,
+    );
+    // Labels of namespaces are not readable; only Gateways that select namespaces by them need those.
+    const forbidden = running.errors.split('\n').filter((line) => /forbidden/i.test(line) && !/namespaces/.test(line));
+    expect(forbidden).to.deep.equal([]);
+    expect((await read('httproute', '-n', 'default', 'outside')).status?.parents ?? []).to.deep.equal([]);
+  });
 
   it('let the control plane read everything, write statuses, and discover Services', async function () {
     this.timeout(180_000);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { GOLDENS, goldenNames, goldenPath, manifestsIn, type Manifest } from './helm-goldens.ts';
+import { GOLDENS, goldenNames, goldenNamespace, goldenPath, manifestsIn, type Manifest } from './helm-goldens.ts';
 import { CHART, skipWithoutHelm, type Helm } from './parts/helm.ts';
 import { startKubernetes, type KubernetesApi } from './parts/kubernetes.ts';
 import { ROOT } from './docs/workspace.ts';
@@ -35,9 +35,7 @@ describe('the Helm chart in a cluster', () => {
     helm = await skipWithoutHelm(this);
     api = await startKubernetes(this, { controllers: true });
     this.timeout(120_000);
-    await api.kubectl(['create', 'namespace', NAMESPACE]);
-    await api.kubectl(['create', 'namespace', 'shop']);
-    await api.kubectl(['create', 'namespace', 'billing']);
+    for (const name of [NAMESPACE, 'shop', 'billing', 'edge']) await api.kubectl(['create', 'namespace', name]);
     await api.kubectl(['apply', '--server-side', '-f', join(ROOT, 'deploy', 'crds')]);
     await api.kubectl(['wait', '--for=condition=Established', '--timeout=120s', 'crd', '-l', 'app=gw']);
   });
@@ -45,6 +43,8 @@ describe('the Helm chart in a cluster', () => {
 
   const render = (...more: readonly string[]): Promise<string> =>
     helm('template', 'gw', CHART, '--namespace', NAMESPACE, '--kube-version', '1.36', ...more);
+  const renderGolden = (name: string): Promise<string> =>
+    render('--values', goldenPath(name, 'values'), '--namespace', goldenNamespace(name));
 
   it('has no findings of lint', async function () {
     this.timeout(60_000);
@@ -72,7 +72,7 @@ describe('the Helm chart in a cluster', () => {
   for (const name of goldenNames) {
     it(`renders ${name} as expected`, async function () {
       this.timeout(60_000);
-      const rendered = await render('--values', goldenPath(name, 'values'));
+      const rendered = await renderGolden(name);
       const text = print(manifestsIn(rendered).map(withoutSecrets));
       if (update) writeFileSync(goldenPath(name, 'out'), text);
       expect(existsSync(goldenPath(name, 'out')), 'run with UPDATE_GOLDEN=1').to.equal(true);
@@ -81,7 +81,7 @@ describe('the Helm chart in a cluster', () => {
 
     it(`renders ${name} as the API server accepts it`, async function () {
       this.timeout(120_000);
-      const objects = manifestsIn(await render('--values', goldenPath(name, 'values')));
+      const objects = manifestsIn(await renderGolden(name));
       const own = objects.filter(({ kind }) => !FOREIGN.has(kind));
       const args = ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
       const printed = await api.kubectl(args, print(own));

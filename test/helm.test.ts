@@ -89,7 +89,8 @@ describe('the Helm chart', () => {
       for (const { args, volumeMounts, ports } of own) {
         const settings = await settingsOf(args);
         const mounts = (volumeMounts as { mountPath: string }[]).map(({ mountPath }) => mountPath);
-        const files = (args as string[]).flatMap((flag) => /=(\/\S+)$/.exec(flag)?.[1] ?? []);
+        // Those of `--envoy-services-` are files of the Envoys.
+        const files = (args as string[]).flatMap((flag) => /^--(?!envoy-services-).*=(\/\S+)$/.exec(flag)?.[1] ?? []);
         for (const file of files)
           expect(
             mounts.some((mount) => file.startsWith(`${mount}/`)),

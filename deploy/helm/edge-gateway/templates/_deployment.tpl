@@ -7,6 +7,7 @@ certificates: mounts the certificates of the xDS server, env: more variables, as
 {{- define "edge-gateway.deployment" -}}
 {{- $root := .root }}
 {{- $settings := .values.deployment }}
+{{- $stop := ternary (int $settings.gracefulShutdown.sleepTimeSeconds) 0 $settings.gracefulShutdown.enabled }}
 {{ include "edge-gateway.serviceAccount" (dict "root" $root "component" .component "account" .values.serviceAccount) }}
 ---
 apiVersion: apps/v1
@@ -29,8 +30,8 @@ spec:
       serviceAccountName: {{ .values.serviceAccount.name | default .component }}
       automountServiceAccountToken: {{ .usesApi }}
       {{- include "edge-gateway.pod" (dict "root" $root "settings" $settings) | nindent 6 }}
-      # Longer than --drain-seconds, whose default is 30.
-      terminationGracePeriodSeconds: 40
+      # Longer than --drain-seconds, whose default is 30, after the wait before SIGTERM.
+      terminationGracePeriodSeconds: {{ add $stop 40 }}
       containers:
         - name: {{ .component }}
           image: {{ include "edge-gateway.image" (dict "root" $root "image" $settings.image) }}
@@ -39,6 +40,7 @@ spec:
             {{- range .role }}
             - {{ . }}
             {{- end }}
+            - --namespace={{ $root.Release.Namespace }}
             - --log-level={{ .values.logLevel }}
             - --admin-address={{ $root.Values.global.bindAddress }}
             - --admin-token-file=/etc/edge-gateway/admin/token
@@ -59,6 +61,13 @@ spec:
             - { name: {{ .name }}, containerPort: {{ .containerPort }} }
             {{- end }}
           {{- include "edge-gateway.probes" (dict "port" "http-admin") | nindent 10 }}
+          {{- if $stop }}
+          lifecycle:
+            preStop:
+              exec:
+                # Serves until the endpoints of the Service no longer name this pod.
+                command: [node, -e, {{ printf "setTimeout(() => {}, %d);" (mul $stop 1000) | quote }}]
+          {{- end }}
           resources: {{ toYaml $settings.resources | nindent 12 }}
           securityContext: {{ include "edge-gateway.containerSecurity" $root | nindent 12 }}
           volumeMounts:

@@ -4,6 +4,7 @@ Arguments: root, name, proxy.
 */}}
 {{- define "edge-gateway.envoyContainer" -}}
 {{- $template := .proxy.podTemplate -}}
+{{- $stop := ternary (int $template.gracefulShutdown.sleepTimeSeconds) 0 $template.gracefulShutdown.enabled -}}
 {{- $image := .proxy.envoy.image -}}
 name: {{ .name }}
 image: {{ printf "%s:%s" (ternary (printf "%s/%s" (trimSuffix "/" ($image.registry | default "")) $image.repository) $image.repository (not (empty $image.registry))) $image.tag }}
@@ -46,6 +47,15 @@ livenessProbe:
   initialDelaySeconds: 60
   periodSeconds: 10
   failureThreshold: 6
+{{- if $template.gracefulShutdown.enabled }}
+lifecycle:
+  preStop:
+    exec:
+      command:
+        - bash
+        - -c
+        - {{ include "edge-gateway.drainEnvoy" (dict "sleepSeconds" $stop "drainSeconds" $template.drainSeconds) | toJson }}
+{{- end }}
 resources: {{ toYaml $template.resources | nindent 2 }}
 securityContext: {{ include "edge-gateway.containerSecurity" .root | nindent 2 }}
 volumeMounts:
@@ -120,4 +130,30 @@ static_resources:
               match_typed_subject_alt_names: [{ san_type: DNS, matcher: { exact: {{ $server }} } }]
 layered_runtime:
   layers: [{ name: static, static_layer: { re2: { max_program_size: { error_level: 1000000 } } } }]
+{{- end -}}
+
+{{/*
+Drains an Envoy, which would otherwise end at once: readiness fails, and every response closes its connection. When load balancers have noticed,
+requests in progress have some time to finish. The image has bash, but no HTTP client. Arguments: sleepSeconds, drainSeconds.
+*/}}
+{{- define "edge-gateway.drainEnvoy" -}}
+admin() {
+  exec 3<>/dev/tcp/127.0.0.1/19000 || return
+  printf '%s HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n' "$1" >&3
+  cat <&3
+  exec 3>&-
+}
+is_active() {
+  while read -r name value; do
+    case $name in
+      http.admin.* | http.readiness.*) ;;
+      http.*.downstream_rq_active: | tcp.*.downstream_cx_active:) ((value > 0)) && return 0 ;;
+    esac
+  done < <(admin 'GET /stats?filter=downstream_.._active')
+  return 1
+}
+admin 'POST /healthcheck/fail' >/dev/null
+sleep {{ .sleepSeconds }}
+end=$((SECONDS + {{ .drainSeconds }}))
+while ((SECONDS < end)) && is_active; do sleep 1; done
 {{- end -}}
