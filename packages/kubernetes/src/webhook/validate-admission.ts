@@ -124,7 +124,7 @@ function refusalOf({ operation }: AdmissionRequest, problems: readonly Problem[]
   const all = more > 0 ? [...texts, `and ${more} more problems`] : texts;
   return {
     message: `${what}incompatible with current gateway snapshot: [${all.join('; ')}]`,
-    causes: texts.map((message, i) => ({ field: formatPath(problems[i]!.path), message })),
+    causes: texts.map((message, i) => ({ field: redactText(formatPath(problems[i]!.path)), message })),
   };
 }
 

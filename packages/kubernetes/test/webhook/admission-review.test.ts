@@ -54,7 +54,13 @@ describe('readReview', () => {
       'with metadata',
     ],
     ['an object of another kind', review({ object: { ...object, kind: 'Secret' } }), 'of the kind in request.kind'],
+    ['an update without an object', review({ operation: 'UPDATE', object: null }), 'request.object is missing'],
     ['an object of another namespace', review({ namespace: 'other' }), 'in the namespace of the request'],
+    [
+      'an object without a namespace',
+      review({ object: { ...object, metadata: { name: 'a' } } }),
+      'in the namespace of the request',
+    ],
     [
       'an old object of another kind',
       review({ oldObject: { ...object, kind: 'Secret' } }),
@@ -102,6 +108,13 @@ describe('reviewOf', () => {
         ],
       },
     });
+  });
+
+  it('names an object whose name the API server has generated', () => {
+    const refusal = { message: 'invalid', causes: [] };
+    const generated = { ...known, name: '' };
+    const response = (reviewOf(generated, { allowed: false, refusal }) as any).response;
+    expect(response.status.details.name).to.equal('a');
   });
 
   it('keeps warnings within the limits of the API server, on one line each', () => {

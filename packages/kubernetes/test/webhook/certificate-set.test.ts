@@ -53,6 +53,7 @@ describe('renewed', () => {
   for (const [what, broken] of [
     ['has expired', (set: CertificateSet) => [set, at(101)]],
     ['has another name', (set: CertificateSet) => [set, { ...at(1), names: ['other.gw-system.svc'] }]],
+    ['lacks one of the names', (set: CertificateSet) => [set, { ...at(1), names: [...names, '10.0.0.1'] }]],
     ['has the key of another', (set: CertificateSet) => [{ ...set, key: renewed(undefined, at(0)).key }, at(1)]],
     ['has no authority', (set: CertificateSet) => [{ ...set, roots: renewed(undefined, at(0)).roots }, at(1)]],
     ['is no certificate', (set: CertificateSet) => [{ ...set, certificate: 'x' }, at(1)]],

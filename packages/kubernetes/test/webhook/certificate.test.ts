@@ -37,6 +37,10 @@ describe('issueCertificate', () => {
     expect(new Date(parsed.validTo).toISOString()).to.equal('2099-06-07T08:09:10.000Z');
     expect(parsed.ca).to.equal(false);
     expect(new X509Certificate(root).ca).to.equal(true);
+    const text = execFileSync('openssl', ['x509', '-in', ca, '-noout', '-ext', 'basicConstraints'], {
+      encoding: 'utf8',
+    });
+    expect(text).to.match(/critical\s+CA:TRUE, pathlen:0/);
   });
 
   it('makes another authority each time, which does not verify other certificates', () => {

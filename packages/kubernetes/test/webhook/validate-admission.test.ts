@@ -105,6 +105,30 @@ describe('validateAdmission', () => {
     let deep: object = {};
     for (let i = 0; i < 200; i++) deep = { deep };
     expect(validate(admission('CREATE', upstream('c', deep)), {}).allowed).to.equal(false);
+    const unusable = { wrong: upstream('c', { static: 'hosts' }), key: upstream('c', JSON.parse('{"__proto__":{}}')) };
+    for (const [what, one] of Object.entries(unusable))
+      expect(validate(admission('CREATE', one), {}).allowed, what).to.equal(false);
+  });
+
+  it('shows no secret values in what it rejects', async () => {
+    await start();
+    const { refusal } = validate(admission('CREATE', upstream('a', { 'https://me:MARKER@a.example/': 1 })), {});
+    expect(refusal!.message).to.contain('a.example').and.not.contain('MARKER');
+    expect(JSON.stringify(refusal)).to.not.contain('MARKER');
+  });
+
+  it('validates objects whose annotation does not ask to skip them', async () => {
+    await start(upstream('a'));
+    const wrong = virtualService('web', ['a'], 'two words');
+    const annotated = withMetadata(wrong, { annotations: { 'gateway.vendor.io/skip_validation': 'false' } });
+    expect(validate(admission('CREATE', annotated)).allowed).to.equal(false);
+  });
+
+  it('rejects the deletion of an object that the review only names', async () => {
+    await start(upstream('a'), virtualService('web', ['a']));
+    const { oldObject: _, ...named } = admission('DELETE', upstream('a'));
+    expect(validate(named, STRICTEST).allowed).to.equal(false);
+    expect(validate({ ...named, name: '' }, STRICTEST).outcome, 'of all').to.equal('skipped');
   });
 
   it('admits a change that keeps or removes problems of an invalid configuration', async () => {
@@ -156,6 +180,8 @@ describe('validateAdmission', () => {
         kind: { group: '', version: 'v1', kind: 'constructor' },
       },
       Settings: admission('CREATE', settings({ alwaysAccept: 'x' } as object)),
+      Proxy: admission('CREATE', { ...wrong, apiVersion: 'gw.vendor.io/v1', kind: 'Proxy' }),
+      ConfigMap: admission('CREATE', { ...wrong, apiVersion: 'v1', kind: 'ConfigMap' }),
       'Secret that is created': admission('CREATE', secret as unknown as TestObject),
       connect: { ...admission('CREATE', wrong), operation: 'CONNECT' as const },
     })) {
