@@ -55,6 +55,7 @@ function rawNode(port: number, id = `node~${port}`) {
     },
     introduce: () => stream.write({ node: { id, cluster: 'gateway-proxy' } }),
     report: (cluster_stats: LoadStatsRequest['cluster_stats'] | readonly object[]) => stream.write({ cluster_stats }),
+    end: () => stream.end(),
     close: () => client.close(),
   };
 }
@@ -100,6 +101,8 @@ describe('reports of traffic', () => {
     expect({ ...rest, total: { ...total, name: '' } }).to.deep.equal(REPORT);
     expect(total.name).to.equal('gateway-proxy');
     report = undefined;
+    now += 1500;
+    expect(traffic()).to.include({ isStale: false });
     now += 1501;
     expect(traffic()).to.include({ isStale: true });
   });
@@ -216,5 +219,21 @@ describe('reports of traffic', () => {
     await until(() => second.ended !== '', 'the end of the second stream');
     expect(second.ended).to.contain('more than 1 proxies');
     expect(first.ended).to.equal('');
+  });
+
+  it('of a node that connects again are accepted at the limit, and its old stream ends alone', async () => {
+    const small = await startServer({ maxNodes: 1 });
+    closing.push(small);
+    const [old, again, other] = [raw(small.port, 'a'), raw(small.port, 'a'), raw(small.port, 'b')];
+    old.introduce();
+    await until(() => old.responses.length === 1, 'the node');
+    again.introduce();
+    await until(() => again.responses.length === 1, 'the node on its new stream');
+    old.end();
+    await until(() => old.ended !== '', 'the end of the old stream');
+    other.introduce();
+    await until(() => other.ended !== '', 'the end of the other stream');
+    expect(other.ended).to.contain('more than 1 proxies');
+    expect(again.ended).to.equal('');
   });
 });
