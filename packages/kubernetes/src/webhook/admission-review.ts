@@ -27,16 +27,16 @@ export interface AdmissionVerdict {
   /** Number of further warnings. Default: 0. */
   readonly omittedWarnings?: number;
   /** Why the request is rejected. */
-  readonly refusal?: Refusal;
+  readonly rejection?: Rejection;
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly message: string;
-  readonly causes: readonly RefusalCause[];
+  readonly causes: readonly RejectionCause[];
 }
 
 /** One reason, as in a `Status` of the API server. */
-export interface RefusalCause {
+export interface RejectionCause {
   readonly field?: string;
   readonly message: string;
 }
@@ -100,23 +100,23 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Returns the review to respond with, within the limits of the API server. */
 export function reviewOf({ uid, kind, name, object, oldObject }: AdmissionRequest, verdict: AdmissionVerdict): object {
-  const { allowed, warnings = [], omittedWarnings = 0, refusal } = verdict;
+  const { allowed, warnings = [], omittedWarnings = 0, rejection } = verdict;
   const details = {
     name: name || (object ?? oldObject)?.metadata.name,
     group: kind.group,
     kind: kind.kind,
-    causes: refusal?.causes.slice(0, MAX_CAUSES).map(({ field, message }) => ({
+    causes: rejection?.causes.slice(0, MAX_CAUSES).map(({ field, message }) => ({
       reason: 'FieldValueInvalid',
       message: shortened(message, MAX_MESSAGE / 8),
       ...(field && { field }),
     })),
   };
-  const status = refusal && {
+  const status = rejection && {
     status: 'Failure',
     code: 403,
     // Of an invalid object, kubectl would not print the message.
     reason: 'Forbidden',
-    message: shortened(refusal.message, MAX_MESSAGE),
+    message: shortened(rejection.message, MAX_MESSAGE),
     details,
   };
   const shown = warningsWithin(warnings, omittedWarnings);

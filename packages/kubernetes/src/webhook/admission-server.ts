@@ -47,15 +47,15 @@ export async function startAdmissionServer(options: AdmissionServerOptions): Pro
 
   function review(request: AdmissionRequest): object {
     const admission = validateAdmission(request, target);
-    const { outcome, refusal, warnings = [], omittedWarnings = 0 } = admission;
+    const { outcome, rejection, warnings = [], omittedWarnings = 0 } = admission;
     count[outcome].value++;
     if (outcome !== 'skipped') {
       const { operation, kind, namespace, name, object } = request;
       const resource = `${kind.kind} ${namespace ?? ''}/${name || (object?.metadata.name ?? '')}`;
       const facts = { operation, resource: resource.slice(0, MAX_LOGGED) };
       const problems = warnings.length + omittedWarnings;
-      if (refusal)
-        log.info({ ...facts, reason: refusal.message.slice(0, MAX_LOGGED) }, 'change rejected by validation');
+      if (rejection)
+        log.info({ ...facts, reason: rejection.message.slice(0, MAX_LOGGED) }, 'change rejected by validation');
       else if (problems > 0) log.info({ ...facts, problems }, 'change admitted with problems');
     }
     return reviewOf(request, admission);

@@ -11,7 +11,7 @@ import type { ValidationSettings } from '@edge-gateway/core/schema';
 import { objectKey, type ClusterObject } from '../watch/cluster-object.ts';
 import { kindInGroup } from '../source/cluster-kinds.ts';
 import { unitOf, writtenObject } from '../source/written-object.ts';
-import type { AdmissionRequest, AdmissionVerdict, Refusal } from './admission-review.ts';
+import type { AdmissionRequest, AdmissionVerdict, Rejection } from './admission-review.ts';
 import { emptiesNamespace, isNamespaceRequest, namespaceRemoval, type ReadNamespaces } from './namespace-removal.ts';
 
 /** What requests are validated against. */
@@ -108,16 +108,16 @@ function decide(request: AdmissionRequest, preview: ChangePreview, settings: Val
     UNREADABLE.has(problem.code) && problem.severity === 'error'
       ? true
       : !alwaysAccept && (problem.severity === 'error' || !allowWarnings);
-  const refused = added.filter(isRejected);
+  const rejected = added.filter(isRejected);
   const others = [...added.filter((problem) => !isRejected(problem)), ...kept];
   const warnings = textsOf(others);
   const omittedWarnings = others.length - warnings.length;
   const tolerated = { warnings, ...(omittedWarnings > 0 && { omittedWarnings }) };
-  if (refused.length === 0) return { outcome: 'allowed', allowed: true, ...tolerated };
-  return { outcome: 'rejected', allowed: false, ...tolerated, refusal: refusalOf(request, refused) };
+  if (rejected.length === 0) return { outcome: 'allowed', allowed: true, ...tolerated };
+  return { outcome: 'rejected', allowed: false, ...tolerated, rejection: rejectionOf(request, rejected) };
 }
 
-function refusalOf({ operation }: AdmissionRequest, problems: readonly Problem[]): Refusal {
+function rejectionOf({ operation }: AdmissionRequest, problems: readonly Problem[]): Rejection {
   const what = operation === 'DELETE' ? 'deletion ' : '';
   const texts = textsOf(problems);
   const more = problems.length - texts.length;

@@ -85,15 +85,15 @@ describe('reviewOf', () => {
     });
   });
 
-  it('names object, field and reason of a refusal', () => {
-    const refusal = {
+  it('names object, field and reason of a rejection', () => {
+    const rejection = {
       message: 'invalid',
       causes: [
         { field: 'spec.a', message: 'wrong' },
         { field: '', message: 'too' },
       ],
     };
-    expect(responseOf({ allowed: false, refusal }).status).to.deep.equal({
+    expect(responseOf({ allowed: false, rejection }).status).to.deep.equal({
       status: 'Failure',
       code: 403,
       reason: 'Forbidden',
@@ -111,9 +111,9 @@ describe('reviewOf', () => {
   });
 
   it('names an object whose name the API server has generated', () => {
-    const refusal = { message: 'invalid', causes: [] };
+    const rejection = { message: 'invalid', causes: [] };
     const generated = { ...known, name: '' };
-    const response = (reviewOf(generated, { allowed: false, refusal }) as any).response;
+    const response = (reviewOf(generated, { allowed: false, rejection }) as any).response;
     expect(response.status.details.name).to.equal('a');
   });
 
@@ -126,9 +126,9 @@ describe('reviewOf', () => {
     expect(shown.at(-1)).to.equal(`and ${100 - (shown.length - 1)} more problems; see the status of the resource`);
   });
 
-  it('limits the causes and the message of a refusal', () => {
+  it('limits the causes and the message of a rejection', () => {
     const causes = Array.from({ length: 1000 }, () => ({ message: 'x'.repeat(100_000) }));
-    const response = responseOf({ allowed: false, refusal: { message: 'y'.repeat(1e6), causes } });
+    const response = responseOf({ allowed: false, rejection: { message: 'y'.repeat(1e6), causes } });
     expect(JSON.stringify(response).length).to.be.below(100_000);
   });
 });

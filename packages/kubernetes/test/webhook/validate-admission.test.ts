@@ -53,25 +53,25 @@ describe('validateAdmission', () => {
   it('rejects a VirtualService with the field that is wrong', async () => {
     await start(upstream('a'));
     const wrong = virtualService('web', ['a'], 'two words');
-    const { outcome, allowed, refusal } = validate(admission('CREATE', wrong));
+    const { outcome, allowed, rejection } = validate(admission('CREATE', wrong));
     expect([outcome, allowed]).to.deep.equal(['rejected', false]);
-    expect(refusal!.causes).to.have.length(1);
-    expect(refusal!.causes[0]!.field).to.equal('spec.virtualHost.domains[0]');
-    expect(refusal!.message).to.match(
+    expect(rejection!.causes).to.have.length(1);
+    expect(rejection!.causes[0]!.field).to.equal('spec.virtualHost.domains[0]');
+    expect(rejection!.message).to.match(
       /^incompatible with current gateway snapshot: \[virtualservices\.gateway\.vendor\.io gw-system\/web: spec\.virtualHost\.domains\[0\] .*two words/,
     );
   });
 
   it('rejects a change that breaks another resource', async () => {
     await start(upstream('a'), virtualService('web', ['a'], 'shared.example.com'));
-    const { refusal } = validate(admission('CREATE', virtualService('other', ['a'], 'shared.example.com')));
-    expect(refusal!.message).to.contain('gw-system/web').and.contain('gw-system/other');
+    const { rejection } = validate(admission('CREATE', virtualService('other', ['a'], 'shared.example.com')));
+    expect(rejection!.message).to.contain('gw-system/web').and.contain('gw-system/other');
   });
 
   it('rejects the deletion of a referenced Upstream if warnings are not allowed, and names the routes otherwise', async () => {
     await start(upstream('a'), virtualService('web', ['a']));
     const request = admission('DELETE', upstream('a'));
-    expect(validate(request, STRICTEST).refusal!.message).to.match(
+    expect(validate(request, STRICTEST).rejection!.message).to.match(
       /^deletion incompatible with current gateway snapshot: \[.*gw-system\/web: spec\.virtualHost\.routes\[0\]/,
     );
     const { allowed, warnings } = validate(request);
@@ -86,9 +86,9 @@ describe('validateAdmission', () => {
     const { warnings, omittedWarnings } = validate(admission('CREATE', virtualService('web', missing)));
     expect(warnings).to.have.length(50);
     expect(omittedWarnings).to.equal(2_950);
-    const { refusal } = validate(admission('CREATE', virtualService('web', missing)), STRICTEST);
-    expect(refusal!.causes).to.have.length(50);
-    expect(refusal!.message).to.match(/; and 2950 more problems\]$/);
+    const { rejection } = validate(admission('CREATE', virtualService('web', missing)), STRICTEST);
+    expect(rejection!.causes).to.have.length(50);
+    expect(rejection!.message).to.match(/; and 2950 more problems\]$/);
   });
 
   it('only warns by default', async () => {
@@ -101,7 +101,7 @@ describe('validateAdmission', () => {
   it('rejects what cannot be read even if everything is accepted', async () => {
     await start(upstream('a'));
     const unknown = upstream('b', { static: { hosts: [] }, unheardOf: true });
-    expect(validate(admission('CREATE', unknown), {}).refusal!.causes[0]!.field).to.equal('spec.unheardOf');
+    expect(validate(admission('CREATE', unknown), {}).rejection!.causes[0]!.field).to.equal('spec.unheardOf');
     let deep: object = {};
     for (let i = 0; i < 200; i++) deep = { deep };
     expect(validate(admission('CREATE', upstream('c', deep)), {}).allowed).to.equal(false);
@@ -112,9 +112,9 @@ describe('validateAdmission', () => {
 
   it('shows no secret values in what it rejects', async () => {
     await start();
-    const { refusal } = validate(admission('CREATE', upstream('a', { 'https://me:MARKER@a.example/': 1 })), {});
-    expect(refusal!.message).to.contain('a.example').and.not.contain('MARKER');
-    expect(JSON.stringify(refusal)).to.not.contain('MARKER');
+    const { rejection } = validate(admission('CREATE', upstream('a', { 'https://me:MARKER@a.example/': 1 })), {});
+    expect(rejection!.message).to.contain('a.example').and.not.contain('MARKER');
+    expect(JSON.stringify(rejection)).to.not.contain('MARKER');
   });
 
   it('validates objects whose annotation does not ask to skip them', async () => {
@@ -140,7 +140,7 @@ describe('validateAdmission', () => {
     expect(warnings!.join()).to.contain('gw-system.lost');
     expect(validate(admission('CREATE', virtualService('new', ['a'])), STRICTEST).allowed).to.equal(true);
     const worse = virtualService('web', ['a', 'gone', 'lost', 'missing']);
-    expect(validate(admission('UPDATE', worse, before), STRICTEST).refusal!.causes).to.have.length(1);
+    expect(validate(admission('UPDATE', worse, before), STRICTEST).rejection!.causes).to.have.length(1);
   });
 
   it('does not validate without the settings for it', async () => {
@@ -210,7 +210,7 @@ describe('validateAdmission', () => {
     };
     await start(secret as unknown as TestObject, auth);
     const result = validate(admission('DELETE', secret as unknown as TestObject), STRICTEST);
-    expect(result.refusal?.message).to.contain('authconfigs.enterprise.gw.vendor.io gw-system/keys');
+    expect(result.rejection?.message).to.contain('authconfigs.enterprise.gw.vendor.io gw-system/keys');
     expect(JSON.stringify(result)).to.not.contain('secret-value').and.not.contain('c2VjcmV0');
   });
 
@@ -244,9 +244,9 @@ describe('validateAdmission', () => {
     it('rejects what breaks resources of other namespaces', async () => {
       await start(inShop(upstream('a')), web('own.example', 'shop'), web('other.example', 'gw-system'));
       for (const asked of [request('DELETE', namespace()), request('UPDATE', namespace({ team: 'b' }))]) {
-        const { refusal } = decide(asked);
-        expect(refusal!.causes, asked.operation).to.have.length(1);
-        expect(refusal!.message).to.contain('virtualservices.gateway.vendor.io gw-system/web');
+        const { rejection } = decide(asked);
+        expect(rejection!.causes, asked.operation).to.have.length(1);
+        expect(rejection!.message).to.contain('virtualservices.gateway.vendor.io gw-system/web');
       }
     });
 
