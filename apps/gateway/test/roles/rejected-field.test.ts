@@ -43,7 +43,8 @@ describe('the field of a rejection by a proxy', () => {
   };
   const OPTIONS = 'spec.virtualHost.routes.0.options.timeout';
 
-  for (const [what, given, found] of [
+  type Given = readonly [type: string, resource: string, field?: string, proxy?: string];
+  const known: readonly (readonly [what: string, given: Given, found: readonly string[]])[] = [
     ['a route', [TYPE.virtualHost, `${LISTENER}/gw-system.shop`, 'routes[0].options.timeout'], [SHOP, SHOP, OPTIONS]],
     ['options of a listener', [TYPE.listener, LISTENER, 'options.tcpStats'], [WEB, WEB, 'spec.options.tcpStats']],
     [
@@ -80,21 +81,23 @@ describe('the field of a rejection by a proxy', () => {
       [TYPE.settings, 'settings', 'extauth.requestTimeout'],
       ['Settings/gw-system/default', 'Settings/gw-system/default', 'spec.extauth.requestTimeout'],
     ],
-  ] as const) {
+  ];
+  for (const [what, given, found] of known) {
     it(`is that of ${what}`, () => {
-      expect(fieldOf(...(given as [string, string, string?]))).to.deep.equal(found);
+      expect(fieldOf(...given)).to.deep.equal(found);
     });
   }
 
-  for (const [what, given] of [
+  const unknown: readonly (readonly [what: string, given: Given])[] = [
     ['another proxy', [TYPE.listener, LISTENER, '', 'other']],
     ['a virtual host that no longer exists', [TYPE.virtualHost, `${LISTENER}/gw-system.gone`]],
     ['a listener that no longer exists', [TYPE.listener, 'listener-127.0.0.1-1']],
     ['an upstream that no longer exists', [TYPE.upstream, 'gone_gw-system']],
     ['another type', [TYPE.secret, 'gw-system/tls']],
-  ] as const) {
+  ];
+  for (const [what, given] of unknown) {
     it(`is unknown for ${what}`, () => {
-      expect(fieldOf(...(given as [string, string, string?, string?]))).to.equal(undefined);
+      expect(fieldOf(...given)).to.equal(undefined);
     });
   }
 

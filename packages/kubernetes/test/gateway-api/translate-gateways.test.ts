@@ -348,6 +348,7 @@ describe('the translation of the Gateway API', () => {
       const bad = [
         { filters: [{ type: 'ExternalAuth' }], ...to() },
         { filters: [{ type: 'ExtensionRef', extensionRef: { group: 'x', kind: 'Y', name: 'z' } }], ...to() },
+        { filters: [{ type: 'ExtensionRef', extensionRef: { group: 'x', kind: 'RouteOption', name: 'z' } }], ...to() },
         { matches: [{ path: { type: 'RegularExpression', value: '(' } }], ...to() },
         { filters: [{ type: 'RequestRedirect', requestRedirect: { statusCode: 399 } }] },
         { filters: [mirror, mirror], ...to() },
@@ -429,6 +430,12 @@ describe('the translation of the Gateway API', () => {
         [grant({}, {}, 'apps')],
       ])
         expect((await first(far, { grants })).conditions[1]).to.equal('ResolvedRefs False RefNotPermitted');
+      const ofGrpc = (kind: string) => {
+        const grpc = [route('apps/g', { rules: [{ backendRefs: far }] })];
+        return parentOf(translated({ grpc, grants: [grant({ kind }, {})] }), 'g')[1];
+      };
+      expect(ofGrpc('GRPCRoute')).to.equal('ResolvedRefs True ResolvedRefs');
+      expect(ofGrpc('HTTPRoute')).to.equal('ResolvedRefs False RefNotPermitted');
     });
   });
 
@@ -528,6 +535,22 @@ describe('the translation of the Gateway API', () => {
         '8080 c.example.org',
       ]);
       expect(hosts.get('8080 a.example.com')).to.have.length(1);
+    });
+
+    it('serves no host of a listener without a certificate at the port of another one', () => {
+      const https = (name: string, secret: string) => ({
+        name,
+        port: 8443,
+        protocol: 'HTTPS',
+        hostname: `${name}.example.com`,
+        tls: { certificateRefs: [{ name: secret }] },
+      });
+      const gateways = [gateway([https('one', 'cert'), https('two', 'gone')])];
+      const { resources } = translated({ gateways, http: [route('apps/r', { rules: [to()] })] });
+      const services = resources
+        .filter(({ kind }) => kind === 'VirtualService')
+        .map(({ spec }: any) => spec.displayName);
+      expect(services).to.deep.equal(['one.example.com']);
     });
 
     it('reports routes without a common host name', () => {
