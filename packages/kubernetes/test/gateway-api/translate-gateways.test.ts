@@ -341,6 +341,8 @@ describe('the translation of the Gateway API', () => {
         percentage: 25,
       });
       expect(routes[0]!.options.timeout).to.equal('2s');
+      const unlimited = await only({ timeouts: { request: '10s', backendRequest: '0s' }, ...to() });
+      expect(unlimited.routes[0]!.options.timeout, 'of all attempts').to.equal('10s');
     });
 
     it('that are not supported make the route unaccepted, and nothing else', async () => {
@@ -349,6 +351,7 @@ describe('the translation of the Gateway API', () => {
         { filters: [{ type: 'ExternalAuth' }], ...to() },
         { filters: [{ type: 'ExtensionRef', extensionRef: { group: 'x', kind: 'Y', name: 'z' } }], ...to() },
         { filters: [{ type: 'ExtensionRef', extensionRef: { group: 'x', kind: 'RouteOption', name: 'z' } }], ...to() },
+        { backendRefs: [backend('web', { filters: [{ type: 'RequestMirror' }] })] },
         { matches: [{ path: { type: 'RegularExpression', value: '(' } }], ...to() },
         { filters: [{ type: 'RequestRedirect', requestRedirect: { statusCode: 399 } }] },
         { filters: [mirror, mirror], ...to() },
@@ -400,8 +403,10 @@ describe('the translation of the Gateway API', () => {
         expect(conditions).to.deep.equal(['Accepted True Accepted', `ResolvedRefs False ${reason}`]);
         expect(action).to.deep.include({ type: 'direct', status: 500 });
       }
-      const { action } = await first([]);
-      expect(action).to.deep.include({ type: 'direct', status: 500 });
+      for (const refs of [[], [backend('web', { weight: 0 })]]) {
+        const { action } = await first(refs);
+        expect(action).to.deep.include({ type: 'direct', status: 500 });
+      }
     });
 
     it('that cannot be used keep their share of the requests', async () => {
