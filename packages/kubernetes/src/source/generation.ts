@@ -62,11 +62,12 @@ export function createGeneration({ client, scope, log, timing }: GenerationOptio
   const isUsed = (namespace: string | undefined): boolean =>
     scope.used === undefined || scope.used.has(namespace ?? '');
 
-  function follow({ kind, type }: FollowedType, namespace: string | undefined): Reflector {
+  function follow({ kind, type, isOptional }: FollowedType, namespace: string | undefined): Reflector {
     return createReflector<Followed>({
       client,
       type,
       namespace,
+      isOptional,
       log,
       timing,
       select: (object) =>

@@ -53,12 +53,13 @@ export function followScopes({ client, log, timing }: ScopesOptions): Scopes {
 
   /** Settings by group: they have two, of which users have one. */
   const found = new Map<string, ClusterObject>();
-  const [preferred, ...others] = typesOfKind('Settings').map((type) => {
+  const [preferred, ...others] = typesOfKind('Settings').map((type, i) => {
     const reflector = createReflector<ClusterObject>({
       client,
       type,
       namespace: gatewayNamespace(),
       fieldSelector: `metadata.name=${SETTINGS_NAME}`,
+      isOptional: i > 0,
       log,
       timing,
       select: (object) => object,

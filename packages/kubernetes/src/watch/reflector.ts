@@ -19,6 +19,8 @@ export interface ReflectorOptions<T> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** True for a type that a cluster may lack: its absence is not logged as a problem. */
+  readonly isOptional?: boolean;
   /** True if only the metadata of objects is transferred. */
   readonly metadataOnly?: boolean;
   readonly log: Logger;
@@ -222,7 +224,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
     const message = connectionProblem(error);
     const apiStatus = isApiError(error) ? error.apiStatus : undefined;
     if (problem?.message !== message) {
-      const level = isExpired(error) ? 'debug' : 'warn';
+      const isExpected = isExpired(error) || (options.isOptional === true && apiStatus === 404);
+      const level = isExpected ? 'debug' : 'warn';
       log[level](
         { resource: typeName(type), namespace: options.namespace, reason: message },
         'failed to watch resources',

@@ -1,7 +1,8 @@
-import { silentLoggers } from '@edge-gateway/core';
+import { createLoggers, silentLoggers } from '@edge-gateway/core';
 import { createReflector } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { kubernetesSource } from '../../src/source/kubernetes-source.ts';
+import { until } from '../../../core/test/source/until.ts';
 import { completeOrAbsent } from '../../src/watch/optional-type.ts';
 import { listOf, service, startScriptedApi, status, type Reply, type ScriptedApi } from '../scripted-api.ts';
 
@@ -79,6 +80,22 @@ describe('a type that a cluster may lack', () => {
     let changes = 0;
     await source.start(() => (changes += 1));
     expect(changes).to.equal(1);
+  });
+
+  it('logs no warning about the second group of Settings if it is missing', async () => {
+    let attempts = 0;
+    serve(group('upstreams'), (...call) => {
+      attempts += 1;
+      status(404, 'NotFound')(...call);
+    });
+    const lines: string[] = [];
+    const logged = createLoggers({ destination: { write: (line: string) => void lines.push(line) } }).get('config');
+    const source = kubernetesSource({ client: api.client, log: logged, timing });
+    open.push(source);
+    await source.start(() => {});
+    // Two reflectors, several times each.
+    await until(() => attempts > 5);
+    expect(lines.filter((line) => line.includes('failed to watch'))).to.deep.equal([]);
   });
 
   it('delays no start of a source if the second group of Settings is forbidden', async () => {
