@@ -60,7 +60,7 @@ describe('the traffic of a remote proxy on the page of its control plane, in a b
     expect((await rowsOf(upstream)).find((row) => row.includes('nowhere'))).to.match(/nowhere_gw-system\s*1\s*[\d.]+/);
     expect((await rowsOf(listener)).join()).to.match(/127\.0\.0\.1:\d+\s*[\d.]+/);
     const [, own] = await rowsOf('Proxies');
-    expect(own).to.contain('1 endpoint unhealthy').and.match(/\d ms/);
+    expect(own).to.contain('1 unhealthy').and.match(/\d ms/);
   });
 
   for (const width of [400, 1280])

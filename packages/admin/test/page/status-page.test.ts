@@ -215,7 +215,7 @@ describe('the status page of the control plane', () => {
       const { text: markup } = await port.request('/status/proxies');
       expect(markup).to.not.contain('<script>alert');
       const text = textOf(markup);
-      expect(text).to.contain('5 20 % 1 ms 2 ms 1 endpoint unhealthy');
+      expect(text).to.contain('5 20 % 1 ms 2 ms 1 unhealthy');
       expect(text).to.contain('– – – – stale reported 30 s ago');
       expect(text).to.contain('[::]:8080 10 10 % 20 %');
       expect(text).to.contain('2 10 20 % 21 ms 1 unhealthy, 2 healthy');

@@ -1,5 +1,5 @@
 import type { ProxyStatus, ProxyTraffic, ReportedRequests, ReportedUpstream } from '@edge-gateway/core';
-import { countText, millisecondsText, rateText, shareText } from '../figures.ts';
+import { millisecondsText, rateText, shareText } from '../figures.ts';
 import { html, type Content } from '../html.ts';
 import { PATHS, upstreamLink } from '../paths.ts';
 import { ageOf, badge, tableOf } from '../table.ts';
@@ -22,12 +22,13 @@ export function trafficCells({ address, traffic }: ProxyStatus, now: number): re
   }
   const { total, seconds, upstreams } = traffic;
   const unhealthy = upstreams.reduce((sum, each) => sum + each.unhealthy, 0);
+  const isDown = upstreams.some((each) => each.unhealthy > 0 && each.healthy === 0);
   return [
     rateText(total.requests / seconds),
     shareText(total.serverErrors, total.requests),
     millisecondsText(total.p50),
     millisecondsText(total.p99),
-    unhealthy === 0 ? badge('none unhealthy', 'good') : badge(`${countText(unhealthy, 'endpoint')} unhealthy`, 'bad'),
+    unhealthy === 0 ? badge('none unhealthy', 'good') : badge(`${unhealthy} unhealthy`, isDown ? 'bad' : 'warning'),
   ];
 }
 
