@@ -136,15 +136,18 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
 };
 
 function oneAddress(text: string): HostPort {
-  const addresses = readable(() => readServerAddresses(text));
+  const addresses = flags.addresses(text);
   if (addresses.length !== 1) throw new InvalidArgumentError('only one address is allowed.');
   return addresses[0]!;
 }
 
 /** The ports are those of the listeners. */
 function hostOfProxies(text: string): string {
-  const [address] = readable(() => readServerAddresses(`${text.includes(':') ? `[${text}]` : text}:1`));
-  return address!.host;
+  try {
+    return readServerAddresses(`${text.includes(':') ? `[${text}]` : text}:1`)[0]!.host;
+  } catch {
+    throw new InvalidArgumentError(`the host must be a DNS name or an IP address, without a port, not "${text}".`);
+  }
 }
 
 const DNS_NAME = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i;
@@ -156,12 +159,4 @@ function certificateNames(text: string): readonly string[] {
   if (invalid !== undefined) throw new InvalidArgumentError(`'${invalid}' is neither a DNS name nor an IP address.`);
   if (names.length === 0) throw new InvalidArgumentError('a name is required.');
   return names;
-}
-
-function readable<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
 }

@@ -11,6 +11,7 @@ import {
 } from '@edge-gateway/core';
 import { READ_ONLY_PORT_FLAGS } from '../settings.ts';
 import { isInCluster } from '@edge-gateway/kubernetes/access';
+import { readServerAddresses, type ServerAddress } from '@edge-gateway/xds/address';
 import type { PortFlag, SourceSettings } from './role.ts';
 
 /** Returns a port from its text; 0 is any free one. */
@@ -36,6 +37,15 @@ export function workers(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= MAX_WORKERS) return value;
   throw new InvalidArgumentError(`workers must be auto or a number between 1 and ${MAX_WORKERS}.`);
+}
+
+/** Returns addresses from a text such as `cp-1:9977,[::1]:9977`. */
+export function addresses(text: string): readonly ServerAddress[] {
+  try {
+    return readServerAddresses(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
 }
 
 /** Returns names from a text with commas between them. */
@@ -227,9 +237,7 @@ function addressRanges(text: string): readonly string[] {
   const ranges = text.split(',').map((each) => each.trim());
   const wrong = ranges.find((range) => !isRange(range));
   if (wrong !== undefined)
-    throw new InvalidArgumentError(
-      `invalid address range '${wrong}': use addresses or CIDR ranges, such as 10.0.0.0/8.`,
-    );
+    throw new InvalidArgumentError(`'${wrong}' is neither an address nor a CIDR range such as 10.0.0.0/8.`);
   return ranges;
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError } from 'commander';
-import { readServerAddresses, type ServerAddress } from '@edge-gateway/xds/address';
+import type { ServerAddress } from '@edge-gateway/xds/address';
 import { PORT_FLAGS, READ_ONLY_PORT_FLAGS, type ServingSettings } from '../settings.ts';
 import * as flags from './flags.ts';
 import type { Role, StateSettings } from './role.ts';
@@ -23,16 +23,8 @@ export interface ProxySettings extends ServingSettings, StateSettings {
   readonly xdsTlsServerName?: string;
 }
 
-function addresses(text: string): readonly ServerAddress[] {
-  try {
-    return readServerAddresses(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`);
-  }
-}
-
 function address(text: string): string {
-  if (isIP(text) === 0) throw new InvalidArgumentError('an IP address, such as 127.0.0.1 or ::1.');
+  if (isIP(text) === 0) throw new InvalidArgumentError('the address must be an IP address, such as 127.0.0.1 or ::1.');
   return text;
 }
 
@@ -45,7 +37,7 @@ export const proxyRole: Role<ProxySettings> = {
   options: () => [
     flags
       .option('--xds <addresses>', 'control planes, as host:port separated by commas; one is used at a time')
-      .argParser(addresses),
+      .argParser(flags.addresses),
     flags.option('--xds-tls-ca <file>', 'PEM file with the CA certificates for control planes; enables TLS'),
     flags.option('--xds-tls-cert <file>', 'PEM file with the certificate of this proxy; requires --xds-tls-key'),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),

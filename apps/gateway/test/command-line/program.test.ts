@@ -125,10 +125,13 @@ describe('the command line of edge-gateway', () => {
     });
     expect(await call('proxy')).to.equal("Error: required option '--xds <addresses>' not specified\n");
     expect(await call('proxy', '--xds', 'nowhere'))
-      .to.contain('the address of a control plane must be host:port, or [address]:port for IPv6, not "nowhere"')
+      .to.contain('the address must be host:port, or [address]:port for IPv6, not "nowhere"')
       .and.not.match(/invalid.*invalid/);
     expect(await call('proxy', '--xds', 'a:1', '--bind-address', 'b')).to.contain('an IP address');
     expect(await call('proxy', '--xds', 'a:1', '--config', 'x')).to.contain("unknown option '--config'");
+    expect(await call('proxy', '--xds', 'a:1', '--proxy-protocol-from', '10.0.0.0/8,10.0.0.0/33')).to.contain(
+      "'10.0.0.0/33' is neither an address nor a CIDR range such as 10.0.0.0/8",
+    );
   });
 
   it('reads the resources of the control plane from a directory or a cluster', async () => {
@@ -140,6 +143,15 @@ describe('the command line of edge-gateway', () => {
     );
     expect(await call('control-plane', '--config', 'resources', '--context', 'dev')).to.equal(
       'Error: --context requires --kubernetes, not --config\n',
+    );
+  });
+
+  it('rejects addresses of services beside Envoys with the form that they must have', async () => {
+    const rejected = (...given: string[]) => call('control-plane', '--config', 'resources', ...given);
+    expect(await rejected('--envoy-extauth', 'nowhere')).to.contain('must be host:port');
+    expect(await rejected('--envoy-rate-limit', 'a:1,b:2')).to.contain('only one address is allowed');
+    expect(await rejected('--envoy-node-proxies', 'a:80')).to.contain(
+      'must be a DNS name or an IP address, without a port, not "a:80"',
     );
   });
 

@@ -28,7 +28,7 @@ function readAddress(text: string): ServerAddress {
   if (!isHost || !(Number(port) >= 1 && Number(port) <= 65_535))
     throw xdsError(
       'ERR_XDS_ADDRESS',
-      `the address of a control plane must be host:port, or [address]:port for IPv6, not "${text}"`,
+      `the address must be host:port, or [address]:port for IPv6, not "${text}"`,
     );
   return { host: name, port: Number(port) };
 }
