@@ -26,9 +26,6 @@ function readAddress(text: string): ServerAddress {
   const [, six, name = six, port] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? [];
   const isHost = name !== undefined && (six === undefined ? isIP(name) === 4 || NAME.test(name) : isIP(six) === 6);
   if (!isHost || !(Number(port) >= 1 && Number(port) <= 65_535))
-    throw xdsError(
-      'ERR_XDS_ADDRESS',
-      `the address must be host:port, or [address]:port for IPv6, not "${text}"`,
-    );
+    throw xdsError('ERR_XDS_ADDRESS', `the address must be host:port, or [address]:port for IPv6, not "${text}"`);
   return { host: name, port: Number(port) };
 }
