@@ -18,6 +18,10 @@ export interface FirstBytesRules {
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
+function proceed(socket: Socket, decision: Decision): void {
+  if (!socket.destroyed) decision.proceed();
+}
+
 /** Reads the first bytes of connections that are not served yet, and returns those that are not consumed to the socket. */
 export class FirstBytes {
   readonly #pending = new Set<() => void>();
@@ -45,7 +49,8 @@ export class FirstBytes {
       if (!decision) return;
       stop();
       if (bytes.length > decision.consumed) socket.unshift(bytes.subarray(decision.consumed));
-      decision.proceed();
+      // The socket notices in the next tick that nobody waits for `readable`; it would then drop bytes that HTTP/2 has returned to it.
+      process.nextTick(proceed, socket, decision);
     };
     const timer = setTimeout(expire, timeoutMs).unref();
     this.#pending.add(expire);

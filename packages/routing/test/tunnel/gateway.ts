@@ -12,6 +12,7 @@ import {
 } from '@edge-gateway/core';
 import { createListeners, createRouter, type ListenLimits, type Listeners, type Router } from '../../src/index.ts';
 import { listen, until, whenDone } from '../forward/harness.ts';
+import { http2ServerLimits } from '../listen/http2/each-server.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
 
 /** The target of the CONNECT requests of the tests. */
@@ -69,7 +70,7 @@ export async function tunnelGateway(parts: TunnelGatewayParts): Promise<TunnelGa
     context,
     host: '127.0.0.1',
     portOf: () => 0,
-    ...(parts.limits && { limits: parts.limits }),
+    limits: { ...http2ServerLimits(), ...parts.limits },
   });
   const [result] = await listeners.apply(snapshot);
   whenDone(async () => {

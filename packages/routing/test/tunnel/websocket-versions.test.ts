@@ -14,6 +14,7 @@ import {
   type TunnelGateway,
   type TunnelGatewayParts,
 } from './gateway.ts';
+import { describeHttp2Servers } from '../listen/http2/each-server.ts';
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
@@ -121,7 +122,7 @@ const HTTP2 = { spec: { useHttp2: true } };
 const webSockets = (port: number, parts: Partial<TunnelGatewayParts> = {}): Promise<TunnelGateway> =>
   tunnelGateway({ port, routes: [{}], ...parts });
 
-describe('WebSockets of clients and upstreams of both versions', () => {
+describeHttp2Servers('WebSockets of clients and upstreams of both versions', () => {
   afterEach(closeAll);
 
   for (const client of [1, 2] as const) {

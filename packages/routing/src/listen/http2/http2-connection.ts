@@ -1,21 +1,16 @@
-import {
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  type IncomingHttpHeaders,
-} from 'node:http2';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deadline, Deadlines } from '../../upstream/deadlines.ts';
 import { refusal, type Refusal } from '../../check/refusal.ts';
 import type { ListenStats } from '../listen-stats.ts';
 import type { ListenLimits } from '../limits.ts';
-import { ConnectionWindow } from './connection-window.ts';
 import { FrameBudget } from './frame-budget.ts';
-import { readHead, type Http2Head } from './http2-head.ts';
+import type { Http2Head } from './http2-head.ts';
 import { Http2Request } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
-import { sessionOptions } from './http2-settings.ts';
+import { openSession } from './open-session.ts';
+import type { ServerSession, SessionObserver } from './server-session.ts';
+import type { ServerStream } from './server-stream.ts';
 
 /** One request of an HTTP/2 connection and its response. */
 export interface Http2Exchange {
@@ -47,8 +42,6 @@ export interface Http2ConnectionParts {
 
 /** `REFUSED_STREAM` of RFC 9113 7: the client may send the request again. */
 const REFUSED = 0x7;
-/** `ENHANCE_YOUR_CALM` of RFC 9113 7. */
-const CALM_DOWN = 0xb;
 /** A stream that the client resets before this time is premature. */
 const PREMATURE_MS = 1_000;
 /** Premature resets are tolerated as long as they are less than half of the streams, or of this number. */
@@ -57,16 +50,15 @@ const MIN_STREAMS = 500;
 const MAX_ACTIVE = 2;
 
 /** One client connection that speaks HTTP/2. */
-export class Http2Connection {
+export class Http2Connection implements SessionObserver {
   readonly socket: Socket;
   readonly limits: ListenLimits;
   requests = 0;
   /** Streams whose response has not ended. */
   active = 0;
-  readonly #session: ServerHttp2Session;
+  readonly #session: ServerSession;
   readonly #parts: Http2ConnectionParts;
   #resets = 0;
-  readonly #window: ConnectionWindow;
   readonly #budget: FrameBudget;
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
@@ -78,17 +70,13 @@ export class Http2Connection {
     this.socket = socket;
     this.limits = limits;
     this.#parts = parts;
-    const session = (this.#session = performServerHandshake(socket, sessionOptions(limits, parts.webSockets)));
-    this.#window = new ConnectionWindow(session, limits.initialConnectionWindowBytes);
-    session.on('stream', this.#onStream);
-    session.on('error', ignore);
+    const budget = (this.#budget = new FrameBudget(socket));
     if (limits.headTimeoutMs > 0) {
       this.#headTimer = setTimeout(() => this.#close(), limits.headTimeoutMs).unref();
     }
     if (limits.idleTimeoutMs > 0) this.#awaitIdle(limits.idleTimeoutMs);
-    const budget = (this.#budget = new FrameBudget(socket));
     const checks = setInterval(() => {
-      if (budget.check()) this.#reject('too many frames besides requests');
+      if (budget.check()) this.#session.reject('too many frames besides requests');
     }, limits.checkIntervalMs).unref();
     socket.once('close', () => {
       clearInterval(checks);
@@ -96,6 +84,7 @@ export class Http2Connection {
       clearTimeout(this.#headTimer);
       clearTimeout(this.#closeTimer);
     });
+    this.#session = openSession(socket, this, limits, parts.webSockets);
   }
 
   /**
@@ -110,11 +99,11 @@ export class Http2Connection {
     this.#closeTimer = setTimeout(() => this.#close(), Math.ceil(rest)).unref();
   }
 
-  #close(): void {
+  /** With `atOnce`, requests that arrive from now on are refused. */
+  #close(atOnce = false): void {
     const session = this.#session;
     if (session.destroyed || session.closed) return;
-    session.close();
-    if (this.active === 0) this.#endSoon();
+    session.close(atOnce);
   }
 
   /** A client that does not end its side is not waited for. */
@@ -131,31 +120,36 @@ export class Http2Connection {
     }, Math.ceil(delayMs)).unref();
   }
 
-  readonly #onStream = (
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    _flags: number,
-    raw: string[],
-  ): void => {
-    stream.on('error', ignore);
-    if (stream.destroyed || stream.closed) return this.#countReset(performance.now());
+  onConnected(): void {
     if (this.#headTimer) clearTimeout(this.#headTimer);
     this.#headTimer = undefined;
+  }
+
+  onStream(stream: ServerStream, head: Http2Head, bytes: number): void {
     const { limits } = this;
-    // It arrived together with the last request that is served.
-    if (this.#session.closed) return stream.close(REFUSED);
     // More than the client may have open: those that it has reset while their responses wait for it.
     if (this.active >= MAX_ACTIVE * limits.maxConcurrentStreams) return stream.close(REFUSED);
     this.active++;
     this.requests++;
     this.#parts.stats.http2Requests.value++;
-    let bytes = 0;
-    for (const text of raw) bytes += text.length;
     this.#budget.receive(bytes);
-    const exchange = new Exchange(this, stream, readHead(headers, raw), this.#parts);
-    if (this.requests === limits.maxRequestsPerConnection) this.#close();
+    const exchange = new Exchange(this, stream, head, this.#parts);
+    if (this.requests === limits.maxRequestsPerConnection) this.#close(true);
     this.#parts.serve.request(exchange);
-  };
+    exchange.req.receiveBody();
+  }
+
+  onResetStream(): void {
+    this.#countReset(performance.now());
+  }
+
+  onLast(): void {
+    if (this.active === 0) this.#endSoon();
+  }
+
+  onViolation(reason: string): void {
+    this.#parts.serve.abuse(this.socket, reason);
+  }
 
   /** A frame of a request was received. */
   receive(bytes: number): void {
@@ -164,14 +158,14 @@ export class Http2Connection {
 
   /** Called when the unread bytes of a stream change. */
   hold(change: number): void {
-    this.#window.hold(change);
+    this.#session.hold(change);
   }
 
   ended(startedAt: number, isReset: boolean): void {
     this.active--;
     this.#idleSince = performance.now();
     if (isReset) this.#countReset(startedAt);
-    if (this.active === 0 && this.#session.closed) this.#endSoon();
+    if (this.#session.closed) this.onLast();
   }
 
   /** A client that opens streams only to reset them costs more than it pays. */
@@ -180,13 +174,7 @@ export class Http2Connection {
     this.#resets++;
     if (2 * this.#resets <= Math.max(this.requests, MIN_STREAMS) || this.#session.destroyed) return;
     this.#parts.stats.http2TooManyResets.value++;
-    this.#reject('too many premature resets');
-  }
-
-  #reject(reason: string): void {
-    if (this.#session.destroyed) return;
-    this.#parts.serve.abuse(this.socket, reason);
-    this.#session.destroy(new Error(reason), CALM_DOWN);
+    this.#session.reject('too many premature resets');
   }
 }
 
@@ -196,7 +184,7 @@ class Exchange implements Http2Exchange {
   readonly head: Http2Head;
   handled = false;
   readonly #connection: Http2Connection;
-  readonly #stream: ServerHttp2Stream;
+  readonly #stream: ServerStream;
   readonly #serve: Http2Serve;
   readonly #response: Http2Response;
   readonly #startedAt = performance.now();
@@ -204,7 +192,7 @@ class Exchange implements Http2Exchange {
   readonly #whole: Deadline | undefined;
   #isReset = false;
 
-  constructor(connection: Http2Connection, stream: ServerHttp2Stream, head: Http2Head, parts: Http2ConnectionParts) {
+  constructor(connection: Http2Connection, stream: ServerStream, head: Http2Head, parts: Http2ConnectionParts) {
     const { limits, socket } = connection;
     this.#connection = connection;
     this.#stream = stream;
@@ -223,7 +211,8 @@ class Exchange implements Http2Exchange {
     }
     this.req.observer = this;
     this.#response.observer = this;
-    stream.on('close', this.#closed).on('aborted', this.#aborted);
+    stream.on('close', this.#closed);
+    stream.on('aborted', this.#aborted);
   }
 
   get socket(): Socket {
@@ -243,7 +232,8 @@ class Exchange implements Http2Exchange {
   }
 
   onHeld(change: number): void {
-    this.#connection.hold(change);
+    if (!this.#stream.isDirect) this.#connection.hold(change);
+    else if (change < 0) this.#stream.consumed!(-change);
   }
 
   onSuspend(): void {
@@ -284,5 +274,4 @@ class Exchange implements Http2Exchange {
   };
 }
 
-const destroyStream = (stream: ServerHttp2Stream): void => void stream.destroy();
-const ignore = (): void => {};
+const destroyStream = (stream: ServerStream): void => void stream.destroy();

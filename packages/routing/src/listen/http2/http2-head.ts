@@ -8,8 +8,8 @@ export interface Http2Head {
   readonly url: string;
   /** Flat `[name, value, …]` without pseudo-header fields. */
   readonly rawHeaders: string[];
-  /** By name, as `node:http` joins them. */
-  readonly headers: IncomingHttpHeaders;
+  /** By name, as `node:http` joins them; missing if they are to be read from `rawHeaders`. */
+  readonly headers: IncomingHttpHeaders | undefined;
   /** Value of `:protocol` (RFC 8441). */
   readonly protocol: string | undefined;
   /** Set if the head contradicts itself. */
@@ -28,25 +28,44 @@ export function readHead(headers: IncomingHttpHeaders, raw: readonly string[]): 
   const protocol = headers[':protocol'] as string | undefined;
   const isTunnel = method === 'CONNECT' && protocol === undefined;
   for (const name of PSEUDO) delete headers[name];
-  const rawHeaders: string[] = authority === undefined ? [] : ['host', authority];
-  let cookieAt = 0;
-  let problem: Refusal | undefined;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!;
-    const value = trimmedValue(raw[i + 1]!);
-    if (name.charCodeAt(0) === COLON) continue;
-    if (value !== raw[i + 1]) headers[name] = trimmedValue(String(headers[name]));
-    if (name === 'host' && authority !== undefined) {
-      // One of them would be routed, the other one checked by a server behind.
-      if (value !== authority) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });
-    } else if (name === 'cookie' && cookieAt > 0) rawHeaders[cookieAt] += `; ${value}`;
-    else {
-      rawHeaders.push(name, value);
-      if (name === 'cookie') cookieAt = rawHeaders.length - 1;
+  const { rawHeaders, problem, hasBlanks } = joinFields(raw, authority);
+  if (hasBlanks) {
+    for (let i = 0; i < raw.length; i += 2) {
+      const [name, value] = [raw[i]!, raw[i + 1]!];
+      const isBlank = name.charCodeAt(0) !== COLON && trimmedValue(value) !== value;
+      if (isBlank) headers[name] = trimmedValue(String(headers[name]));
     }
   }
   if (authority !== undefined) headers['host'] = authority;
   // As in HTTP/1.1, the target of a tunnel is its authority (RFC 9113 8.5).
   const url = isTunnel ? (authority ?? '') : path;
   return { method, url, rawHeaders, headers, protocol, problem };
+}
+
+/** Returns the headers of a header list, with `authority` as host. */
+export function joinFields(
+  raw: readonly string[],
+  authority: string | undefined,
+): Pick<Http2Head, 'rawHeaders' | 'problem'> & { readonly hasBlanks: boolean } {
+  const rawHeaders: string[] = authority === undefined ? [] : ['host', authority];
+  let hasBlanks = false;
+  let cookieAt = 0;
+  let hosts = 0;
+  let problem: Refusal | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!;
+    if (name.charCodeAt(0) === COLON) continue;
+    const value = trimmedValue(raw[i + 1]!);
+    if (value !== raw[i + 1]) hasBlanks = true;
+    if (name === 'host' && authority !== undefined) {
+      // One of them would be routed, the other one checked by a server behind.
+      if (value !== authority) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: ':authority and host differ' });
+      else if (++hosts > 1) problem = refusal('ERR_ROUTING_BAD_HOST', { detail: 'two hosts' });
+    } else if (name === 'cookie' && cookieAt > 0) rawHeaders[cookieAt] += `; ${value}`;
+    else {
+      rawHeaders.push(name, value);
+      if (name === 'cookie') cookieAt = rawHeaders.length - 1;
+    }
+  }
+  return { rawHeaders, problem, hasBlanks };
 }

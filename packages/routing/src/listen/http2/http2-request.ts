@@ -7,6 +7,8 @@ import { trimValues } from '../../http1/field-value.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
 import type { Http2Head } from './http2-head.ts';
+import type { BodyReader, ServerStream } from './server-stream.ts';
+import { WaitingBody } from './waiting-body.ts';
 
 const REQUEST = Symbol('edge-gateway.http2-request');
 type Carrier = ServerHttp2Stream & { [REQUEST]: Http2Request };
@@ -26,8 +28,8 @@ export interface RequestObserver {
 }
 
 /** A request of an HTTP/2 connection, with the interface of one over HTTP/1.1. Its body is read from the connection only as it is consumed. */
-export class Http2Request extends IncomingMessage {
-  readonly stream: ServerHttp2Stream;
+export class Http2Request extends IncomingMessage implements BodyReader {
+  readonly stream: ServerStream;
   readonly isHttp2 = true;
   readonly limits: Pick<ListenLimits, 'maxBodyBytes' | 'maxHeaders' | 'streamIdleTimeoutMs'>;
   #observer: RequestObserver | undefined;
@@ -36,11 +38,13 @@ export class Http2Request extends IncomingMessage {
   #reads = false;
   #isStopped = false;
   #isReset = false;
+  /** Of a direct stream: what was received while its reader was slower. */
+  #waiting: WaitingBody | undefined;
   #isUnlimited = false;
   /** True once it is a tunnel: the client may send data without limits, also after the end of the response. */
   isTunnel = false;
 
-  constructor(stream: ServerHttp2Stream, head: Http2Head, socket: Socket, limits: ListenLimits) {
+  constructor(stream: ServerStream, head: Http2Head, socket: Socket, limits: ListenLimits) {
     super(socket);
     this.stream = stream;
     this.limits = limits;
@@ -49,21 +53,23 @@ export class Http2Request extends IncomingMessage {
     this.httpVersionMinor = 0;
     this.method = head.method;
     this.url = head.url;
-    this.rawHeaders = head.rawHeaders;
-    this.headers = head.headers;
-    if (stream.readableEnded || stream.endAfterHeaders) {
+    if (head.headers) {
+      this.rawHeaders = head.rawHeaders;
+      this.headers = head.headers;
+    } else (this as unknown as Internals)._addHeaderLines(head.rawHeaders, head.rawHeaders.length);
+    if (stream.endAfterHeaders || (stream.readableEnded && !stream.isDirect)) {
       this.complete = true;
       this.push(null);
-    } else {
-      (stream as Carrier)[REQUEST] = this;
-      stream.on('trailers', onTrailers);
-      // A stream without a reader reports no data.
-      stream.push = pushCounted;
-    }
+    } else if (!stream.isDirect) readNodeStream(stream as unknown as Carrier, this);
   }
 
   set observer(observer: RequestObserver) {
     this.#observer = observer;
+  }
+
+  /** Receives what the client has already sent of the body, and what follows. */
+  receiveBody(): void {
+    if (!this.complete) this.stream.readBody?.(this);
   }
 
   /** Disables the body limits, because the data belongs to a tunnel if the request is accepted. */
@@ -80,14 +86,15 @@ export class Http2Request extends IncomingMessage {
   }
 
   override _read(): void {
-    if (this.complete || this.#isStopped) return;
+    if (this.complete || this.#isStopped || this.stream.isDirect) return;
     if (this.#reads) return void this.stream.resume();
     this.#reads = true;
-    this.stream.on('data', onData).on('end', onEnd);
+    (this.stream as unknown as Carrier).on('data', onData).on('end', onEnd);
   }
 
   override read(size?: number): unknown {
     const chunk: unknown = super.read(size);
+    if (this.#waiting && this.readableLength === 0) this.#passWaiting(this.#waiting);
     if (this.#held > 0) this.count();
     return chunk;
   }
@@ -108,7 +115,9 @@ export class Http2Request extends IncomingMessage {
 
   /** The client has reset the stream, or the connection is closed. */
   abort(): void {
-    if (this.complete || this.destroyed) return;
+    // A direct stream is complete when it was received, not when it was read.
+    const isRead = this.complete && !(this.stream.isDirect && (this.readableLength > 0 || this.#waiting));
+    if (isRead || this.destroyed) return;
     this.#isStopped = true;
     this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
@@ -119,6 +128,15 @@ export class Http2Request extends IncomingMessage {
     this.count(chunk.length);
   }
 
+  /** Receives a part of the body of a direct stream, which limits what waits in memory by what was read. */
+  deliver(chunk: Buffer): void {
+    this.#observer?.onFrame(chunk.length);
+    this.#held += chunk.length;
+    if (!this.destroyed && (this.#waiting || this.readableLength > 0)) (this.#waiting ??= new WaitingBody()).add(chunk);
+    else this.receive(chunk);
+    this.count();
+  }
+
   /** Ends the body. Node ends a stream that the client has reset like a complete one, but closes it first. */
   last(): void {
     this.#isReset = this.stream.closed;
@@ -126,7 +144,7 @@ export class Http2Request extends IncomingMessage {
 
   /** Counts the unread bytes. */
   count(added = 0): void {
-    const held = this.readableLength + this.stream.readableLength + added;
+    const held = this.readableLength + this.stream.readableLength + (this.#waiting?.bytes ?? 0) + added;
     if (held === this.#held) return;
     this.#observer?.onHeld(held - this.#held);
     this.#held = held;
@@ -162,7 +180,13 @@ export class Http2Request extends IncomingMessage {
     if (this.#isReset || this.stream.aborted) return this.abort();
     this.complete = true;
     this.#observer?.onComplete();
-    this.push(null);
+    if (!this.#waiting) this.push(null);
+  }
+
+  #passWaiting(waiting: WaitingBody): void {
+    this.#waiting = undefined;
+    this.receive(waiting.join());
+    if (this.complete && !this.#isStopped && !this.destroyed) this.push(null);
   }
 
   #stop(refused: Refusal): void {
@@ -170,6 +194,18 @@ export class Http2Request extends IncomingMessage {
     this.#isStopped = true;
     this.#observer?.onProblem(refused);
   }
+}
+
+/** The part of the state of `IncomingMessage` that its parser sets. */
+interface Internals {
+  _addHeaderLines(raw: string[], length: number): void;
+}
+
+function readNodeStream(stream: Carrier, req: Http2Request): void {
+  stream[REQUEST] = req;
+  stream.on('trailers', onTrailers);
+  // A stream without a reader reports no data.
+  stream.push = pushCounted;
 }
 
 const push = Readable.prototype.push;

@@ -1,10 +1,11 @@
 import { STATUS_CODES, type OutgoingHttpHeader, type OutgoingHttpHeaders } from 'node:http';
-import type { OutgoingHttpHeaders as Http2Headers, ServerHttp2Stream } from 'node:http2';
+import type { OutgoingHttpHeaders as Http2Headers } from 'node:http2';
 import { Stream } from 'node:stream';
 import { isHeaderBytes, isHeaderName } from '@edge-gateway/core';
 import { isHopByHop } from '../../http1/hop-by-hop.ts';
 import { registerReleasingWrite } from '../../http1/read-buffer.ts';
 import type { Http2Request } from './http2-request.ts';
+import type { RespondOptions, ServerStream } from './server-stream.ts';
 
 type Written = () => void;
 type Chunk = string | Uint8Array;
@@ -23,7 +24,7 @@ export interface ResponseObserver {
  */
 export class Http2Response extends Stream {
   readonly req: Http2Request;
-  readonly stream: ServerHttp2Stream;
+  readonly stream: ServerStream;
   /** There is no connection that belongs to this response. */
   readonly socket = null;
   readonly connection = null;
@@ -269,7 +270,8 @@ export class Http2Response extends Stream {
     this.#waitsForTrailers = false;
     if (stream.destroyed) return;
     try {
-      stream.sendTrailers(headersOf(this.#trailers ?? []));
+      const trailers = this.#trailers ?? [];
+      stream.sendTrailers(stream.isDirect ? trailers : headersOf(trailers));
     } catch (error) {
       // Called by Node: an exception would crash the process.
       return void stream.destroy(error as Error);
@@ -300,18 +302,12 @@ export class Http2Response extends Stream {
 
 registerReleasingWrite(Http2Response.prototype.write);
 
-interface RespondOptions {
-  readonly endStream: boolean;
-  readonly waitForTrailers: boolean;
-  readonly sendDate: boolean;
-}
-
 /** `respond` of Node sends flat headers since 24.7 and 22.20. */
 const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
 const SENDS_FLAT = MAJOR > 24 || (MAJOR === 24 && MINOR >= 7) || (MAJOR === 22 && MINOR >= 20);
 
-function respond(stream: ServerHttp2Stream, head: string[], options: RespondOptions): void {
-  stream.respond((SENDS_FLAT ? head : headersOf(head)) as Http2Headers, options);
+function respond(stream: ServerStream, head: string[], options: RespondOptions): void {
+  stream.respond(stream.isDirect || SENDS_FLAT ? head : headersOf(head), options);
 }
 
 /** Returns headers by name; a repeated one as a list. */

@@ -2,24 +2,30 @@ import type { ServerSessionOptions } from 'node:http2';
 import type { ListenLimits } from '../limits.ts';
 
 /** Frames that a client may send although they are invalid or empty, per connection. */
-const MAX_INVALID_FRAMES = 100;
+export const MAX_INVALID_FRAMES = 100;
 /** Fields beyond the limit that are still counted, so that the response can say so; cookies arrive in parts. */
 const MORE_FIELDS = 256;
 const MIB = 1024 * 1024;
 
+/** Twice the limit, so that the check can distinguish a long target from long headers. */
+export const maxListBytesOf = ({ maxHeadBytes, maxTargetBytes }: ListenLimits): number =>
+  2 * Math.max(maxHeadBytes, maxTargetBytes);
+
+/** The number of fields that are counted. */
+export const maxFieldsOf = ({ maxHeaders }: ListenLimits): number => 2 * maxHeaders + MORE_FIELDS;
+
 /** Returns the options of the sessions of a listener; `webSockets` if clients may open them (RFC 8441). */
 export function sessionOptions(limits: ListenLimits, webSockets: boolean): ServerSessionOptions {
-  const { maxConcurrentStreams, initialStreamWindowBytes, maxHeaders, maxHeadBytes, maxTargetBytes } = limits;
+  const { maxConcurrentStreams, initialStreamWindowBytes } = limits;
   const options = {
     settings: {
       maxConcurrentStreams,
       initialWindowSize: initialStreamWindowBytes,
-      // Twice the limit, so that the check can distinguish a long target from long headers.
-      maxHeaderListSize: 2 * Math.max(maxHeadBytes, maxTargetBytes),
+      maxHeaderListSize: maxListBytesOf(limits),
       enablePush: false,
       enableConnectProtocol: webSockets,
     },
-    maxHeaderListPairs: 2 * maxHeaders + MORE_FIELDS,
+    maxHeaderListPairs: maxFieldsOf(limits),
     maxSessionInvalidFrames: MAX_INVALID_FRAMES,
     maxSessionMemory: Math.ceil((limits.initialConnectionWindowBytes + 16 * MIB) / MIB),
     // A repeated header of an upstream is passed on.

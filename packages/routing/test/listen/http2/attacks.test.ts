@@ -4,6 +4,7 @@ import type { RequestRecord } from '../../../src/format/record.ts';
 import { until } from '../../forward/harness.ts';
 import { CODE, fields, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame, uint32 } from './frames.ts';
 import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { describeHttp2Servers, isDirectServer } from './each-server.ts';
 
 const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
   httpOptions: { httpConnectionManagerSettings },
@@ -13,7 +14,7 @@ const END = FLAG.endHeaders | FLAG.endStream;
 const repeated = (count: number, bytes: (i: number) => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, i) => bytes(i)));
 
-describe('attacks over HTTP/2', () => {
+describeHttp2Servers('attacks over HTTP/2', () => {
   let gateway: Http2Gateway | undefined;
   let requests = 0;
   let refused: RequestRecord[] = [];
@@ -177,7 +178,9 @@ describe('attacks over HTTP/2', () => {
     it('lower than before are not served', async () => {
       const frames = await start();
       frames.send(requestFrame(5, '/'), requestFrame(3, '/'));
-      expect(await frames.status(5)).to.equal(200);
+      // Node ignores the second one.
+      if (isDirectServer()) expect(await frames.goaway()).to.equal(CODE.protocol);
+      else expect(await frames.status(5)).to.equal(200);
       frames.send(requestFrame(7, '/'));
       await frames.status(7).catch(() => {});
       expect(frames.frames.some(({ type, stream }) => type === FRAME.headers && stream === 3)).to.equal(false);
@@ -294,7 +297,6 @@ describe('attacks over HTTP/2', () => {
       });
     }
 
-    // Node drops such a field before the gateway sees the request.
     for (const [name, field] of [
       ['a name with a colon', ['x:a', 'b']],
       ['a name with CR LF', ['x\r\nb', 'b']],
@@ -304,7 +306,7 @@ describe('attacks over HTTP/2', () => {
       ['a value with LF', ['x-a', 'b\nc']],
       ['a value with NUL', ['x-a', 'b\0c']],
     ] as const) {
-      it(`are sent upstream without a malformed field: ${name}`, async () => {
+      it(`are not sent upstream with a malformed field: ${name}`, async () => {
         let raw: string[] = [];
         const frames = await start({
           respond: (req, res) => {
@@ -313,6 +315,12 @@ describe('attacks over HTTP/2', () => {
           },
         });
         frames.send(requestFrame(1, '/', field, ['x-last', 'z']));
+        if (isDirectServer()) {
+          expect(await frames.reset(1)).to.equal(CODE.protocol);
+          expect(raw).to.deep.equal([]);
+          return frames.close();
+        }
+        // Node drops the field before the gateway sees the request.
         expect(await frames.status(1)).to.equal(200);
         const names = raw.filter((_, i) => i % 2 === 0).map((each) => each.toLowerCase());
         const added = /^(?:x-request-id|x-forwarded-.*|x-envoy-.*|connection)$/;

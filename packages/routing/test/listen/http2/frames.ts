@@ -93,7 +93,7 @@ export class FrameClient {
   readonly frames: Frame[] = [];
   readonly #decoder = new HpackDecoder();
   readonly closed: Promise<void>;
-  /** False leaves the settings of the server without acknowledgement. */
+  /** False leaves the settings and pings of the server without acknowledgement. */
   acknowledges = true;
   #rest: Buffer = NONE;
 
@@ -165,6 +165,8 @@ export class FrameClient {
       this.#rest = this.#rest.subarray(end);
       if (this.acknowledges && type === FRAME.settings && (flags & FLAG.ack) === 0)
         this.send(frame(FRAME.settings, FLAG.ack, 0));
+      if (this.acknowledges && type === FRAME.ping && (flags & FLAG.ack) === 0)
+        this.send(frame(FRAME.ping, FLAG.ack, 0, payload));
     }
   }
 }

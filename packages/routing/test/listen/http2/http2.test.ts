@@ -6,6 +6,7 @@ import type { Listener } from '@edge-gateway/core';
 import { answerOf, type Http2Asked } from './client.ts';
 import { FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
 import { echo, http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { describeHttp2Servers } from './each-server.ts';
 
 interface Seen {
   readonly method: string;
@@ -27,7 +28,7 @@ const settings = (httpConnectionManagerSettings: object): Partial<Listener> => (
 
 const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
 
-describe('HTTP/2 clients', () => {
+describeHttp2Servers('HTTP/2 clients', () => {
   let gateway: Http2Gateway | undefined;
   afterEach(async () => {
     await gateway?.close();

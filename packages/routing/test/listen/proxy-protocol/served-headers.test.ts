@@ -19,6 +19,7 @@ import {
   upstreamOf,
   snapshotOf as routed,
 } from '../../snapshots.ts';
+import { FRAME, frame, FrameClient, PREFACE, requestFrame } from '../http2/frames.ts';
 import { exchange, listenerOf, open, snapshotOf } from '../serving.ts';
 import { binary, field, V4 } from './headers.ts';
 
@@ -86,6 +87,23 @@ describe('connections with a PROXY header', () => {
       }
       await closed;
       expect(text()).to.contain(PROXIED);
+    });
+  }
+
+  for (const http2Server of ['node', 'direct'] as const) {
+    it(`serve requests over HTTP/2 that follow the header at once, or later (${http2Server} server)`, async () => {
+      const port = await serve(REQUIRED, { limits: { http2Server } });
+      const bytes = Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), requestFrame(1, '/')]);
+      for (const parts of [[Buffer.concat([Buffer.from(V1), bytes])], [Buffer.from(V1), bytes]]) {
+        const client = new FrameClient(port);
+        for (const part of parts) {
+          client.send(part);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        const { payload } = await client.until(({ type }) => type === FRAME.data);
+        expect(payload.toString()).to.equal(PROXIED);
+        client.close();
+      }
     });
   }
 

@@ -1,0 +1,265 @@
+import { constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import { linger } from '@edge-gateway/core';
+import { FrameEndpoint, NO_ERROR, type EndpointOptions } from '../../http2/frame-endpoint.ts';
+import * as frames from '../../http2/frame-types.ts';
+import { frameHead, setting } from '../../http2/frame-types.ts';
+import type { HeaderBlock } from '../../http2/header-blocks.ts';
+import type { DecodedFields } from '../../http2/hpack-decoder.ts';
+import { connectionError, ConnectionError } from '../../http2/protocol-errors.ts';
+import { FrameServerStream, type ServerStreamConnection } from './frame-server-stream.ts';
+import { OpenedStreams } from './opened-streams.ts';
+import { readRequestFields } from './request-fields.ts';
+import type { Http2Head } from './http2-head.ts';
+import type { ServerSession, SessionObserver } from './server-session.ts';
+
+/** Responses that wait for a client that does not read, in bytes: further requests would make them grow without limit. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+const PING = '\0\0\0\0\0\0\0\0';
+const PREFACE = Buffer.from(frames.PREFACE, 'latin1');
+
+export interface FrameSessionOptions extends EndpointOptions {
+  readonly maxStreams: number;
+  /** Frames that a client may send although they are invalid, each of which ends its stream. */
+  readonly maxInvalidFrames: number;
+  /** True if clients may open WebSockets (RFC 8441). */
+  readonly webSockets: boolean;
+  /** Maximum time that the client has to confirm that it knows that the connection is being closed, in milliseconds. */
+  readonly closeDelayMs: number;
+}
+
+interface ReceivedStream {
+  readonly stream: FrameServerStream;
+  readonly head: Http2Head;
+  /** Size of the header list. */
+  readonly bytes: number;
+}
+
+/** The server side of an HTTP/2 connection, frame by frame (RFC 9113). */
+export class FrameSession extends FrameEndpoint<FrameServerStream> implements ServerSession, ServerStreamConnection {
+  closed = false;
+  readonly #options: FrameSessionOptions;
+  readonly #observer: SessionObserver;
+  readonly #opened = new OpenedStreams();
+  /** Bytes of the preface that were received. */
+  #prefaceBytes = 0;
+  /** What the client may still send. */
+  #receiveWindow: number;
+  #invalidFrames = 0;
+  /** Requests that are passed on when all received bytes were read: with their body, if it is there, and not if they were reset. */
+  #received: ReceivedStream[] = [];
+  /** Requests that were received and not passed on yet are refused. */
+  #refusesReceived = false;
+  /** The client was told that the connection is being closed, and has not confirmed it yet. */
+  #isAnnounced = false;
+  #announceTimer: NodeJS.Timeout | undefined;
+
+  /** What the socket receives is passed to {@link read}. */
+  constructor(socket: Socket, observer: SessionObserver, options: FrameSessionOptions) {
+    super(socket, options, true);
+    this.#observer = observer;
+    this.#options = options;
+    this.#receiveWindow = this.connectionWindow;
+    // As with HTTP/1.1, a client that ends its side does not wait for responses.
+    socket.on('end', () => socket.destroy());
+    this.greet(
+      '',
+      setting(frames.ENABLE_PUSH, 0) +
+        setting(frames.MAX_CONCURRENT_STREAMS, options.maxStreams) +
+        setting(frames.INITIAL_WINDOW_SIZE, options.streamWindow) +
+        setting(frames.MAX_HEADER_LIST_SIZE, options.maxHeaderListBytes) +
+        (options.webSockets ? setting(frames.ENABLE_CONNECT_PROTOCOL, 1) : ''),
+    );
+  }
+
+  /** Receives the bytes from `start` to `end` of a buffer that is used again after the call. */
+  read(buffer: Buffer, start: number, end: number): void {
+    if (this.#prefaceBytes === PREFACE.length) return this.readFrames(buffer, start, end);
+    const taken = Math.min(end - start, PREFACE.length - this.#prefaceBytes);
+    const expected = PREFACE.subarray(this.#prefaceBytes, this.#prefaceBytes + taken);
+    this.#prefaceBytes += taken;
+    if (!expected.equals(buffer.subarray(start, start + taken)))
+      return this.destroy(connectionError('PROTOCOL_ERROR', 'the preface is invalid'));
+    this.readFrames(buffer, start + taken, end);
+  }
+
+  protected override readFrames(buffer: Buffer, start: number, end: number): void {
+    super.readFrames(buffer, start, end);
+    if (this.#received.length === 0) return;
+    const received = this.#received;
+    this.#received = [];
+    this.#observer.onConnected();
+    for (const { stream, head, bytes } of received) {
+      if (stream.closed) this.#observer.onResetStream();
+      else if (this.#refusesReceived) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else this.#observer.onStream(stream, head, bytes);
+    }
+  }
+
+  close(atOnce: boolean): void {
+    if (this.destroyed || this.closed) return;
+    if (atOnce) {
+      this.#refusesReceived = true;
+      return this.#refuseLater();
+    }
+    if (this.#isAnnounced) return;
+    // Requests that are on their way are served, until the client knows (RFC 9113 6.8).
+    this.#isAnnounced = true;
+    this.sendGoaway(NO_ERROR, frames.LAST_STREAM_ID);
+    this.send(frameHead(PING.length, frames.PING, 0, 0) + PING);
+    this.#announceTimer = setTimeout(() => this.#refuseLater(), this.#options.closeDelayMs).unref();
+  }
+
+  reject(reason: string): void {
+    this.destroy(connectionError('ENHANCE_YOUR_CALM', reason));
+  }
+
+  override destroy(error?: Error): void {
+    if (this.destroyed) return;
+    if (error instanceof ConnectionError) this.#observer.onViolation(error.message);
+    super.destroy(error);
+  }
+
+  hold(): void {
+    // Streams report what is read, see `consumed`.
+  }
+
+  override forget(stream: FrameServerStream, isReset = false): void {
+    super.forget(stream);
+    if (isReset) this.#opened.reset(stream.id);
+    if (this.closed && this.streams.size === 0) this.#endLater();
+  }
+
+  consumed(bytes: number): void {
+    this.#receiveWindow += bytes;
+    if (!this.destroyed) this.grant(bytes);
+  }
+
+  violated(): void {
+    if (++this.#invalidFrames > this.#options.maxInvalidFrames)
+      throw connectionError('ENHANCE_YOUR_CALM', 'too many invalid frames');
+  }
+
+  protected streamOf(id: number, type: number): FrameServerStream | undefined {
+    const stream = this.streams.get(id);
+    if (stream) return stream;
+    if (this.#opened.isIdle(id)) throw connectionError('PROTOCOL_ERROR', `stream ${id} is not open`);
+    if (type === frames.DATA && !this.#opened.wasReset(id))
+      throw connectionError('STREAM_CLOSED', `data on stream ${id}, which is closed`);
+    return undefined;
+  }
+
+  protected onBlock(block: HeaderBlock): void {
+    const { id } = block;
+    const fields = this.blocks.decode(block);
+    const stream = this.streams.get(id);
+    if (stream) {
+      this.countUseful();
+      return stream.onFields(fields, block.isLast);
+    }
+    if (!this.#opened.isNew(id)) {
+      if (this.#opened.isIdle(id)) throw connectionError('PROTOCOL_ERROR', `the stream ${id} cannot be opened`);
+      if (this.#opened.wasReset(id)) return this.countUseless();
+      throw connectionError('STREAM_CLOSED', `a head on stream ${id}, which is closed`);
+    }
+    this.#opened.open(id);
+    const code = this.#open(id, fields, block.isLast);
+    if (code === undefined) return;
+    if (!block.isLast) this.#opened.reset(id);
+    this.writer.acknowledge(resetFrame(id, code));
+  }
+
+  protected onPeerSettings(): void {
+    // They apply to what is sent.
+  }
+
+  /** The client opens no more streams, or has found a violation of the protocol. */
+  protected onGoaway(code: number): void {
+    if (code === NO_ERROR) this.#refuseLater();
+    else this.socket.destroy();
+  }
+
+  protected override onPong(): void {
+    if (this.#isAnnounced) this.#refuseLater();
+  }
+
+  protected onEnd(): void {
+    clearTimeout(this.#announceTimer);
+  }
+
+  protected take(buffer: Buffer, start: number, end: number): Buffer {
+    const taken = Buffer.allocUnsafe(end - start);
+    buffer.copy(taken, 0, start, end);
+    return taken;
+  }
+
+  /** The window is granted again when the data was read: this limits what waits in memory. */
+  protected dataReceived(bytes: number): void {
+    this.#receiveWindow -= bytes;
+    if (this.#receiveWindow < 0)
+      throw connectionError('FLOW_CONTROL_ERROR', 'the connection sends more than its window');
+  }
+
+  protected dataDropped(bytes: number, stream?: FrameServerStream): void {
+    if (stream) stream.consumed(bytes);
+    else this.consumed(bytes);
+  }
+
+  protected get lastPeerId(): number {
+    return this.#opened.lastId;
+  }
+
+  /** The client gets the last frame although it may still be sending. */
+  protected override closeSocket(): void {
+    linger(this.socket);
+  }
+
+  /** Opens a stream. Returns the code of the reset if it cannot be served. */
+  #open(id: number, { raw, isTooLong }: DecodedFields, isLast: boolean): number | undefined {
+    const { maxStreams, webSockets } = this.#options;
+    if (this.closed) return constants.NGHTTP2_REFUSED_STREAM;
+    if (this.writer.waitingBytes > MAX_WAITING_BYTES)
+      throw connectionError('ENHANCE_YOUR_CALM', 'the client does not read its responses');
+    if (this.streams.size >= maxStreams) {
+      this.countUseless();
+      return constants.NGHTTP2_REFUSED_STREAM;
+    }
+    if (isTooLong) {
+      this.violated();
+      return constants.NGHTTP2_ENHANCE_YOUR_CALM;
+    }
+    const head = readRequestFields(raw, webSockets);
+    const stream = head && new FrameServerStream(this, id, head, isLast);
+    if (!stream?.isValid) {
+      this.violated();
+      return constants.NGHTTP2_PROTOCOL_ERROR;
+    }
+    this.countUseful();
+    this.streams.set(id, stream);
+    let bytes = 0;
+    for (const text of raw) bytes += text.length;
+    this.#received.push({ stream, head: head!, bytes });
+    return undefined;
+  }
+
+  #refuseLater(): void {
+    if (this.destroyed || this.closed) return;
+    clearTimeout(this.#announceTimer);
+    this.closed = true;
+    this.sendGoaway(NO_ERROR, this.#opened.lastId);
+    if (this.streams.size === 0) this.#endLater();
+    this.#observer.onLast();
+  }
+
+  /** Ends the connection when everything was written. */
+  #endLater(): void {
+    this.writer.whenWritten((error) => {
+      if (error || this.destroyed || this.isClosing) return;
+      this.isClosing = true;
+      this.writer.stop();
+      this.socket.end();
+    });
+  }
+}
+
+const resetFrame = (id: number, code: number): string => frameHead(4, frames.RST_STREAM, 0, id) + frames.uint32(code);

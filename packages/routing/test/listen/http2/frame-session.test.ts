@@ -1,0 +1,367 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import type { Handler, Listener } from '@edge-gateway/core';
+import { closeAll, until, whenDone } from '../../forward/harness.ts';
+import {
+  CODE,
+  fields,
+  FLAG,
+  FRAME,
+  frame,
+  FrameClient,
+  PREFACE,
+  requestFields,
+  requestFrame,
+  uint32,
+} from './frames.ts';
+import { serve } from '../serving.ts';
+import { echo, http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+
+const END = FLAG.endHeaders | FLAG.endStream;
+const STREAM_CLOSED = 5;
+const FRAME_SIZE = 6;
+const COMPRESSION = 9;
+const LARGEST_ID = 2 ** 31 - 1;
+const WINDOW = 65_535;
+const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
+
+const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
+  httpOptions: { httpConnectionManagerSettings },
+});
+
+const setting = (id: number, value: number): Buffer =>
+  frame(FRAME.settings, 0, 0, Buffer.concat([Buffer.of(0, id), uint32(value)]));
+
+const postFields = (...more: readonly (readonly [string, string])[]): Buffer =>
+  fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a'], ...more);
+
+/** The head of an upload. */
+const upload = (id: number, ...more: readonly (readonly [string, string])[]): Buffer =>
+  frame(FRAME.headers, FLAG.endHeaders, id, postFields(...more));
+
+const data = (id: number, body: string | Buffer, flags = 0): Buffer => frame(FRAME.data, flags, id, Buffer.from(body));
+const ping = (text = '12345678'): Buffer => frame(FRAME.ping, 0, 0, Buffer.from(text));
+
+async function start(parts: Http2GatewayParts = {}): Promise<Http2Gateway> {
+  const gateway = await http2Gateway({ ...parts, limits: { http2Server: 'direct', ...parts.limits } });
+  whenDone(() => gateway.close());
+  return gateway;
+}
+
+/** The JSON that the echo of an upstream has sent on a stream. */
+async function echoed(client: FrameClient, id: number): Promise<{ body: string; rawTrailers: string[] }> {
+  await client.until(({ stream, flags, type }) => stream === id && type <= FRAME.headers && (flags & 1) !== 0);
+  const parts = client.frames.filter(({ stream, type }) => stream === id && type === FRAME.data);
+  return JSON.parse(Buffer.concat(parts.map(({ payload }) => payload)).toString('latin1')) as never;
+}
+
+describe('FrameSession', () => {
+  afterEach(closeAll);
+
+  it('reads a request that is split at any byte', async () => {
+    const { port } = await start({ respond: echo, listener: settings({ enableTrailers: true }), upstream: TRAILERS });
+    const block = postFields(['x-a', 'b'.repeat(20)]);
+    const bytes = Buffer.concat([
+      PREFACE,
+      frame(FRAME.settings, 0, 0),
+      frame(
+        FRAME.headers,
+        FLAG.padded | FLAG.priority,
+        1,
+        Buffer.concat([Buffer.of(2, 0, 0, 0, 0, 1), block.subarray(0, 30), Buffer.alloc(2)]),
+      ),
+      frame(FRAME.continuation, FLAG.endHeaders, 1, block.subarray(30)),
+      ping(),
+      frame(FRAME.data, FLAG.padded, 1, Buffer.concat([Buffer.of(3), Buffer.from('abc'), Buffer.alloc(3)])),
+      data(1, 'def'),
+      frame(FRAME.headers, END, 1, fields(['x-t', '1'])),
+    ]);
+    const splits = Array.from({ length: bytes.length - 1 }, (_, i) => i + 1);
+    // All at once would be more connections than a listener accepts at a time.
+    while (splits.length > 0) {
+      await Promise.all(
+        splits.splice(0, 20).map(async (at) => {
+          const client = new FrameClient(port);
+          client.send(bytes.subarray(0, at));
+          await once(client.socket, 'connect');
+          await new Promise((resolve) => setImmediate(resolve));
+          client.send(bytes.subarray(at));
+          const { body, rawTrailers } = await echoed(client, 1);
+          expect([body, ...rawTrailers], `at ${at}`).to.deep.equal(['abcdef', 'x-t', '1']);
+          client.close();
+        }),
+      );
+    }
+  });
+
+  describe('closes the connection', () => {
+    const idle = requestFields('/');
+    const complete = requestFrame(1, '/');
+    const VIOLATIONS: readonly (readonly [name: string, code: number, ...sent: readonly Buffer[]])[] = [
+      ['DATA behind the end of a request', STREAM_CLOSED, upload(1), data(1, 'a', 1), data(1, 'b')],
+      ['DATA behind a reset', STREAM_CLOSED, upload(1), frame(FRAME.rstStream, 0, 1, uint32(8)), data(1, 'b')],
+      ['a head behind the end of a request', STREAM_CLOSED, upload(1), data(1, 'a', 1), complete],
+      ['a head behind a reset', STREAM_CLOSED, upload(1), frame(FRAME.rstStream, 0, 1, uint32(8)), complete],
+      ['a stream that was left out', CODE.protocol, requestFrame(5, '/'), requestFrame(3, '/')],
+      ['an even stream', CODE.protocol, requestFrame(2, '/')],
+      ['a head without a stream', CODE.protocol, requestFrame(0, '/')],
+      ['DATA of an idle stream', CODE.protocol, data(7, 'a')],
+      ['DATA without a stream', CODE.protocol, data(0, 'a')],
+      ['a reset of an idle stream', CODE.protocol, frame(FRAME.rstStream, 0, 7, uint32(8))],
+      ['a window update of an idle stream', CODE.protocol, frame(FRAME.windowUpdate, 0, 7, uint32(1))],
+      ['a frame within a header block', CODE.protocol, frame(FRAME.headers, 0, 1, idle), ping()],
+      ['DATA within a header block', CODE.protocol, upload(1), frame(FRAME.headers, 0, 3, idle), data(1, 'a')],
+      ['a continuation of nothing', CODE.protocol, frame(FRAME.continuation, END, 1, idle)],
+      [
+        'a continuation of another stream',
+        CODE.protocol,
+        frame(FRAME.headers, 0, 1, idle),
+        frame(FRAME.continuation, FLAG.endHeaders, 3, idle),
+      ],
+      ['a pushed response', CODE.protocol, frame(FRAME.pushPromise, FLAG.endHeaders, 1, uint32(2))],
+      ['settings of a stream', CODE.protocol, frame(FRAME.settings, 0, 1)],
+      ['settings of a wrong size', FRAME_SIZE, frame(FRAME.settings, 0, 0, Buffer.alloc(5))],
+      ['settings that are acknowledged with content', FRAME_SIZE, frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(6))],
+      ['an initial window that is too large', CODE.flowControl, setting(4, 2 ** 31)],
+      ['a frame size that is too small', CODE.protocol, setting(5, 16_383)],
+      ['a frame size that is too large', CODE.protocol, setting(5, 2 ** 24)],
+      ['an invalid setting of push', CODE.protocol, setting(2, 2)],
+      ['a ping of a stream', CODE.protocol, frame(FRAME.ping, 0, 1, Buffer.alloc(8))],
+      ['a ping of a wrong size', FRAME_SIZE, frame(FRAME.ping, 0, 0, Buffer.alloc(7))],
+      ['a reset of a wrong size', FRAME_SIZE, upload(1), frame(FRAME.rstStream, 0, 1, Buffer.alloc(3))],
+      ['a window update of a wrong size', FRAME_SIZE, frame(FRAME.windowUpdate, 0, 0, Buffer.alloc(3))],
+      ['a priority without a stream', CODE.protocol, frame(FRAME.priority, 0, 0, Buffer.alloc(5))],
+      ['a priority of a wrong size', FRAME_SIZE, frame(FRAME.priority, 0, 1, Buffer.alloc(4))],
+      ['a stream that depends on itself', CODE.protocol, frame(FRAME.priority, 0, 1, Buffer.of(0, 0, 0, 1, 1))],
+      [
+        'a head that depends on itself',
+        CODE.protocol,
+        frame(FRAME.headers, END | FLAG.priority, 1, Buffer.concat([Buffer.of(0, 0, 0, 1, 1), idle])),
+      ],
+      ['a GOAWAY of a stream', CODE.protocol, frame(FRAME.goaway, 0, 1, Buffer.alloc(8))],
+      [
+        'padding that is longer than its frame',
+        CODE.protocol,
+        upload(1),
+        frame(FRAME.data, FLAG.padded, 1, Buffer.of(9, 1)),
+      ],
+      ['padding of a head that is longer', CODE.protocol, frame(FRAME.headers, END | FLAG.padded, 1, Buffer.of(9, 1))],
+      ['a frame that is too large', FRAME_SIZE, upload(1), data(1, Buffer.alloc(16_385))],
+      ['an index that is not in a table', COMPRESSION, frame(FRAME.headers, END, 1, Buffer.of(0xff, 0xff, 0x01))],
+      ['a header block that is cut off', COMPRESSION, frame(FRAME.headers, END, 1, idle.subarray(0, -1))],
+      [
+        'an initial window that overflows one',
+        CODE.flowControl,
+        upload(1),
+        frame(FRAME.windowUpdate, 0, 1, uint32(WINDOW)),
+        setting(4, 2 ** 31 - 1),
+      ],
+    ];
+    for (const [name, code, ...sent] of VIOLATIONS) {
+      it(`for ${name}`, async () => {
+        const { port } = await start({ respond: () => {} });
+        const client = await FrameClient.open(port);
+        client.send(...sent);
+        expect(await client.goaway()).to.equal(code);
+      });
+    }
+
+    it('if it does not begin with settings', async () => {
+      const { port } = await start();
+      const client = new FrameClient(port);
+      client.send(PREFACE, requestFrame(1, '/'));
+      expect(await client.goaway()).to.equal(CODE.protocol);
+    });
+
+    it('if its preface is invalid', async () => {
+      const { port } = await start({ listener: settings({ codecType: 'HTTP2' }) });
+      const client = new FrameClient(port);
+      client.send(Buffer.from('PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n'));
+      expect(await client.goaway()).to.equal(CODE.protocol);
+    });
+
+    it('if a client sends more than the window of a stream, or of the connection', async () => {
+      const limits = { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: 2 * WINDOW };
+      const { port, close } = await serve(() => {}, { limits: { http2Server: 'direct', ...limits } });
+      whenDone(close);
+      const full = (id: number): Buffer[] =>
+        Array.from({ length: 5 }, (_, i) => data(id, Buffer.alloc(i < 4 ? 16_000 : WINDOW - 64_000)));
+      const one = await FrameClient.open(port);
+      one.send(upload(1), ...full(1), data(1, 'a'));
+      expect(await one.goaway()).to.equal(CODE.flowControl);
+      const other = await FrameClient.open(port);
+      other.send(upload(1), ...full(1), upload(3), ...full(3), upload(5), data(5, 'a'));
+      expect(await other.goaway()).to.equal(CODE.flowControl);
+    });
+
+    it('after many invalid requests', async () => {
+      const { port } = await start();
+      const client = await FrameClient.open(port);
+      const invalid = (i: number): Buffer => requestFrame(2 * i + 1, '/', ['connection', 'close']);
+      client.send(...Array.from({ length: 101 }, (_, i) => invalid(i)));
+      expect(await client.goaway()).to.equal(CODE.calm);
+      expect(await client.reset(1)).to.equal(CODE.protocol);
+    });
+
+    it('if a client does not read its responses and sends further requests', async () => {
+      let served = 0;
+      const { port, stat } = await start({
+        respond(_req, res) {
+          served++;
+          res.writeHead(200, { 'x-large': 'a'.repeat(10_000) }).end();
+        },
+        limits: { closeDelayMs: 100 },
+      });
+      const client = await FrameClient.open(port);
+      client.socket.pause();
+      const head = fields([':method', 'HEAD'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      const isClosed = (): boolean => stat('http.http.downstream_cx_active') === 0;
+      await until(() => !isClosed());
+      for (let i = 0; i < 100 && !isClosed(); i++) {
+        const ids = Array.from({ length: 100 }, (_, j) => 2 * (100 * i + j) + 1);
+        client.send(...ids.map((id) => frame(FRAME.headers, END, id, head)));
+        await until(() => served >= 100 * (i + 1) || isClosed());
+      }
+      expect(isClosed()).to.equal(true);
+      client.close();
+    });
+  });
+
+  describe('resets a stream', () => {
+    const VIOLATIONS: readonly (readonly [name: string, code: number, ...sent: readonly Buffer[]])[] = [
+      ['an empty window update', CODE.protocol, upload(1), frame(FRAME.windowUpdate, 0, 1, uint32(0))],
+      ['a window that overflows', CODE.flowControl, upload(1), frame(FRAME.windowUpdate, 0, 1, uint32(2 ** 31 - 1))],
+      [
+        'trailers that do not end it',
+        CODE.protocol,
+        upload(1),
+        frame(FRAME.headers, FLAG.endHeaders, 1, fields(['a', 'b'])),
+      ],
+      ['a pseudo-header in trailers', CODE.protocol, upload(1), frame(FRAME.headers, END, 1, fields([':path', '/']))],
+      ['capitals in trailers', CODE.protocol, upload(1), frame(FRAME.headers, END, 1, fields(['X-T', '1']))],
+      ['LF in trailers', CODE.protocol, upload(1), frame(FRAME.headers, END, 1, fields(['x-t', '1\n2']))],
+      [
+        'trailers far above the limits',
+        CODE.calm,
+        upload(1),
+        frame(FRAME.headers, END, 1, fields(...Array.from({ length: 500 }, () => ['a', 'b'] as const))),
+      ],
+      ['a body longer than its length', CODE.protocol, upload(1, ['content-length', '1']), data(1, 'ab')],
+      ['a body shorter than its length', CODE.protocol, upload(1, ['content-length', '3']), data(1, 'ab', 1)],
+      [
+        'trailers before its length',
+        CODE.protocol,
+        upload(1, ['content-length', '3']),
+        frame(FRAME.headers, END, 1, fields(['a', 'b'])),
+      ],
+      ['too many fields', CODE.calm, requestFrame(1, '/', ...Array.from({ length: 500 }, () => ['a', 'b'] as const))],
+    ];
+    for (const [name, code, ...sent] of VIOLATIONS) {
+      it(`for ${name}, and serves the next one`, async () => {
+        const { port } = await start({ respond: (req, res) => void (req.method === 'GET' && res.end()) });
+        const client = await FrameClient.open(port);
+        client.send(...sent);
+        expect(await client.reset(1)).to.equal(code);
+        client.send(requestFrame(3, '/'));
+        expect(await client.status(3)).to.equal(200);
+        client.close();
+      });
+    }
+
+    it('whose response came early, and ignores what is still sent on it', async () => {
+      const { port } = await start({ respond: (req, res) => void (req.method === 'POST' ? res.end('no') : res.end()) });
+      const client = await FrameClient.open(port);
+      client.send(upload(1), data(1, 'a'));
+      expect(await client.status(1)).to.equal(200);
+      expect(await client.reset(1)).to.equal(CODE.none);
+      client.send(
+        data(1, 'b'),
+        frame(FRAME.windowUpdate, 0, 1, uint32(5)),
+        frame(FRAME.headers, END, 1, fields(['a', 'b'])),
+      );
+      client.send(frame(FRAME.rstStream, 0, 1, uint32(0)), requestFrame(3, '/'));
+      expect(await client.status(3)).to.equal(200);
+      client.close();
+    });
+  });
+
+  it('passes on the many parts of a body that waited for their reader, in order, and the trailers', async () => {
+    let received: IncomingMessage | undefined;
+    const handler: Handler = (req, res) => {
+      received = req;
+      let body = '';
+      req.on('data', (chunk: Buffer) => {
+        body += chunk.toString('latin1');
+        // Its reader stops again and again.
+        req.pause();
+        setImmediate(() => req.resume());
+      });
+      req.pause();
+      req.on('end', () => res.end(JSON.stringify({ body, rawTrailers: req.rawTrailers })));
+    };
+    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    const parts = Array.from({ length: 2_500 }, (_, i) => String.fromCharCode(97 + (i % 26)));
+    client.send(upload(1), data(1, parts[0]!));
+    await until(() => received !== undefined);
+    client.send(...parts.slice(1).map((part) => data(1, part)), frame(FRAME.headers, END, 1, fields(['x-t', '1'])));
+    await until(() => received!.complete);
+    received!.resume();
+    expect(await echoed(client, 1)).to.deep.equal({ body: parts.join(''), rawTrailers: ['x-t', '1'] });
+    client.close();
+  });
+
+  it('announces its end, serves what arrives until the client knows, and refuses what arrives later', async () => {
+    const held = new Map<string, ServerResponse>();
+    const { port, listeners } = await start({ respond: (req, res) => void held.set(req.url!, res) });
+    const client = await FrameClient.open(port);
+    client.acknowledges = false;
+    client.send(requestFrame(1, '/1'));
+    await until(() => held.has('/1'));
+    const drained = listeners.drain(30_000);
+    const announced = await client.until(({ type }) => type === FRAME.goaway);
+    expect([announced.payload.readUInt32BE(0), announced.payload.readUInt32BE(4)]).to.deep.equal([
+      LARGEST_ID,
+      CODE.none,
+    ]);
+    const { payload } = await client.until(({ type }) => type === FRAME.ping);
+    client.send(requestFrame(3, '/3'), frame(FRAME.ping, FLAG.ack, 0, payload), requestFrame(5, '/5'));
+    expect(await client.reset(5)).to.equal(CODE.refused);
+    await until(() => held.has('/3'));
+    held.get('/1')!.end();
+    held.get('/3')!.end();
+    expect([await client.status(1), await client.status(3)]).to.deep.equal([200, 200]);
+    await Promise.all([client.closed, drained]);
+    const last = client.frames.findLast(({ type }) => type === FRAME.goaway)!;
+    expect(last.payload.readUInt32BE(0)).to.equal(3);
+    expect(held.has('/5')).to.equal(false);
+  });
+
+  it('finishes the requests of a client that closes the connection with GOAWAY', async () => {
+    let held: ServerResponse | undefined;
+    const { port } = await start({ respond: (_req, res) => void (held = res) });
+    const client = await FrameClient.open(port);
+    client.send(requestFrame(1, '/'), frame(FRAME.goaway, 0, 0, Buffer.alloc(8)));
+    await until(() => held !== undefined);
+    held!.end('done');
+    expect(await client.status(1)).to.equal(200);
+    await client.closed;
+  });
+
+  it('sends all frames of small responses in few writes', async () => {
+    const { port } = await start({ respond: (_req, res) => res.end('ok') });
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    whenDone(() => void socket.destroy());
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(socket, 'connect');
+    socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0), requestFrame(1, '/')]));
+    await until(() => Buffer.concat(chunks).includes('ok'));
+    const last = chunks.findLast((chunk) => chunk.includes('ok'))!;
+    // The head and the data with its end: one write.
+    expect(last[3]).to.be.oneOf([FRAME.headers, FRAME.settings]);
+  });
+});
