@@ -106,6 +106,7 @@ type DataPlaneSettings = Pick<
   | 'http1Parser'
   | 'proxyProtocolFrom'
   | 'http2Client'
+  | 'http2Server'
   | 'rateLimitRedis'
   | 'rateLimitRedisCerts'
 >;
@@ -116,7 +117,15 @@ export function createDataPlane(
   settings: DataPlaneSettings,
   parts: DataPlaneParts = {},
 ): LocalDataPlane {
-  const { proxyName: proxy, graphqlCache, accessLogOverflow, http1Parser, proxyProtocolFrom, http2Client } = settings;
+  const {
+    proxyName: proxy,
+    graphqlCache,
+    accessLogOverflow,
+    http1Parser,
+    proxyProtocolFrom,
+    http2Client,
+    http2Server,
+  } = settings;
   let upstreams = new Map<string, SnapshotUpstream>();
   const findUpstream = (ref: ResourceRef) => upstreams.get(clusterName(ref));
   let cache: RedisResults | undefined;
@@ -139,7 +148,7 @@ export function createDataPlane(
   const listeners = createListeners({
     router,
     context,
-    limits: { http1Parser },
+    limits: { http1Parser, http2Server },
     proxyProtocolFrom,
     ...parts.listeners,
   });
