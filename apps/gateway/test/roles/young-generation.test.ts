@@ -12,7 +12,7 @@ async function sizeAfterGrowth(
 ): Promise<number> {
   const program = `
     const { getHeapSpaceStatistics } = await import('node:v8');
-    const { growYoungGeneration, limitYoungGeneration } = await import('${MODULE}');
+    const { beginLoading, endLoading, limitYoungGeneration } = await import('${MODULE}');
     ${limit}
     const kept = [];
     for (let turn = 0; turn < 200; turn++) {
@@ -33,8 +33,14 @@ describe('limitYoungGeneration', () => {
 
   it('keeps it small until the event loop runs, or until it may grow', async () => {
     expect(await sizeAfterGrowth('limitYoungGeneration([]);', { turns: 'one' })).to.be.within(1, 4_000_000);
-    const grown = await sizeAfterGrowth('limitYoungGeneration([]); growYoungGeneration();', { turns: 'one' });
+    const grown = await sizeAfterGrowth('limitYoungGeneration([]); beginLoading();', { turns: 'one' });
     expect(grown).to.be.greaterThan(8_000_000);
+  });
+
+  it('lets it grow more while a configuration is loaded, and no longer', async () => {
+    expect(await sizeAfterGrowth('limitYoungGeneration([]); beginLoading();')).to.be.greaterThan(20_000_000);
+    const ended = await sizeAfterGrowth('limitYoungGeneration([]); beginLoading(); endLoading();');
+    expect(ended).to.be.within(4_000_001, 20_000_000);
   });
 
   it('has no effect if flags set the size', async () => {
