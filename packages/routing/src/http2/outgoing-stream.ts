@@ -101,7 +101,7 @@ export abstract class OutgoingStream implements SendingStream {
   /** The peer sent a window update that is not allowed. */
   protected abstract onInvalidWindow(isEmpty: boolean): void;
 
-  /** Returns false if {@link onDrain} shall be waited for. */
+  /** Returns false if the caller should wait for {@link onDrain} before it sends more. */
   protected enqueue(chunk: Buffer, written?: Written): boolean {
     if (written) {
       this.#callbacks ??= this.#queue.map(() => undefined);
