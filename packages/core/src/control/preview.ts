@@ -32,7 +32,7 @@ export function previewChange(
     const { stored, services } = store.state;
     // Results of the candidate must not replace those of the resources in use.
     const own = { ...memo, derived: memo.derived.fork() };
-    const { problems } = translate({ stored, services, defaultGateways }, own);
+    const { problems } = translate({ stored, services, defaultGateways, problemsOnly: true }, own);
     return compare(issues, issuesOf(store, problems), ({ kind, namespace, name }) =>
       changed.has(`${kind}/${namespace}/${name}` as ResourceKey),
     );

@@ -24,6 +24,8 @@ export interface TranslateOptions {
   /** The Services of a cluster; missing without a cluster. */
   readonly services?: StoreState['services'];
   readonly defaultGateways?: DefaultGateways;
+  /** True if only `problems` of the result are used: statuses for each proxy may then be those of the memo. */
+  readonly problemsOnly?: boolean;
 }
 
 /** The result of a translation. */
@@ -47,7 +49,10 @@ export interface Translation {
  * const first = translate({ stored });
  * const second = translate({ stored: changed }, first.memo); // the same objects where nothing changed
  */
-export function translate({ stored, services, defaultGateways }: TranslateOptions, memo?: Memo): Translation {
+export function translate(
+  { stored, services, defaultGateways, problemsOnly = false }: TranslateOptions,
+  memo?: Memo,
+): Translation {
   const changes = memo && changesBetween(memo, { stored, services });
   const lists = listsOf(stored, memo?.lists, changes);
   const derived = memo?.derived ?? new Derived();
@@ -69,7 +74,7 @@ export function translate({ stored, services, defaultGateways }: TranslateOption
     memo?.snapshots,
   );
   const proxies = proxiesOf(snapshots, input, memo);
-  const statuses = statusTable({ input, listeners, missing, proxies, changes }, memo);
+  const statuses = statusTable({ input, listeners, missing, proxies, changes, problemsOnly }, memo);
   const parts = {
     stored,
     services,

@@ -35,11 +35,11 @@ function noHints(_stored: Stored): Map<ResourceKey, string> {
 function makeHint(stored: Stored, kind: Kind, ref: ResourceRef): string {
   const elsewhere: string[] = [];
   const names: string[] = [];
+  const [own, suffix] = [`${kind}/${ref.namespace}/`, `/${ref.name}`];
   for (const key of stored.keys()) {
-    if (!key.startsWith(`${kind}/`)) continue;
-    const { namespace, name } = identityOfKey(key);
-    if (namespace === ref.namespace) names.push(name);
-    else if (name === ref.name) elsewhere.push(dotted({ namespace, name }));
+    if (!key.startsWith(kind) || key[kind.length] !== '/') continue;
+    if (key.startsWith(own)) names.push(key.slice(own.length));
+    else if (key.endsWith(suffix)) elsewhere.push(dotted(identityOfKey(key)));
   }
   const near = elsewhere.sort()[0] ?? nearest(ref.name, names.sort());
   return near === undefined ? '' : ` (did you mean ${near}?)`;

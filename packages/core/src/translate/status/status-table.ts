@@ -26,16 +26,19 @@ export interface StatusSources {
   readonly missing: MissingOptions;
   readonly proxies: readonly Resource[];
   readonly changes: Changes | undefined;
+  /** True: a changed status of a proxy changes no statuses of its resources. */
+  readonly problemsOnly: boolean;
 }
 
 export function statusTable(sources: StatusSources, memo: Memo | undefined): StatusTable {
-  const { input, listeners, missing, proxies, changes } = sources;
+  const { input, listeners, missing, proxies, changes, problemsOnly } = sources;
   const proxyEntries = new Map(proxies.map((proxy) => proxyEntry(proxy, sources, memo)));
   const reports = new Map(
     proxies.map(({ metadata }) => [metadata.name, subresource(metadata, proxyEntries, input.derived)]),
   );
   const subresourcesOf = createSubresourceLists(reports);
-  const known = memo && changes && isSameInput(input, reports, memo) ? memo : undefined;
+  const known =
+    memo && changes && isSameInput(input, problemsOnly ? memo.statuses.reports : reports, memo) ? memo : undefined;
   const dirty = known && dirtyKeys({ input, listeners, missing }, known, changes!);
   const found = collectProblems({ listeners: listeners.values(), missing }, dirty);
   const changed = new Map<ResourceKey, StatusEntry | undefined>(known ? [] : proxyEntries);
