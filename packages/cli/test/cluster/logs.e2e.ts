@@ -82,14 +82,14 @@ describe('gatewayctl debug logs in a cluster', () => {
       JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name: 'pending', namespace: NAMESPACE, labels: { gw: 'gw' } },
-        spec: { containers: [{ name: 'gw', image: 'none' }] },
+        metadata: { name: 'starting', namespace: NAMESPACE, labels: { gw: 'gw' } },
+        spec: { nodeName: 'n1', containers: [{ name: 'gw', image: 'none' }] },
       }),
     );
     const { code, stdout, stderr } = await ctl();
     expect(code).to.equal(0);
     expect(stdout).to.contain(LOGS['gw-1/gw']);
-    expect(stderr).to.match(/^Warning: no log of pending_gw: .+\n$/);
+    expect(stderr).to.match(/^Warning: no log of starting_gw: .+\n$/);
   });
 
   it('fails if there is no gateway', async () => {

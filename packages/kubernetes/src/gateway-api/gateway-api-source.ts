@@ -70,6 +70,8 @@ export function gatewayApiSource({ client, services, log, timing, limit }: Gatew
   const memo: FaultMemo = new WeakMap();
   let used: string | undefined;
   const unsubscribe = services.subscribe(() => {
+    // In a cluster without the Gateway API, nobody compares thousands of Services.
+    if (!active) return;
     const before = used;
     used = usedServices(services.services);
     if (used !== before) schedule();
