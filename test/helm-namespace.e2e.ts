@@ -92,7 +92,7 @@ kind: VirtualService
 metadata: { name: shop, namespace: shop }
 spec:
   virtualHost:
-    domains: [shop.example]
+    domains: ['*']
     routes:
       - matchers: [{ prefix: /missing }]
         routeAction: { single: { upstream: { name: missing, namespace: edge } } }
@@ -132,8 +132,7 @@ spec:
     const proxy = await startProxy(new GatewayProcess(), [plane!.ready.xdsPort], '--namespace', 'edge');
     processes.push(proxy);
     await until(() => proxy.ready.listeners.length > 0, 'the listener');
-    const get = (path: string): Promise<Response> =>
-      fetch(`${proxy.url}${path}`, { headers: { host: 'shop.example' } });
+    const get = (path: string): Promise<Response> => fetch(`${proxy.url}${path}`);
     await until(async () => (await get('/').catch(() => undefined))?.status === 200, 'it serves', 60);
     await api.apply(
       `apiVersion: settings.gw.vendor.io/v1\nkind: Settings\nmetadata: {name: default, namespace: edge}\nspec: {gw: {invalidConfigPolicy: {replaceInvalidRoutes: true, invalidRouteResponseCode: 418}}, ratelimitServer: {ratelimitServerRef: {name: nowhere}}}\n`,
@@ -157,11 +156,10 @@ spec:
       expect(found.stdout).to.contain('nowhere');
     const { stdout } = await ctl(['version', '-o', 'yaml'], { GATEWAYCTL_NAMESPACE: 'edge' });
     expect(stdout).to.contain('namespace: edge');
-    const { code, stderr: problem } = await ctl(['add', 'route', '-p', '/new', '-u', 'nowhere', '--name', 'shop2'], {
-      GATEWAYCTL_NAMESPACE: 'edge',
-    });
+    const route = ['add', 'route', '-p', '/new', '-u', 'nowhere', '-n', 'shop', '--name', 'shop'];
+    const { code, stderr: problem } = await ctl(route, { GATEWAYCTL_NAMESPACE: 'edge' });
     expect(code, problem).to.equal(0);
-    const added = await read('vs', '-n', 'edge', 'shop2');
+    const added = await read('vs', '-n', 'shop', 'shop');
     expect(added.spec.virtualHost.routes[0].routeAction.single.upstream).to.deep.equal({
       name: 'nowhere',
       namespace: 'edge',
