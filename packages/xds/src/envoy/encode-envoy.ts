@@ -172,9 +172,19 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     return encoded;
   }
 
+  const contextOf = (listener: Listener, pass: Pass): Pass => ({
+    ...pass,
+    settings: settingsOf(listener, pass.settings),
+  });
+
+  function hostPartsOf(listener: Listener, pass: Pass): HostParts {
+    const names = httpFilters(listener, pass).map(({ name }) => name as string);
+    return { pass, filters: new Set(names), filterKey: names.join(' ') };
+  }
+
   function addListener(listener: Listener, pass: Pass): void {
     const { services, secrets } = pass;
-    const context = { ...pass, settings: settingsOf(listener, pass.settings) };
+    const context = contextOf(listener, pass);
     const reasons = reasonsOfListener(listener, context);
     if (reasons.length > 0) return handOver(listener, reasons, pass);
     let encodedListener: EncodedResource;
@@ -184,8 +194,7 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     } catch (error) {
       return handOver(listener, [untranslated(error)], pass);
     }
-    const names = httpFilters(listener, context).map(({ name }) => name as string);
-    const parts: HostParts = { pass: context, filters: new Set(names), filterKey: names.join(' ') };
+    const parts = hostPartsOf(listener, context);
     const encoded = listener.virtualHosts.map((host) => encodeHost(host, listener, parts));
     const isShared = encoded.some((host) => host.reasons.some(({ length }) => length > 0));
     const asksForCertificate = listener.sslConfigurations.some(({ sslConfig }) =>
@@ -235,6 +244,28 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     for (const resource of found) add(ENVOY_TYPE.secret, resource);
   }
 
+  /** Fills the tables of upstreams and virtual hosts, which make up nearly all of a state. */
+  function* prepare({ snapshot, secrets: values }: ProxyState): Generator<void, void> {
+    const { settings } = snapshot;
+    const start = { services, settings, secrets: secretsIn(values), problems: [], add: () => undefined };
+    const unexpressed = new Map<string, Reasons>();
+    for (const upstream of snapshot.upstreams) {
+      const { cluster: found, reasons } = encodeUpstream(upstream, start);
+      if (!found) unexpressed.set(upstream.name, reasons);
+      yield;
+    }
+    const pass: Pass = { ...start, unexpressed, unexpressedKey: JSON.stringify([...unexpressed]) };
+    for (const listener of snapshot.listeners) {
+      const context = contextOf(listener, pass);
+      if (reasonsOfListener(listener, context).length > 0) continue;
+      const parts = hostPartsOf(listener, context);
+      for (const host of listener.virtualHosts) {
+        encodeHost(host, listener, parts);
+        yield;
+      }
+    }
+  }
+
   function encode({ snapshot, secrets: values }: ProxyState): ResourceSet {
     const { settings, listeners, version } = snapshot;
     const secrets = secretsIn(values);
@@ -282,7 +313,7 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     return last;
   }
 
-  return { encode };
+  return { encode, prepare };
 }
 
 interface HostParts {

@@ -32,6 +32,8 @@ export interface ProxyState {
 export interface StateEncoder {
   /** Returns the resources of a state; unchanged ones are the same objects as before, and so is the set if none changed. */
   encode(state: ProxyState): ResourceSet;
+  /** Encodes the parts of a state one by one, so that `encode` need not. Missing if `encode` is quick with any state. */
+  prepare?(state: ProxyState): Iterable<void>;
 }
 
 /** The parts of a virtual host that are resources of their own. */

@@ -99,7 +99,10 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   function resourcesOf(proxy: string): ProxyResources {
     let known = byProxy.get(proxy);
     if (!known) {
-      byProxy.set(proxy, (known = { resources: new ProxyResources(), streams: 0 }));
+      const resources = new ProxyResources(() => {
+        for (const stream of streams) if (stream.identity.proxy === proxy) stream.send();
+      });
+      byProxy.set(proxy, (known = { resources, streams: 0 }));
       if (states) known.resources.update(states.get(proxy) ?? emptyState(proxy));
     }
     known.streams++;

@@ -24,23 +24,68 @@ export const NODE_TRANSLATION: Translation = {
   create: createStateEncoder,
 };
 
-/** The newest resources of one proxy, for all of its nodes. A translation runs when a node first asks for one of its types. */
+/** How long the parts of a state are encoded before other work gets its turn. */
+const TURN_MS = 10;
+
+/** The resources of one translation. */
+interface Translated {
+  readonly encoder: StateEncoder;
+  set: ResourceSet | undefined;
+  /** True while the first state is encoded in turns. */
+  isPreparing: boolean;
+}
+
+/**
+ * The newest resources of one proxy, for all of its nodes. A translation runs when a node first asks for one of its types: thousands of parts are
+ * then encoded in turns, and `onPrepared` is called when they are.
+ */
 export class ProxyResources {
   #state: ProxyState | undefined;
-  readonly #encoders = new Map<Translation, { readonly encoder: StateEncoder; set: ResourceSet | undefined }>();
+  readonly #onPrepared: () => void;
+  readonly #translated = new Map<Translation, Translated>();
+
+  constructor(onPrepared: () => void = () => {}) {
+    this.#onPrepared = onPrepared;
+  }
 
   /** Replaces the state. */
   update(state: ProxyState): void {
     this.#state = state;
-    for (const known of this.#encoders.values()) known.set = undefined;
+    for (const known of this.#translated.values()) known.set = undefined;
   }
 
-  /** Returns the newest resources; `undefined` before the first state. */
+  /** Returns the newest resources; `undefined` before the first state, and while it is encoded. */
   of(translation: Translation): ResourceSet | undefined {
     if (!this.#state) return undefined;
-    let known = this.#encoders.get(translation);
-    if (!known) this.#encoders.set(translation, (known = { encoder: translation.create(), set: undefined }));
+    const known = this.#translated.get(translation) ?? this.#begin(translation, this.#state);
+    if (known.isPreparing) return undefined;
     known.set ??= known.encoder.encode(this.#state);
     return known.set;
   }
+
+  #begin(translation: Translation, state: ProxyState): Translated {
+    const encoder = translation.create();
+    const steps = encoder.prepare?.(state)[Symbol.iterator]();
+    const known: Translated = { encoder, set: undefined, isPreparing: steps !== undefined && !isDone(steps) };
+    this.#translated.set(translation, known);
+    if (known.isPreparing) setImmediate(() => this.#continue(known, steps!));
+    return known;
+  }
+
+  #continue(known: Translated, steps: Iterator<void>): void {
+    if (!isDone(steps)) return void setImmediate(() => this.#continue(known, steps));
+    known.isPreparing = false;
+    this.#onPrepared();
+  }
+}
+
+/** Takes steps for one turn. Returns true if none is left. A step that fails ends them: `encode` then reports the failure. */
+function isDone(steps: Iterator<void>): boolean {
+  const end = performance.now() + TURN_MS;
+  try {
+    while (performance.now() < end) if (steps.next().done) return true;
+  } catch {
+    return true;
+  }
+  return false;
 }
