@@ -256,7 +256,7 @@ describe('resources with content that this version cannot serve', () => {
     });
   }
 
-  it('are announced to a control plane without their version, so that it sends and learns of them again', () => {
+  it('are announced to a control plane without their version, so that it sends them again', () => {
     const decoder = createStateDecoder();
     transfer(valid, decoder);
     decoder.remove(TYPE.virtualHost, HOST);
@@ -269,6 +269,17 @@ describe('resources with content that this version cannot serve', () => {
     expect(changed).to.deep.equal([HOST]);
     expect(decoder.isComplete).to.equal(true);
     expect(decoder.build().rejections).to.deep.equal([]);
+  });
+
+  it('are rejected again in each later state', () => {
+    const decoder = createStateDecoder();
+    transfer(valid, decoder);
+    decoder.remove(TYPE.endpointSet, 'up_gw-system');
+    decoder.remove(TYPE.authConfig, 'gw-system.keys');
+    const { rejections } = decoder.build();
+    expect(rejections.map(({ resource }) => resource)).to.have.members([HOST, 'up_gw-system']);
+    decoder.accept();
+    expect(decoder.build().rejections).to.deep.equal(rejections);
   });
 
   it('are named if the list of all resources is among them, which keeps the state incomplete', () => {
