@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createStateDecoder, createStateEncoder, type ResourceSet } from '../../src/resources/index.ts';
+import { createStateDecoder, createStateEncoder, TYPE, type ResourceSet } from '../../src/resources/index.ts';
 import { authConfig, service, startStates, upstream } from '../states.ts';
 import { transfer } from './round-trip.ts';
 
@@ -75,4 +75,18 @@ describe('resources after changes', () => {
       decoder.accept();
     }
   }).timeout(120_000);
+
+  it('do not contain the AuthConfig of a virtual host that was removed', async () => {
+    states = await startStates({
+      a: service('a', 'one', PROTECTED),
+      b: service('b', 'two'),
+      keys: authConfig('keys'),
+    });
+    const encoder = createStateEncoder();
+    expect([...encoder.encode(states.current()).types.get(TYPE.authConfig)!.byName.keys()]).to.have.length(1);
+    states.source.delete('a');
+    const set = encoder.encode(states.current());
+    expect(set.types.get(TYPE.authConfig)!.byName.size).to.equal(0);
+    expect(shown(set)).to.deep.equal(shown(createStateEncoder().encode(states.current())));
+  });
 });
