@@ -147,9 +147,9 @@ describe('the translation of the Gateway API', () => {
       .to.deep.equal([...names].sort())
       .and.include('HTTPRoute');
     const withParameters = { ...CLASS, spec: { ...CLASS.spec, parametersRef: { name: 'x' } } };
-    expect(shown(statusOf(translated({ classes: [withParameters] }), 'edge-gateway').conditions)).to.deep.equal([
-      'Accepted False InvalidParameters',
-    ]);
+    const rejected = translated({ classes: [withParameters], http: [route('apps/r', { rules: [to()] })] });
+    expect(shown(statusOf(rejected, 'edge-gateway').conditions)).to.deep.equal(['Accepted False InvalidParameters']);
+    expect([rejected.resources, rejected.statuses.length], 'serves no Gateway of the class').to.deep.equal([[], 1]);
   });
 
   describe('of matches', () => {
@@ -620,6 +620,18 @@ describe('the translation of the Gateway API', () => {
       kind === 'Gateway' ? (spec as { proxyNames: string[] }).proxyNames : [],
     );
     expect(proxies.sort()).to.deep.equal(['team-prod.gw', 'team.prod-gw', 'team.prod.gw']);
+  });
+
+  it('serves no virtual service that somebody else wrote with the label of a Gateway', async () => {
+    const result = translated({ http: [route('apps/r', { rules: [to()] })] });
+    const [own] = result.resources.filter(({ kind }) => kind === 'VirtualService');
+    const foreign = {
+      ...own!,
+      metadata: { ...own!.metadata, name: 'foreign', namespace: 'other' },
+      spec: { virtualHost: { domains: ['victim.example.com'], routes: [{ directResponseAction: { status: 200 } }] } },
+    };
+    const { hosts } = await served({ ...result, resources: [...result.resources, foreign] });
+    expect([...hosts.keys()]).to.deep.equal(['8080 *']);
   });
 
   it('creates no upstream for a GRPCRoute that no listener serves', () => {
