@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { requestHead } from '../../src/http1/request-head.ts';
+import { checkTunnelAuthority, connectHead, requestHead, withoutFraming } from '../../src/http1/request-head.ts';
 
 const HOST = '127.0.0.1:80';
 const line = { method: 'GET', path: '/a?b=c', headers: ['Host', 'a.example'] };
@@ -80,4 +80,33 @@ describe('the head of a request', () => {
         .with.property('code', 'ERR_ROUTING_FORWARD_REQUEST');
     });
   }
+});
+
+describe('the head of a CONNECT request', () => {
+  it('has the authority as its target and its only host', () => {
+    const headers = ['Host', 'other.example', 'Proxy-Authorization', 'Basic eDp5', 'host', 'third.example'];
+    expect(connectHead('db.example:5432', headers)).to.equal(
+      'CONNECT db.example:5432 HTTP/1.1\r\nhost: db.example:5432\r\nProxy-Authorization: Basic eDp5\r\n\r\n',
+    );
+  });
+
+  it('rejects headers that are unsafe to send', () => {
+    for (const headers of [
+      ['x-a', 'b\r\nx-c: d'],
+      ['x a', 'b'],
+      ['x-a', '\u20ac'],
+    ])
+      expect(() => connectHead('a:1', headers)).to.throw(/header|character/);
+  });
+
+  it('has no headers of the connection of a client', () => {
+    const headers = ['connection', 'close', 'X-A', '1', 'Transfer-Encoding', 'chunked', 'te', 'trailers'];
+    expect(withoutFraming([...headers, 'content-length', '3', 'upgrade', 'x'])).to.deep.equal(['X-A', '1']);
+  });
+
+  it('needs a host with a port', () => {
+    for (const authority of ['db.example:5432', '10.0.0.1:1', '[::1]:80']) checkTunnelAuthority(authority);
+    for (const authority of ['', 'db.example', 'db.example:', ':80', 'a b:1', '::1', 'db.example:80/x'])
+      expect(() => checkTunnelAuthority(authority), authority).to.throw('must be host:port');
+  });
 });
