@@ -624,7 +624,7 @@ describe('the translation of the Gateway API', () => {
 
   it('serves no virtual service that somebody else wrote with the label of a Gateway', async () => {
     const result = translated({ http: [route('apps/r', { rules: [to()] })] });
-    const [own] = result.resources.filter(({ kind }) => kind === 'VirtualService');
+    const own = result.resources.find(({ kind }) => kind === 'VirtualService');
     const foreign = {
       ...own!,
       metadata: { ...own!.metadata, name: 'foreign', namespace: 'other' },
