@@ -43,7 +43,15 @@ describe('connections with a PROXY header', () => {
 
   async function serve(
     listener: Partial<Listener>,
-    { limits, secrets }: { limits?: Partial<ListenLimits>; secrets?: Context['secrets'] } = {},
+    {
+      limits,
+      secrets,
+      proxyProtocolFrom,
+    }: {
+      limits?: Partial<ListenLimits>;
+      secrets?: Context['secrets'];
+      proxyProtocolFrom?: readonly string[];
+    } = {},
   ): Promise<number> {
     context = createContext(secrets && { secrets });
     listeners = createListeners({
@@ -55,6 +63,7 @@ describe('connections with a PROXY header', () => {
       host: '127.0.0.1',
       portOf: () => 0,
       limits,
+      proxyProtocolFrom,
     });
     const [result] = await listeners.apply(snapshotOf(listenerOf(listener)));
     if (result?.error) throw result.error;
@@ -65,6 +74,17 @@ describe('connections with a PROXY header', () => {
     const found = context.metrics.list().find(({ name }) => name.path === path);
     return found && found.type !== 'histogram' ? found.stat.value : 0;
   }
+
+  it('are accepted from proxies that are named, and from nobody else', async () => {
+    const own = /\r\n\r\n127\.0\.0\.1:\d+ 127\.0\.0\.1:/;
+    const named = await serve({}, { proxyProtocolFrom: ['127.0.0.0/8'] });
+    expect((await exchange(named, V1 + GET)).text).to.contain(PROXIED);
+    expect((await exchange(named, GET)).text, 'without a header').to.not.match(own);
+    await listeners!.close();
+    const others = await serve({}, { proxyProtocolFrom: ['192.0.2.1'] });
+    expect((await exchange(others, GET)).text).to.match(own);
+    expect((await exchange(others, V1 + GET)).text).to.not.contain(PROXIED);
+  });
 
   const headers: Record<string, string> = {
     'version 1': V1,
