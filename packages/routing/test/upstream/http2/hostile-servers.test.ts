@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
+import { compileRetries } from '@edge-gateway/core';
 import { closeAll, forEachHttp2Client, get, rawUpstream, until } from '../../forward/harness.ts';
 import { data, fields, frame, frameUpstream, goaway, head, lastData, lastHead, reset } from './frames.ts';
 import { FLAG, FRAME } from '../../listen/http2/frames.ts';
@@ -183,6 +184,19 @@ forEachHttp2Client(() =>
       const gw = await http2Gateway(upstream.port);
       expect((await get(gw.url, { method: 'POST', body: 'x' })).status).to.equal(503);
       expect(upstream.connections).to.equal(1);
+    });
+
+    it('gets a request with a body again for the retry condition refused-stream', async () => {
+      const upstream = await frameUpstream((socket, id) => {
+        if (upstream.connections === 1) socket.write(goaway(0));
+        else socket.write(Buffer.concat([head(id, ...OK), lastData(id, 'again')]));
+      });
+      const retries = compileRetries({ retryOn: 'refused-stream', numRetries: 1 });
+      const gw = await http2Gateway(upstream.port, {}, { retries });
+      expect(await get(gw.url, { method: 'POST', body: 'x' })).to.include({ status: 200, body: 'again' });
+      const bodies = upstream.received.filter(({ type }) => type === FRAME.data).map(({ payload }) => payload.toString());
+      expect(bodies).to.include('x');
+      expect(upstream.connections).to.equal(2);
     });
 
     it('fails a request when it closes the connection with an error', async () => {
