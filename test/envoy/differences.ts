@@ -1510,30 +1510,6 @@ export const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
-    topic: 'Upstreams',
-    gateway:
-      'A response header with forbidden characters over HTTP/2 is dropped; with `--http2-client direct`, the response is 502 as with Envoy.',
-    envoy: '502.',
-    reason: 'The HTTP/2 client of Node drops it before the gateway sees the response; nothing invalid is forwarded.',
-    scenarios: {},
-    http2: {
-      upstream: {
-        'HTTP/2 upstream, invalid: with CR LF in a value': { response: ['200 OK', '502 Bad Gateway'] },
-        'HTTP/2 upstream, invalid: with NUL in a value': { response: ['200 OK', '502 Bad Gateway'] },
-        'HTTP/2 upstream, invalid: with a space in a name': { response: ['200 OK', '502 Bad Gateway'] },
-        'HTTP/2 upstream, invalid: with an empty name': { response: ['200 OK', '502 Bad Gateway'] },
-        'HTTP/2 upstream, invalid: with a colon in a name': { response: ['200 OK', '502 Bad Gateway'] },
-      },
-      both: {
-        'HTTP/2 upstream, invalid: with CR LF in a value': { response: ['200', '502'] },
-        'HTTP/2 upstream, invalid: with NUL in a value': { response: ['200', '502'] },
-        'HTTP/2 upstream, invalid: with a space in a name': { response: ['200', '502'] },
-        'HTTP/2 upstream, invalid: with an empty name': { response: ['200', '502'] },
-        'HTTP/2 upstream, invalid: with a colon in a name': { response: ['200', '502'] },
-      },
-    },
-  },
-  {
     topic: 'Upgrades and tunnels',
     gateway:
       'The 200 that opens a tunnel has `x-envoy-upstream-service-time`, and no `date` or `server` of the gateway.',

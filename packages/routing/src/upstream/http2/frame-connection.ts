@@ -26,7 +26,11 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
     this.#buffer = buffer;
     this.#observer = observer;
     this.#nextId = options.firstId ?? 1;
-    socket.on('end', () => this.destroy());
+    socket.on('end', () => {
+      // Streams end when the socket is closed: until then, what was received in this turn is passed on.
+      this.writer.stop();
+      socket.destroy();
+    });
     readBeforeFailing(socket, () => this.streams.size > 0);
     this.greet(
       frames.PREFACE,

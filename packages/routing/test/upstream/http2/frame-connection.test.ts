@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { ReadBuffer } from '../../../src/http1/read-buffer.ts';
 import type { StreamObserver } from '../../../src/upstream/http2/client-connection.ts';
@@ -71,6 +71,7 @@ class Recorder implements StreamObserver {
 
 interface Opened {
   readonly connection: FrameConnection;
+  readonly socket: Socket;
   readonly closed: Promise<Error | undefined>;
   readonly goaways: (readonly [code: number, lastId: number])[];
 }
@@ -102,7 +103,7 @@ async function open(upstream: FrameUpstream, firstId?: number): Promise<Opened> 
   });
   whenDone(() => void socket.destroy());
   await ready;
-  return { connection: connection!, closed, goaways };
+  return { connection: connection!, socket, closed, goaways };
 }
 
 /** Sends a request to a server that responds with these frames; returns what the stream received. */
@@ -367,6 +368,16 @@ describe('FrameConnection', () => {
     expect(recorder.body).to.equal('ab');
     expect(recorder.events.slice(1)).to.deep.equal(['trailers x-t 1', 'end']);
     expect(stream.destroyed).to.equal(true);
+  });
+
+  it('ends its streams after the turn in which the server ends the connection', async () => {
+    const { recorder, socket, closed } = await exchange((id) => [head(id, ...OK), data(id, 'part')]);
+    await until(() => recorder.body === 'part');
+    socket.emit('end');
+    await new Promise((resolve) => process.nextTick(resolve));
+    expect(recorder.events).to.deep.equal(['head :status 200']);
+    expect(await closed).to.equal(undefined);
+    expect(recorder.events).to.deep.equal(['head :status 200', 'close']);
   });
 
   it('ignores what arrives for a stream that it has reset, except what later heads depend on', async () => {

@@ -194,7 +194,9 @@ forEachHttp2Client(() =>
       const retries = compileRetries({ retryOn: 'refused-stream', numRetries: 1 });
       const gw = await http2Gateway(upstream.port, {}, { retries });
       expect(await get(gw.url, { method: 'POST', body: 'x' })).to.include({ status: 200, body: 'again' });
-      const bodies = upstream.received.filter(({ type }) => type === FRAME.data).map(({ payload }) => payload.toString());
+      const bodies = upstream.received
+        .filter(({ type }) => type === FRAME.data)
+        .map(({ payload }) => payload.toString());
       expect(bodies).to.include('x');
       expect(upstream.connections).to.equal(2);
     });
