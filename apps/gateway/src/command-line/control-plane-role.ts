@@ -53,9 +53,13 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
 }
 
 function problemOf(settings: ControlPlaneSettings): string | undefined {
-  const problem = flags.sourceProblem(settings) ?? envoyProblem(settings);
-  if (problem !== undefined || settings.config === undefined || settings.validationPort === undefined) return problem;
-  return `${VALIDATION_PORT.flag} requires --kubernetes, not --config`;
+  return flags.sourceProblem(settings) ?? envoyProblem(settings) ?? validationProblem(settings);
+}
+
+function validationProblem({ config, validationPort, validationClientCa }: ControlPlaneSettings): string | undefined {
+  if (validationPort === undefined)
+    return validationClientCa === undefined ? undefined : `--validation-client-ca requires ${VALIDATION_PORT.flag}`;
+  return config === undefined ? undefined : `${VALIDATION_PORT.flag} requires --kubernetes, not --config`;
 }
 
 function envoyProblem(settings: ControlPlaneSettings): string | undefined {

@@ -163,6 +163,16 @@ describe('the command line of edge-gateway', () => {
     );
   });
 
+  it('rejects flags of the webhook that would have no effect', async () => {
+    const rejected = (...given: string[]) => call('control-plane', ...given);
+    expect(await rejected('--kubernetes', '--validation-client-ca', 'ca.crt')).to.equal(
+      'Error: --validation-client-ca requires --validation-port\n',
+    );
+    expect(await rejected('--config', 'resources', '--validation-port', '8443')).to.equal(
+      'Error: --validation-port requires --kubernetes, not --config\n',
+    );
+  });
+
   it('accepts levels of single loggers in every role, and rejects unknown loggers and levels', async () => {
     const levels = [
       { name: 'grpc', level: 'debug' },
