@@ -84,7 +84,7 @@ async function greet(ready) {
     ...unserved.map((each) => ['not served', unservedLines(each)]),
     ...(problems > 0 ? [['problems', [`${problems}, listed by:`, `${gatewayctl(ready)} check`]]] : []),
     ['proxy admin', [`http://localhost:${adminPort}`]],
-    ['control plane', [`http://localhost:${statsPort}`]],
+    ['control plane', [`http://localhost:${statsPort} (status page)`]],
   ];
   const state = unserved.length === 0 ? '.' : ', but some listeners are not served.';
   console.error(`\nThe gateway is running${state}\n${rows.map((row) => rowOf(...row)).join('\n')}\n`);

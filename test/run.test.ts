@@ -73,7 +73,7 @@ spec: { ${tls}virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }
   problems       1, listed by:
                  npm run gatewayctl -- --server http://localhost:PORT --proxy-admin http://localhost:PORT check
   proxy admin    http://localhost:PORT
-  control plane  http://localhost:PORT
+  control plane  http://localhost:PORT (status page)
 
 `);
     } finally {
