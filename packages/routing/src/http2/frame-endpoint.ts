@@ -134,6 +134,10 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     }
   }
 
+  get isBlocked(): boolean {
+    return this.writer.isBlocked;
+  }
+
   send(text: string): void {
     this.writer.send(text);
   }

@@ -109,6 +109,11 @@ export class FrameWriter {
     setImmediate(this.#onTurnEnd);
   }
 
+  /** True while the socket takes no more. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
   /** Bytes that wait because the peer does not read. */
   get waitingBytes(): number {
     return this.#isBlocked ? this.#bytes + this.#text.length : 0;

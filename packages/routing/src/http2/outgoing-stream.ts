@@ -13,6 +13,8 @@ export interface StreamConnection {
   readonly streamWindow: number;
   /** What may still be sent on the connection. */
   sendWindow: number;
+  /** True while the peer does not read what was sent. */
+  readonly isBlocked: boolean;
   send(text: string): void;
   sendData(head: string, data: Buffer): void;
   sendFields(id: number, fields: readonly string[], isLast: boolean): void;
@@ -117,6 +119,13 @@ export abstract class OutgoingStream implements SendingStream {
   protected sendLater(): void {
     if (this.closed || this.hasSentEnd) return;
     if (this.#queue.length === 0 ? this.isEnding : this.#window > 0) this.connection.hasDataToSend(this);
+  }
+
+  /** Sends what can be sent at once, without an end, before the stream is reset. */
+  protected sendQueued(): void {
+    this.isEnding = false;
+    this.trailers = undefined;
+    while (!this.connection.isBlocked && this.#queue.length > 0 && this.sendFrame());
   }
 
   /** Drops what was not sent. */

@@ -143,9 +143,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
   }
 
   close(code = NO_ERROR): void {
-    if (this.closed) return;
-    this.connection.sendReset(this.id, code);
-    this.#close(true);
+    this.#close(code);
   }
 
   destroy(error?: Error): void {
@@ -246,7 +244,7 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     if (error || this.closed) return;
     this.writableFinished = true;
     for (const listener of this.#onFinish ?? []) listener();
-    if (this.#hasEnd) this.#close(false);
+    if (this.#hasEnd) this.#close();
   };
 
   #onEnd(): void {
@@ -254,33 +252,37 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     this.#reader?.finish();
     if (this.closed || !this.hasSentEnd) return;
     this.connection.forget(this);
-    if (this.writableFinished) this.#close(false);
+    if (this.writableFinished) this.#close();
   }
 
   #violate(code: number): void {
     if (this.closed) return;
     this.connection.violated();
-    this.connection.sendReset(this.id, code);
-    this.#abort(true);
+    this.#abort(code);
   }
 
   /** The response will not be sent completely, or the rest of the request does not arrive. */
-  #abort(isReset = false): void {
+  #abort(code?: number): void {
     if (this.closed) return;
     if (!this.writableFinished) {
       this.aborted = true;
       this.#onAborted?.();
     }
-    this.#close(isReset);
+    this.#close(code);
   }
 
-  #close(isReset: boolean): void {
+  /** With `code`, this side resets the stream. */
+  #close(code?: number): void {
     if (this.closed) return;
     this.closed = true;
+    if (code !== undefined) {
+      this.sendQueued();
+      this.connection.sendReset(this.id, code);
+    }
     this.dropQueue();
     for (const chunk of this.#early ?? []) this.consumed(chunk.length);
     this.#early = undefined;
-    this.connection.forget(this, isReset && !this.#hasEnd);
+    this.connection.forget(this, code !== undefined && !this.#hasEnd);
     this.#onClose?.();
     this.destroyed = true;
   }

@@ -287,6 +287,23 @@ describe('FrameSession', () => {
     });
   });
 
+  it('sends what was written of a response before it resets the stream', async () => {
+    const handler: Handler = (_req, res) => {
+      res.writeHead(200);
+      res.write('half');
+      res.destroy();
+    };
+    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    client.send(requestFrame(1, '/'));
+    expect(await client.reset(1)).to.equal(CODE.internal);
+    const parts = client.frames.filter(({ stream }) => stream === 1);
+    expect(parts.map(({ type }) => type)).to.deep.equal([FRAME.headers, FRAME.data, FRAME.rstStream]);
+    expect(parts[1]!.payload.toString()).to.equal('half');
+    client.close();
+  });
+
   it('passes on the many parts of a body that waited for their reader, in order, and the trailers', async () => {
     let received: IncomingMessage | undefined;
     const handler: Handler = (req, res) => {
