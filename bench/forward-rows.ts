@@ -63,5 +63,6 @@ export const ROWS: readonly Row[] = [
   { label: 'HTTP/2 downstream, POST 1 KB', port: 'http2', path: '/1k', method: 'POST', tool: 'h2load', target: 1.5 },
   { label: 'HTTP/2 downstream, GET 1 MB', port: 'http2', path: '/1m', tool: 'h2load' },
   { label: 'HTTP/2 upstream', port: 'plain', path: '/http2/1k', peers: ['gateway', 'envoy'], target: 1.5 },
+  { label: 'HTTP/2 upstream, GET 1 MB', port: 'plain', path: '/http2/1m', peers: ['gateway', 'envoy'] },
   { label: 'gRPC unary', port: 'http2', path: '/grpc/unary', tool: 'grpc', target: 1.5 },
 ];

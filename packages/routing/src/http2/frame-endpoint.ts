@@ -38,6 +38,14 @@ export interface EndpointStream extends SendingStream {
   onConnectionEnd(error: Error | undefined): void;
 }
 
+/** Data of successive frames of a stream. It is moved together in the read buffer, over the heads between: larger parts cost less. */
+interface JoinedData<Stream> {
+  readonly stream: Stream;
+  readonly buffer: Buffer;
+  readonly start: number;
+  end: number;
+}
+
 /** What both sides of an HTTP/2 connection have in common, frame by frame (RFC 9113). */
 export abstract class FrameEndpoint<Stream extends EndpointStream> implements FrameSink {
   destroyed = false;
@@ -57,6 +65,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   #received = 0;
   /** The stream of the current `DATA` frame; undefined if it is closed. */
   #dataStream: Stream | undefined;
+  #joined: JoinedData<Stream> | undefined;
   #isFirstBlock = true;
   #hasSettings = false;
   #useless = 0;
@@ -88,6 +97,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.#checkFirst(frames.DATA);
     this.blocks.checkNone();
     const stream = (this.#dataStream = this.streamOf(id, frames.DATA));
+    if (stream !== this.#joined?.stream) this.#passJoined(false);
     stream?.onDataFrame(bytes);
     this.dataReceived(bytes, stream);
     if (bytes === 0) this.countUseless();
@@ -97,7 +107,12 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     const stream = this.#dataStream;
     if (!stream || stream.closed) return this.dataDropped(end - start);
     this.#useless = 0;
-    stream.onData(start === end ? undefined : this.take(buffer, start, end), isLast);
+    const joined = this.#joined;
+    if (joined) {
+      buffer.copyWithin(joined.end, start, end);
+      joined.end += end - start;
+    } else this.#joined = { stream, buffer, start, end };
+    if (isLast) this.#passJoined(true);
   }
 
   onPadding(bytes: number): void {
@@ -106,6 +121,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   }
 
   onFrame(frame: ReceivedFrame): void {
+    this.#passJoined(false);
     if (this.destroyed) return;
     this.#checkFirst(frame.type);
     if (frame.type !== frames.CONTINUATION) this.blocks.checkNone();
@@ -211,7 +227,9 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if (this.destroyed) return;
     try {
       this.#reader.read(buffer, start, end);
+      this.#passJoined(false);
     } catch (error) {
+      this.#joined = undefined;
       if (!(error instanceof ConnectionError)) throw error;
       this.destroy(error);
     }
@@ -269,6 +287,15 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.writer.stop();
     for (const stream of this.streams.values()) stream.onConnectionEnd(error);
     this.onEnd(error);
+  }
+
+  #passJoined(isLast: boolean): void {
+    const joined = this.#joined;
+    if (!joined) return;
+    this.#joined = undefined;
+    const { stream, buffer, start, end } = joined;
+    if (stream.closed) this.dataDropped(end - start);
+    else stream.onData(start === end ? undefined : this.take(buffer, start, end), isLast);
   }
 
   #checkFirst(type: number): void {
