@@ -1482,7 +1482,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     topic: 'Upstreams',
-    gateway: 'A request that an upstream did not process before GOAWAY is retried once, even without a retry policy.',
+    gateway:
+      'A request that an upstream did not process before GOAWAY is sent again up to three times, even without a retry policy.',
     envoy: '503.',
     reason: 'RFC 9113 §6.8: it is safe to repeat.',
     scenarios: {},

@@ -11,6 +11,9 @@ import type { ClientAddresses } from './connect/proxy-header.ts';
 import { failIfAsked } from './health/immediate-failure.ts';
 import { isEmptyBody } from './framing.ts';
 
+/** How often a request is sent again because its host did not process it: a server may close many connections one after the other. */
+const MAX_UNPROCESSED = 3;
+
 /** A request to a host, and the time limit for its response. */
 export interface UpstreamRequest extends ChannelRequest {
   /** 0 is no limit. */
@@ -43,6 +46,7 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
   #deadline: Deadline | undefined;
   #lifetime: Deadline | undefined;
   #retried = false;
+  #unprocessed = 0;
   #status = 0;
 
   constructor(cluster: Cluster, host: Host) {
@@ -267,8 +271,8 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
    */
   #mayRepeat({ reused, sent, responding }: ChannelProgress, error: Error): boolean {
     const { method, body } = this.#request!;
-    if (this.#retried || !isEmptyBody(body)) return false;
-    if (error instanceof UpstreamResetError && error.isUnprocessed) return true;
-    return reused && sent && !responding && this.retryableMethods.has(method) && isDisconnect(error);
+    if (!isEmptyBody(body)) return false;
+    if (error instanceof UpstreamResetError && error.isUnprocessed) return this.#unprocessed++ < MAX_UNPROCESSED;
+    return !this.#retried && reused && sent && !responding && this.retryableMethods.has(method) && isDisconnect(error);
   }
 }

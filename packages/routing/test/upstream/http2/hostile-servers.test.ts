@@ -179,6 +179,22 @@ forEachHttp2Client(() =>
       expect(gw.stat('upstream_cx_close_notify')).to.equal(1);
     });
 
+    it('gets a request at most three times again, each time on another connection', async () => {
+      for (const [closes, status] of [
+        [3, 200],
+        [4, 503],
+      ] as const) {
+        const upstream = await frameUpstream((socket, id) => {
+          if (upstream.connections <= closes) socket.write(goaway(0));
+          else socket.write(lastHead(id, ...OK));
+        });
+        const gw = await http2Gateway(upstream.port);
+        expect((await get(gw.url)).status).to.equal(status);
+        expect(upstream.connections).to.equal(4);
+        expect(gw.stat('upstream_rq_retry')).to.equal(3);
+      }
+    });
+
     it('gets a request with a body only once', async () => {
       const upstream = await frameUpstream((socket) => socket.write(goaway(0)));
       const gw = await http2Gateway(upstream.port);
