@@ -1,4 +1,5 @@
 import type { Listener } from '../contract/snapshot.ts';
+import { isSecretHeader, REDACTED_IN_LOG } from '../security/request-secrets.ts';
 import { headerMatcher } from './match.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
 import type { MessageContext } from './translation-context.ts';
@@ -17,11 +18,48 @@ export function accessLogs(service: Service, context: Target): EnvoyMessage[] {
   return (service?.accessLog ?? []).flatMap(({ fileSink, filter }) => {
     if (!fileSink) return [];
     const { path, stringFormat, jsonFormat } = fileSink;
-    const text = stringFormat ? { text_format_source: { inline_string: stringFormat } } : undefined;
-    const format = jsonFormat ? { json_format: jsonFormat } : text;
+    const shown = context.services ? withoutSecrets : (format: string) => format;
+    const text = stringFormat ? { text_format_source: { inline_string: shown(stringFormat) } } : undefined;
+    const format = jsonFormat ? { json_format: mapTexts(jsonFormat, shown) } : text;
     const filtered = filter && accessLogFilter(filter, context);
     return [message({ ...sink(path, format, context), filter: filtered })];
   });
+}
+
+/** A percent sign, or an operator with the name of a header, and another one if that is missing; then its maximum length. */
+const HEADER_OPERATOR = /%%|%(?:REQ|RESP|TRAILER)\(([^()%]*)\)(:\d+)?%/g;
+
+/**
+ * Returns a format without secrets: the gateway redacts credentials, and tokens in queries. An Envoy cannot look into values, so that it logs
+ * addresses without their query, or not at all.
+ */
+function withoutSecrets(format: string): string {
+  return format.replaceAll(HEADER_OPERATOR, (operator, argument: string | undefined, length = '') => {
+    if (argument === undefined) return operator;
+    const names = argument.toLowerCase().split('?');
+    const path = names.every((name) => PATHS.has(name)) && PATHS.get(names.join('?'));
+    if (path) return `%PATH(NQ:${path})${length}%`;
+    return names.some((name) => isSecretHeader(name) || ADDRESSES.has(name) || PATHS.has(name))
+      ? REDACTED_IN_LOG
+      : operator;
+  });
+}
+
+/** The path of a request, by what formats call it. */
+const PATHS: ReadonlyMap<string, string> = new Map([
+  [':path', 'PATH'],
+  ['x-envoy-original-path', 'ORIG'],
+  ['x-envoy-original-path?:path', 'ORIG_OR_PATH'],
+]);
+/** Other headers whose query may contain tokens. */
+const ADDRESSES: ReadonlySet<string> = new Set(['referer', 'location']);
+
+/** Returns a value with other texts. */
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, map)]));
 }
 
 const STREAMS: Readonly<Record<string, readonly [name: string, type: string]>> = {

@@ -6,13 +6,30 @@ import type {
 } from '../../schema/listener/gateway-options.ts';
 import type { HttpConnectionManagerSettings } from '../../schema/listener/http-connection-manager.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
+import { envoyFormatProblem } from '../format.ts';
 import type { Condition, Forms } from './form.ts';
 
 const ACCESS_LOGS: Condition<AccessLoggingService> = {
-  when: 'to files, with the filters by status, duration, header and response flag',
+  when: 'to files, with operators that Envoy has, too, and the filters by status, duration, header and response flag',
   holds: ({ accessLog = [] }) =>
-    accessLog.every(({ fileSink, filter }) => fileSink && (!filter || isExpressed(filter))),
+    accessLog.every(
+      ({ fileSink, filter }) => fileSink && hasAcceptedFormat(fileSink) && (!filter || isExpressed(filter)),
+    ),
 };
+
+type FileSink = NonNullable<NonNullable<AccessLoggingService['accessLog']>[number]['fileSink']>;
+
+function hasAcceptedFormat({ stringFormat = '', jsonFormat }: FileSink): boolean {
+  return (
+    envoyFormatProblem(stringFormat) === undefined &&
+    textsIn(jsonFormat).every((text) => envoyFormatProblem(text) === undefined)
+  );
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
 
 type Filter = NonNullable<NonNullable<AccessLoggingService['accessLog']>[number]['filter']>;
 
