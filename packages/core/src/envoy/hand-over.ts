@@ -6,6 +6,7 @@ import type {
   SnapshotUpstream,
   VirtualHost,
 } from '../contract/snapshot.ts';
+import { canonicalName } from '../http/reserved-headers.ts';
 import { inEffect } from '../schema/in-effect.ts';
 import { unfaithfulFields, type FormContext } from './forms/form.ts';
 import { HTTP_LISTENER_FORMS, LISTENER_FORMS, ROUTE_CONFIG_FORMS, TLS_FORMS } from './forms/listener-forms.ts';
@@ -17,6 +18,8 @@ import {
   ROUTE_FORMS,
   VIRTUAL_HOST_FORMS,
 } from './forms/route-forms.ts';
+import { usageOfHost } from './filter-usage.ts';
+import { guardedHeaders } from './guarded-headers.ts';
 import { configsOf, hasGlobalLimits } from './served-limits.ts';
 import { certificateNamesOf, serverNamesOf } from './tls.ts';
 import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
@@ -40,8 +43,10 @@ export function reasonsOfRoutes(host: VirtualHost, context: HostContext): readon
   const shared = unfaithfulFields(inEffect('VirtualHostOptions', host.options), VIRTUAL_HOST_FORMS, context).map(
     (field) => `virtualHost.options.${field}`,
   );
+  const headers = reasonsOfHeaders(host, context);
   const own = host.routes.map((route) => [
     ...shared,
+    ...headers,
     ...reasonsOfRoute(route, context),
     ...reasonsOfLimits(route, host),
   ]);
@@ -50,6 +55,22 @@ export function reasonsOfRoutes(host: VirtualHost, context: HostContext): readon
   return own.map((reasons) =>
     reasons.length > 0 ? reasons : common.map((option) => `virtualHost.options.${option} beside a route handed over`),
   );
+}
+
+/**
+ * Returns the matchers by headers that authentication sets. Envoy selects the route by the headers of the client, and if it selects another one
+ * later, the policies of that one do not run.
+ */
+function reasonsOfHeaders(host: VirtualHost, { settings }: FormContext): string[] {
+  const matched = new Set(
+    host.routes.flatMap(({ matchers }) => matchers.flatMap(({ headers = [] }) => headers.map(({ name = '' }) => name))),
+  );
+  if (matched.size === 0) return [];
+  // An auth server may set any header.
+  const sets = settings.extauth?.clearRouteCache && usageOfHost(host).has('extauth');
+  const guarded = new Set([...guardedHeaders(host, settings)].map(canonicalName));
+  const found = [...matched].filter((name) => sets || guarded.has(canonicalName(name)));
+  return found.sort().map((name) => `matchers.headers ${name}, which authentication sets`);
 }
 
 /** Options of a virtual host that Envoy also applies to the routes that it hands over. */
@@ -153,6 +174,16 @@ export function reasonsOfListener(listener: Listener, context: FormContext): Rea
     ...(parts ? ['tcpGateway, hybridGateway or several server names'] : []),
     ...globalReasons(httpOptions, context.settings),
   ];
+}
+
+/**
+ * Returns why a listener is handed over if one of its TLS configurations requires client certificates: Envoy would serve its hosts over
+ * connections that were made with the name of another one.
+ */
+export function reasonsOfCertificates({ sslConfigurations }: Listener, asksForCertificate: boolean): Reasons {
+  return asksForCertificate && sslConfigurations.length > 1
+    ? ['sslConfig with client certificates beside another sslConfig']
+    : NO_REASONS;
 }
 
 /** Settings that apply to all listeners. */

@@ -1,20 +1,19 @@
 import type { Destination, Listener, Route, VirtualHost } from '../contract/snapshot.ts';
-import { canonicalName, grantedHeaderNames } from '../http/reserved-headers.ts';
-import type { JwtProviders, JwtStaged } from '../schema/auth/jwt.ts';
-import { DEFAULTS } from '../schema/defaults.ts';
 import { redact } from '../security/redact.ts';
 import { stagesOf } from '../validate/transformation/stages.ts';
 import { dumpedLimitFilters } from './dumped-limits.ts';
 import { extAuthz, extAuthzPerRoute } from './ext-authz.ts';
 import { usageOf, usageOfHost } from './filter-usage.ts';
-import { JWT_FILTERS, jwtAuthentication, jwtOfHost, jwtOfRoute, providersOf } from './jwt-authn.ts';
+import { grantedHeaders, guardedHeaders } from './guarded-headers.ts';
+import { JWT_FILTERS, jwtAuthentication, noProviders, jwtOfHost, jwtOfRoute, providersOf } from './jwt-authn.ts';
 import type { Level } from './level.ts';
 import { LOCAL_USAGE } from './limit-usage.ts';
 import { LOCAL_LIMITS, localLimitFilter, localLimitOf } from './local-limits.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
 import { rbacFilter, rbacPerRoute } from './rbac-filter.ts';
 import { servedLimitFilters } from './served-limits.ts';
-import { trafficFilters, trafficOf } from './traffic-filters.ts';
+import { authCluster } from './services.ts';
+import { csrfPolicy, trafficFilters, trafficOf } from './traffic-filters.ts';
 import type { TranslationContext } from './translation-context.ts';
 
 const FILTERS = 'envoy.extensions.filters.http';
@@ -28,9 +27,13 @@ const ROUTER = 'envoy.filters.http.router';
 const GRAPHQL = `${OWN}.graphql`;
 const transformation = (stage: string): string => `${OWN}.transformation.${stage}`;
 
-type Filter = readonly [name: string, config: EnvoyMessage | undefined];
+/** `isUsed` is false for a filter that is only enabled where a virtual host or a route configures it. */
+type Filter = readonly [name: string, config: EnvoyMessage | undefined, isUsed?: boolean];
 
-/** Returns the filters of a listener in order: those that one of its virtual hosts, routes or destinations uses. */
+/**
+ * Returns the filters of a listener in order: those that one of its virtual hosts, routes or destinations uses. An Envoy always has those of
+ * policies: older connections keep the filters of their listener, but receive new virtual hosts, whose policies would not apply.
+ */
 export function httpFilters(listener: Listener, context: TranslationContext): EnvoyMessage[] {
   const { httpOptions, virtualHosts } = listener;
   const { settings, services } = context;
@@ -40,35 +43,48 @@ export function httpFilters(listener: Listener, context: TranslationContext): En
   const hasLocalLimits = httpOptions.httpLocalRatelimit ?? usage.has(LOCAL_USAGE);
   const own = (used: string, type: string): EnvoyMessage | undefined =>
     usage.has(used) && !services ? typed(`${OWN}.${type}`) : undefined;
+  const policy = (name: string, isUsed: boolean, create: () => EnvoyMessage): Filter => [
+    name,
+    isUsed || services ? create() : undefined,
+    isUsed,
+  ];
+  const jwt = (stage: keyof typeof JWT_FILTERS): Filter => {
+    const config = jwtAuthentication(listener, stage, context);
+    return policy(JWT_FILTERS[stage], config !== undefined, () => config ?? noProviders());
+  };
+  const auth = (): EnvoyMessage => extAuthz(settings, context);
+  const hasAuth = !services || authCluster(settings, services) !== undefined;
   const filters: readonly Filter[] = [
     ...(services ? servedFilters(listener, context) : []),
     traffic.fault,
     traffic.cors,
     [LOCAL_LIMITS, hasLocalLimits ? localLimitFilter(httpOptions, context) : undefined],
     ...(services ? servedLimitFilters('early', usage, context) : [limits.early]),
-    [JWT_FILTERS.beforeExtAuth, jwtAuthentication(listener, 'beforeExtAuth', context)],
-    [EXT_AUTHZ, usage.has('extauth') ? extAuthz(settings, context) : undefined],
+    jwt('beforeExtAuth'),
+    ...(hasAuth || usage.has('extauth') ? [policy(EXT_AUTHZ, usage.has('extauth'), auth)] : []),
     ...(services ? [] : namedFilters(usage, context)),
     [transformation('early'), own('transformation.early', 'Transformation')],
-    [JWT_FILTERS.afterExtAuth, jwtAuthentication(listener, 'afterExtAuth', context)],
-    [RBAC, settings.requireRbac || usage.has('rbac') ? rbacFilter() : undefined],
+    jwt('afterExtAuth'),
+    policy(RBAC, settings.requireRbac || usage.has('rbac'), rbacFilter),
     ...(services ? servedLimitFilters('regular', usage, context) : [limits.regular]),
     [transformation('regular'), own('transformation.regular', 'Transformation')],
-    traffic.csrf,
+    policy(traffic.csrf[0], traffic.csrf[1] !== undefined, () => traffic.csrf[1] ?? csrfPolicy({})),
     [BUFFER, services && httpOptions.buffer ? bufferOf(httpOptions.buffer) : undefined],
     [GRAPHQL, own('graphql', 'GraphQL')],
     [ROUTER, router(httpOptions, context)],
   ];
-  return filters.flatMap(([name, typed_config]) => (typed_config ? [{ name, typed_config }] : []));
+  return filters.flatMap(([name, typed_config, isUsed = true]) =>
+    typed_config ? [{ name, typed_config, ...(!isUsed && { disabled: true }) }] : [],
+  );
 }
 
 /** Returns filters for what the gateway does without a filter. */
 function servedFilters({ httpOptions, virtualHosts }: Listener, { settings }: TranslationContext): readonly Filter[] {
   const translatesGrpcWeb = !(httpOptions.grpcWeb ? httpOptions.grpcWeb.disable : settings.disableGrpcWeb);
-  const removes = settings.extauth !== undefined || virtualHosts.some((host) => removedHeaders(host).length > 0);
+  const removes = settings.extauth !== undefined || virtualHosts.some((host) => grantedHeaders(host).length > 0);
   return [
     ['envoy.filters.http.grpc_web', translatesGrpcWeb ? typed(`${FILTERS}.grpc_web.v3.GrpcWeb`) : undefined],
-    [HEADERS, removes ? typed(`${FILTERS}.header_mutation.v3.HeaderMutation`) : undefined],
+    [HEADERS, typed(`${FILTERS}.header_mutation.v3.HeaderMutation`), removes],
   ];
 }
 
@@ -144,10 +160,10 @@ export function filtersOfRoute(route: Route, host: VirtualHost, context: HostFil
 }
 
 /** `typed_per_filter_config` of a weighted destination. */
-export function filtersOfDestination({ options }: Destination, { services }: TranslationContext): EnvoyMessage {
+export function filtersOfDestination({ options }: Destination, { services, filters }: HostFilters): EnvoyMessage {
   return perFilter({
     ...trafficOf(options),
-    ...(services ? {} : transformationsOf(options)),
+    ...(services ? { [BUFFER]: bufferPerRoute(options, filters) } : transformationsOf(options)),
     [filterOf(options)]: options.extauth && extAuthzPerRoute(options.extauth),
   });
 }
@@ -167,48 +183,9 @@ function bufferPerRoute({ bufferPerRoute: block }: Level, filters: ReadonlySet<s
   );
 }
 
-const removed = new WeakMap<VirtualHost, readonly string[]>();
-
-/**
- * Returns the headers that only claims, AuthConfigs and auth servers of a virtual host may set, in all spellings that servers treat alike:
- * they are removed from requests to all of its routes.
- */
-function removedHeaders(host: VirtualHost): readonly string[] {
-  let found = removed.get(host);
-  if (!found) removed.set(host, (found = collectRemoved(host)));
-  return found;
-}
-
-function collectRemoved({ options, routes, authConfigs }: VirtualHost): readonly string[] {
-  const levels = [options, ...routes.map((route) => route.options)] as readonly (VirtualHost['options'] &
-    Route['options'])[];
-  const blocks = levels.flatMap(({ jwt, jwtStaged, jwtProvidersStaged }) =>
-    [jwt, jwtStaged, jwtProvidersStaged].filter((block) => block !== undefined),
-  );
-  const granted = new Set(grantedHeaderNames([...blocks, ...authConfigs.map(({ spec }) => spec)]));
-  // Clients send tokens in these.
-  for (const name of tokenHeaders(blocks)) granted.delete(canonicalName(name));
-  granted.delete('authorization');
-  return [...granted];
-}
-
-function tokenHeaders(blocks: readonly object[]): string[] {
-  const found = (blocks as readonly (JwtProviders & JwtStaged)[]).flatMap((block) => [
-    block,
-    block.beforeExtAuth ?? {},
-    block.afterExtAuth ?? {},
-  ]);
-  const providers = found.flatMap((block) => Object.values(block.providers ?? {}));
-  return providers.flatMap(({ tokenSource }) => tokenSource?.headers ?? []).map(({ header = '' }) => header);
-}
-
 function removalOf(host: VirtualHost, { settings, filters }: HostFilters): EnvoyMessage | undefined {
   if (!filters?.has(HEADERS)) return undefined;
-  const { extauth } = settings;
-  const isGuarded = extauth !== undefined || host.authConfigs.length > 0;
-  const users = isGuarded ? [(extauth?.userIdHeader || DEFAULTS.userIdHeader).toLowerCase()] : [];
-  const servers = extauth?.httpService?.response?.allowedUpstreamHeaders ?? [];
-  const names = new Set([...removedHeaders(host), ...users, ...servers.map((name) => name.toLowerCase())]);
+  const names = guardedHeaders(host, settings);
   if (names.size === 0) return undefined;
   const mutations = [...names].sort().flatMap((name) => spellingsOf(name).map((remove) => ({ remove })));
   return typed(`${FILTERS}.header_mutation.v3.HeaderMutationPerRoute`, { mutations: { request_mutations: mutations } });

@@ -1,9 +1,11 @@
 export { envoyBootstrap, type BootstrapOptions } from './bootstrap.ts';
 export { cluster, endpointConfig, hasNames, loadAssignment } from './cluster.ts';
 export type { TlsFiles } from './file-tls.ts';
+export { envoyFormatProblem } from './format.ts';
 export { httpFilters } from './http-filters.ts';
 export {
   NO_REASONS,
+  reasonsOfCertificates,
   reasonsOfListener,
   reasonsOfRoutes,
   reasonsOfUpstream,
@@ -13,7 +15,7 @@ export {
 export { listenerMessage } from './listener.ts';
 export { message, renamed, routeConfigName, typed, type EnvoyMessage } from './message.ts';
 export { grpcCluster, handedOverListener, nodeCluster, nodeClusterName, nodeTcpCluster } from './node-proxies.ts';
-export { routeConfiguration, virtualHost } from './route-config.ts';
+export { handedOverHost, routeConfiguration, virtualHost } from './route-config.ts';
 export { servedSecrets, tlsSecrets } from './secrets.ts';
 export { AUTH_CLUSTER, LIMIT_CLUSTER, type EnvoyServices, type HostPort } from './services.ts';
 export { certificateOf, requiresClientCertificate, servedSecretName, upstreamSecretRef } from './tls.ts';

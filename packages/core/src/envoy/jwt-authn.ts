@@ -3,6 +3,7 @@ import { jwtBlockOf } from '../schema/auth/jwt-levels.ts';
 import type { JwtProvider, JwtProviders } from '../schema/auth/jwt.ts';
 import { redact } from '../security/redact.ts';
 import { parseDuration } from '../syntax/duration.ts';
+import { isExpressedJwt } from './forms/route-forms.ts';
 import { keySetForEnvoy } from './local-keys.ts';
 import { shownUrl, type MessageContext } from './translation-context.ts';
 import { message, protoDuration, typed, type EnvoyMessage } from './message.ts';
@@ -27,7 +28,12 @@ export function jwtAuthentication(
   stage: JwtStage,
   context: Pick<MessageContext, 'services'>,
 ): EnvoyMessage | undefined {
-  const blocks = virtualHosts.flatMap((host) => blocksOf(host)[stage]);
+  const { services } = context;
+  // Routes with the others are handed over.
+  const blocks = virtualHosts.flatMap((host) =>
+    blocksOf(host)[stage].filter(([, block]) => !services || isExpressedJwt(block)),
+  );
+  const providerName = services ? servedName : shownName;
   if (blocks.length === 0) return undefined;
   const providers = blocks.flatMap(([place, block]) =>
     Object.entries(block.providers ?? {}).map(
@@ -36,9 +42,20 @@ export function jwtAuthentication(
   );
   return typed(`${JWT}.JwtAuthentication`, {
     providers: Object.fromEntries(providers),
-    requirement_map: Object.fromEntries(blocks.map(([place, block]) => [place, requirement(place, block)])),
+    requirement_map: Object.fromEntries(
+      blocks.map(([place, block]) => [
+        place,
+        requirement(
+          Object.keys(block.providers ?? {}).map((name) => providerName(place, name)),
+          block,
+        ),
+      ]),
+    ),
   });
 }
+
+/** Returns the filter of a stage without any providers: a route that needs one is rejected. */
+export const noProviders = (): EnvoyMessage => typed(`${JWT}.JwtAuthentication`);
 
 type Blocks = Readonly<Record<JwtStage, readonly (readonly [place: string, block: JwtProviders])[]>>;
 
@@ -50,7 +67,7 @@ function blocksOf(host: VirtualHost): Blocks {
   if (!found) {
     const of = (stage: JwtStage) => [
       ...named(host.name, jwtBlockOf([host.options], stage)),
-      ...host.routes.flatMap((route) => named(route.name, route.options.jwtProvidersStaged?.[stage])),
+      ...host.routes.flatMap((route) => named(placeOf(host, route), route.options.jwtProvidersStaged?.[stage])),
     ];
     known.set(host, (found = { beforeExtAuth: of('beforeExtAuth'), afterExtAuth: of('afterExtAuth') }));
   }
@@ -73,24 +90,31 @@ export function jwtOfHost({ name, options }: VirtualHost, stage: JwtStage): Envo
   return named(name, jwtBlockOf([options], stage)).length > 0 ? perRoute({ requirement_name: name }) : undefined;
 }
 
+/** A route of one virtual host may have the name of another virtual host, which never contains a space. */
+const placeOf = (host: VirtualHost, route: Route): string => `${host.name} ${route.name}`;
+
 /** Returns the token requirements of a route; `undefined` if those of its virtual host apply. */
-export function jwtOfRoute({ name, options }: Route, host: VirtualHost, stage: JwtStage): EnvoyMessage | undefined {
+export function jwtOfRoute(route: Route, host: VirtualHost, stage: JwtStage): EnvoyMessage | undefined {
+  const { options } = route;
+  const place = placeOf(host, route);
   const inherited = jwtBlockOf([host.options], stage);
   const block = jwtBlockOf([host.options, options], stage);
   if (block === inherited) return undefined;
-  return perRoute(named(name, block).length > 0 ? { requirement_name: name } : { disabled: true });
+  return perRoute(named(place, block).length > 0 ? { requirement_name: place } : { disabled: true });
 }
 
 function perRoute(fields: EnvoyMessage): EnvoyMessage {
   return typed(`${JWT}.PerRouteConfig`, fields);
 }
 
-function providerName(place: string, name: string): string {
-  return `${place}.${name}`;
-}
+/** The name in a dump. */
+const shownName = (place: string, name: string): string => `${place}.${name}`;
 
-function requirement(place: string, block: JwtProviders): EnvoyMessage {
-  const names = Object.keys(block.providers ?? {}).map((name) => ({ provider_name: providerName(place, name) }));
+/** The same text for no two places: names of virtual hosts and providers may contain dots. */
+const servedName = (place: string, name: string): string => JSON.stringify([place, name]);
+
+function requirement(providers: readonly string[], block: JwtProviders): EnvoyMessage {
+  const names = providers.map((provider_name) => ({ provider_name }));
   const policy = block.allowMissingOrFailedJwt ? 'ALLOW_MISSING_OR_FAILED' : block.validationPolicy;
   const otherwise =
     policy === 'ALLOW_MISSING_OR_FAILED'

@@ -4,7 +4,7 @@ import { inEffect } from '../schema/in-effect.ts';
 import type { Retries } from '../schema/route/retries.ts';
 import { rateLimitsOfRoute } from './dumped-limits.ts';
 import { headerMutations } from './headers.ts';
-import { filtersOfDestination } from './http-filters.ts';
+import { filtersOfDestination, type HostFilters } from './http-filters.ts';
 import { message, protoDuration, renamed, type EnvoyMessage } from './message.ts';
 import { servedLimitsOf } from './served-limits.ts';
 import { mirrorsOf } from './traffic-filters.ts';
@@ -14,7 +14,7 @@ type Forward = Extract<RouteAction, { type: 'forward' }>;
 type Redirect = Extract<RouteAction, { type: 'redirect' }>['redirect'];
 
 /** What a route does: one of `route`, `redirect`, `direct_response`. */
-export function routeAction(route: Route, host: VirtualHost, context: TranslationContext): EnvoyMessage {
+export function routeAction(route: Route, host: VirtualHost, context: HostFilters): EnvoyMessage {
   const { action } = route;
   if (action.type === 'forward') {
     const [only] = action.destinations;
@@ -40,12 +40,7 @@ export function directResponse(
   return { direct_response: message({ status, body: text }) };
 }
 
-function forward(
-  { destinations }: Forward,
-  route: Route,
-  host: VirtualHost,
-  context: TranslationContext,
-): EnvoyMessage {
+function forward({ destinations }: Forward, route: Route, host: VirtualHost, context: HostFilters): EnvoyMessage {
   const options = inEffect('RouteOptions', route.options);
   const { hostRewrite, autoHostRewrite, hostRewriteHeader, hostRewritePathRegex, prefixRewrite, regexRewrite } =
     options;
@@ -132,7 +127,7 @@ function retryPolicy(retries: Retries): EnvoyMessage {
   });
 }
 
-function target(destinations: readonly Destination[], context: TranslationContext): EnvoyMessage {
+function target(destinations: readonly Destination[], context: HostFilters): EnvoyMessage {
   const [only] = destinations;
   if (only?.dynamic?.type === 'clusterHeader') return { cluster_header: only.dynamic.header };
   if (only && destinations.length === 1 && Object.keys(only.options).length === 0)

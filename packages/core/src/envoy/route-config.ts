@@ -57,6 +57,20 @@ export function virtualHost(host: VirtualHost, context: HostContext): EnvoyMessa
   });
 }
 
+/** Returns a virtual host whose requests are all handed over, or rejected without Node proxies, as if each route had these reasons. */
+export function handedOverHost(
+  { name, domains }: VirtualHost,
+  { filters = NO_FILTERS, nodeCluster }: HostContext,
+  reasons: Reasons,
+): EnvoyMessage {
+  const common = {
+    ...(nodeCluster === undefined ? rejectedRoute(filters) : handedOverRoute(nodeCluster, filters)),
+    metadata: { filter_metadata: { [METADATA]: { handed_over: reasons } } },
+  };
+  const routes = [{ prefix: '/' }, { connect_matcher: {} }].map((match) => ({ match, ...common }));
+  return { name, domains, routes: [guardRoute(filters), ...routes] };
+}
+
 function servedFields(options: VirtualHost['options']): EnvoyMessage {
   return {
     include_request_attempt_count: options.includeRequestAttemptCount || undefined,

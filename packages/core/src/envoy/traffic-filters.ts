@@ -74,7 +74,8 @@ function corsPolicy(cors: NonNullable<RouteLevel['cors']>): EnvoyMessage {
   );
 }
 
-function csrfPolicy({ filterEnabled, shadowEnabled, additionalOrigins }: Csrf): EnvoyMessage {
+/** Returns a policy of CSRF; an empty one checks nothing. */
+export function csrfPolicy({ filterEnabled, shadowEnabled, additionalOrigins }: Csrf): EnvoyMessage {
   return typed(
     `${PREFIX}.csrf.v3.CsrfPolicy`,
     message({

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { filtersOfHost, filtersOfRoute, httpFilters, withoutFilters } from '../../src/envoy/http-filters.ts';
-import type { Listener, Route, SnapshotSettings, VirtualHost } from '../../src/index.ts';
+import {
+  filtersOfDestination,
+  filtersOfHost,
+  filtersOfRoute,
+  httpFilters,
+  withoutFilters,
+} from '../../src/envoy/http-filters.ts';
+import type { Destination, Listener, Route, SnapshotSettings, VirtualHost } from '../../src/index.ts';
 
 const EXT_AUTHZ = 'envoy.filters.http.ext_authz';
 const RBAC = 'envoy.filters.http.rbac';
@@ -27,7 +33,9 @@ const ofHost = (virtualHost: VirtualHost, settings?: Partial<SnapshotSettings>, 
 const ofRoute = (options: object, level: object = {}, settings?: Partial<SnapshotSettings>) =>
   perFilter(filtersOfRoute(route(options), host(level), context(settings)));
 const namesOf = (options: object, virtualHosts: readonly VirtualHost[], settings: Partial<SnapshotSettings> = {}) =>
-  httpFilters({ httpOptions: options, virtualHosts } as unknown as Listener, context(settings)).map(({ name }) => name);
+  httpFilters({ httpOptions: options, virtualHosts } as unknown as Listener, context(settings)).flatMap(
+    ({ name, disabled }) => (disabled ? [] : [name]),
+  );
 
 describe('the filters of an Envoy', () => {
   it('are those that a level uses', () => {
@@ -42,6 +50,28 @@ describe('the filters of an Envoy', () => {
     ]);
     expect(namesOf({}, [host()], { requireRbac: true })).to.include(RBAC);
     expect(namesOf({ grpcWeb: {} }, [host()], { disableGrpcWeb: true })).to.include('envoy.filters.http.grpc_web');
+  });
+
+  it('include those of policies, which a later virtual host may enable', () => {
+    const listener = { httpOptions: {}, virtualHosts: [host()] } as unknown as Listener;
+    const services = { extauth: { host: '127.0.0.1', port: 1 } };
+    const disabled = httpFilters(listener, { ...context(), services }).filter((each) => each['disabled']);
+    expect(disabled.map(({ name }) => name)).to.deep.equal([
+      HEADERS,
+      'envoy.filters.http.jwt_authn.before_ext_authz',
+      EXT_AUTHZ,
+      'envoy.filters.http.jwt_authn',
+      RBAC,
+      'envoy.filters.http.csrf',
+    ]);
+    const { services: _none, ...dump } = context();
+    expect(httpFilters(listener, dump).map(({ name }) => name)).to.deep.equal(['envoy.filters.http.router']);
+  });
+
+  it('apply to destinations', () => {
+    const own = { options: { bufferPerRoute: { buffer: { maxRequestBytes: 7 } }, extauth } } as unknown as Destination;
+    expect(Object.keys(perFilter(filtersOfDestination(own, context())))).to.deep.equal([BUFFER, EXT_AUTHZ]);
+    expect(Object.keys(perFilter(filtersOfDestination(own, context({}, new Set()))))).to.deep.equal([EXT_AUTHZ]);
   });
 
   it('can be disabled, except for the one that forwards', () => {

@@ -15,6 +15,7 @@ import {
   certificateOf,
   cluster,
   grpcCluster,
+  handedOverHost,
   handedOverListener,
   hasNames,
   httpFilters,
@@ -25,6 +26,7 @@ import {
   nodeCluster,
   nodeClusterName,
   nodeTcpCluster,
+  reasonsOfCertificates,
   reasonsOfListener,
   reasonsOfRoutes,
   reasonsOfUpstream,
@@ -36,6 +38,7 @@ import {
   upstreamSecretRef,
   virtualHost,
   wholeListenerReasons,
+  type EnvoyMessage,
   type EnvoyServices,
   type Reasons,
   type TranslationContext,
@@ -185,7 +188,10 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
   function addListener(listener: Listener, pass: Pass): void {
     const { services, secrets } = pass;
     const context = contextOf(listener, pass);
-    const reasons = reasonsOfListener(listener, context);
+    const asksForCertificate = listener.sslConfigurations.some(({ sslConfig }) =>
+      requiresClientCertificate(sslConfig, context),
+    );
+    const reasons = [...reasonsOfListener(listener, context), ...reasonsOfCertificates(listener, asksForCertificate)];
     if (reasons.length > 0) return handOver(listener, reasons, pass);
     let encodedListener: EncodedResource;
     try {
@@ -197,9 +203,6 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     const parts = hostPartsOf(listener, context);
     const encoded = listener.virtualHosts.map((host) => encodeHost(host, listener, parts));
     const isShared = encoded.some((host) => host.reasons.some(({ length }) => length > 0));
-    const asksForCertificate = listener.sslConfigurations.some(({ sslConfig }) =>
-      requiresClientCertificate(sslConfig, context),
-    );
     const whole = isShared ? wholeListenerReasons(listener, asksForCertificate) : NO_REASONS;
     if (whole.length > 0) return handOver(listener, whole, pass);
     if (isShared && services.nodeProxies !== undefined) {
@@ -325,22 +328,19 @@ interface HostParts {
 /** Number of the field `virtual_hosts` in RouteConfiguration. */
 const VIRTUAL_HOSTS_FIELD = 2;
 
-/** A message that the translation does not have in a valid form, which would be a mistake of it. */
+/** A message that Envoy would reject. */
 const untranslated = (error: unknown): string => `not translated: ${(error as Error).message}`;
 
 type HostContext = Parameters<typeof virtualHost>[1];
 
 /** A virtual host that cannot be encoded is handed over completely, so that the others are served. */
 function encodeRoutes(host: VirtualHost, reasons: readonly Reasons[], context: HostContext) {
-  const encodeAs = (given: readonly Reasons[]) => ({
-    reasons: given,
-    bytes: encodeMessage('envoy.config.route.v3.VirtualHost', virtualHost(host, { ...context, reasons: given })),
-  });
+  const encoded = (message: EnvoyMessage): Buffer => encodeMessage('envoy.config.route.v3.VirtualHost', message);
   try {
-    return encodeAs(reasons);
+    return { reasons, bytes: encoded(virtualHost(host, { ...context, reasons })) };
   } catch (error) {
     const reason = [untranslated(error)];
-    return encodeAs(host.routes.map(() => reason));
+    return { reasons: host.routes.map(() => reason), bytes: encoded(handedOverHost(host, context, reason)) };
   }
 }
 

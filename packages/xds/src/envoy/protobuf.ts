@@ -5,6 +5,8 @@ import protobuf, { type Enum, type Field, type Root } from 'protobufjs';
 import type { EnvoyMessage } from '@edge-gateway/core/envoy';
 import { toStruct } from '@edge-gateway/core/grpc';
 import { varint } from '../protocol/wire.ts';
+import { rulesOf, type MessageRules } from './field-rules.ts';
+import { FURTHER_RULES } from './further-rules.ts';
 
 const PREFIX = 'type.googleapis.com/';
 const folderOf = (name: string): string => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
@@ -53,6 +55,7 @@ const FILES = [
 /** A type with its fields by name; built when it is first used. */
 interface MessageType {
   readonly fields: ReadonlyMap<string, Convert>;
+  readonly rules: MessageRules;
   serialize(message: object): Buffer;
 }
 
@@ -77,7 +80,7 @@ function loaded(): Root {
 
 /**
  * Serializes a message in the JSON form of Protocol Buffers with original field names. Throws an `Error` that names the path of an unknown
- * field, enum value or type: nothing is dropped silently.
+ * field, enum value or type, and of a value that Envoy rejects: nothing is dropped silently, and no value makes Envoy reject all others.
  *
  * @example
  * encodeMessage('envoy.config.route.v3.RouteConfiguration', { name: 'routes' });
@@ -111,21 +114,25 @@ function typeOf(name: string): MessageType {
     const type = loaded().lookupType(name);
     const fields = new Map(type.fieldsArray.map((field) => [field.name, converterOf(field)] as const));
     const serialize = (message: object): Buffer => type.encode(type.fromObject(message)).finish() as Buffer;
-    types.set(name, (known = { fields, serialize }));
+    types.set(name, (known = { fields, rules: rulesOf(type), serialize }));
   }
   return known;
 }
 
 function objectOf(type: string, value: unknown, path: string): object {
-  const { fields } = typeOf(type);
+  const { fields, rules } = typeOf(type);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${path} must be an object`);
   const found: Record<string, unknown> = {};
   for (const [name, inner] of Object.entries(value) as [string, unknown][]) {
     if (inner === undefined) continue;
     const convert = fields.get(name);
     if (!convert) throw new Error(`${path}: unknown field ${name}`);
+    const problem = rules.fields.get(name)?.(inner);
+    if (problem !== undefined) throw new Error(`${path}.${name}: ${problem}`);
     found[name] = convert(inner, `${path}.${name}`);
   }
+  const problem = rules.missing(new Set(Object.keys(found))) ?? FURTHER_RULES[type]?.(value as EnvoyMessage);
+  if (problem !== undefined) throw new Error(`${path}: ${problem}`);
   return found;
 }
 

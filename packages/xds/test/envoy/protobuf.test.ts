@@ -15,6 +15,7 @@ describe('messages of Envoy', () => {
   it('may contain wrapped numbers, structs, maps and messages of any type', () => {
     const bytes = encodeTyped({
       '@type': `type.googleapis.com/${CLUSTER}`,
+      name: 'a',
       per_connection_buffer_limit_bytes: 7,
       metadata: { filter_metadata: { a: { b: [1, 'c', true, null] } } },
       transport_socket: {
@@ -52,4 +53,65 @@ describe('messages of Envoy', () => {
     const bytes = encodeMessage('envoy.config.route.v3.VirtualHost', host);
     expect(embedded(encodeMessage(type, { name: 'r' }), 2, [bytes, bytes])).to.deep.equal(whole);
   });
+
+  const regex = (text: string) => ['envoy.type.matcher.v3.RegexMatcher', { regex: text }] as const;
+  const header = (value: string) =>
+    ['envoy.config.core.v3.HeaderValueOption', { header: { key: 'a', value } }] as const;
+  const JWT = 'envoy.extensions.filters.http.jwt_authn.v3.JwtProvider';
+  for (const [what, [type, message], error] of [
+    ['a text that is too short', regex(''), "RegexMatcher.regex: '' is too short: at least 1 characters"],
+    ['a text that is missing', [CLUSTER, { type: 'STATIC' }], 'Cluster: name is missing'],
+    ['a text that is too long', header('a'.repeat(16_385)), 'value: a text is too long: at most 16384 bytes'],
+    ['a line break in a header', header('a\nb'), 'contains characters that are not allowed'],
+    ['a header without a name', ['envoy.config.core.v3.HeaderValue', { value: 'a' }], 'HeaderValue: key is missing'],
+    ['a duration that is too short', [CLUSTER, { name: 'a', connect_timeout: '0s' }], '0s is too small'],
+    [
+      'a number that is too large',
+      ['envoy.config.core.v3.SocketAddress', { address: 'a', port_value: 65_536 }],
+      '65536 is too large',
+    ],
+    [
+      'an empty list',
+      ['envoy.config.route.v3.VirtualHost', { name: 'a', domains: [] }],
+      'domains: fewer than 1 entries',
+    ],
+    ['a list that is missing', ['envoy.config.route.v3.VirtualHost', { name: 'a' }], 'VirtualHost: domains is missing'],
+    ['none of several fields', [JWT, { issuer: 'a' }], 'jwks_source_specifier is missing: remote_jwks or local_jwks'],
+    [
+      'a message that is missing',
+      ['envoy.config.route.v3.Route', { route: { cluster: 'a' } }],
+      'Route: match is missing',
+    ],
+    ['an expression of another syntax', regex('a(?=b)'), 'invalid regular expression'],
+    ['a code point beyond bytes', regex('\\x{100}'), 'does not accept the escape in \\x{100}'],
+    ['an unknown operator', header('%REQ(a?b?c)%'), '%REQ(a?b?c)% is not an operator of Envoy'],
+    [
+      'weights that are too large together',
+      [
+        'envoy.config.route.v3.WeightedCluster',
+        {
+          clusters: [
+            { name: 'a', weight: 4_294_967_295 },
+            { name: 'b', weight: 1 },
+          ],
+        },
+      ],
+      'the sum of the weights is above 4294967295',
+    ],
+    ['a long socket path', ['envoy.config.core.v3.Pipe', { path: `/${'a'.repeat(107)}` }], 'more than 107 bytes'],
+  ] as const)
+    it(`are rejected, as by Envoy, for ${what}`, () => {
+      expect(() => encodeMessage(type, message)).to.throw(error);
+    });
+
+  for (const [type, message] of [
+    regex('/a\\x{ff}.*'),
+    header(''),
+    header('%REQ(:path):5% 100%%'),
+    [JWT, { remote_jwks: { http_uri: { uri: 'a', cluster: 'b', timeout: '5s' } } }],
+    ['envoy.config.core.v3.Pipe', { path: '/run/app.sock' }],
+  ] as const)
+    it(`are accepted: ${JSON.stringify(message)}`, () => {
+      expect(() => encodeMessage(type, message)).to.not.throw();
+    });
 });

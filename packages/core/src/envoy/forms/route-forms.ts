@@ -4,6 +4,8 @@ import type { Matcher } from '../../schema/route/matcher.ts';
 import type { RateLimitActions, RateLimitConfigRefs, RateLimitVhost } from '../../schema/route/rate-limit.ts';
 import type { RedirectAction } from '../../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../../schema/route/route-options.ts';
+import { isHeaderName, isHeaderValue } from '../../http/reserved-headers.ts';
+import { parseDuration } from '../../syntax/duration.ts';
 import { keySetForEnvoy } from '../local-keys.ts';
 import { authCluster, rateLimitCluster, settingsCluster } from '../services.ts';
 import type { Condition, Forms } from './form.ts';
@@ -39,15 +41,29 @@ const CONFIGS: Condition<RateLimitConfigRefs> = {
   holds: (_refs, { services, settings }) => rateLimitCluster(settings, services) !== undefined,
 };
 
-/** Providers whose keys and headers Envoy handles alike. */
+/** Returns true for providers that Envoy accepts, and whose keys, times and headers it handles alike. */
+export function isExpressedJwt({ providers = {} }: JwtProviders): boolean {
+  return Object.values(providers).every(({ jwks, claimsToHeaders = [], tokenSource = {}, clockSkewSeconds }) => {
+    const { headers = [], queryParams = [] } = tokenSource;
+    // For Envoy, 0 is the default of 60 seconds.
+    if (clockSkewSeconds === 0 || claimsToHeaders.some(({ append }) => append)) return false;
+    if (!claimsToHeaders.every(({ claim, header = '' }) => claim && isHeaderName(header))) return false;
+    if (!headers.every(({ header = '', prefix = '' }) => isHeaderName(header) && isHeaderValue(prefix))) return false;
+    if (queryParams.includes('')) return false;
+    if (jwks?.local) return keySetForEnvoy(jwks.local.key ?? '') !== undefined;
+    const { url = '', upstreamRef, cacheDuration = '5m' } = jwks?.remote ?? {};
+    const isKept = parseDuration(cacheDuration) === 0 || parseDuration(cacheDuration) > MIN_CACHE_MS;
+    return KEY_ADDRESS.test(url) && Boolean(upstreamRef?.name) && isKept;
+  });
+}
+
+/** Envoy rejects other addresses. */
+const KEY_ADDRESS = /^(?:https?:\/\/)?[\w.:[\]-]+(?:\/[\x21-\x7e]*)?$/i;
+const MIN_CACHE_MS = 1;
+
 const JWT: Condition<JwtProviders> = {
-  when: 'with asymmetric keys, or keys of an upstream; without `append` in `claimsToHeaders`',
-  holds: ({ providers = {} }) =>
-    Object.values(providers).every(({ jwks, claimsToHeaders = [] }) => {
-      if (claimsToHeaders.some(({ append }) => append)) return false;
-      if (jwks?.local) return keySetForEnvoy(jwks.local.key ?? '') !== undefined;
-      return Boolean(jwks?.remote?.url && jwks.remote.upstreamRef?.name);
-    }),
+  when: 'with asymmetric keys, or keys of an upstream; without `append` in `claimsToHeaders`, and with `clockSkewSeconds` above 0',
+  holds: isExpressedJwt,
 };
 const JWT_STAGED: Forms<JwtStaged> = { beforeExtAuth: JWT, afterExtAuth: JWT };
 
