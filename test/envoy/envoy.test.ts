@@ -24,6 +24,12 @@ const GUARDED: ReadonlySet<string> = new Set([
   'path: with dot segments behind an escaped slash',
 ]);
 
+/** Our translation keeps queries out of the access logs of an Envoy. */
+function withoutQueries(differing: Readonly<Record<string, readonly string[]>>) {
+  const { 'log path': [ours = '', plain = ''] = [], ...others } = differing;
+  return ours === plain.split('?', 1)[0] ? others : differing;
+}
+
 describe('our data plane compared with Envoy', () => {
   let comparison: Comparison;
 
@@ -87,7 +93,8 @@ describe('our data plane compared with Envoy', () => {
               const translated = comparison.translated.get(pairName(versions))!.get(name);
               if (translated instanceof Error) throw translated;
               if (UNTRANSLATED.some((group) => name.startsWith(group))) expect(translated).to.equal(undefined);
-              else expect(translated).to.deep.equal(GUARDED.has(name) ? differingOf(name, versions) : {});
+              else
+                expect(withoutQueries(translated!)).to.deep.equal(GUARDED.has(name) ? differingOf(name, versions) : {});
             });
           }
         });

@@ -48,8 +48,11 @@ const NAME = "[\\w!#$&'*+.^|~`-]+";
 const HEADER = new RegExp(`^:?${NAME}(?:\\?:?${NAME})?$`);
 /** Operators with an argument, and whether a maximum length may follow. */
 const WITH_ARGUMENT: ReadonlyMap<string, readonly [argument: RegExp, hasLength: boolean]> = new Map([
+  ['COMMON_DURATION', [/^[A-Z_]+:[A-Z_]+:(?:ms|us|ns)$/, false]],
+  ['CLUSTER_METADATA', [/^[^:()%]+(?::[^:()%]+)*$/, true]],
   ['DYNAMIC_METADATA', [/^[^:()%]+(?::[^:()%]+)*$/, true]],
   ['ENVIRONMENT', [/^\w+$/, true]],
+  ['GRPC_STATUS', [/^(?:CAMEL_STRING|SNAKE_STRING|NUMBER)$/, false]],
   ['METADATA', [/^(?:CLUSTER|DYNAMIC|LISTENER|ROUTE|UPSTREAM_HOST):[^:()%]+(?::[^:()%]+)*$/, true]],
   ['PATH', [/^(?:NQ|WQ)(?::(?:ORIG|PATH|ORIG_OR_PATH))?$/, true]],
   ['REQ', [HEADER, true]],

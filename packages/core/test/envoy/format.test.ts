@@ -13,6 +13,8 @@ describe('the formats that Envoy accepts', () => {
     '%DYNAMIC_METADATA(ns:a:b)%',
     '%METADATA(ROUTE:ns:a)%',
     '%PATH(NQ:ORIG_OR_PATH)%',
+    '%COMMON_DURATION(DS_RX_BEG:DS_RX_END:ms)%',
+    '%GRPC_STATUS(NUMBER)%',
     '%PROTOCOL%',
     '%%REQ(a)%%',
   ])
@@ -33,6 +35,8 @@ describe('the formats that Envoy accepts', () => {
     ['%VIRTUAL_HOST_NAME%'],
     ['%METADATA(FOO:a)%'],
     ['%DYNAMIC_METADATA()%'],
+    ['%COMMON_DURATION(a:b:h)%'],
+    ['%GRPC_STATUS(foo)%'],
     ['%UNKNOWN%'],
   ] as const)
     it(`do not include ${format}`, () => {
