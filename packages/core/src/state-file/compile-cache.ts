@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,12 +14,23 @@ const STICKY = 0o1000;
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (env['NODE_COMPILE_CACHE'] !== undefined || env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
-  const [service] = (env['CACHE_DIRECTORY'] ?? '').split(':');
-  const directory = service || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'edge-gateway');
+  const directory = directoryOf(env);
+  if (directory === undefined) return undefined;
   const isOwn = createFolder(dirname(directory)) && createFolder(directory) && onlyThisUserWrites(directory);
   if (!isOwn) return undefined;
   enableCompileCache(directory);
   return directory;
+}
+
+function directoryOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const [service] = (env['CACHE_DIRECTORY'] ?? '').split(':');
+  if (service) return service;
+  try {
+    return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'edge-gateway');
+  } catch {
+    // The user has no entry and no HOME, as in a container with any user id.
+    return undefined;
+  }
 }
 
 /** Creates a directory for its owner only; returns false if that is not possible. */
@@ -37,7 +48,8 @@ function onlyThisUserWrites(directory: string): boolean {
   // Directories in the profile of a user of Windows have other permissions.
   const user = process.geteuid?.();
   if (user === undefined) return true;
-  const [own, parent] = [statSync(directory), statSync(dirname(directory))];
+  // Whoever owns a link can replace it, also in a directory for all users such as `/tmp`.
+  const [own, parent] = [lstatSync(directory), statSync(dirname(directory))];
   const keepsEntries = (parent.mode & WRITABLE_BY_OTHERS) === 0 || (parent.mode & STICKY) !== 0;
   return (
     own.isDirectory() &&

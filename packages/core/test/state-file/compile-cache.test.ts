@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -74,5 +84,12 @@ describe('the cache of compiled code', () => {
     expect(directoryOf({ XDG_CACHE_HOME: inside('cache') })).to.equal('undefined');
     chmodSync(inside('cache'), 0o1777);
     expect(directoryOf({ XDG_CACHE_HOME: inside('cache') })).to.match(/^cache\/edge-gateway\/v/);
+  });
+
+  it('is not used through a link', () => {
+    mkdirSync(inside('cache'));
+    mkdirSync(inside('own'));
+    symlinkSync(inside('own'), inside('cache/edge-gateway'));
+    expect(directoryOf({ XDG_CACHE_HOME: inside('cache') })).to.equal('undefined');
   });
 });
