@@ -4,6 +4,7 @@ import type {
   Route,
   SnapshotSettings,
   SnapshotUpstream,
+  TlsConfiguration,
   VirtualHost,
 } from '../contract/snapshot.ts';
 import { canonicalName } from '../http/reserved-headers.ts';
@@ -168,9 +169,7 @@ export function reasonsOfListener(listener: Listener, context: FormContext): Rea
       'routeOptions',
       unfaithfulFields(inEffect('RouteConfigOptions', routeOptions), ROUTE_CONFIG_FORMS, context),
     ),
-    ...sslConfigurations.flatMap(({ sslConfig }) =>
-      prefixed('sslConfig', unfaithfulFields(inEffect('SslConfig', sslConfig), TLS_FORMS, context)),
-    ),
+    ...sslConfigurations.flatMap((each) => reasonsOfTls(each, context)),
     ...(parts ? ['tcpGateway, hybridGateway or several server names'] : []),
     ...globalReasons(httpOptions, context.settings),
   ];
@@ -185,6 +184,17 @@ export function reasonsOfCertificates({ sslConfigurations }: Listener, asksForCe
     ? ['sslConfig with client certificates beside another sslConfig']
     : NO_REASONS;
 }
+
+/** Returns the reasons of one TLS configuration of a listener. */
+export function reasonsOfTls({ sslConfig, sniDomains }: TlsConfiguration, context: FormContext): Reasons {
+  return [
+    ...prefixed('sslConfig', unfaithfulFields(inEffect('SslConfig', sslConfig), TLS_FORMS, context)),
+    ...(sniDomains.every((name) => SERVER_NAME.test(name)) ? [] : ['sslConfig.sniDomains']),
+  ];
+}
+
+/** Envoy has no other wildcards of server names. */
+const SERVER_NAME = /^(?:\*\.)?[^*]+$/;
 
 /** Settings that apply to all listeners. */
 function globalReasons(options: Listener['httpOptions'], settings: SnapshotSettings): string[] {

@@ -8,6 +8,7 @@ export {
   reasonsOfCertificates,
   reasonsOfListener,
   reasonsOfRoutes,
+  reasonsOfTls,
   reasonsOfUpstream,
   wholeListenerReasons,
   type Reasons,

@@ -164,8 +164,15 @@ describe('listeners that are handed over as a whole', () => {
       'httpGateway.options.healthCheck',
     ]);
     expect(reasons({ routeOptions: { ofTomorrow: 1 } })).to.deep.equal(['routeOptions.ofTomorrow']);
-    const sslConfigurations = [{ sslConfig: { ocspStaplePolicy: 'MUST_STAPLE' } }];
+    const sslConfigurations = [{ sslConfig: { ocspStaplePolicy: 'MUST_STAPLE' }, sniDomains: [] }];
     expect(reasons({ sslConfigurations })).to.deep.equal(['sslConfig.ocspStaplePolicy']);
+    const ofTls = (parameters: object, ...sniDomains: string[]) =>
+      reasons({ sslConfigurations: [{ sslConfig: { parameters }, sniDomains }] });
+    expect(ofTls({ cipherSuites: ['ECDHE-RSA-AES128-GCM-SHA256'], ecdhCurves: ['X25519'] }, '*.a.test', 'b')).to.be
+      .empty;
+    expect(ofTls({ cipherSuites: ['TLS_AES_128_GCM_SHA256'] })).to.deep.equal(['sslConfig.parameters.cipherSuites']);
+    expect(ofTls({ ecdhCurves: ['X448'] })).to.deep.equal(['sslConfig.parameters.ecdhCurves']);
+    for (const name of ['*', 'a*.b', '*b']) expect(ofTls({}, name)).to.deep.equal(['sslConfig.sniDomains']);
     expect(reasons({ parts: [] })).to.deep.equal(['tcpGateway, hybridGateway or several server names']);
   });
 

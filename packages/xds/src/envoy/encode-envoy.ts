@@ -29,6 +29,7 @@ import {
   reasonsOfCertificates,
   reasonsOfListener,
   reasonsOfRoutes,
+  reasonsOfTls,
   reasonsOfUpstream,
   requiresClientCertificate,
   routeConfigName,
@@ -185,10 +186,22 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     return { pass, filters: new Set(names), filterKey: names.join(' ') };
   }
 
-  function addListener(listener: Listener, pass: Pass): void {
+  /** Without Node proxies, a TLS configuration that Envoy does not express is left out: the others are served. */
+  function servedTls(listener: Listener, { services, problems: found, ...context }: Pass): Listener {
+    const { sslConfigurations } = listener;
+    if (services.nodeProxies !== undefined || sslConfigurations.length < 2) return listener;
+    const judged = sslConfigurations.map((each) => [each, reasonsOfTls(each, { services, ...context })] as const);
+    const served = judged.flatMap(([each, reasons]) => (reasons.length === 0 ? [each] : []));
+    if (served.length === judged.length || served.length === 0) return listener;
+    found.push({ kind: 'Gateway', ref: listener.gateway, options: judged.flatMap(([, reasons]) => reasons) });
+    return { ...listener, sslConfigurations: served };
+  }
+
+  function addListener(written: Listener, pass: Pass): void {
     const { services, secrets } = pass;
+    const listener = servedTls(written, pass);
     const context = contextOf(listener, pass);
-    const asksForCertificate = listener.sslConfigurations.some(({ sslConfig }) =>
+    const asksForCertificate = written.sslConfigurations.some(({ sslConfig }) =>
       requiresClientCertificate(sslConfig, context),
     );
     const reasons = [...reasonsOfListener(listener, context), ...reasonsOfCertificates(listener, asksForCertificate)];

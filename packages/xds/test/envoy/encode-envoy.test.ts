@@ -198,4 +198,42 @@ describe('the resources of an Envoy', () => {
       },
     ]);
   });
+
+  it('leave out a TLS configuration that they do not express, unless Node proxies serve it', async () => {
+    const certificates = makeCertificates();
+    const read = (file: string): string => readFileSync(file, 'utf8');
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/tls',
+      metadata: { name: 'tls', namespace: 'gw-system' },
+      stringData: { 'tls.crt': read(certificates.cert), 'tls.key': read(certificates.key) },
+    };
+    certificates.remove();
+    const secretRef = { name: 'tls', namespace: 'gw-system' };
+    const over = (name: string, parameters: object) => {
+      const { spec, ...rest } = service(name);
+      const sslConfig = { secretRef, sniDomains: [`${name}.test`], parameters };
+      return { ...rest, spec: { ...spec, sslConfig } };
+    };
+    const resources = [
+      { ...gateway, spec: { ...gateway.spec, ssl: true } },
+      upstream('app'),
+      secret,
+      over('shop', { minimumProtocolVersion: 'TLSv1_2' }),
+      over('odd', { cipherSuites: ['TLS_AES_128_GCM_SHA256'] }),
+    ];
+    const alone = await encoding();
+    const served = textOf(alone.encode(...resources), ENVOY_TYPE.listener);
+    expect(served).to.contain('shop.test').and.not.contain('odd.test');
+    expect(alone.problems).to.deep.equal([
+      {
+        kind: 'Gateway',
+        ref: { name: 'gateway', namespace: 'gw-system' },
+        options: ['sslConfig.parameters.cipherSuites'],
+      },
+    ]);
+    const beside = await encoding({ nodeProxies: 'node.test' });
+    expect(textOf(beside.encode(...resources), ENVOY_TYPE.listener)).to.contain('node-proxies.tcp');
+  });
 });

@@ -2,6 +2,7 @@ import type { HealthCheck } from '../../schema/upstream/health.ts';
 import type { UpstreamSslConfig } from '../../schema/listener/ssl-config.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { Forms } from './form.ts';
+import { TLS_PARAMETERS } from './tls-parameters.ts';
 
 const HEALTH_CHECK: Forms<HealthCheck> = {
   timeout: 'yes',
@@ -45,7 +46,7 @@ export const UPSTREAM_TLS_FORMS: Forms<UpstreamSslConfig> = {
   sds: 'yes',
   sni: 'yes',
   verifySubjectAltName: 'yes',
-  parameters: 'yes',
+  parameters: TLS_PARAMETERS,
   alpnProtocols: 'yes',
   // Ignored by the gateway, too.
   allowRenegotiation: 'yes',
