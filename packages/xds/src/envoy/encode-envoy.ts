@@ -222,6 +222,9 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
       const fingerprints = listener.sslConfigurations.flatMap(({ sslConfig }) =>
         fingerprintsOf(certificateOf(sslConfig, secrets)),
       );
+      // Without any, the certificate of the Node proxies would not be verified.
+      if (listener.ssl && fingerprints.length === 0)
+        return handOver(listener, ['sslConfig without a certificate'], pass);
       const node = nodeCluster(listener, services.nodeProxies, fingerprints);
       pass.add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, nodeClusterName(listener), encodeTyped(node)));
     }
@@ -311,7 +314,14 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     for (const [name, at] of called)
       if (at)
         add(ENVOY_TYPE.cluster, resourceOf(ENVOY_TYPE.cluster, name, encodeTyped(grpcCluster(name, at, services.tls))));
-    for (const listener of listeners) addListener(listener, pass);
+    for (const listener of listeners) {
+      try {
+        addListener(listener, pass);
+      } catch (error) {
+        // The others are served.
+        pending.push({ kind: 'Gateway', ref: listener.gateway, options: [untranslated(error)] });
+      }
+    }
     const configs = [
       ...snapshot.upstreams.flatMap((upstream) => (upstream.tls ? [tlsOf(upstream)] : [])),
       ...listeners.flatMap(({ sslConfigurations }) => sslConfigurations.map(({ sslConfig }) => sslConfig)),
@@ -383,5 +393,9 @@ function secretsIn(values: ReadonlyMap<string, SecretValue>): Secrets {
 /** Returns the SHA-256 fingerprint of the certificate itself, which comes first. */
 function fingerprintsOf(content: SecretValue | undefined): string[] {
   const [first] = certificateBlocks(secretText(content, 'tls.crt') ?? '');
-  return first === undefined ? [] : [new X509Certificate(first).fingerprint256.replaceAll(':', '').toLowerCase()];
+  try {
+    return first === undefined ? [] : [new X509Certificate(first).fingerprint256.replaceAll(':', '').toLowerCase()];
+  } catch {
+    return [];
+  }
 }

@@ -236,4 +236,23 @@ describe('the resources of an Envoy', () => {
     const beside = await encoding({ nodeProxies: 'node.test' });
     expect(textOf(beside.encode(...resources), ENVOY_TYPE.listener)).to.contain('node-proxies.tcp');
   });
+
+  it('are served without a listener that has no valid form', async () => {
+    const controlPlane = createControlPlane({
+      source: memorySource({ resources: [gateway, upstream('app'), service('shop')] }),
+      log: silentLoggers,
+    });
+    await controlPlane.start();
+    const { snapshots, resources } = controlPlane.state!;
+    const snapshot = snapshots.get('gateway-proxy')!;
+    const [listener] = snapshot.listeners;
+    const odd = { ...listener!, name: 'odd', bindPort: 70_000 };
+    let problems: readonly EnvoyProblem[] = [];
+    const encoder = createEnvoyEncoder({ nodeProxies: 'node.test' }, (_proxy, found) => (problems = found));
+    const secrets = secretsOf(snapshot, resources, controlPlane.secrets);
+    const set = encoder.encode({ snapshot: { ...snapshot, listeners: [odd, listener!] }, unserved: [], secrets });
+    expect(named(set, ENVOY_TYPE.listener)).to.deep.equal(['listener-127.0.0.1-8080']);
+    expect(problems.map(({ kind, ref }) => `${kind} ${ref.name}`)).to.deep.equal(['Gateway gateway']);
+    expect(problems[0]!.options[0]).to.contain('70000 is too large');
+  });
 });

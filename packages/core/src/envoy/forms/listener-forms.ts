@@ -8,7 +8,7 @@ import type { HttpConnectionManagerSettings } from '../../schema/listener/http-c
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import { envoyFormatProblem } from '../format.ts';
 import type { Condition, Forms } from './form.ts';
-import { TLS_PARAMETERS } from './tls-parameters.ts';
+import { TLS_PARAMETERS } from './tls-forms.ts';
 
 const ACCESS_LOGS: Condition<AccessLoggingService> = {
   when: 'to files, with operators that Envoy has, too, and the filters by status, duration, header and response flag',

@@ -2,7 +2,7 @@ import type { HealthCheck } from '../../schema/upstream/health.ts';
 import type { UpstreamSslConfig } from '../../schema/listener/ssl-config.ts';
 import type { UpstreamSpec } from '../../schema/kind/upstream.ts';
 import type { Forms } from './form.ts';
-import { TLS_PARAMETERS } from './tls-parameters.ts';
+import { TLS_PARAMETERS } from './tls-forms.ts';
 
 const HEALTH_CHECK: Forms<HealthCheck> = {
   timeout: 'yes',
