@@ -50,3 +50,19 @@ describe('external auth in a configuration dump', () => {
     expect(extAuthzPerRoute({ customAuth: {}, disable: true })).to.deep.include({ disabled: true });
   });
 });
+
+describe('external auth of Envoys', () => {
+  it('is the role extauth, which fails closed and sees the certificate and the claims of a client', () => {
+    expect(extAuthz({}, { services: {} })).to.deep.equal({
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz',
+      transport_api_version: 'V3',
+      grpc_service: { envoy_grpc: { cluster_name: 'edge-gateway.extauth' }, timeout: '10s' },
+      status_on_error: { code: 403 },
+      include_peer_certificate: true,
+      include_tls_session: true,
+      metadata_context_namespaces: ['envoy.filters.http.jwt_authn'],
+    });
+    const open = extAuthz({ extauth: { failureModeAllow: true, statusOnError: 503 } }, { services: {} });
+    expect(open).to.deep.include({ failure_mode_allow: true, status_on_error: { code: 503 } });
+  });
+});

@@ -2,7 +2,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
-import { certificateState } from '../../src/gateway-api/certificate-secrets.ts';
+import { silentLoggers } from '@edge-gateway/core';
+import { until } from '../../../core/test/source/until.ts';
+import { certificateState, createCertificateSecrets } from '../../src/gateway-api/certificate-secrets.ts';
+import { listOf, startScriptedApi } from '../scripted-api.ts';
 
 const base64 = (text: string | Buffer): string => Buffer.from(text).toString('base64');
 
@@ -37,5 +40,33 @@ describe('the Secret of a listener', () => {
     expect(stateOf({ 'tls.key': base64('no key') })).to.deep.equal(invalid);
     expect(stateOf({ 'tls.key': '' })).to.deep.equal({ problem: 'Secret apps/cert has no tls.crt or no tls.key' });
     expect(stateOf({}, 'Opaque')).to.deep.equal({ problem: 'Secret apps/cert is not of type kubernetes.io/tls' });
+  });
+});
+
+describe('the Secrets of listeners', () => {
+  const secret = (resourceVersion: string) => ({
+    metadata: { name: 'cert', namespace: 'apps', resourceVersion },
+    type: 'Opaque',
+  });
+  const ref = { name: 'cert', namespace: 'apps' };
+  const gone = { problem: 'Secret apps/cert not found' };
+
+  it('are forgotten when they are deleted, and when no listener refers to them', async () => {
+    const api = await startScriptedApi();
+    api.onList = listOf(1, [secret('1')]);
+    const log = silentLoggers.get('config');
+    const secrets = createCertificateSecrets({ client: api.client, log, timing: undefined, onChange: () => {} });
+    const problem = () => (secrets.get(ref) as { problem: string }).problem;
+    await secrets.follow(new Set(['apps/cert']));
+    expect(problem()).to.contain('is not of type');
+    await until(() => api.watches.length === 1);
+    api.event('DELETED', secret('2'));
+    await until(() => problem() === gone.problem);
+    api.event('ADDED', secret('3'));
+    await until(() => problem() !== gone.problem);
+    await secrets.follow(new Set());
+    expect(secrets.get(ref)).to.deep.equal(gone);
+    await secrets.close();
+    await api.close();
   });
 });

@@ -22,6 +22,7 @@ const TABLE: readonly (readonly [name: string, filter: Filter, record: RecordPar
   ['a header', { headerFilter: { header: { name: 'x-debug' } } }, { headers: ['x-debug', '1'] }, true],
   ['a missing header', { headerFilter: { header: { name: 'x-debug' } } }, {}, false],
   ['one of the flags', { responseFlagFilter: { flags: ['NR', 'UF'] } }, { flags: 'UF' }, true],
+  ['one of several flags', { responseFlagFilter: { flags: ['URX'] } }, { flags: 'UF,URX' }, true],
   ['another flag', { responseFlagFilter: { flags: ['NR'] } }, { flags: 'UF' }, false],
   ['any flag', { responseFlagFilter: {} }, { flags: 'UF' }, true],
   ['no flag', { responseFlagFilter: {} }, {}, false],
