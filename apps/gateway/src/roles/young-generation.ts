@@ -8,7 +8,7 @@ const GROWN_BYTES = 8 * MEGABYTE;
 /** The same while a configuration is loaded, most of which survives: fewer collections have to copy it. */
 const LOADING_BYTES = 32 * MEGABYTE;
 /** Factor of one step of its growth, later and while a configuration is loaded. */
-const [STEP, LOADING_STEP] = [2, 16];
+const [STEP, LOADING_STEP] = [2, 4];
 const SIZE_FLAG = /--(?:max|min)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 
 /** Undefined if the flags of the process set the size. */
