@@ -9,6 +9,7 @@ export async function serveDiscovery(controlPlane: ControlPlane, services: Envoy
   const server = createDiscoveryServer({
     log: silentLoggers,
     metrics: createMetrics(),
+    reportMs: 500,
     translations: [NODE_TRANSLATION, createEnvoyTranslation(services, (_proxy, found) => (problems = found))],
   });
   const { port, close } = await server.listen({ address: '127.0.0.1', port: 0 });

@@ -148,6 +148,18 @@ describe('an Envoy that our control plane configures', function () {
       expect(planes.server.proxies().map(({ node }) => node)).to.deep.equal(['gateway-proxy']);
     });
 
+  it('reports the traffic of its upstreams', async () => {
+    planes = await startBothPlanes({
+      resources: [gateway(port), upstream('app', one.port), service('shop', [to('app')])],
+    });
+    const { server } = planes;
+    const reported = () => server.proxies().find(({ traffic }) => (traffic?.total.requests ?? 0) > 0)?.traffic;
+    await until(async () => (await onEnvoy('http://shop.test/')).status === 200 && reported(), 'a report');
+    const { upstreams, total, isStale } = reported()!;
+    expect(upstreams.map(({ name }) => name)).to.deep.equal(['app_gw-system']);
+    expect([upstreams[0]!.requests, total.serverErrors, isStale]).to.deep.equal([total.requests, 0, false]);
+  });
+
   it('rejects paths that hide a dot segment, as a Node proxy does', async () => {
     const admin = { matchers: [{ prefix: '/admin' }], directResponseAction: { status: 403 } };
     planes = await startBothPlanes({

@@ -85,6 +85,11 @@ dynamic_resources:
     grpc_services: [{ envoy_grpc: { cluster_name: edge-gateway.xds } }]
   cds_config: { ads: {}, resource_api_version: V3 }
   lds_config: { ads: {}, resource_api_version: V3 }
+cluster_manager:
+  load_stats_config:
+    api_type: GRPC
+    transport_api_version: V3
+    grpc_services: [{ envoy_grpc: { cluster_name: edge-gateway.xds } }]
 static_resources:
   listeners:
     - name: readiness

@@ -164,7 +164,13 @@ GATEWAY_ADMIN_PORT=19000
   it('prints the configuration of an Envoy', async () => {
     const { code, stdout } = await bootstrap('--data-plane', 'envoy', '--xds', 'control:9977', '--admin-port', '0');
     expect(code).to.equal(0);
-    const { node, admin, dynamic_resources: dynamic, static_resources: fixed } = parse(stdout) as any;
+    const {
+      node,
+      admin,
+      cluster_manager: manager,
+      dynamic_resources: dynamic,
+      static_resources: fixed,
+    } = parse(stdout) as any;
     expect(node).to.deep.equal({
       id: 'gateway-proxy',
       cluster: 'gateway-proxy',
@@ -172,6 +178,10 @@ GATEWAY_ADMIN_PORT=19000
     });
     expect(admin.address.socket_address).to.deep.equal({ address: '127.0.0.1', port_value: 0 });
     expect(dynamic.ads_config).to.include({ api_type: 'DELTA_GRPC' });
+    expect(manager.load_stats_config).to.deep.include({
+      api_type: 'GRPC',
+      grpc_services: [{ envoy_grpc: { cluster_name: fixed.clusters[0].name } }],
+    });
     expect(fixed.clusters).to.have.length(1);
     expect(fixed.clusters[0].type).to.equal('STRICT_DNS');
   });

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { gatewayNamespace } from '../resource/gateway-namespace.ts';
 import { message, socketAddress, typed, type EnvoyMessage } from './message.ts';
 import { fileTlsSocket, type TlsFiles } from './file-tls.ts';
-import type { HostPort } from './services.ts';
+import { XDS_CLUSTER, type HostPort } from './services.ts';
 
 /** Options of {@link envoyBootstrap}. */
 export interface BootstrapOptions {
@@ -19,7 +19,6 @@ export interface BootstrapOptions {
   readonly tls?: TlsFiles | undefined;
 }
 
-const CLUSTER = 'edge-gateway.xds';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 
 /**
@@ -38,19 +37,21 @@ export function envoyBootstrap({
   tls,
 }: BootstrapOptions): EnvoyMessage {
   const ads = { ads: {}, resource_api_version: 'V3' };
+  const grpc = { transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: XDS_CLUSTER } }] };
   return {
     node: { id: nodeId ?? proxy, cluster: proxy, metadata: { role: `${namespace}~${proxy}` } },
     admin: { address: socketAddress('127.0.0.1', adminPort) },
     dynamic_resources: {
       ads_config: {
         api_type: 'DELTA_GRPC',
-        transport_api_version: 'V3',
+        ...grpc,
         set_node_on_first_message_only: true,
-        grpc_services: [{ envoy_grpc: { cluster_name: CLUSTER } }],
       },
       cds_config: ads,
       lds_config: ads,
     },
+    // Reports the traffic of upstreams to the control plane.
+    cluster_manager: { load_stats_config: { api_type: 'GRPC', ...grpc } },
     static_resources: { clusters: [xdsCluster(xds, tls)] },
     // The control plane has checked the size of expressions already.
     layered_runtime: {
@@ -61,7 +62,7 @@ export function envoyBootstrap({
 
 function xdsCluster(xds: BootstrapOptions['xds'], tls: TlsFiles | undefined): EnvoyMessage {
   return message({
-    name: CLUSTER,
+    name: XDS_CLUSTER,
     type: xds.every(({ host }) => isIP(host) > 0) ? 'STATIC' : 'STRICT_DNS',
     connect_timeout: '5s',
     typed_extension_protocol_options: {
@@ -73,7 +74,7 @@ function xdsCluster(xds: BootstrapOptions['xds'], tls: TlsFiles | undefined): En
       }),
     },
     load_assignment: {
-      cluster_name: CLUSTER,
+      cluster_name: XDS_CLUSTER,
       endpoints: xds.map(({ host, port }, priority) =>
         message({
           lb_endpoints: [{ endpoint: { address: socketAddress(host, port) } }],

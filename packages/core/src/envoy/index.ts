@@ -18,6 +18,6 @@ export { message, renamed, routeConfigName, typed, type EnvoyMessage } from './m
 export { grpcCluster, handedOverListener, nodeCluster, nodeClusterName, nodeTcpCluster } from './node-proxies.ts';
 export { handedOverHost, routeConfiguration, virtualHost } from './route-config.ts';
 export { servedSecrets, tlsSecrets } from './secrets.ts';
-export { AUTH_CLUSTER, LIMIT_CLUSTER, type EnvoyServices, type HostPort } from './services.ts';
+export { AUTH_CLUSTER, LIMIT_CLUSTER, XDS_CLUSTER, type EnvoyServices, type HostPort } from './services.ts';
 export { certificateOf, requiresClientCertificate, servedSecretName, upstreamSecretRef } from './tls.ts';
 export type { MessageContext, TranslationContext } from './translation-context.ts';

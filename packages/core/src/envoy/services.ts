@@ -21,7 +21,9 @@ export interface EnvoyServices {
   readonly tls?: TlsFiles | undefined;
 }
 
-/** The cluster of the rate limit server. No upstream has such a name. */
+/** The cluster of the control planes. No upstream has such a name. */
+export const XDS_CLUSTER = 'edge-gateway.xds';
+/** The cluster of the rate limit server. */
 export const LIMIT_CLUSTER = 'edge-gateway.rate-limit';
 /** The cluster of the auth server. */
 export const AUTH_CLUSTER = 'edge-gateway.extauth';

@@ -1,3 +1,4 @@
+import { AUTH_CLUSTER, LIMIT_CLUSTER, XDS_CLUSTER } from '@edge-gateway/core/envoy';
 import type { ReportedRequests, ReportedUpstream, TrafficReport } from '@edge-gateway/core';
 import type { NodeMessage } from './discovery.ts';
 import { loadService } from './load-service.ts';
@@ -45,6 +46,9 @@ export const MAX_LISTENERS = 20;
 export const MAX_UPSTREAMS = 100;
 const MAX_NAME = 256;
 const MAX_VALUE = 1e12;
+
+/** Clusters of an Envoy that receive no requests of clients. */
+const OWN_CLUSTERS: ReadonlySet<string> = new Set([XDS_CLUSTER, AUTH_CLUSTER, LIMIT_CLUSTER]);
 
 /** Name of the service of entries that are not clusters. */
 const LISTENER = 'edge_gateway.listener';
@@ -100,7 +104,8 @@ export function decodeReport(stats: readonly ClusterStats[]): TrafficReport | un
     if (service === TOTAL) total ??= requestsOf(each);
     else if (service === LISTENER) {
       if (listeners.length < MAX_LISTENERS) listeners.push(requestsOf(each));
-    } else if (upstreams.length < MAX_UPSTREAMS) upstreams.push(upstreamOf(each));
+    } else if (upstreams.length < MAX_UPSTREAMS && !OWN_CLUSTERS.has(each.cluster_name))
+      upstreams.push(upstreamOf(each));
   }
   const { seconds = 0, nanos = 0 } = first.load_report_interval ?? {};
   const sum = total ?? sumOf(upstreams);
