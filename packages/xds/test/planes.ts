@@ -25,7 +25,8 @@ export async function startServer(options: Partial<DiscoveryServerOptions> = {},
     server,
     port: listening.port,
     replaceTls: listening.replaceTls,
-    publish: (state: ProxyState) => server.update(new Map([['gateway-proxy', state]])),
+    publish: (state: ProxyState, update?: { readonly isPartial?: boolean }) =>
+      server.update(new Map([['gateway-proxy', state]]), update),
     close: () => listening.close(),
   };
 }

@@ -165,7 +165,7 @@ function servicesTls({
 
 /** Sends each state to the proxies. */
 function publishStates(controlPlane: ControlPlane, server: DiscoveryServer): void {
-  controlPlane.subscribe(({ snapshots, resources, unservedListeners }) =>
+  controlPlane.subscribe(({ snapshots, resources, unservedListeners, lacksServices: isPartial = false }) =>
     server.update(
       new Map(
         Array.from(snapshots, ([proxy, snapshot]) => {
@@ -173,6 +173,8 @@ function publishStates(controlPlane: ControlPlane, server: DiscoveryServer): voi
           return [proxy, { snapshot, unserved: unservedListeners.get(proxy) ?? [], secrets }] as const;
         }),
       ),
+      // Running proxies must not lose the endpoints that they know.
+      { isPartial },
     ),
   );
 }

@@ -132,6 +132,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let state: ControlPlaneState | undefined;
   /** True while the first state waits for the endpoints of Services. */
   let isWarming = services !== undefined;
+  /** True from the time at which it no longer waits until they are listed. */
+  let lacksServices = false;
   const watchOptions = { onChange: (keys: ReadonlySet<ResourceKey>) => take(() => observe(keys)), log, metrics };
   const certificates = readsCertificates ? createWatchedFiles(certificateFiles, watchOptions) : undefined;
   const fromFiles = readsCertificates ? createWatchedFiles(sdsFiles, watchOptions) : undefined;
@@ -226,7 +228,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     } catch (error) {
       report.failed(error);
       if (state) return;
-      state = toState(store, resources, { translation: undefined, translationMs: 0 });
+      state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices });
     }
     for (const listener of listeners) publish(listener, state);
   }
@@ -241,7 +243,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       translate({ stored, services: known, defaultGateways }, translation?.memo),
     );
     translation = result;
-    return toState(store, resources, { translation, translationMs: milliseconds });
+    return toState(store, resources, { translation, translationMs: milliseconds, lacksServices });
   }
 
   /**
@@ -307,9 +309,20 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       const text = 'Services are not listed yet: starting without their endpoints (endpointsWarmingTimeout)';
       log.get('config').error({ timeoutMs }, text);
       if (!store.state.services) store.applyServices(new Map());
+      lacksServices = true;
+      void listing.then(servicesListed, () => {});
     }
     isWarming = false;
     take(() => NO_KEYS);
+  }
+
+  /** Publishes the state again, now as a complete one. */
+  function servicesListed(): void {
+    lacksServices = false;
+    if (!state?.lacksServices) return;
+    const { lacksServices: _, ...complete } = state;
+    state = Object.freeze(complete);
+    for (const listener of listeners) publish(listener, state);
   }
 
   function publish(listener: (state: ControlPlaneState) => void, state: ControlPlaneState): void {
@@ -405,10 +418,16 @@ function unreadDirectories(spec: SettingsSpec): ObservedProblem[] {
   return directoriesIn(spec, '').map(({ field: path }) => ({ severity: 'warning', path, message }));
 }
 
+interface TranslatedState {
+  readonly translation: Translation | undefined;
+  readonly translationMs: number;
+  readonly lacksServices: boolean;
+}
+
 function toState(
   store: Store,
   resources: ReadonlyMap<ResourceKey, Resource>,
-  { translation, translationMs }: { readonly translation: Translation | undefined; readonly translationMs: number },
+  { translation, translationMs, lacksServices }: TranslatedState,
 ): ControlPlaneState {
   const { revision, stored } = store.state;
   const { proxies = [], snapshots = new Map(), statuses = new Map(), problems = [], memo } = translation ?? {};
@@ -422,6 +441,7 @@ function toState(
     secrets: secretsOf(stored),
     authConfigs: memo?.authConfigs ?? new Map(),
     settings: memo?.settings.served ?? DEFAULT_SNAPSHOT_SETTINGS,
+    ...(lacksServices && { lacksServices }),
   };
   return Object.freeze({ revision, resources, rejected: rejectedDocuments(store), issues, statuses, ...served });
 }

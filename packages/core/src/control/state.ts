@@ -28,6 +28,8 @@ export interface ControlPlaneState {
   readonly secrets: Secrets;
   /** All AuthConfigs, also those that no route refers to. Unchanged ones are the same objects as before. */
   readonly authConfigs: ReadonlyMap<ResourceKey, KnownAuthConfig>;
+  /** True if the Services of the cluster could not be listed in time: what depends on them is missing. */
+  readonly lacksServices?: true;
   /** The Settings for services. The same object while its content does not change. */
   readonly settings: SnapshotSettings;
 }

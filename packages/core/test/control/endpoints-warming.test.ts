@@ -50,11 +50,16 @@ function start(timeout: string) {
     },
   });
   const published: Snapshot[] = [];
-  controlPlane.subscribe(({ snapshots }) => published.push(snapshots.get('gateway-proxy')!));
+  const lacking: (true | undefined)[] = [];
+  controlPlane.subscribe(({ snapshots, lacksServices }) => {
+    published.push(snapshots.get('gateway-proxy')!);
+    lacking.push(lacksServices);
+  });
   return {
     controlPlane,
     lines,
     published,
+    lacking,
     started: controlPlane.start(),
     list(): void {
       deliver!([['apps/web', SERVICE]]);
@@ -70,24 +75,29 @@ const addressesOf = (snapshot: Snapshot | undefined): string[] =>
 
 describe('the first state of a control plane with Services', () => {
   it('waits for their endpoints, and has them', async () => {
-    const { controlPlane, list, started, published, lines } = start('1h');
+    const { controlPlane, list, started, published, lacking, lines } = start('1h');
     await new Promise(setImmediate);
     expect(controlPlane.state).to.equal(undefined);
     list();
     await started;
     expect(published.map(addressesOf)).to.deep.equal([['10.0.0.1']]);
+    expect(lacking).to.deep.equal([undefined]);
     expect(lines.join()).to.not.contain('starting without');
     await controlPlane.close();
   });
 
   for (const timeout of ['20ms', '0s']) {
     it(`does not wait longer than endpointsWarmingTimeout: ${timeout}`, async () => {
-      const { controlPlane, list, started, published, lines } = start(timeout);
+      const { controlPlane, list, started, published, lacking, lines } = start(timeout);
       await started;
       expect(published.map(addressesOf)).to.deep.equal([[]]);
       expect(lines.join()).to.contain('starting without their endpoints (endpointsWarmingTimeout)');
+      expect(lacking).to.deep.equal([true]);
       list();
       expect(addressesOf(published.at(-1))).to.deep.equal(['10.0.0.1']);
+      // Proxies that still serve the endpoints of before receive nothing until all are known.
+      await new Promise(setImmediate);
+      expect([addressesOf(published.at(-1)), lacking.at(-1)]).to.deep.equal([['10.0.0.1'], undefined]);
       await controlPlane.close();
     });
   }

@@ -67,8 +67,11 @@ export interface DiscoveryAddress {
 
 /** Sends states to proxies over aggregated discovery (ADS). */
 export interface DiscoveryServer {
-  /** Replaces the states, by the name of the proxy. Proxies without one get an empty state. Nothing is sent before the first call. */
-  update(states: ReadonlyMap<string, ProxyState>): void;
+  /**
+   * Replaces the states, by the name of the proxy. Proxies without one get an empty state. Nothing is sent before the first call. A partial state is sent
+   * only to proxies without any: the others keep what they have until there is a complete one.
+   */
+  update(states: ReadonlyMap<string, ProxyState>, options?: { readonly isPartial?: boolean }): void;
   /** The connected proxies, sorted by name and node. */
   proxies(): readonly ProxyStatus[];
   rejections(): readonly NodeRejection[];
@@ -94,6 +97,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   const streams = new Set<NodeStream>();
   const byProxy = new Map<string, { readonly resources: ProxyResources; streams: number }>();
   let states: ReadonlyMap<string, ProxyState> | undefined;
+  let isPartial = false;
   const counted = createServerStats(metrics, streams);
 
   function resourcesOf(proxy: string): ProxyResources {
@@ -103,7 +107,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
         for (const stream of streams) if (stream.identity.proxy === proxy) stream.send();
       });
       byProxy.set(proxy, (known = { resources, streams: 0 }));
-      if (states) known.resources.update(states.get(proxy) ?? emptyState(proxy));
+      if (states) known.resources.update(states.get(proxy) ?? emptyState(proxy), isPartial);
     }
     known.streams++;
     return known.resources;
@@ -174,9 +178,10 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   }
 
   return {
-    update(next) {
+    update(next, update = {}) {
       states = next;
-      for (const [proxy, { resources }] of byProxy) resources.update(next.get(proxy) ?? emptyState(proxy));
+      isPartial = update.isPartial ?? false;
+      for (const [proxy, { resources }] of byProxy) resources.update(next.get(proxy) ?? emptyState(proxy), isPartial);
       for (const stream of streams) stream.send();
     },
     proxies: () =>

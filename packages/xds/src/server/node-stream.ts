@@ -46,6 +46,8 @@ interface Subscription {
   lastNonce: string;
   /** True after the first response. */
   wasSent: boolean;
+  /** True if the node announced resources at the start. */
+  hasState: boolean;
 }
 
 /** Maximum number of stored rejections per node; further ones only mark its state as stale. */
@@ -76,6 +78,8 @@ export class NodeStream {
   #nonce = 0;
   #isSending = false;
   #isDue = false;
+  /** True after the node was told that there is nothing to receive yet. */
+  #wasHeld = false;
   #isClosed = false;
 
   constructor(parts: StreamParts) {
@@ -114,6 +118,7 @@ export class NodeStream {
       if (!subscription) return;
       subscription.isWildcard = add.length === 0;
       subscription.known = new Map(Object.entries(request.initial_resource_versions ?? {}));
+      subscription.hasState = subscription.known.size > 0;
     }
     this.#answer(subscription, nonce, error);
     for (const name of add) {
@@ -139,11 +144,13 @@ export class NodeStream {
     response_nonce: nonce = '',
     error_detail: error,
     resource_names: names = [],
+    version_info: version = '',
   }: WorldRequest): void {
     let subscription = this.#subscriptions.get(type);
     if (!subscription) {
       subscription = this.#subscribe(type);
       if (!subscription) return;
+      subscription.hasState = version !== '';
     } else if (!this.#answer(subscription, nonce, error) && nonce !== '' && nonce !== subscription.lastNonce) {
       // A stale request, sent before the newest response arrived: another one follows.
       return;
@@ -200,7 +207,9 @@ export class NodeStream {
     });
     // States between two acknowledgements need not be encoded, nor those of a translation that the node does not use.
     if (due.length === 0) return [];
-    const set = this.#parts.resources.of(translation);
+    const { resources } = this.#parts;
+    if (resources.isPartial && this.#mayHaveState(translation, own)) return this.#hold(translation);
+    const set = resources.of(translation);
     if (!set) return [];
     const order = translation.types.flatMap((type) => due.find((each) => each.type === type) ?? []);
     const changes: (readonly [Subscription, Chunk])[] = [];
@@ -217,6 +226,19 @@ export class NodeStream {
     if (all.length > 0 || !this.#sent.has(translation)) this.#sent.set(translation, set);
     else if (!isWaiting) this.#skip(translation, set);
     return all;
+  }
+
+  /** A node says what it has type by type; the type that completes updates is the last. */
+  #mayHaveState({ completion }: Translation, own: readonly Subscription[]): boolean {
+    return own.some(({ hasState }) => hasState) || (completion !== undefined && !this.#subscriptions.has(completion));
+  }
+
+  /** Returns an empty response instead of a partial state, once: a node must know that the control plane is alive. In the other protocol it would say that there is no resource. */
+  #hold({ completion }: Translation): (readonly [Subscription, Chunk])[] {
+    const subscription = completion === undefined ? undefined : this.#subscriptions.get(completion);
+    if (this.#wasHeld || this.#isWorld || !subscription) return [];
+    this.#wasHeld = true;
+    return [[subscription, { type: subscription.type, version: '', resources: [], removed: [] }]];
   }
 
   /** A set without changes for this node needs no answer. */
@@ -255,6 +277,7 @@ export class NodeStream {
       outstanding: new Map(),
       lastNonce: '',
       wasSent: false,
+      hasState: false,
     };
     this.#subscriptions.set(type, subscription);
     return subscription;

@@ -41,6 +41,7 @@ interface Translated {
  */
 export class ProxyResources {
   #state: ProxyState | undefined;
+  #isPartial = false;
   readonly #onPrepared: () => void;
   readonly #translated = new Map<Translation, Translated>();
 
@@ -48,9 +49,15 @@ export class ProxyResources {
     this.#onPrepared = onPrepared;
   }
 
+  /** True if the state lacks what nodes may have received from another control plane. */
+  get isPartial(): boolean {
+    return this.#isPartial;
+  }
+
   /** Replaces the state. */
-  update(state: ProxyState): void {
+  update(state: ProxyState, isPartial = false): void {
     this.#state = state;
+    this.#isPartial = isPartial;
     for (const known of this.#translated.values()) known.set = undefined;
   }
 

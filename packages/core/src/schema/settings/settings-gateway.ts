@@ -119,7 +119,7 @@ const gw = f.block({
   }),
   circuitBreakers: f.of(CircuitBreakers, 'Circuit breakers of upstreams, for the fields that they do not set.'),
   endpointsWarmingTimeout: f.duration(
-    'Maximum wait of a starting control plane for the endpoints of Services; 0s does not wait. Afterwards its proxies receive a state without these endpoints.',
+    'Maximum wait of a starting control plane for the endpoints of Services; 0s does not wait. Afterwards new proxies receive a state without these endpoints; the others keep what they serve until Services are listed.',
     { default: DEFAULTS.endpointsWarmingTimeout, ...f.onKubernetes },
   ),
   invalidConfigPolicy: f.of(InvalidConfigPolicy, 'The response of routes that cannot be served.'),
