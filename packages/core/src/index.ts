@@ -171,10 +171,12 @@ export {
   signingKeyProblem,
 } from './security/signing-key.ts';
 export { directorySource, type DirectoryOptions } from './source/directory.ts';
+export { createYielder } from './source/listing.ts';
 export { readRegularFile, UnusableFile } from './source/read-file.ts';
 export { readKeyFile } from './state-file/key-file.ts';
 export { readStateFile } from './state-file/read-state-file.ts';
 export { replaceFile } from './state-file/replace-file.ts';
+export { writeAll } from './state-file/write-all.ts';
 export {
   createScheduledWriter,
   type ScheduledWriter,

@@ -4,6 +4,8 @@ import { backoffMs } from '../syntax/backoff.ts';
 import { createFileLock, FileInUse } from './file-lock.ts';
 
 const MAX_RETRY_MS = 60_000;
+/** Maximum pause after a write that took long, in milliseconds. */
+const MAX_PAUSE_MS = 10_000;
 /** Maximum time that closing waits for a write, in milliseconds. */
 const CLOSE_MS = 2000;
 
@@ -15,6 +17,11 @@ export interface ScheduledWriterOptions<T> {
   readonly delayMs: number;
   /** Time before a failed write is tried again, in milliseconds; it doubles with each further failure, up to one minute. */
   readonly retryMs: number;
+  /**
+   * Maximum share of the time that writes may take, above 0 up to 1: after a long write, the next one waits longer than `delayMs`, at most ten seconds.
+   * Default: 1.
+   */
+  readonly maxShare?: number;
   write(value: T): Promise<void>;
   readonly log: Logger;
   readonly level: 'warn' | 'error';
@@ -33,7 +40,7 @@ export interface ScheduledWriter<T> {
 
 /** Creates a writer. A failed write, also while another process writes the file, is retried with exponential backoff, and logged when its reason differs from that of the last one. */
 export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): ScheduledWriter<T> {
-  const { path, delayMs, retryMs, log, level, texts, failures } = options;
+  const { path, delayMs, retryMs, maxShare = 1, log, level, texts, failures } = options;
   const lock = createFileLock(path);
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -41,6 +48,8 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
   let lastFailure = '';
   /** Consecutive failed writes. */
   let failed = 0;
+  /** Time before which no write begins. */
+  let pausedUntil = 0;
 
   async function writeDue(): Promise<void> {
     const next = due;
@@ -51,7 +60,10 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
         // Whatever prevents acquiring the lock also prevents the write, or is harmless.
         if (error instanceof FileInUse) throw error;
       });
+      const began = performance.now();
       await options.write(next.value);
+      const ended = performance.now();
+      pausedUntil = ended + Math.min((ended - began) * (1 / maxShare - 1), MAX_PAUSE_MS);
       if (failed > 0) log.info({ file: path }, texts.again);
       lastFailure = '';
       failed = 0;
@@ -75,7 +87,9 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
           if (due) schedule();
         });
       },
-      failed === 0 ? delayMs : backoffMs(failed, { firstMs: retryMs, maxMs: Math.max(retryMs, MAX_RETRY_MS) }),
+      failed === 0
+        ? Math.max(delayMs, pausedUntil - performance.now())
+        : backoffMs(failed, { firstMs: retryMs, maxMs: Math.max(retryMs, MAX_RETRY_MS) }),
     );
     timer.unref();
   }

@@ -1,14 +1,10 @@
-import {
-  createScheduledWriter,
-  replaceFile,
-  type Logger,
-  type Metrics,
-  type ScheduledWriter,
-} from '@edge-gateway/core';
-import { formatSnapshotFile, type SavedState } from './snapshot-file.ts';
+import { createScheduledWriter, type Logger, type Metrics, type ScheduledWriter } from '@edge-gateway/core';
+import { writeSnapshotFile, type SavedState } from './snapshot-file.ts';
 
 /** Minimum time between two writes, in milliseconds. */
 const INTERVAL_MS = 1000;
+/** Under continuous changes, writing a large state takes no more than this share of the time. */
+const MAX_SHARE = 0.02;
 
 /** Options of {@link createSnapshotWriter}. */
 export interface SnapshotWriterOptions {
@@ -24,7 +20,7 @@ export interface SnapshotWriterOptions {
 /** Writes accepted states into a file. A state is read at the time of the write. */
 export type SnapshotWriter = ScheduledWriter<() => Omit<SavedState, 'secrets'>>;
 
-/** Creates a writer. Each write replaces the file atomically; only its owner can read it. */
+/** Creates a writer. Each write replaces the file atomically; only its owner can read it. Large states that change all the time are written less often, but at least every ten seconds. */
 export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWriter {
   const { path, key, log, metrics, intervalMs = INTERVAL_MS } = options;
   const failures = metrics.counter({
@@ -35,7 +31,8 @@ export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWr
     path,
     delayMs: intervalMs,
     retryMs: intervalMs,
-    write: (read) => replaceFile(path, async (file) => file.writeFile(formatSnapshotFile(read(), key))),
+    maxShare: MAX_SHARE,
+    write: (read) => writeSnapshotFile(path, read(), key),
     log,
     level: 'error',
     texts: { failed: 'failed to write snapshot file', again: 'snapshot file written again' },
