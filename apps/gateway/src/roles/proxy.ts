@@ -207,7 +207,7 @@ function readSaved(path: string, { key, decoder, log }: ReadParts): SavedState |
   try {
     const saved = readSnapshotFile(path, key);
     if (!saved) return undefined;
-    for (const resource of saved.resources) decoder.receive(resource);
+    for (const resource of saved.resources) decoder.restore(resource);
     decoder.build();
     decoder.accept();
     if (saved.secrets === 'locked')

@@ -44,6 +44,7 @@ import {
   type Reasons,
   type TranslationContext,
 } from '@edge-gateway/core/envoy';
+import { unpooled } from '../protocol/wire.ts';
 import type { ProxyState, StateEncoder } from '../resources/encode-state.ts';
 import {
   resourceOf,
@@ -74,7 +75,7 @@ interface EncodedHost {
   readonly key: string;
   readonly settings: SnapshotSettings;
   readonly reasons: readonly Reasons[];
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
 }
 
 interface EncodedUpstream {
@@ -358,7 +359,8 @@ type HostContext = Parameters<typeof virtualHost>[1];
 
 /** A virtual host that cannot be encoded is handed over completely, so that the others are served. */
 function encodeRoutes(host: VirtualHost, reasons: readonly Reasons[], context: HostContext) {
-  const encoded = (message: EnvoyMessage): Buffer => encodeMessage('envoy.config.route.v3.VirtualHost', message);
+  const encoded = (message: EnvoyMessage): Uint8Array =>
+    unpooled(encodeMessage('envoy.config.route.v3.VirtualHost', message));
   try {
     return { reasons, bytes: encoded(virtualHost(host, { ...context, reasons })) };
   } catch (error) {

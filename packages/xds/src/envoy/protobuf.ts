@@ -96,7 +96,7 @@ export function encodeTyped({ '@type': type, ...message }: EnvoyMessage): Buffer
 }
 
 /** Returns a message with further messages in one of its fields; the order of fields is free. */
-export function embedded(message: Buffer, field: number, values: readonly Buffer[]): Buffer {
+export function embedded(message: Buffer, field: number, values: readonly Uint8Array[]): Buffer {
   return Buffer.concat([
     message,
     ...values.flatMap((value) => [varint((field << 3) | 2), varint(value.length), value]),

@@ -41,6 +41,14 @@ export function decodeStrings(message: Uint8Array, count: number): string[] {
   return values;
 }
 
+/**
+ * Returns bytes with memory of their own. A small buffer of Node.js is a part of a larger one, which would stay in memory as long as any of its parts: with
+ * resources that rarely change, several times their size.
+ */
+export function unpooled(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
+
 /** Returns a number as it precedes a field. */
 export function varint(value: number): Buffer {
   const bytes: number[] = [];

@@ -18,11 +18,11 @@ import {
   type VirtualHost,
 } from '@edge-gateway/core';
 import type { Body } from './resource-body.ts';
-import type { ReceivedResource } from './resource-set.ts';
+import type { SavedResource } from './resource-set.ts';
 import { TYPE } from './resource-type.ts';
 
 /** A resource with its content. */
-export interface HeldResource extends ReceivedResource {
+export interface HeldResource extends SavedResource {
   readonly body: Body;
 }
 

@@ -7,8 +7,8 @@ import {
   type UnservedListener,
 } from '@edge-gateway/core';
 import { buildState, type Built, type HeldByType, type HeldResource } from './build-state.ts';
-import type { ReceivedResource } from './resource-set.ts';
-import { InvalidField, readBody, readDomains } from './resource-body.ts';
+import type { ReceivedResource, SavedResource } from './resource-set.ts';
+import { contentOf, InvalidField, readBody, readDomains } from './resource-body.ts';
 import { TYPE } from './resource-type.ts';
 import { referenceKey } from './secret-reference.ts';
 
@@ -28,6 +28,8 @@ export interface StateDecoder {
   secretValues(): ReadonlyMap<string, SecretValue>;
   /** Stores a new version of a resource. */
   receive(resource: ReceivedResource): void;
+  /** Stores a resource that `resources` returned earlier. */
+  restore(resource: SavedResource): void;
   remove(type: string, name: string): void;
   /** True once the snapshot and all its resources have been received. */
   readonly isComplete: boolean;
@@ -44,7 +46,7 @@ export interface StateDecoder {
   /** Discards resources received since the accepted state. */
   discard(): void;
   /** Returns the resources of the accepted state. */
-  resources(): readonly ReceivedResource[];
+  resources(): readonly SavedResource[];
   /** Returns the versions of the resources of a type in the accepted state, by name. */
   versions(type: string): Readonly<Record<string, string>>;
 }
@@ -87,6 +89,9 @@ const valueOf = (version: string | undefined): bigint => {
 /** The version of a resource of which only a part is used. */
 const UNKNOWN_VERSION = '';
 
+/** Says what is different about a virtual host of which not even the domains can be denied. */
+const UNKNOWN_DOMAINS = ' (its domains are unknown: other virtual hosts may respond to their requests)';
+
 const NO_SECRETS: ReadonlyMap<string, SecretValue> = new Map();
 
 /** Options of {@link createStateDecoder}. */
@@ -118,6 +123,29 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
     else of.versions.set(name, version);
   }
 
+  function hasVersion(type: string, name: string, version: string): boolean {
+    return receivedOf(type).versions.get(name) === version;
+  }
+
+  function store(resource: SavedResource): void {
+    const { type, name, version, content } = resource;
+    const of = receivedOf(type);
+    setVersion(of, name, version);
+    const known = of.get(name) ?? accepted?.held.get(type)?.get(name);
+    try {
+      of.set(name, { ...resource, body: readBody(type, content, { before: known?.body, isTrusted }) });
+      of.unreadable.delete(name);
+    } catch (error) {
+      const { field = '', message } = error as Partial<InvalidField> & Error;
+      const isNewHost = type === TYPE.virtualHost && !known;
+      const domains = isNewHost && readDomains(content);
+      const effect = isNewHost && !domains ? UNKNOWN_DOMAINS : '';
+      of.unreadable.set(name, { type, resource: name, field, message: message + effect });
+      // Without its version: a control plane sends it again after a reconnect, so that it is rejected again.
+      if (domains) of.set(name, { ...resource, version: UNKNOWN_VERSION, body: domains });
+    }
+  }
+
   function heldByType(): HeldByType {
     return new Map([...received].map(([type, { held }]) => [type, held]));
   }
@@ -129,23 +157,12 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
       sds: (sds) => secretNamed(referenceKey({ sds })),
     },
     secretValues: () => built?.secrets ?? NO_SECRETS,
-    receive(resource) {
-      const { type, name, version, value } = resource;
-      const of = receivedOf(type);
-      if (of.versions.get(name) === version) return;
-      setVersion(of, name, version);
-      try {
-        const before = of.get(name) ?? accepted?.held.get(type)?.get(name);
-        of.set(name, { ...resource, body: readBody(type, value, { before: before?.body, isTrusted }) });
-        of.unreadable.delete(name);
-      } catch (error) {
-        const { field = '', message } = error as Partial<InvalidField> & Error;
-        of.unreadable.set(name, { type, resource: name, field, message });
-        const known = of.get(name) ?? accepted?.held.get(type)?.get(name);
-        const domains = type === TYPE.virtualHost && !known && readDomains(value);
-        // Without its version: a control plane sends it again after a reconnect, so that it is rejected again.
-        if (domains) of.set(name, { ...resource, version: UNKNOWN_VERSION, body: domains });
-      }
+    receive({ type, name, version, value }) {
+      if (hasVersion(type, name, version)) return;
+      store({ type, name, version, content: contentOf(value) });
+    },
+    restore(resource) {
+      if (!hasVersion(resource.type, resource.name, resource.version)) store(resource);
     },
     remove(type, name) {
       const of = receivedOf(type);
@@ -186,7 +203,7 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
     },
     resources: () =>
       [...(accepted?.held.values() ?? [])].flatMap((held) =>
-        Array.from(held.values(), ({ type, name, version, value }) => ({ type, name, version, value })),
+        Array.from(held.values(), ({ type, name, version, content }) => ({ type, name, version, content })),
       ),
     versions: (type) =>
       Object.fromEntries(Array.from(accepted?.held.get(type)?.values() ?? [], ({ name, version }) => [name, version])),

@@ -9,6 +9,7 @@ export {
   type ReceivedResource,
   type ResourceDifference,
   type ResourceSet,
+  type SavedResource,
   type TypedResources,
 } from './resource-set.ts';
 export { RESOURCE_TYPES, TYPE, typeName, type ResourceType } from './resource-type.ts';

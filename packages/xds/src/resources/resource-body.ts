@@ -43,9 +43,18 @@ export interface Reading {
   readonly isTrusted: boolean;
 }
 
-/** Returns the content of a resource. Throws `InvalidField` if it cannot be used. */
-export function readBody(type: string, value: Uint8Array, { before, isTrusted }: Reading): Body {
-  const body = parse(value);
+/** Returns the JSON in the message of a resource; empty if the message is malformed. */
+export function contentOf(value: Uint8Array): string {
+  try {
+    return decodeStrings(value, 1)[0]!;
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the content of a resource from its JSON. Throws `InvalidField` if it cannot be used. */
+export function readBody(type: string, content: string, { before, isTrusted }: Reading): Body {
+  const body = parse(content);
   const problem = isTrusted ? undefined : snapshotPartProblem(typeName(type) as SnapshotPartName, body);
   if (problem) throw new InvalidField(problem.field, problem.message);
   return freezeDeep(keep(body, before, SHAPES[type] ?? VALUE) as Body);
@@ -55,9 +64,9 @@ export function readBody(type: string, value: Uint8Array, { before, isTrusted }:
  * Returns name, listener and domains of a virtual host that cannot be used otherwise; `undefined` if they cannot be read either. The host
  * has no routes.
  */
-export function readDomains(value: Uint8Array): Body | undefined {
+export function readDomains(content: string): Body | undefined {
   try {
-    const { name, listener, domains, virtualService } = parse(value);
+    const { name, listener, domains, virtualService } = parse(content);
     if (typeof name !== 'string' || typeof listener !== 'string' || !Array.isArray(domains)) return undefined;
     const readable = domains.filter((domain) => typeof domain === 'string');
     if (readable.length === 0) return undefined;
@@ -68,10 +77,10 @@ export function readDomains(value: Uint8Array): Body | undefined {
   }
 }
 
-function parse(value: Uint8Array): Record<string, unknown> {
+function parse(content: string): Record<string, unknown> {
   let body: unknown;
   try {
-    body = JSON.parse(decodeStrings(value, 1)[0]!);
+    body = JSON.parse(content);
   } catch {
     // The parser error quotes the content, which may be a secret.
     throw new InvalidField('', 'the content is not JSON');

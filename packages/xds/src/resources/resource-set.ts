@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { differingKeys } from '@edge-gateway/core';
+import { unpooled } from '../protocol/wire.ts';
 
 /** A resource as it is sent. The same object while its content does not change. */
 export interface EncodedResource {
@@ -13,6 +14,15 @@ export interface EncodedResource {
 /** A resource of an update, as a proxy receives it. */
 export interface ReceivedResource extends EncodedResource {
   readonly type: string;
+}
+
+/** A resource as a proxy keeps it. */
+export interface SavedResource {
+  readonly type: string;
+  readonly name: string;
+  readonly version: string;
+  /** The JSON in its message. The bytes of the message are not kept: they are a part of a whole response, which would stay in memory with them. */
+  readonly content: string;
 }
 
 /** All resources of one type. The same object while none of them changes. */
@@ -43,7 +53,7 @@ const differences = new WeakMap<TypedResources, WeakMap<TypedResources, Resource
 /** Creates a resource with the version of its content. */
 export function resourceOf(type: string, name: string, value: Uint8Array): EncodedResource {
   const content = Buffer.concat([Buffer.from(`${type}\0${name}\0`, 'utf8'), value]);
-  return Object.freeze({ name, version: hash('sha256', content, 'hex').slice(0, 20), value });
+  return Object.freeze({ name, version: hash('sha256', content, 'hex').slice(0, 20), value: unpooled(value) });
 }
 
 /** Returns the resources as a set; `before` if it has the same ones. */

@@ -1,8 +1,17 @@
-import { createHmac, createSecretKey, hash } from 'node:crypto';
-import { deriveKey, GatewayError, readKeyFile, readStateFile, seal, unseal } from '@edge-gateway/core';
+import { createHash, createHmac, createSecretKey, hash } from 'node:crypto';
+import {
+  createYielder,
+  deriveKey,
+  GatewayError,
+  readKeyFile,
+  readStateFile,
+  replaceFile,
+  seal,
+  unseal,
+  writeAll,
+} from '@edge-gateway/core';
 import { xdsError } from '../error-codes.ts';
-import { decodeStrings, encodeStrings } from '../protocol/wire.ts';
-import type { ReceivedResource } from '../resources/resource-set.ts';
+import type { SavedResource } from '../resources/resource-set.ts';
 import { TYPE } from '../resources/resource-type.ts';
 
 /** Format version; incremented with each incompatible change. */
@@ -10,17 +19,21 @@ const FORMAT = 2;
 const MAGIC = 'edge-gateway snapshot';
 const MAX_BYTES = 512 * 1024 * 1024;
 const PURPOSE = 'xds snapshot file';
+/** Resources that are written at once. */
+const BATCH = 100;
+/** Longest time without yielding to the requests that the same process serves, in milliseconds. */
+const SLICE_MS = 4;
 
 /** A state in a file. */
 export interface SavedState {
   /** When it was accepted, in milliseconds since the epoch. */
   readonly acceptedAt: number;
-  readonly resources: readonly ReceivedResource[];
+  readonly resources: readonly SavedResource[];
   /** Whether the resources include the secrets: all of them, none because none were saved, or none because there is no key to decrypt them. */
   readonly secrets: 'included' | 'omitted' | 'locked';
 }
 
-/** A resource in the file: its content is JSON, also in its message. */
+/** A resource in the file. */
 type Row = readonly [type: string, name: string, version: string, content: string];
 
 interface Content {
@@ -40,20 +53,57 @@ export function readSnapshotKey(path: string): Uint8Array {
   }
 }
 
-/** Formats a state as the content of a snapshot file. Without a key, secrets are omitted. */
-export function formatSnapshotFile({ acceptedAt, resources }: Omit<SavedState, 'secrets'>, key?: Uint8Array): string {
-  const rows = (isSecret: boolean): Row[] =>
-    resources.flatMap(({ type, name, version, value }) =>
-      (type === TYPE.secret) === isSecret ? [[type, name, version, decodeStrings(value, 1)[0]!] as const] : [],
-    );
-  const content: Content = {
-    acceptedAt,
-    resources: rows(false),
-    ...(key && { sealed: seal(key, PURPOSE, JSON.stringify(rows(true))) }),
-  };
-  const text = `${JSON.stringify(content)}\n`;
-  const sums = [hash('sha256', text, 'hex'), ...(key ? [macOf(text, key)] : [])];
-  return `${MAGIC} ${FORMAT} ${sums.join(' ')}\n${text}`;
+/**
+ * Writes a state into a file, which is replaced atomically; only its owner can read it. Without a key, secrets are omitted. Yields to other work: a state
+ * may have many megabytes.
+ */
+export async function writeSnapshotFile(
+  path: string,
+  state: Omit<SavedState, 'secrets'>,
+  key?: Uint8Array,
+): Promise<void> {
+  const sums = [createHash('sha256'), ...(key ? [createHmac('sha256', createSecretKey(key))] : [])];
+  const yieldIfDue = createYielder(SLICE_MS);
+  await replaceFile(path, async (file) => {
+    let position = headerOf(sums.map(() => NO_SUM)).length;
+    for (const text of textsOf(state, key)) {
+      const bytes = Buffer.from(text, 'utf8');
+      for (const sum of sums) sum.update(bytes);
+      await writeAll(file, bytes, position);
+      position += bytes.length;
+      await yieldIfDue();
+    }
+    // The header comes first in the file, and is known last.
+    await writeAll(file, Buffer.from(headerOf(sums.map((sum) => sum.digest('hex'))), 'latin1'), 0);
+  });
+}
+
+/** As long as any checksum. */
+const NO_SUM = '0'.repeat(64);
+
+function headerOf(sums: readonly string[]): string {
+  return `${MAGIC} ${FORMAT} ${sums.join(' ')}\n`;
+}
+
+/** Returns the parts of the JSON of {@link Content}. */
+function* textsOf(
+  { acceptedAt, resources }: Omit<SavedState, 'secrets'>,
+  key: Uint8Array | undefined,
+): Generator<string, void> {
+  const [secrets = [], others = []] = [true, false].map((isSecret) =>
+    resources.filter(({ type }) => (type === TYPE.secret) === isSecret),
+  );
+  yield `{"acceptedAt":${JSON.stringify(acceptedAt)},"resources":[`;
+  for (let at = 0; at < others.length; at += BATCH) {
+    const rows = others.slice(at, at + BATCH).map((resource) => JSON.stringify(rowOf(resource)));
+    yield `${at > 0 ? ',' : ''}${rows.join(',')}`;
+  }
+  const sealed = key && seal(key, PURPOSE, JSON.stringify(secrets.map(rowOf)));
+  yield `]${sealed === undefined ? '' : `,"sealed":${JSON.stringify(sealed)}`}}\n`;
+}
+
+function rowOf({ type, name, version, content }: SavedResource): Row {
+  return [type, name, version, content];
 }
 
 /**
@@ -94,12 +144,7 @@ function stateOf({ acceptedAt, resources, sealed }: Content, key: Uint8Array | u
   const secrets = opened === undefined ? [] : (JSON.parse(opened) as readonly Row[]);
   return {
     acceptedAt,
-    resources: [...resources, ...secrets].map(([type, name, version, content]) => ({
-      type,
-      name,
-      version,
-      value: encodeStrings([content]),
-    })),
+    resources: [...resources, ...secrets].map(([type, name, version, content]) => ({ type, name, version, content })),
     secrets: sealed === undefined ? 'omitted' : opened === undefined ? 'locked' : 'included',
   };
 }

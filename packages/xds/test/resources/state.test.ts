@@ -290,6 +290,16 @@ describe('states that cannot be used', () => {
     });
   }
 
+  it('say that other virtual hosts may respond if the domains of a new one are unknown', () => {
+    const { decoder } = start();
+    const resource = 'listener-::-8080/gw-system.new';
+    decoder.receive({ type: TYPE.virtualHost, name: resource, version: '1', value: textOf({ domains: 7 }) });
+    const { rejections, snapshot } = decoder.build();
+    const effect = 'its domains are unknown: other virtual hosts may respond to their requests';
+    expect(rejections.map(({ message }) => message)).to.deep.equal([`must be a list, is a number (${effect})`]);
+    expect(snapshot.listeners[0]!.virtualHosts).to.have.length(2);
+  });
+
   it('use the last version of a virtual host that was rejected, with the parts that it had', () => {
     const { decoder, encoder } = start();
     states.source.set('b', service('b', 'changed'));
@@ -468,7 +478,7 @@ describe('states that cannot be used', () => {
   ] as const) {
     it(`have no rejection of a resource that was ${what}`, () => {
       const { decoder } = start();
-      const valid = Buffer.from(decoder.resources().find((each) => each.name === name)!.value);
+      const valid = encodeStrings([decoder.resources().find((each) => each.name === name)!.content]);
       receive(decoder, '1', Buffer.from('nonsense'));
       expect(decoder.build().rejections).to.have.length(1);
       end(decoder, valid);

@@ -57,7 +57,7 @@ describe('a snapshot file', () => {
   const restored = (with_?: Uint8Array) => {
     const saved = readSnapshotFile(path, with_)!;
     const decoder = createStateDecoder();
-    for (const resource of saved.resources) decoder.receive(resource);
+    for (const resource of saved.resources) decoder.restore(resource);
     return { saved, decoder, state: decoder.build() };
   };
 
