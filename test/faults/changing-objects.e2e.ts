@@ -1,12 +1,15 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
 import { get, portOf } from './plane-services.ts';
+import { inspectMemory, INSPECTED, type UsedMemory } from './used-memory.ts';
 
 const OBJECTS = 10_000;
 const CHANGES_PER_SECOND = 100;
@@ -17,6 +20,10 @@ const CHECKS_AT_ONCE = 4;
 /** It is one second; on a machine that is ten times slower, this. */
 const MAX_LAG_MS = 10_000;
 const MIB = 1024 * 1024;
+/** How often the memory that is in use is measured. */
+const MEMORY_SAMPLES = 9;
+/** How much of it may grow: between the means of two thirds of the time, what differs are the versions of objects in use. */
+const MAX_GROWTH_BYTES = 4 * MIB;
 
 /** What is written for one object. */
 interface Written {
@@ -66,17 +73,19 @@ describe('many objects that change', function () {
   const backends: Server[] = [];
   let controlPlane: GatewayProcess;
   let proxy: GatewayProcess;
+  const stateDir = mkdtempSync(join(tmpdir(), 'gateway-state-'));
   /** All versions of each object, the newest last. */
   const oracle: Written[][] = [];
   before(async () => {
     backends.push(await startBackend('a'), await startBackend('b'));
-    controlPlane = new GatewayProcess();
-    proxy = new GatewayProcess();
+    controlPlane = new GatewayProcess({ nodeFlags: INSPECTED });
+    proxy = new GatewayProcess({ nodeFlags: INSPECTED });
     for (const [i, name] of ['a', 'b'].entries())
       controlPlane.write(`${name}.yaml`, upstream(name, (backends[i]!.address() as AddressInfo).port));
     for (let i = 0; i < OBJECTS; i++) writeNext(i);
-    await startControlPlane(controlPlane);
-    await startProxy(proxy, [controlPlane.ready.xdsPort]);
+    // With the files that both write when they run as usual.
+    await startControlPlane(controlPlane, '--state-dir', stateDir);
+    await startProxy(proxy, [controlPlane.ready.xdsPort], '--snapshot-file', join(stateDir, 'proxy.snapshot'));
     // A busy machine takes its time for so many.
     while (proxy.ready.listeners.length === 0) await wait(100);
     while (!(await proxiesOf(controlPlane))[0]?.current) await wait(100);
@@ -85,6 +94,7 @@ describe('many objects that change', function () {
     await proxy?.close();
     await controlPlane?.close();
     for (const backend of backends) backend.close().closeAllConnections();
+    rmSync(stateDir, { recursive: true, force: true });
   });
 
   function writeNext(i: number): Written {
@@ -103,7 +113,12 @@ describe('many objects that change', function () {
     const counts = { sent: 0, answered: 0, wrong: 0, lost: 0 };
     const wrong: string[] = [];
     const lags: number[] = [];
-    const memory: { readonly controlPlane: number; readonly proxy: number }[] = [];
+    const planes = { controlPlane, proxy } as const;
+    const inspected = { controlPlane: await inspectMemory(controlPlane), proxy: await inspectMemory(proxy) };
+    const memory: Record<keyof typeof planes, (UsedMemory & { readonly resident: number })[]> = {
+      controlPlane: [],
+      proxy: [],
+    };
     const over = new AbortController();
 
     async function ask(i: number, path: string): Promise<string | undefined> {
@@ -153,23 +168,33 @@ describe('many objects that change', function () {
       lags.push(performance.now() - at);
     }
 
+    async function measureMemory(): Promise<void> {
+      for (const plane of ['controlPlane', 'proxy'] as const) {
+        const resident = residentOf(planes[plane]);
+        memory[plane].push({ ...(await inspected[plane].used()), resident });
+      }
+    }
+
     const checking = Array.from({ length: CHECKS_AT_ONCE }, checkAll);
     const measuring: Promise<void>[] = [];
     const began = performance.now();
     let changes = 0;
-    for (let second = 0; performance.now() - began < SECONDS * 1000;) {
+    let sampling: Promise<void> = Promise.resolve();
+    for (let samples = 0; performance.now() - began < SECONDS * 1000;) {
       const due = Math.floor(((performance.now() - began) / 1000) * CHANGES_PER_SECOND);
       for (; changes < due; changes++) {
         const i = Math.floor(Math.random() * OBJECTS);
         const written = writeNext(i);
         if (changes % MEASURED === 0) measuring.push(measureLag(i, written));
       }
-      if ((performance.now() - began) / 1000 > second) {
-        memory.push({ controlPlane: residentOf(controlPlane), proxy: residentOf(proxy) });
-        second++;
+      if ((performance.now() - began) / 1000 > ((samples + 1) * SECONDS) / (MEMORY_SAMPLES + 1)) {
+        samples++;
+        sampling = sampling.then(measureMemory);
       }
       await wait(10);
     }
+    await sampling;
+    for (const each of Object.values(inspected)) each.close();
     await Promise.all(measuring);
     over.abort();
     await Promise.all(checking);
@@ -191,15 +216,16 @@ describe('many objects that change', function () {
     console.log(
       `        ${changes} changes; lag of ${lags.length}: median ${median} ms, p99 ${p99} ms, longest ${most} ms`,
     );
-    // The first third warms up.
-    const third = Math.floor(memory.length / 3);
-    for (const plane of ['controlPlane', 'proxy'] as const) {
-      const values = memory.map((each) => each[plane]);
-      const [middle, last] = [mean(values.slice(third, 2 * third)), mean(values.slice(2 * third))];
+    for (const [plane, values] of Object.entries(memory)) {
+      const shown = (of: (each: (typeof values)[number]) => number): string =>
+        values.map((each) => (of(each) / MIB).toFixed(0)).join(' ');
       console.log(
-        `        memory of the ${plane}: ${Math.round(middle / MIB)} MiB, later ${Math.round(last / MIB)} MiB`,
+        `        MiB of the ${plane}: heap ${shown(({ heap }) => heap)}; external ${shown(({ external }) => external)}; resident ${shown(({ resident }) => resident)}`,
       );
-      expect(last, plane).to.be.lessThan(middle * 1.25 + 32 * MIB);
+      // The first third warms up.
+      const third = Math.floor(values.length / 3);
+      const used = values.map(({ heap, external }) => heap + external);
+      expect(mean(used.slice(2 * third)), plane).to.be.lessThan(mean(used.slice(third, 2 * third)) + MAX_GROWTH_BYTES);
     }
     expect(wrong.slice(0, 5)).to.deep.equal([]);
     expect(lost).to.equal(0);
