@@ -133,8 +133,13 @@ export function closeGracefully(connection: Connection, graceMs: number): void {
 function closeWhenIdle(connection: Connection): void {
   if (!isIdle(connection)) return;
   const rest = connection.idleSince + connection.graceMs - performance.now();
-  if (rest <= 0) connection.socket.destroySoon();
+  // A busy process may not have read what has arrived: that takes a turn of the event loop, after the end of this one.
+  if (rest <= 0) setImmediate(() => setImmediate(closeIfIdle, connection));
   else setTimeout(closeWhenIdle, rest, connection).unref();
+}
+
+function closeIfIdle(connection: Connection): void {
+  if (isIdle(connection)) connection.socket.destroySoon();
 }
 
 const destroySoon = (socket: Socket): void => socket.destroySoon();

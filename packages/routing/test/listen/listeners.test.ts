@@ -1,7 +1,9 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Agent, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createContext, createLoggers, type Handler, type Listener } from '@edge-gateway/core';
+import { IDLE_GRACE_MS } from '../../src/listen/front.ts';
 import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
 import { describeParsers, exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
 
@@ -342,6 +344,22 @@ describeParsers('drain', () => {
     expect(client.text())
       .to.match(/^HTTP\/1\.1 200/)
       .and.to.match(/connection: close/i);
+    await drained;
+  });
+
+  it('serves a request that arrived on an idle connection and was not read yet', async () => {
+    const serving = await serve((_req, res) => res.end('served'));
+    const client = await open(serving.port);
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await client.until('served');
+    // Such a connection is closed at once.
+    await wait(IDLE_GRACE_MS + 1);
+    // Both in this turn of the event loop: nothing is read in between.
+    client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const drained = serving.listeners.drain(60_000);
+    await client.closed;
+    expect(client.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
+    expect(client.text()).to.match(/connection: close/i);
     await drained;
   });
 
