@@ -16,7 +16,7 @@ const TIMES = 1.6;
 const RECONNECTING = ['served', 'told to reconnect'];
 
 describe('rolling restarts of three proxies and two control planes, under traffic', function () {
-  this.timeout(60_000 + ROUNDS * 120_000);
+  this.timeout(60_000 + ROUNDS * 300_000);
   let redis: RedisServer;
   let world: PlaneWorld;
   before(async function () {

@@ -79,11 +79,13 @@ export async function underTraffic(
     const from = performance.now();
     tally.sent++;
     const kind = await flow.send().catch((error: Error & { code?: string }) => NONE + (error.code ?? error.message));
-    tally.tookMs.push(performance.now() - from);
+    const tookMs = performance.now() - from;
+    tally.tookMs.push(tookMs);
     tally.kinds.set(kind, (tally.kinds.get(kind) ?? 0) + 1);
     const lived = phases.slice(first);
     if (lived.some(({ expected }) => (expected[flow.name] ?? flow.usual).includes(kind))) return;
-    (kind.startsWith(NONE) ? lost : wrong).push(`${flow.name}, ${lived.map(({ name }) => name).join(' to ')}: ${kind}`);
+    const during = lived.map(({ name }) => name).join(' to ');
+    (kind.startsWith(NONE) ? lost : wrong).push(`${flow.name}, ${during}: ${kind}, after ${Math.round(tookMs)} ms`);
   }
 
   const loops = flows.map(async (flow) => {
