@@ -56,7 +56,7 @@ describe('the protected pages of two proxies and a control plane, in a browser',
     await skipWithout(this, 'redis-server');
     browser = await startChromium(this);
     redis = await startRedis();
-    balancer = await startBalancer(() => proxies.map((proxy) => httpsPort(proxy)!));
+    balancer = await startBalancer(() => proxies.map((proxy) => ({ host: proxy.host, port: httpsPort(proxy)! })));
     demo = await startProtectedDemo({
       port: Number(new URL(balancer.url).port),
       change: (text) => shared(text, redis.host),

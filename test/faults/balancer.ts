@@ -8,25 +8,31 @@ export interface Balancer {
   readonly moved: number;
   /** Connections that no target accepted. */
   readonly refused: number;
-  /** Number of open connections to this target. */
-  openTo(port: number): number;
+  /** Number of open connections to the target at this address. */
+  openTo(host: string): number;
   close(): Promise<void>;
 }
 
-/** Starts a balancer on a free port; `ports` returns the ports of its targets. */
-export async function startBalancer(ports: () => readonly number[]): Promise<Balancer> {
+/** Where a target listens. Nothing else may listen there while it does not. */
+export interface BalancerTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Starts a balancer on a free port; `targets` returns its targets. */
+export async function startBalancer(targets: () => readonly BalancerTarget[]): Promise<Balancer> {
   const sockets = new Set<Socket>();
-  const targets = new Set<Socket>();
+  const joined = new Set<Socket>();
   let turn = 0;
   let moved = 0;
   let refused = 0;
 
   /** Connects to the first target that accepts. Nothing of the client was read before. */
   async function open(): Promise<Socket | undefined> {
-    const all = ports();
+    const all = targets();
     const first = turn++;
     for (let i = 0; i < all.length; i++) {
-      const socket = connect({ port: all[(first + i) % all.length]!, host: '127.0.0.1', allowHalfOpen: true });
+      const socket = connect({ ...all[(first + i) % all.length]!, allowHalfOpen: true });
       try {
         await once(socket, 'connect');
         if (i > 0) moved++;
@@ -44,8 +50,8 @@ export async function startBalancer(ports: () => readonly number[]): Promise<Bal
     client.on('error', () => {}).on('close', () => sockets.delete(client));
     const target = await open();
     if (!target) return void client.destroy();
-    targets.add(target);
-    target.on('error', () => {}).on('close', () => targets.delete(target));
+    joined.add(target);
+    target.on('error', () => {}).on('close', () => joined.delete(target));
     for (const [from, to] of [
       [client, target],
       [target, client],
@@ -67,7 +73,7 @@ export async function startBalancer(ports: () => readonly number[]): Promise<Bal
     get refused() {
       return refused;
     },
-    openTo: (port) => [...targets].filter(({ remotePort }) => remotePort === port).length,
+    openTo: (host) => [...joined].filter(({ remoteAddress }) => remoteAddress === host).length,
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

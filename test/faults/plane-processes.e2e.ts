@@ -53,7 +53,7 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
   /** Ends a proxy at once under traffic; prints how many connections to it were open. */
   async function cutOff(title: string, proxy: GatewayProcess, end: () => Promise<void>): Promise<void> {
     const { balancer } = world;
-    const { port } = proxy.ready.listeners[0]!;
+    const { host } = proxy;
     let isCut = false;
     let open = 0;
     const flows = mixedFlows(world).map((flow) => ({
@@ -67,10 +67,10 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
     const report = await underTraffic(title, flows, async (phase) => {
       await wait(CALM_MS);
       phase('ended', CUT);
-      open = balancer.openTo(port);
+      open = balancer.openTo(host);
       isCut = true;
       await end();
-      await until(() => balancer.openTo(port) === 0, 'its connections are closed');
+      await until(() => balancer.openTo(host) === 0, 'its connections are closed');
       // What the others still send on them.
       await wait(CALM_MS);
       isCut = false;
@@ -127,7 +127,7 @@ describe('proxies that stall, stop or are killed, under traffic', function () {
       const ended = proxy.ended();
       const before = proxy.errors.length;
       // A request in progress for which the first signal waits.
-      const upload = await openClient(proxy.ready.listeners[0]!.port);
+      const upload = await openClient(proxy.ready.listeners[0]!.port, proxy.host);
       upload.socket.write('POST /public HTTP/1.1\r\nHost: app.test\r\nContent-Length: 9\r\n\r\na');
       proxy.child.kill('SIGTERM');
       // Two signals are one if they are too close.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
+import { freePorts } from '../parts/free-port.ts';
 import { startBalancer, type Balancer } from './balancer.ts';
 import { createPerson } from './person.ts';
 import { startProvider } from './provider.ts';
@@ -32,6 +33,8 @@ export interface PlaneWorldOptions {
 }
 
 const PEOPLE = 10;
+/** The last number of the address of the first proxy. */
+const FIRST_HOST = 11;
 
 /** Starts a world; nobody is logged in before `settle`. */
 export async function startPlaneWorld(options: PlaneWorldOptions): Promise<PlaneWorld> {
@@ -39,9 +42,10 @@ export async function startPlaneWorld(options: PlaneWorldOptions): Promise<Plane
   const upstream = await startUpstream();
   const controlPlanes = Array.from({ length: options.controlPlanes }, () => new GatewayProcess());
   const proxies = Array.from({ length: options.proxies }, () => new GatewayProcess());
-  const balancer = await startBalancer(() =>
-    proxies.flatMap(({ ready }) => ready?.listeners.map(({ port }) => port) ?? []),
-  );
+  // While a process does not listen, nothing else may take its port: the balancer would send requests there.
+  const [port, ...xdsPorts] = (await freePorts(1 + controlPlanes.length)) as [number, ...number[]];
+  for (const [i, proxy] of proxies.entries()) proxy.host = `127.0.0.${FIRST_HOST + i}`;
+  const balancer = await startBalancer(() => proxies.flatMap(({ ready, host }) => (ready ? [{ host, port }] : [])));
   const node = { url: balancer.url };
   const world: PlaneWorld = {
     controlPlanes,
@@ -55,12 +59,14 @@ export async function startPlaneWorld(options: PlaneWorldOptions): Promise<Plane
     isUp: () => true,
     async startProxy(proxy) {
       const ports = controlPlanes.map(({ ready }) => ready.xdsPort);
-      await startProxy(proxy, ports, '--snapshot-file', join(proxy.dir, 'state'));
+      const flags = ['--bind-address', proxy.host, '--snapshot-file', join(proxy.dir, 'state')];
+      await startProxy(proxy, ports, ...flags);
       // On a busy machine the first state may arrive later.
       await until(() => proxy.ready.listeners.length > 0, 'the listener');
     },
     async startControlPlane(controlPlane) {
-      await startControlPlane(controlPlane, '--xds-port', String(controlPlane.ready?.xdsPort ?? 0));
+      const xdsPort = xdsPorts[controlPlanes.indexOf(controlPlane)]!;
+      await startControlPlane(controlPlane, '--http-port', String(port), '--xds-port', String(xdsPort));
     },
     write(file, text) {
       for (const controlPlane of controlPlanes) controlPlane.write(file, text);

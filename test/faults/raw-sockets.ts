@@ -46,8 +46,8 @@ export interface RawClient {
 }
 
 /** Connects to a port of 127.0.0.1. */
-export async function openClient(port: number): Promise<RawClient> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+export async function openClient(port: number, host = '127.0.0.1'): Promise<RawClient> {
+  const socket = connect({ port, host, noDelay: true });
   socket.setEncoding('latin1').on('error', () => {});
   await once(socket, 'connect');
   return {

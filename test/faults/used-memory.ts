@@ -20,7 +20,7 @@ interface Reply {
 /** Measures the memory of a process by its inspector. A collection stops the process for some tenths of a second. */
 export async function inspectMemory(process: GatewayProcess) {
   const url = await until(() => /^Debugger listening on (ws:\S+)/m.exec(process.errors)?.[1], 'the inspector');
-  const socket = new WebSocket(url);
+  const socket = new WebSocket(url!);
   await once(socket, 'open');
   const pending = new Map<number, (reply: Reply) => void>();
   let last = 0;

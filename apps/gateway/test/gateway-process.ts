@@ -37,6 +37,8 @@ export class GatewayProcess {
   readonly dir = mkdtempSync(join(tmpdir(), 'gateway-'));
   child!: ChildProcess;
   ready!: Ready;
+  /** Where its listeners are reached. */
+  host = '127.0.0.1';
   output = '';
   errors = '';
   readonly #limits: ProcessLimits;
@@ -95,7 +97,7 @@ export class GatewayProcess {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.ready.listeners.find(({ protocol }) => protocol === 'http')!.port}`;
+    return `http://${this.host}:${this.ready.listeners.find(({ protocol }) => protocol === 'http')!.port}`;
   }
 
   get admin(): string {

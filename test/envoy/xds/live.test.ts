@@ -154,7 +154,10 @@ describe('an Envoy that our control plane configures', function () {
     });
     const { server } = planes;
     const reported = () => server.proxies().find(({ traffic }) => (traffic?.total.requests ?? 0) > 0)?.traffic;
-    await until(async () => (await onEnvoy('http://shop.test/')).status === 200 && reported(), 'a report');
+    await until(
+      async () => (await onEnvoy('http://shop.test/')).status === 200 && reported() !== undefined,
+      'a report',
+    );
     const { upstreams, total, isStale } = reported()!;
     expect(upstreams.map(({ name }) => name)).to.deep.equal(['app_gw-system']);
     expect([upstreams[0]!.requests, total.serverErrors, isStale]).to.deep.equal([total.requests, 0, false]);
