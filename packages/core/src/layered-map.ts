@@ -3,6 +3,14 @@ const MIN_LAYERED = 512;
 
 const REMOVED = Symbol('removed');
 
+/** How a map that was copied with its changes differs from the one below them. It does not keep that one in memory. */
+interface Origin {
+  readonly base: WeakRef<ReadonlyMap<unknown, unknown>>;
+  readonly changed: readonly unknown[];
+}
+
+const origins = new WeakMap<ReadonlyMap<unknown, unknown>, Origin>();
+
 /** Changes of a map: new values, and `undefined` for removed keys. */
 export type MapChanges<K, V> = Iterable<readonly [K, V | undefined]>;
 
@@ -31,7 +39,10 @@ export function withChanges<K, V extends {}>(
     size += Number(value !== undefined) - Number(wasThere);
   }
   const layered = new LayeredMap<K, V>(base, top, size);
-  return top.size ** 2 < 4 * base.size ? layered : new Map(layered);
+  if (top.size ** 2 < 4 * base.size) return layered;
+  const copy = new Map(layered);
+  origins.set(copy, { base: new WeakRef(base), changed: [...top.keys()] });
+  return copy;
 }
 
 /**
@@ -45,10 +56,19 @@ export function differingKeys<K, V extends {}>(before: ReadonlyMap<K, V>, now: R
   const differing = new Set<K>();
   if (before === now) return differing;
   const [old, next] = [layersOf(before), layersOf(now)];
-  const candidates = old.base === next.base ? [old.top.keys(), next.top.keys()] : [before.keys(), now.keys()];
+  const between = old.base === next.base ? NO_KEYS : changedSince(old.base, next.base);
+  const candidates = between ? [old.top.keys(), between, next.top.keys()] : [before.keys(), now.keys()];
   for (const keys of candidates) for (const key of keys) if (before.get(key) !== now.get(key)) differing.add(key);
   return differing;
 }
+
+/** Returns the keys that may differ in a map that was copied from another one with its changes; `undefined` for any other map. */
+function changedSince<K, V>(before: ReadonlyMap<K, V>, now: ReadonlyMap<K, V>): Iterable<K> | undefined {
+  const origin = origins.get(now);
+  return origin?.base.deref() === before ? (origin.changed as readonly K[]) : undefined;
+}
+
+const NO_KEYS: readonly never[] = [];
 
 function copied<K, V extends {}>(before: ReadonlyMap<K, V>, changes: MapChanges<K, V>): Map<K, V> {
   const map = new Map(before);

@@ -10,6 +10,7 @@ describe('layered map', () => {
       const key = (): string => `key-${Math.floor(random() * 60)}`;
       let expected = new Map<string, number>();
       let map: ReadonlyMap<string, number> = new Map();
+      const earlier: ReadonlyMap<string, number>[] = [];
       for (let step = 0; step < 200; step++) {
         const changes = new Map(
           Array.from({ length: 1 + Math.floor(random() * 4) }, () => [
@@ -37,12 +38,38 @@ describe('layered map', () => {
           assert.equal(map.get(`key-${i}`), expected.get(`key-${i}`));
           assert.equal(map.has(`key-${i}`), expected.has(`key-${i}`));
         }
-        const differing = [...new Set([...previous.keys(), ...expected.keys()])].filter(
-          (name) => previous.get(name) !== expected.get(name),
-        );
-        assert.deepEqual([...differingKeys(before, map)].sort(), differing.sort());
+        earlier.push(before);
+        // Also with a map of several changes, and perhaps copies, before.
+        for (const old of [before, earlier.at(-7) ?? before]) {
+          const differing = [...new Set([...old.keys(), ...expected.keys()])].filter(
+            (name) => old.get(name) !== expected.get(name),
+          );
+          assert.deepEqual([...differingKeys(old, map)].sort(), differing.sort());
+        }
       }
     }
+  });
+
+  it('finds the differences of a copy without a look at all entries', () => {
+    const entries = Array.from({ length: 600 }, (_, i) => [i, { i }] as const);
+    const looked = new Set<number>();
+    class Watched extends Map<number, object> {
+      override *keys(): MapIterator<number> {
+        for (const key of super.keys()) {
+          looked.add(key);
+          yield key;
+        }
+      }
+    }
+    const base = new Watched(entries);
+    const before = withChanges(base, [[1, {}]]);
+    const copy = withChanges(
+      before,
+      entries.slice(0, 50).map(([i]) => [i, {}] as const),
+    );
+    assert.ok(copy instanceof Map);
+    assert.equal(differingKeys(before, copy).size, 50);
+    assert.equal(looked.size, 0);
   });
 
   it('copies small maps', () => {
