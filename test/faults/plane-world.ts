@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { proxiesOf, startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
@@ -59,7 +61,11 @@ export async function startPlaneWorld(options: PlaneWorldOptions): Promise<Plane
     isUp: () => true,
     async startProxy(proxy) {
       const ports = controlPlanes.map(({ ready }) => ready.xdsPort);
-      const flags = ['--bind-address', proxy.host, '--snapshot-file', join(proxy.dir, 'state')];
+      const key = join(proxy.dir, 'key');
+      // Without it, the file has no secrets: a proxy that does not reach a control plane in time could serve only public routes.
+      if (!existsSync(key)) writeFileSync(key, randomBytes(32));
+      const saved = ['--snapshot-file', join(proxy.dir, 'state'), '--snapshot-key-file', key];
+      const flags = ['--bind-address', proxy.host, ...saved];
       await startProxy(proxy, ports, ...flags);
       // On a busy machine the first state may arrive later.
       await until(() => proxy.ready.listeners.length > 0, 'the listener');
