@@ -22,10 +22,16 @@ const CHECKS_AT_ONCE = 4;
 /** It is one second; on a machine that is ten times slower, this. */
 const MAX_LAG_MS = 10_000;
 const MIB = 1024 * 1024;
-/** How often the memory that is in use is measured. */
-const MEMORY_SAMPLES = 9;
-/** How much of it may grow: between the means of two thirds of the time, what differs are the versions of objects in use. */
-const MAX_GROWTH_BYTES = 4 * MIB;
+/** How often the memory that is in use is measured: each time stops the planes for some tenths of a second. */
+const MEMORY_SAMPLES = Math.min(9, Math.max(3, Math.floor(SECONDS / 20)));
+/** Objects that change for the first time in between the middles of the second and of the last third. */
+const NEWLY_CHANGED =
+  OBJECTS *
+  ([1 / 2, 5 / 6] as const)
+    .map((share) => Math.exp((-CHANGES_PER_SECOND * SECONDS * share) / OBJECTS))
+    .reduce((before, after) => before - after);
+/** How much the memory may grow in that time: an object that has changed takes a few KiB more than one of the start. */
+const MAX_GROWTH_BYTES = 4 * MIB + NEWLY_CHANGED * 8 * 1024;
 
 /** What is written for one object. */
 interface Written {

@@ -38,8 +38,7 @@ export async function inspectMemory(process: GatewayProcess) {
   }
   return {
     async used(): Promise<UsedMemory> {
-      // What finalizers release is collected by the second one.
-      for (let i = 0; i < 2; i++) await call('HeapProfiler.collectGarbage');
+      await call('HeapProfiler.collectGarbage');
       const expression = 'JSON.stringify(process.memoryUsage())';
       const { result } = await call('Runtime.evaluate', { expression });
       const { heapUsed: heap, external } = JSON.parse(String(result?.result?.value)) as NodeJS.MemoryUsage;
