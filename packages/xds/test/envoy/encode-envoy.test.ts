@@ -255,4 +255,51 @@ describe('the resources of an Envoy', () => {
     expect(problems.map(({ kind, ref }) => `${kind} ${ref.name}`)).to.deep.equal(['Gateway gateway']);
     expect(problems[0]!.options[0]).to.contain('70000 is too large');
   });
+
+  it('follow the Settings, and those of the listener', async () => {
+    const settings = (userIdHeader: string) => ({
+      apiVersion: 'settings.gw.vendor.io/v1',
+      kind: 'Settings',
+      metadata: { name: 'default', namespace: 'gw-system' },
+      spec: { extauth: { userIdHeader } },
+    });
+    const planes = await encoding();
+    const removed = (...more: object[]): string =>
+      textOf(planes.encode(upstream('app'), service('shop'), ...more), ENVOY_TYPE.routes);
+    expect(removed(gateway, settings('x-first'))).to.contain('x-first');
+    expect(removed(gateway, settings('x-second')))
+      .to.contain('x-second')
+      .and.not.contain('x-first');
+    const options = { extauth: { userIdHeader: 'x-own' } };
+    const own = resource('Gateway', 'gateway', { ...gateway.spec, httpGateway: { options } });
+    expect(removed(own, settings('x-second')))
+      .to.contain('x-own')
+      .and.not.contain('x-second');
+  });
+
+  it('hand over routes when Envoy can no longer express their upstream', async () => {
+    const planes = await encoding();
+    planes.encode(gateway, upstream('app'), service('shop'));
+    planes.encode(gateway, upstream('app', { httpProxyHostname: 'server.test:443' }), service('shop'));
+    expect(planes.problems.map(({ route }) => route)).to.deep.equal(['gw-system.shop-route-0']);
+  });
+
+  it('verify servers by roots that are added to a Secret', async () => {
+    const certificates = makeCertificates();
+    const certificate = readFileSync(certificates.cert, 'utf8');
+    certificates.remove();
+    const secret = (stringData: object) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'tls', namespace: 'gw-system' },
+      type: 'kubernetes.io/tls',
+      stringData,
+    });
+    const app = upstream('app', { sslConfig: { secretRef: { name: 'tls', namespace: 'gw-system' }, sni: 'app.test' } });
+    const planes = await encoding();
+    const clusters = (stringData: object): string =>
+      textOf(planes.encode(gateway, secret(stringData), app, service('shop')), ENVOY_TYPE.cluster);
+    expect(clusters({ other: 'x' })).to.not.contain('gw-system.tls.ca');
+    expect(clusters({ other: 'x', 'ca.crt': certificate })).to.contain('gw-system.tls.ca');
+  });
 });
