@@ -38,6 +38,9 @@ export interface EndpointStream extends SendingStream {
   onConnectionEnd(error: Error | undefined): void;
 }
 
+/** Data that more is joined to. Less is passed on frame by frame. */
+const MIN_JOINED_BYTES = 4096;
+
 /** Data of successive frames of a stream. It is moved together in the read buffer, over the heads between: larger parts cost less. */
 interface JoinedData<Stream> {
   readonly stream: Stream;
@@ -107,7 +110,12 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     const stream = this.#dataStream;
     if (!stream || stream.closed) return this.dataDropped(end - start);
     this.#useless = 0;
-    const joined = this.#joined;
+    let joined = this.#joined;
+    if (joined && joined.end - joined.start < MIN_JOINED_BYTES) {
+      this.#passJoined(false);
+      if (stream.closed) return this.dataDropped(end - start);
+      joined = undefined;
+    }
     if (joined) {
       buffer.copyWithin(joined.end, start, end);
       joined.end += end - start;
