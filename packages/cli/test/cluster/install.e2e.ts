@@ -105,6 +105,24 @@ describe('gatewayctl install, upgrade and uninstall', () => {
     expect((await ctl('check-crds')).code).to.equal(0);
   });
 
+  it('installs into another namespace, beside the other objects of the cluster', async function () {
+    this.timeout(180_000);
+    const { code, stdout, stderr } = await ctl('install', 'gateway', '-n', 'edge');
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.contain('The gateway was installed in the namespace edge').and.match(/ -n edge\n$/);
+    const get = (...args: string[]): Promise<string> => api.kubectl(['get', '-n', 'edge', ...args]);
+    for (const component of ['gw', 'gateway-proxy'])
+      expect(await get('deployment', component, '-o', 'yaml')).to.contain('--namespace=edge');
+    expect(await get('settings', 'default', '-o', 'yaml')).to.contain('discoveryNamespace: edge');
+    expect(await get('gateways.gateway.vendor.io', '-o', 'name')).to.contain('gateway-proxy-ssl');
+    expect(await get('validatingwebhookconfigurations', '-o', 'name')).to.contain('validation-webhook-edge');
+    expect(await names('deployment')).to.equal('');
+    expect((await ctl('upgrade', 'gateway', '-n', 'edge', '--set', 'redis.enabled=false')).code).to.equal(0);
+    expect(await get('deployment', '-o', 'name')).to.not.contain('redis');
+    expect((await ctl('uninstall', 'gateway', '-n', 'edge', '--delete-namespace')).code).to.equal(0);
+    await api.kubectl(['wait', '--for=delete', '--timeout=60s', 'namespace/edge']);
+  });
+
   it('deletes the CRDs if asked', async function () {
     this.timeout(180_000);
     expect((await ctl('install', 'gateway')).code).to.equal(0);
