@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
@@ -7,6 +7,7 @@ import { call } from '../packages/cli/test/support/captured-io.ts';
 import { ROOT } from './docs/workspace.ts';
 import { goldenManifests, goldenPath } from './helm-goldens.ts';
 import { startKubernetes, type KubernetesApi } from './parts/kubernetes.ts';
+import { serviceAccountKubeconfig } from './parts/service-account.ts';
 
 /** The flags of ports and files that only exist in a pod. */
 const POD_FLAGS = /^--(?:xds-|admin-|validation-(?:port|address))/;
@@ -50,18 +51,8 @@ describe('the Helm chart in another namespace', () => {
     if (role === 'control-plane')
       ports.push(...['xds', 'http', 'https', 'dev-admin', 'validation'].flatMap((name) => [`--${name}-port`, '0']));
     const own = args.filter((flag) => flag !== '--kubernetes' && !POD_FLAGS.test(flag));
-    const kubeconfig = await kubeconfigOf(component, namespace);
+    const kubeconfig = await serviceAccountKubeconfig(api, component, namespace);
     return process.startRole(role!, '--kubernetes', '--kubeconfig', kubeconfig, ...ports, ...own);
-  }
-
-  async function kubeconfigOf(component: string, namespace: string): Promise<string> {
-    const token = (await api.kubectl(['create', 'token', component, '-n', namespace])).trim();
-    const config = JSON.parse(readFileSync(api.kubeconfig, 'utf8')) as Record<string, unknown>;
-    const file = join(api.directory, `kubeconfig-${namespace}-${component}`);
-    const contexts = [{ name: component, context: { cluster: 'test', user: component } }];
-    const users = [{ name: component, user: { token } }];
-    writeFileSync(file, JSON.stringify({ ...config, users, contexts, 'current-context': component }));
-    return file;
   }
 
   const read = async (...args: string[]): Promise<any> =>

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
@@ -6,6 +6,7 @@ import { ROOT } from './docs/workspace.ts';
 import { goldenPath } from './helm-goldens.ts';
 import { gatewayApiDefinitions } from './parts/gateway-api.ts';
 import { startKubernetes, type KubernetesApi } from './parts/kubernetes.ts';
+import { serviceAccountKubeconfig } from './parts/service-account.ts';
 
 const NAMESPACE = 'gw-system';
 
@@ -33,21 +34,16 @@ describe('the roles of the Helm chart', () => {
       () => false,
     );
 
-  /** Returns a kubeconfig of the service account of a component. */
-  async function kubeconfigOf(component: string): Promise<string> {
-    const token = (await api.kubectl(['create', 'token', component, '-n', NAMESPACE])).trim();
-    const config = JSON.parse(readFileSync(api.kubeconfig, 'utf8')) as Record<string, unknown>;
-    const file = join(api.directory, `kubeconfig-${component}`);
-    const contexts = [{ name: component, context: { cluster: 'test', user: component } }];
-    const users = [{ name: component, user: { token } }];
-    writeFileSync(file, JSON.stringify({ ...config, users, contexts, 'current-context': component }));
-    return file;
-  }
-
   const start = async (role: string, component: string, ...flags: string[]): Promise<GatewayProcess> => {
     process = new GatewayProcess();
     const ports = ['--stats-port', '0', ...flags];
-    return process.startRole(role, '--kubernetes', '--kubeconfig', await kubeconfigOf(component), ...ports);
+    return process.startRole(
+      role,
+      '--kubernetes',
+      '--kubeconfig',
+      await serviceAccountKubeconfig(api, component, NAMESPACE),
+      ...ports,
+    );
   };
 
   const read = async (...args: string[]): Promise<any> =>
