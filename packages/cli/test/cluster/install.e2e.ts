@@ -109,7 +109,9 @@ describe('gatewayctl install, upgrade and uninstall', () => {
     this.timeout(180_000);
     const { code, stdout, stderr } = await ctl('install', 'gateway', '-n', 'edge');
     expect(code, stderr).to.equal(0);
-    expect(stdout).to.contain('The gateway was installed in the namespace edge').and.match(/ -n edge\n$/);
+    expect(stdout)
+      .to.contain('The gateway was installed in the namespace edge')
+      .and.match(/ -n edge\n$/);
     const get = (...args: string[]): Promise<string> => api.kubectl(['get', '-n', 'edge', ...args]);
     for (const component of ['gw', 'gateway-proxy'])
       expect(await get('deployment', component, '-o', 'yaml')).to.contain('--namespace=edge');
