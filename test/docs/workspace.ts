@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const READY = /Ctrl-C to stop|listening on|"msg":"ready"|starting main dispatch loop/;
+const READY = /Ctrl-C to stop|listening on|"msg":"ready"|starting workers/;
 /** What installing the packages with `--global` gives. */
 const PROGRAMS = { 'edge-gateway': 'apps/gateway/dist/main.js', gatewayctl: 'packages/cli/dist/main.js' };
 
