@@ -283,6 +283,7 @@ export { RenderError, TemplateError } from './template/template-error.ts';
 export { compileTemplate, type Template, type TemplateSyntax } from './template/template.ts';
 export { memberOf, toByteString, toValue, type Value } from './template/value.ts';
 export { functionTemplate } from './validate/transformation/function-template.ts';
+export { formatOperatorAt, type FormatOperator } from './syntax/format-operator.ts';
 export { parameterExtractors } from './syntax/parameter-pattern.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';

@@ -1,5 +1,6 @@
 import type { Listener } from '../contract/snapshot.ts';
 import { isSecretHeader, REDACTED_IN_LOG } from '../security/request-secrets.ts';
+import { formatOperatorAt, type FormatOperator } from '../syntax/format-operator.ts';
 import { headerMatcher } from './match.ts';
 import { message, typed, type EnvoyMessage } from './message.ts';
 import type { MessageContext } from './translation-context.ts';
@@ -26,23 +27,33 @@ export function accessLogs(service: Service, context: Target): EnvoyMessage[] {
   });
 }
 
-/** A percent sign, or an operator with the name of a header, and another one if that is missing; then its maximum length. */
-const HEADER_OPERATOR = /%%|%(?:REQ|RESP|TRAILER)\(([^()%]*)\)(:\d+)?%/g;
+/** Operators whose argument is the name of a header, and of another one if that is missing. */
+const HEADER_OPERATORS: ReadonlySet<string> = new Set(['REQ', 'RESP', 'TRAILER']);
 
 /**
  * Returns a format without secrets: the gateway redacts credentials, and tokens in queries. An Envoy cannot look into values, so that it logs
  * addresses without their query, or not at all.
  */
 function withoutSecrets(format: string): string {
-  return format.replaceAll(HEADER_OPERATOR, (operator, argument: string | undefined, length = '') => {
-    if (argument === undefined) return operator;
-    const names = argument.toLowerCase().split('?');
-    const path = names.every((name) => PATHS.has(name)) && PATHS.get(names.join('?'));
-    if (path) return `%PATH(NQ:${path})${length}%`;
-    return names.some((name) => isSecretHeader(name) || ADDRESSES.has(name) || PATHS.has(name))
-      ? REDACTED_IN_LOG
-      : operator;
-  });
+  let shown = '';
+  let end = 0;
+  for (let at = format.indexOf('%'); at >= 0; at = format.indexOf('%', end)) {
+    const operator = formatOperatorAt(format, at);
+    // Otherwise it is `%%`.
+    const written = operator?.written ?? format.slice(at, at + 2);
+    shown += format.slice(end, at) + (operator ? operatorWithoutSecrets(operator) : written);
+    end = at + written.length;
+  }
+  return shown + format.slice(end);
+}
+
+function operatorWithoutSecrets({ written, name, argument, maxLength }: FormatOperator): string {
+  if (!HEADER_OPERATORS.has(name) || argument === undefined) return written;
+  const headers = argument.toLowerCase().split('?');
+  const path = headers.every((header) => PATHS.has(header)) && PATHS.get(headers.join('?'));
+  if (path) return `%PATH(NQ:${path})${maxLength === undefined ? '' : `:${maxLength}`}%`;
+  const isSecret = headers.some((header) => isSecretHeader(header) || ADDRESSES.has(header) || PATHS.has(header));
+  return isSecret ? REDACTED_IN_LOG : written;
 }
 
 /** The path of a request, by what formats call it. */

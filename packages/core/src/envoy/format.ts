@@ -1,3 +1,5 @@
+import { formatOperatorAt, type FormatOperator } from '../syntax/format-operator.ts';
+
 /** Operators without an argument that Envoy has, too. */
 const PLAIN: ReadonlySet<string> = new Set([
   'BYTES_RECEIVED',
@@ -61,7 +63,7 @@ const WITH_ARGUMENT: ReadonlyMap<string, readonly [argument: RegExp, hasLength: 
   ['TRAILER', [HEADER, true]],
 ]);
 
-const OPERATOR = /%([A-Z_0-9]+)(?:\(((?:[^)%]|%[^)]?)*)\))?(?::(\d{1,4}))?%/y;
+const MAX_LENGTH_DIGITS = 4;
 
 /**
  * Returns what Envoy does not accept in a format; `undefined` if nothing. It rejects the whole route configuration of a listener for one such
@@ -73,17 +75,17 @@ export function envoyFormatProblem(format: string): string | undefined {
       at += 2;
       continue;
     }
-    OPERATOR.lastIndex = at;
-    const [written, name = '', argument, length] = OPERATOR.exec(format) ?? [];
-    if (written === undefined || !isAccepted(name, argument, length))
-      return `${written ?? format.slice(at, at + 20)} is not an operator of Envoy`;
-    at += written.length;
+    const operator = formatOperatorAt(format, at);
+    if (!operator || !isAccepted(operator))
+      return `${operator?.written ?? format.slice(at, at + 20)} is not an operator of Envoy`;
+    at += operator.written.length;
   }
   return undefined;
 }
 
-function isAccepted(name: string, argument: string | undefined, length: string | undefined): boolean {
-  if (argument === undefined) return length === undefined && PLAIN.has(name);
+function isAccepted({ name, argument, maxLength }: FormatOperator): boolean {
+  if (argument === undefined) return maxLength === undefined && PLAIN.has(name);
   const [form, hasLength] = WITH_ARGUMENT.get(name) ?? [];
-  return form !== undefined && form.test(argument) && (length === undefined || hasLength === true);
+  if (!form?.test(argument)) return false;
+  return maxLength === undefined || (hasLength === true && maxLength.length <= MAX_LENGTH_DIGITS);
 }

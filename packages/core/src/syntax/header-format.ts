@@ -1,4 +1,5 @@
 import { nearest } from './did-you-mean.ts';
+import { formatOperatorAt } from './format-operator.ts';
 
 /** Operators without an argument in the value of an added header. */
 export const PLAIN_OPERATORS = [
@@ -74,7 +75,6 @@ const RESPONSE: ReadonlySet<string> = new Set(RESPONSE_OPERATORS);
 const ARGUMENTS: ReadonlySet<string> = new Set([...ARGUMENT_OPERATORS, ...RESPONSE_ARGUMENT_OPERATORS]);
 const LOG: ReadonlySet<string> = new Set(LOG_OPERATORS);
 const RESPONSE_WITH_ARGUMENT: ReadonlySet<string> = new Set(RESPONSE_ARGUMENT_OPERATORS);
-const OPERATOR = /%([A-Z_0-9]+)(\((?:[^)%]|%[^)]?)*\))?(?::\d+)?%/y;
 
 interface FormatProblem {
   readonly message: string;
@@ -88,11 +88,10 @@ export function formatProblem(value: string, use: FormatUse): FormatProblem | un
       at += 2;
       continue;
     }
-    OPERATOR.lastIndex = at;
-    const [written, name, argument] = OPERATOR.exec(value) ?? [];
-    if (written === undefined)
-      return { message: `'${value.slice(at, at + 20)}' is not an operator; write %% for a percent sign` };
-    if (!isKnown(name!, argument !== undefined, use)) return unknown(written, name!, use);
+    const operator = formatOperatorAt(value, at);
+    if (!operator) return { message: `'${value.slice(at, at + 20)}' is not an operator; write %% for a percent sign` };
+    const { written, name, argument } = operator;
+    if (!isKnown(name, argument !== undefined, use)) return unknown(written, name, use);
     at += written.length;
   }
   return undefined;

@@ -15,6 +15,8 @@ describe('the access logs of an Envoy', () => {
     ['%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%', '%PATH(NQ:ORIG_OR_PATH)%'],
     ['%REQ(X-ENVOY-ORIGINAL-PATH)%', '%PATH(NQ:ORIG)%'],
     ['%REQ(:path?x-a)%', '[redacted]'],
+    ['%PROTOCOL%%REQ(authorization)%%REQ(:path)%', '%PROTOCOL%[redacted]%PATH(NQ:PATH)%'],
+    ['%START_TIME(%s)%%REQ(cookie)% 5%% %REQ(cookie)%', '%START_TIME(%s)%[redacted] 5%% [redacted]'],
     ['%%REQ(cookie) %REQ(X-A?X-B):3% %TRAILER(a)%', '%%REQ(cookie) %REQ(X-A?X-B):3% %TRAILER(a)%'],
   ] as const)
     it(`contain no credentials and queries: ${format}`, () => {
@@ -42,5 +44,12 @@ describe('the access logs of an Envoy', () => {
     expect(fieldsOf({ stringFormat: '%PROTOCOL%', path: '/tmp/a' })).to.deep.equal([]);
     expect(fieldsOf({ stringFormat: '%REQ(a?b?c)%' })).to.deep.equal(['accessLoggingService']);
     expect(fieldsOf({ jsonFormat: { a: ['%FILTER_STATE%'] } })).to.deep.equal(['accessLoggingService']);
+  });
+
+  it('are not expressed with environment variables', () => {
+    const context = { services: {}, settings: { requireRbac: false } };
+    const fileSink = { path: '/tmp/a', stringFormat: '%ENVIRONMENT(A)%' };
+    const options = { accessLoggingService: { accessLog: [{ fileSink }] } };
+    expect(unfaithfulFields(options, LISTENER_FORMS, context)).to.deep.equal(['accessLoggingService']);
   });
 });

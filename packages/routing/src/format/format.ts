@@ -1,3 +1,4 @@
+import { formatOperatorAt } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { operatorOf, OPERATOR_NAMES, type FormatContext, type FormatUse } from './operators.ts';
 import type { Operator, RequestRecord } from './record.ts';
@@ -39,18 +40,15 @@ export function compileFormat(text: string, use: FormatUse, env?: FormatContext[
   return { literal: undefined, parts };
 }
 
-const OPERATOR = /%([A-Z_0-9]+)(?:\(((?:[^)%]|%[^)]?)*)\))?(?::(\d+))?%/y;
-
 function readOperator(text: string, at: number, context: FormatContext): { operator: Operator; end: number } {
-  OPERATOR.lastIndex = at;
-  const match = OPERATOR.exec(text);
-  const operator = match && operatorOf(match[1]!, match[2], context);
-  if (!match || !operator) {
+  const found = formatOperatorAt(text, at);
+  const operator = found && operatorOf(found.name, found.argument, context);
+  if (!found || !operator) {
     const known = OPERATOR_NAMES.join(', ');
     throw routingError('ERR_ROUTING_OPTION', `unknown operator at "${text.slice(at, at + 40)}" (known: ${known})`);
   }
-  const end = at + match[0].length;
-  return { operator: match[3] === undefined ? operator : cut(operator, Number(match[3])), end };
+  const { written, maxLength } = found;
+  return { operator: maxLength === undefined ? operator : cut(operator, Number(maxLength)), end: at + written.length };
 }
 
 function cut(operator: Operator, length: number): Operator {

@@ -11,7 +11,7 @@ import type { Condition, Forms } from './form.ts';
 import { TLS_PARAMETERS } from './tls-forms.ts';
 
 const ACCESS_LOGS: Condition<AccessLoggingService> = {
-  when: 'to files, with operators that Envoy has, too, and the filters by status, duration, header and response flag',
+  when: 'to files, with operators that Envoy has, too, but without `%ENVIRONMENT(X)%`, and the filters by status, duration, header and response flag',
   holds: ({ accessLog = [] }) =>
     accessLog.every(
       ({ fileSink, filter }) => fileSink && hasAcceptedFormat(fileSink) && (!filter || isExpressed(filter)),
@@ -21,9 +21,9 @@ const ACCESS_LOGS: Condition<AccessLoggingService> = {
 type FileSink = NonNullable<NonNullable<AccessLoggingService['accessLog']>[number]['fileSink']>;
 
 function hasAcceptedFormat({ stringFormat = '', jsonFormat }: FileSink): boolean {
-  return (
-    envoyFormatProblem(stringFormat) === undefined &&
-    textsIn(jsonFormat).every((text) => envoyFormatProblem(text) === undefined)
+  // The gateway logs only the variables of `--template-env`, an Envoy all of its own.
+  return [stringFormat, ...textsIn(jsonFormat)].every(
+    (text) => envoyFormatProblem(text) === undefined && !text.includes('%ENVIRONMENT('),
   );
 }
 
