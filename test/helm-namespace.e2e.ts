@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_NAMESPACE, setGatewayNamespace } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../apps/gateway/test/gateway-process.ts';
 import { startProxy } from '../apps/gateway/test/planes/planes.ts';
@@ -35,6 +36,8 @@ describe('the Helm chart in another namespace', () => {
     await api.apply(RESOURCES);
   });
   after(async () => {
+    // `gatewayctl` runs in this process, which then runs other tests.
+    setGatewayNamespace(DEFAULT_NAMESPACE);
     for (const each of processes) await each.close();
     await api?.close();
   });

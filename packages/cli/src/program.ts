@@ -33,7 +33,7 @@ import { createTerminal, wantsColors } from './output/terminal.ts';
 
 /**
  * Creates the command tree, for `parseAsync(argv, { from: 'user' })`. It throws instead of ending the process;
- * `run` turns an error into one line and an exit status.
+ * `run` turns an error into one line and an exit status. The namespace of the gateway of the whole process is then that of `GATEWAYCTL_NAMESPACE`.
  */
 export function createProgram(io: Io): Command {
   const { version = CLIENT_VERSION } = io;

@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
+  gatewayNamespace,
   isLoopbackUrl,
   type Logger,
   type Loggers,
@@ -120,14 +121,19 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
   }
 
   function open(call: Call, identity: NodeIdentity, isWorld: boolean): NodeStream {
-    if (states && !states.has(identity.proxy)) {
-      log.warn({ node: identity.id, proxy: identity.proxy, proxies: [...states.keys()] }, 'no Gateway for this proxy');
+    const { id: node, proxy, namespace } = identity;
+    const own = gatewayNamespace();
+    // It is served: the bootstrap configuration of an Envoy may contain any namespace, which has no effect there.
+    if (namespace !== own)
+      log.warn({ node, proxy, namespace, expected: own }, 'proxy has another namespace than its control plane');
+    if (states && !states.has(proxy)) {
+      log.warn({ node, proxy, proxies: [...states.keys()] }, 'no Gateway for this proxy');
     }
     const stream = new NodeStream({
       identity,
       address: call.getPeer(),
       translations,
-      resources: resourcesOf(identity.proxy),
+      resources: resourcesOf(proxy),
       now,
       isPrivate: isPrivate(call),
       write: writerOf(call),
@@ -141,7 +147,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     });
     if (isWorld) stream.useWorld();
     streams.add(stream);
-    log.info({ node: identity.id, proxy: identity.proxy, address: stream.address }, 'proxy connected');
+    log.info({ node, proxy, address: stream.address }, 'proxy connected');
     return stream;
   }
 

@@ -7,6 +7,8 @@ export interface NodeIdentity {
   readonly id: string;
   /** `<namespace>~<proxy name>`. */
   readonly key: string;
+  /** The namespace of its gateway. */
+  readonly namespace: string;
   readonly proxy: string;
 }
 
@@ -26,7 +28,7 @@ export function identityOf(node: NodeMessage | null | undefined): NodeIdentity {
   const [namespace, proxy, ...rest] = key.split('~');
   if (!isUsable(key) || !namespace || !proxy || rest.length > 0)
     throw new Error('node.metadata.role must be <namespace>~<proxy name>, or node.cluster the name of the proxy');
-  return { id, key, proxy };
+  return { id, key, namespace, proxy };
 }
 
 function isUsable(text: string): boolean {
