@@ -1,3 +1,4 @@
+export { MAX_WORKERS } from './max-workers.ts';
 export { gatewayNamespace, setGatewayNamespace } from './resource/gateway-namespace.ts';
 export {
   DEFAULT_NAMESPACE,

@@ -5,6 +5,7 @@ import {
   DEFAULT_NAMESPACE,
   LOG_LEVELS,
   LOGGER_NAMES,
+  MAX_WORKERS,
   parseLoggerLevel,
   readRedisAddress,
   type LoggerLevel,
@@ -27,9 +28,6 @@ export function seconds(text: string): number {
   if (!(value >= 0 && value <= 3600)) throw new InvalidArgumentError('seconds must be between 0 and 3600.');
   return value;
 }
-
-/** More processes than this do not serve more on any machine. */
-const MAX_WORKERS = 256;
 
 /** Returns a number of processes; `auto` is one per processor core. */
 export function workers(text: string): number {

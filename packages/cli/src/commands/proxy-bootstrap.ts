@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DEFAULT_NAMESPACE } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, MAX_WORKERS } from '@edge-gateway/core';
 import { envoyBootstrap, type HostPort } from '@edge-gateway/core/envoy';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
@@ -121,8 +121,8 @@ function checkFlags(flags: BootstrapFlags): void {
     throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-key must be used together');
   if (xdsTlsCa === undefined && (xdsTlsCert ?? xdsTlsServerName) !== undefined)
     throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-server-name require --xds-tls-ca');
-  if (workers !== undefined && workers !== 'auto' && !/^[1-9]\d{0,3}$/.test(workers))
-    throw cliError('ERR_CLI_USAGE', `--workers must be a number from 1, or auto, not '${workers}'`);
+  if (workers !== undefined && workers !== 'auto' && !(/^[1-9]\d{0,2}$/.test(workers) && Number(workers) <= MAX_WORKERS))
+    throw cliError('ERR_CLI_USAGE', `--workers must be auto or a number between 1 and ${MAX_WORKERS}, not '${workers}'`);
 }
 
 function checkEnvoyFlags(flags: BootstrapFlags): void {

@@ -233,7 +233,8 @@ GATEWAY_ADMIN_PORT=19000
     ],
     [['--xds', 'a:1', '--admin-port', '65536'], "--admin-port must be a port, not '65536'"],
     [['--xds', 'a:1', '--bind-address', 'host'], "--bind-address must be an IP address, not 'host'"],
-    [['--xds', 'a:1', '--workers', '0'], "--workers must be a number from 1, or auto, not '0'"],
+    [['--xds', 'a:1', '--workers', '0'], "--workers must be auto or a number between 1 and 256, not '0'"],
+    [['--xds', 'a:1', '--workers', '257'], "--workers must be auto or a number between 1 and 256, not '257'"],
   ] as const)
     it(`rejects ${argv.join(' ')}`, async () => {
       expect(await bootstrap(...argv)).to.deep.equal({ code: 2, stdout: '', stderr: `Error: ${message}\n` });
