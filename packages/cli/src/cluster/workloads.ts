@@ -17,7 +17,9 @@ export function listDeployments(
 export async function deploymentProblems(client: ClusterClient, namespace: string): Promise<string[]> {
   const deployments = await listDeployments(client, namespace);
   if (deployments.length === 0)
-    return [`No Deployments with the label app=gw were found in the namespace ${namespace}`];
+    return [
+      `No Deployments with the label app=gw were found in the namespace ${namespace}: name the namespace of the gateway with -n, or use --server without --kube-context if it runs outside of the cluster`,
+    ];
   return deployments.flatMap((deployment) => {
     const name = `Deployment ${deployment.metadata.name} in namespace ${namespace}`;
     const why = (type: string): string => {

@@ -109,7 +109,9 @@ describe('gatewayctl on an installed gateway', () => {
   it('says that there is no gateway in a namespace', async () => {
     const { code, stderr } = await ctl('check', '-n', 'default', '--read-only', '-x', 'gateways,proxies');
     expect(code).to.equal(1);
-    expect(stderr).to.contain('No Deployments with the label app=gw were found in the namespace default');
+    expect(stderr)
+      .to.contain('No Deployments with the label app=gw were found in the namespace default')
+      .and.to.contain('use --server');
   });
 
   it('prints the address of a proxy: of its load balancer, of a node, of the cluster', async () => {
