@@ -18,7 +18,7 @@ export interface ScheduledWriterOptions<T> {
   /** Time before a failed write is tried again, in milliseconds; it doubles with each further failure, up to one minute. */
   readonly retryMs: number;
   /**
-   * Maximum share of the time that writes may take, above 0 up to 1: after a long write, the next one waits longer than `delayMs`, at most ten seconds.
+   * Share of the time that writes may take, above 0 up to 1: after a long write, the next one waits longer than `delayMs`, but at most ten seconds.
    * Default: 1.
    */
   readonly maxShare?: number;

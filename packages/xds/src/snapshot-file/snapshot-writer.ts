@@ -3,7 +3,7 @@ import { writeSnapshotFile, type SavedState } from './snapshot-file.ts';
 
 /** Minimum time between two writes, in milliseconds. */
 const INTERVAL_MS = 1000;
-/** Under continuous changes, writing a large state takes no more than this share of the time. */
+/** Under continuous changes, writing takes about this share of the time, or more if a write takes very long. */
 const MAX_SHARE = 0.02;
 
 /** Options of {@link createSnapshotWriter}. */
@@ -20,7 +20,7 @@ export interface SnapshotWriterOptions {
 /** Writes accepted states into a file. A state is read at the time of the write. */
 export type SnapshotWriter = ScheduledWriter<() => Omit<SavedState, 'secrets'>>;
 
-/** Creates a writer. Each write replaces the file atomically; only its owner can read it. Large states that change all the time are written less often, but at least every ten seconds. */
+/** Creates a writer. Each write replaces the file atomically; only its owner can read it. After a long write, the next one waits for up to ten seconds. */
 export function createSnapshotWriter(options: SnapshotWriterOptions): SnapshotWriter {
   const { path, key, log, metrics, intervalMs = INTERVAL_MS } = options;
   const failures = metrics.counter({
