@@ -205,7 +205,8 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     const asksForCertificate = written.sslConfigurations.some(({ sslConfig }) =>
       requiresClientCertificate(sslConfig, context),
     );
-    const reasons = [...reasonsOfListener(listener, context), ...reasonsOfCertificates(listener, asksForCertificate)];
+    // Of what is written: hosts whose configuration is left out would be served over the connections of the others.
+    const reasons = [...reasonsOfListener(listener, context), ...reasonsOfCertificates(written, asksForCertificate)];
     if (reasons.length > 0) return handOver(listener, reasons, pass);
     let encodedListener: EncodedResource;
     try {

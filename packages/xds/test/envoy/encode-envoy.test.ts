@@ -53,6 +53,33 @@ const one = (set: ResourceSet, type: string, name: string) => set.types.get(type
 const textOf = (set: ResourceSet, type: string): string =>
   [...set.types.get(type)!.byName.values()].map(({ value }) => Buffer.from(value).toString('latin1')).join('');
 
+/** Two virtual services over TLS. Envoy does not express the configuration of the second, whose Secret is named. */
+function overTls(secretOfSecond: 'tls' | 'with-roots'): object[] {
+  const certificates = makeCertificates();
+  const [certificate, key] = [readFileSync(certificates.cert, 'utf8'), readFileSync(certificates.key, 'utf8')];
+  certificates.remove();
+  const secret = (name: string, more: object = {}) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: { name, namespace: 'gw-system' },
+    stringData: { 'tls.crt': certificate, 'tls.key': key, ...more },
+  });
+  const over = (name: string, secretName: string, parameters: object) => {
+    const { spec, ...rest } = service(name);
+    const secretRef = { name: secretName, namespace: 'gw-system' };
+    return { ...rest, spec: { ...spec, sslConfig: { secretRef, sniDomains: [`${name}.test`], parameters } } };
+  };
+  return [
+    { ...gateway, spec: { ...gateway.spec, ssl: true } },
+    upstream('app'),
+    secret('tls'),
+    secret('with-roots', { 'ca.crt': certificate }),
+    over('shop', 'tls', { minimumProtocolVersion: 'TLSv1_2' }),
+    over('odd', secretOfSecond, { cipherSuites: ['TLS_AES_128_GCM_SHA256'] }),
+  ];
+}
+
 describe('the resources of an Envoy', () => {
   it('are listeners, routes, clusters and endpoints', async () => {
     const set = (await encoding()).encode(gateway, upstream('app'), service('shop'));
@@ -200,29 +227,7 @@ describe('the resources of an Envoy', () => {
   });
 
   it('leave out a TLS configuration that they do not express, unless Node proxies serve it', async () => {
-    const certificates = makeCertificates();
-    const read = (file: string): string => readFileSync(file, 'utf8');
-    const secret = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: 'kubernetes.io/tls',
-      metadata: { name: 'tls', namespace: 'gw-system' },
-      stringData: { 'tls.crt': read(certificates.cert), 'tls.key': read(certificates.key) },
-    };
-    certificates.remove();
-    const secretRef = { name: 'tls', namespace: 'gw-system' };
-    const over = (name: string, parameters: object) => {
-      const { spec, ...rest } = service(name);
-      const sslConfig = { secretRef, sniDomains: [`${name}.test`], parameters };
-      return { ...rest, spec: { ...spec, sslConfig } };
-    };
-    const resources = [
-      { ...gateway, spec: { ...gateway.spec, ssl: true } },
-      upstream('app'),
-      secret,
-      over('shop', { minimumProtocolVersion: 'TLSv1_2' }),
-      over('odd', { cipherSuites: ['TLS_AES_128_GCM_SHA256'] }),
-    ];
+    const resources = overTls('tls');
     const alone = await encoding();
     const served = textOf(alone.encode(...resources), ENVOY_TYPE.listener);
     expect(served).to.contain('shop.test').and.not.contain('odd.test');
@@ -235,6 +240,14 @@ describe('the resources of an Envoy', () => {
     ]);
     const beside = await encoding({ nodeProxies: 'node.test' });
     expect(textOf(beside.encode(...resources), ENVOY_TYPE.listener)).to.contain('node-proxies.tcp');
+  });
+
+  it('contain no listener if the configuration that they do not express requires client certificates', async () => {
+    const planes = await encoding();
+    expect(named(planes.encode(...overTls('with-roots')), ENVOY_TYPE.listener)).to.deep.equal([]);
+    expect(planes.problems.flatMap(({ options }) => options)).to.include(
+      'sslConfig with client certificates beside another sslConfig',
+    );
   });
 
   it('are served without a listener that has no valid form', async () => {
