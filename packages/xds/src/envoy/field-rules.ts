@@ -98,11 +98,13 @@ function textCheck(rules: Rules): FieldCheck {
   const form = header && (rules['strict'] === false ? header.other : header.strict);
   const expression = typeof pattern === 'string' ? new RegExp(pattern, 'u') : undefined;
   const values = allowed === undefined ? undefined : new Set([allowed].flat());
+  // Values of headers may be credentials, and problems are public.
+  const shown = (text: string) => (rules['well_known_regex'] === 'HTTP_HEADER_VALUE' ? 'the value' : `'${text}'`);
   return (value) => {
     if (typeof value !== 'string' || (ignoresEmpty && value === '')) return undefined;
     if ([...value].length < Number(least)) return `'${value}' is too short: at least ${String(least)} characters`;
     if (Buffer.byteLength(value) > Number(most)) return `a text is too long: at most ${String(most)} bytes`;
-    if (form && value !== '' && !form.test(value)) return `'${value}' contains characters that are not allowed`;
+    if (form && value !== '' && !form.test(value)) return `${shown(value)} contains characters that are not allowed`;
     if (expression && !expression.test(value)) return `'${value}' does not match ${String(pattern)}`;
     return values && !values.has(value) ? `'${value}' is not allowed` : undefined;
   };

@@ -62,7 +62,7 @@ describe('messages of Envoy', () => {
     ['a text that is too short', regex(''), "RegexMatcher.regex: '' is too short: at least 1 characters"],
     ['a text that is missing', [CLUSTER, { type: 'STATIC' }], 'Cluster: name is missing'],
     ['a text that is too long', header('a'.repeat(16_385)), 'value: a text is too long: at most 16384 bytes'],
-    ['a line break in a header', header('a\nb'), 'contains characters that are not allowed'],
+    ['a line break in a header', header('a\nb'), 'value: the value contains characters that are not allowed'],
     ['a header without a name', ['envoy.config.core.v3.HeaderValue', { value: 'a' }], 'HeaderValue: key is missing'],
     ['a duration that is too short', [CLUSTER, { name: 'a', connect_timeout: '0s' }], '0s is too small'],
     [
