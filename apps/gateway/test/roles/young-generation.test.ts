@@ -37,7 +37,7 @@ describe('limitYoungGeneration', () => {
     expect(grown).to.be.greaterThan(8_000_000);
   });
 
-  it('lets it grow more while a configuration is loaded, and no longer', async () => {
+  it('lets it grow further only while a configuration is loaded', async () => {
     expect(await sizeAfterGrowth('limitYoungGeneration([]); beginLoading();')).to.be.greaterThan(20_000_000);
     const ended = await sizeAfterGrowth('limitYoungGeneration([]); beginLoading(); endLoading();');
     expect(ended).to.be.within(4_000_001, 20_000_000);

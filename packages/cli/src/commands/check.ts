@@ -118,7 +118,7 @@ async function readInput(io: Terminal, command: Command, flags: CheckFlags, sign
   if (wantsCluster(flags)) return readCluster(io, flags, signal);
   const connection = gatewayOf(io, command, signal && { signal });
   const configuration = await readConfiguration(io, connection, flags);
-  // Without Kubernetes, only the default namespace has components.
+  // Without Kubernetes, only the namespace of the gateway has components.
   const components = flags.namespace === gatewayNamespace() ? await readComponents(connection) : [];
   return { configuration, running: { connection, components } };
 }

@@ -76,7 +76,7 @@ describe('RBAC policies for Envoys', () => {
     expect(valueOf('REGEX_MATCH', 'x.*')).to.deep.equal({ string_match: { safe_regex: { regex: 'x.*' } } });
   });
 
-  it('allow one of the methods below a path that all servers read alike', () => {
+  it('allow one of the methods below a path that all servers interpret alike', () => {
     const { permissions } = served({ permissions: { pathPrefix: '/a', methods: ['GET', 'HEAD'] } }, ['own']);
     const { rules } = permissions[0].and_rules;
     const method = (exact: string) => ({ header: { name: ':method', string_match: { exact } } });

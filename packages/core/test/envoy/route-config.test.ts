@@ -45,7 +45,7 @@ describe('a virtual host of an Envoy', () => {
     expect([own.name, others]).to.deep.equal(['r-matcher-0', []]);
   });
 
-  it('answers a route that it cannot express with 500, or hands it over without its filters', () => {
+  it('responds with 500 on a route that it cannot express, or hands it over without its filters', () => {
     const reasons = [['options.dlp']];
     const [, rejected] = routesOf(forward(), { reasons });
     expect(rejected).to.deep.include({ direct_response: { status: 500 }, typed_per_filter_config: UNFILTERED });
@@ -61,7 +61,7 @@ describe('a virtual host of an Envoy', () => {
     expect(own.route.retry_policy).to.include({ retry_on: '5xx', num_retries: 1 });
   });
 
-  it('answers a route with a broken destination itself', () => {
+  it('responds itself on a route with a broken destination', () => {
     const [, own] = routesOf(forward({ broken: { status: 503, body: 'gone', reason: 'missing' } }));
     expect(own.direct_response).to.deep.equal({ status: 503, body: { inline_string: 'gone' } });
   });

@@ -2,21 +2,21 @@ import { expect } from 'chai';
 import { OpenedStreams } from '../../../src/listen/http2/opened-streams.ts';
 
 describe('OpenedStreams', () => {
-  it('allows odd numbers that grow', () => {
+  it('allows increasing odd numbers', () => {
     const streams = new OpenedStreams();
     expect([0, 1, 2, 3].map((id) => streams.isNew(id))).to.deep.equal([false, true, false, true]);
     streams.open(3);
     expect([1, 3, 4, 5].map((id) => streams.isNew(id))).to.deep.equal([false, false, false, true]);
   });
 
-  it('takes numbers that were left out for idle, and others for closed', () => {
+  it('treats skipped numbers as idle, and others as closed', () => {
     const streams = new OpenedStreams();
     for (const id of [3, 5, 11]) streams.open(id);
     const ids = [0, 1, 2, 3, 5, 7, 9, 11, 13];
     expect(ids.filter((id) => streams.isIdle(id))).to.deep.equal([0, 1, 2, 7, 9, 13]);
   });
 
-  it('remembers which streams were reset, and takes old ones for reset', () => {
+  it('remembers which streams were reset, and treats old ones as reset', () => {
     const streams = new OpenedStreams();
     streams.open(5_001);
     streams.reset(9);

@@ -83,7 +83,7 @@ function comparable({ headers, ...answer }: Http2Answer): object {
 describe('both servers of HTTP/2', () => {
   afterEach(closeAll);
 
-  it('pass on the same for random exchanges', async () => {
+  it('pass on the same messages in random exchanges', async () => {
     const { node, direct } = await both((http2Server) =>
       http2Gateway({ respond, ...WITH_TRAILERS, limits: { http2Server } }),
     );
@@ -95,7 +95,7 @@ describe('both servers of HTTP/2', () => {
     }
   });
 
-  it('serve the same requests of those with random mistakes, except that one is stricter', async () => {
+  it('serve the same of the requests with random mistakes, except where one is stricter', async () => {
     const seen: Record<'node' | 'direct', Seen> = { node: new Map(), direct: new Map() };
     const { node, direct } = await both((http2Server) =>
       http2Gateway({
