@@ -58,7 +58,7 @@ describe('the bodies that are read at the same time', () => {
     }
   });
 
-  it('may be larger than allowed, declared or not', async () => {
+  it('are rejected above their limit, whether or not their length is declared', async () => {
     for (const headers of [{}, { 'content-length': 900 }]) {
       const { sent, response } = begin(headers);
       sent.end('x'.repeat(900));
