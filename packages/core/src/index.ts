@@ -1,5 +1,5 @@
 export { MAX_WORKERS } from './max-workers.ts';
-export { gatewayNamespace, setGatewayNamespace } from './resource/gateway-namespace.ts';
+export { gatewayNamespace, isNamespaceName, setGatewayNamespace } from './resource/gateway-namespace.ts';
 export {
   DEFAULT_NAMESPACE,
   KIND_NAMES,

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 import {
   DEFAULT_NAMESPACE,
+  isNamespaceName,
   LOG_LEVELS,
   LOGGER_NAMES,
   MAX_WORKERS,
@@ -51,10 +52,8 @@ export function names(text: string): readonly string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
 }
 
-const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
 function namespaceName(text: string): string {
-  if (NAMESPACE.test(text)) return text;
+  if (isNamespaceName(text)) return text;
   throw new InvalidArgumentError(
     "a namespace has at most 63 lower-case letters, digits and '-', with a letter or digit at both ends.",
   );

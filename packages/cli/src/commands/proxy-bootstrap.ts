@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { DEFAULT_NAMESPACE, MAX_WORKERS } from '@edge-gateway/core';
+import { DEFAULT_NAMESPACE, isNamespaceName, MAX_WORKERS } from '@edge-gateway/core';
 import { envoyBootstrap, type HostPort } from '@edge-gateway/core/envoy';
 import type { Command } from 'commander';
 import { addExamples, CONNECTION_FLAGS, hideGlobalFlags } from '../command-line/command-help.ts';
@@ -107,13 +107,16 @@ const quoted = (word: string): string =>
   /^[\w@%+=:,./[\]-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 function checkFlags(flags: BootstrapFlags): void {
-  const { dataPlane, xds, adminPort, bindAddress, workers, xdsTlsCa, xdsTlsCert, xdsTlsKey, xdsTlsServerName } = flags;
+  const { dataPlane, xds, namespace, adminPort, bindAddress, workers } = flags;
+  const { xdsTlsCa, xdsTlsCert, xdsTlsKey, xdsTlsServerName } = flags;
   if (dataPlane !== 'node' && dataPlane !== 'envoy')
     throw cliError('ERR_CLI_USAGE', `--data-plane must be node or envoy, not '${dataPlane}'`);
   if (dataPlane === 'envoy') checkEnvoyFlags(flags);
   else if (flags.nodeId !== undefined) throw cliError('ERR_CLI_USAGE', '--node-id requires --data-plane envoy');
   const wrong = xds.split(',').find((address) => !isAddress(address));
   if (wrong !== undefined) throw cliError('ERR_CLI_USAGE', `--xds: invalid address '${wrong}': write host:port`);
+  if (namespace !== undefined && !isNamespaceName(namespace))
+    throw cliError('ERR_CLI_USAGE', `--namespace must be the name of a namespace, not '${namespace}'`);
   if (!isPort(adminPort, 0)) throw cliError('ERR_CLI_USAGE', `--admin-port must be a port, not '${adminPort}'`);
   if (bindAddress !== undefined && isIP(bindAddress) === 0)
     throw cliError('ERR_CLI_USAGE', `--bind-address must be an IP address, not '${bindAddress}'`);

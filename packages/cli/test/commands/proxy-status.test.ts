@@ -231,6 +231,7 @@ GATEWAY_ADMIN_PORT=19000
       ['--xds', 'a:1', '--data-plane', 'envoy', '--node-id', 'a b'],
       "--node-id must be 1 to 256 visible characters, not 'a b'",
     ],
+    [['--xds', 'a:1', '-n', 'a~b'], "--namespace must be the name of a namespace, not 'a~b'"],
     [['--xds', 'a:1', '--admin-port', '65536'], "--admin-port must be a port, not '65536'"],
     [['--xds', 'a:1', '--bind-address', 'host'], "--bind-address must be an IP address, not 'host'"],
     [['--xds', 'a:1', '--workers', '0'], "--workers must be auto or a number between 1 and 256, not '0'"],

@@ -10,6 +10,13 @@ export function gatewayNamespace(): string {
   return namespace;
 }
 
+const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Returns whether a namespace can have this name: a DNS label. */
+export function isNamespaceName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** Sets the namespace of the gateway for the whole process. Call it before you create anything else: what exists is not updated. */
 export function setGatewayNamespace(name: string): void {
   namespace = name;
