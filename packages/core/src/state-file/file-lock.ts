@@ -3,6 +3,7 @@ import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { createFolder } from './create-folder.ts';
+import { temporaryPath } from './replace-file.ts';
 
 /** How often a lock is renewed, in milliseconds. */
 const RENEW_MS = 10_000;
@@ -46,7 +47,10 @@ export function createFileLock(path: string): FileLock {
     const written = await readLock(lock);
     if (isHeld && written === own) return;
     isHeld = false;
-    if (written !== undefined) await removeStale(lock, written);
+    if (written !== undefined) {
+      await removeStale(lock, written);
+      await removeUnfinished(path, written);
+    }
     await createFolder(dirname(path));
     await create(lock, own);
     isHeld = true;
@@ -114,6 +118,12 @@ async function removeStale(lock: string, written: string): Promise<void> {
     throw inUse(await readLock(lock));
   }
   await rm(removed, { force: true });
+}
+
+/** Removes what the process was writing when it was killed: it may be large, and no other process would ever replace it. */
+async function removeUnfinished(path: string, written: string): Promise<void> {
+  const holder = readHolder(written);
+  if (holder) await rm(temporaryPath(path, holder.pid), { force: true });
 }
 
 async function isAlive({ host, pid, started }: Holder, lock: string): Promise<boolean> {

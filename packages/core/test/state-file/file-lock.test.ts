@@ -67,14 +67,16 @@ describe('the lock of a file', () => {
     expect(readdirSync(dir)).to.deep.equal([]);
   });
 
-  it('is taken over at once from a process that was killed', async () => {
+  it('is taken over at once from a process that was killed, without what it was writing', async () => {
     const child = await lockElsewhere();
     child.kill('SIGKILL');
     await once(child, 'exit');
+    writeFileSync(`${path}.${child.pid}.tmp`, 'unfinished');
     const lock = createFileLock(path);
     await lock.acquire();
     expect(JSON.parse(readFileSync(`${path}.lock`, 'utf8'))).to.include({ pid: process.pid, host: hostname() });
     await lock.release();
+    expect(readdirSync(dir)).to.deep.equal([]);
   });
 
   it('is taken over from a process whose id another one has now', async function () {
