@@ -124,8 +124,15 @@ function checkFlags(flags: BootstrapFlags): void {
     throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-key must be used together');
   if (xdsTlsCa === undefined && (xdsTlsCert ?? xdsTlsServerName) !== undefined)
     throw cliError('ERR_CLI_USAGE', '--xds-tls-cert and --xds-tls-server-name require --xds-tls-ca');
-  if (workers !== undefined && workers !== 'auto' && !(/^[1-9]\d{0,2}$/.test(workers) && Number(workers) <= MAX_WORKERS))
-    throw cliError('ERR_CLI_USAGE', `--workers must be auto or a number between 1 and ${MAX_WORKERS}, not '${workers}'`);
+  if (
+    workers !== undefined &&
+    workers !== 'auto' &&
+    !(/^[1-9]\d{0,2}$/.test(workers) && Number(workers) <= MAX_WORKERS)
+  )
+    throw cliError(
+      'ERR_CLI_USAGE',
+      `--workers must be auto or a number between 1 and ${MAX_WORKERS}, not '${workers}'`,
+    );
 }
 
 function checkEnvoyFlags(flags: BootstrapFlags): void {

@@ -4,7 +4,10 @@ import { formatOperatorAt } from '../../src/syntax/format-operator.ts';
 describe('an operator of a format', () => {
   for (const [format, expected] of [
     ['%PROTOCOL% a', { written: '%PROTOCOL%', name: 'PROTOCOL' }],
-    ['%REQ(X-A?:PATH):10%%REQ(b)%', { written: '%REQ(X-A?:PATH):10%', name: 'REQ', argument: 'X-A?:PATH', maxLength: '10' }],
+    [
+      '%REQ(X-A?:PATH):10%%REQ(b)%',
+      { written: '%REQ(X-A?:PATH):10%', name: 'REQ', argument: 'X-A?:PATH', maxLength: '10' },
+    ],
     ['%START_TIME(%Y-%m%%)%', { written: '%START_TIME(%Y-%m%%)%', name: 'START_TIME', argument: '%Y-%m%%' }],
     ['%REQ()%', { written: '%REQ()%', name: 'REQ', argument: '' }],
   ] as const)
@@ -19,6 +22,7 @@ describe('an operator of a format', () => {
     });
 
   it('is searched in a time that does not grow exponentially with percent signs', () => {
-    for (const repeated of ['%', '%a']) expect(formatOperatorAt(`%REQ(${repeated.repeat(20_000)}`, 0)).to.equal(undefined);
+    for (const repeated of ['%', '%a'])
+      expect(formatOperatorAt(`%REQ(${repeated.repeat(20_000)}`, 0)).to.equal(undefined);
   });
 });
