@@ -1,4 +1,4 @@
-export { MAX_WORKERS } from './max-workers.ts';
+export { MAX_WORKERS } from './syntax/max-workers.ts';
 export { gatewayNamespace, isNamespaceName, setGatewayNamespace } from './resource/gateway-namespace.ts';
 export {
   DEFAULT_NAMESPACE,

@@ -48,4 +48,20 @@ describe('the namespace of the gateway', () => {
     expect(signingKeySecret()).to.deep.equal({ name: 'extauth-signing-key', namespace: 'edge' });
     await controlPlane.close();
   });
+
+  it('can be another one for control planes that are created later', async () => {
+    for (const namespace of ['edge', 'gw-system', 'edge']) {
+      setGatewayNamespace(namespace);
+      const source = memorySource();
+      const controlPlane = createControlPlane({ source, log: silentLoggers });
+      await controlPlane.start();
+      for (const port of [80, 81])
+        source.set('up', [resource('Upstream', 'a', 'up', { static: { hosts: [{ addr: '10.0.0.1', port }] } })]);
+      const status = { state: 'Accepted', reportedBy: 'gw' };
+      const { statuses, resources } = controlPlane.state!;
+      expect(statuses.get('Upstream/a/up')!.statuses).to.deep.equal({ [namespace]: status });
+      expect(JSON.stringify(resources.get('Upstream/a/up')!.spec)).to.contain('81');
+      await controlPlane.close();
+    }
+  });
 });

@@ -85,9 +85,12 @@ function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }
 const ACCEPTED_STATUSES = new WeakMap<StatusInput['subresources'], ResourceStatus>();
 
 function accepted(subresources: StatusInput['subresources']): StatusReport {
-  let status = ACCEPTED_STATUSES.get(subresources);
-  if (!status) ACCEPTED_STATUSES.set(subresources, (status = wrap(withSubresources(ACCEPTED, subresources))));
-  return status.statuses[gatewayNamespace()]!;
+  // It has none for this namespace if the process has changed it.
+  const known = ACCEPTED_STATUSES.get(subresources)?.statuses[gatewayNamespace()];
+  if (known) return known;
+  const report = withSubresources(ACCEPTED, subresources);
+  ACCEPTED_STATUSES.set(subresources, wrap(report));
+  return report;
 }
 
 function statusOf(report: StatusReport, subresources: StatusInput['subresources']): ResourceStatus {
