@@ -56,10 +56,20 @@ describe('the namespace of the gateway', () => {
       const controlPlane = createControlPlane({ source, log: silentLoggers });
       await controlPlane.start();
       for (const port of [80, 81])
-        source.set('up', [resource('Upstream', 'a', 'up', { static: { hosts: [{ addr: '10.0.0.1', port }] } })]);
+        source.set('all', [
+          {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            metadata: { name: 'own', namespace: 'a' },
+            stringData: { port: `${port}` },
+          },
+          resource('RouteTable', 'a', 'own', { routes: [{ directResponseAction: { status: 200 } }] }),
+          resource('Upstream', 'a', 'up', { static: { hosts: [{ addr: '10.0.0.1', port }] } }),
+        ]);
       const status = { state: 'Accepted', reportedBy: 'gw' };
       const { statuses, resources } = controlPlane.state!;
-      expect(statuses.get('Upstream/a/up')!.statuses).to.deep.equal({ [namespace]: status });
+      for (const key of ['RouteTable/a/own', 'Upstream/a/up'] as const)
+        expect(statuses.get(key)!.statuses, key).to.deep.equal({ [namespace]: status });
       expect(JSON.stringify(resources.get('Upstream/a/up')!.spec)).to.contain('81');
       await controlPlane.close();
     }
