@@ -46,7 +46,10 @@ export class ReadBuffer {
     this.#current = allocate();
   }
 
-  /** Releases memory of its own: its data is no longer needed. */
+  /**
+   * Releases memory of its own: its data is no longer needed. Called while a read is handled, or when the socket is destroyed: at other times,
+   * the next read still goes into this buffer, which another connection may use by then.
+   */
   reset(): void {
     if (!SHARED || this.#current === SHARED) return;
     keepSpare(this.#current);

@@ -70,17 +70,14 @@ export class FrameConnection extends FrameEndpoint<FrameStream> implements Clien
   /** Receives the first `length` bytes of a buffer that is used again after the call. */
   read(buffer: Buffer, length: number): void {
     this.readFrames(buffer, 0, length);
+    // Only here: outside of a read, the next one still goes into this buffer, also if another connection had it by then.
+    if (this.streams.size === 0) this.#buffer.reset();
   }
 
   takeId(): number {
     const id = this.#nextId;
     this.#nextId += 2;
     return id;
-  }
-
-  override forget(stream: FrameStream): void {
-    super.forget(stream);
-    if (this.streams.size === 0) this.#buffer.reset();
   }
 
   protected streamOf(id: number): FrameStream | undefined {

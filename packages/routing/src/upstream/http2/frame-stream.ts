@@ -1,4 +1,5 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2';
+import { checkField } from '../../http1/request-head.ts';
 import * as frames from '../../http2/frame-types.ts';
 import type { DecodedFields } from '../../http2/hpack-decoder.ts';
 import { OutgoingStream, type StreamConnection } from '../../http2/outgoing-stream.ts';
@@ -81,10 +82,12 @@ export class FrameStream extends OutgoingStream implements ClientStream {
     return this;
   }
 
+  /** Throws a `RequestHeadError` for trailers that must not be sent. */
   sendTrailers(trailers: OutgoingHttpHeaders): void {
     const fields = Object.entries(trailers).flatMap(([name, value]) =>
       [value as string | string[]].flat().flatMap((each) => [name, each]),
     );
+    for (let i = 0; i < fields.length; i += 2) checkField(fields[i]!, fields[i + 1]!);
     if (fields.length > 0) this.trailers = fields;
   }
 

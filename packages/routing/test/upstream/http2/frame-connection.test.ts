@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { RequestHeadError } from '../../../src/http1/errors.ts';
 import { ReadBuffer } from '../../../src/http1/read-buffer.ts';
 import type { StreamObserver } from '../../../src/upstream/http2/client-connection.ts';
 import { FrameConnection } from '../../../src/upstream/http2/frame-connection.ts';
@@ -73,6 +74,7 @@ class Recorder implements StreamObserver {
 
 interface Opened {
   readonly connection: FrameConnection;
+  readonly buffer: ReadBuffer;
   readonly socket: Socket;
   readonly closed: Promise<Error | undefined>;
   readonly goaways: (readonly [code: number, lastId: number])[];
@@ -105,7 +107,7 @@ async function open(upstream: FrameUpstream, firstId?: number): Promise<Opened> 
   });
   whenDone(() => void socket.destroy());
   await ready;
-  return { connection: connection!, socket, closed, goaways };
+  return { connection: connection!, buffer, socket, closed, goaways };
 }
 
 /** Sends a request to a server that responds with these frames; returns what the stream received. */
@@ -270,6 +272,15 @@ describe('FrameConnection', () => {
     expect(flagsOf(3).at(-1)).to.deep.equal([FRAME.data, FLAG.endStream]);
   });
 
+  it('sends no trailers with characters that are not allowed', async () => {
+    const upstream = await frameUpstream(() => {});
+    const { connection } = await open(upstream);
+    for (const trailers of [{ 'x-t': '1\n2' }, { 'x-t': '\u010d\u010ax-forged: 1' }, { 'x t': '1' }, { ':path': '/' }]) {
+      const stream = connection.request(new Recorder(), POST, { endStream: false, waitForTrailers: true });
+      expect(() => stream.sendTrailers(trailers), JSON.stringify(trailers)).to.throw(RequestHeadError);
+    }
+  });
+
   it('grants a window again as it is read, and not while the stream is paused', async () => {
     const updates = (upstream: FrameUpstream) => received(upstream, FRAME.windowUpdate).filter(({ id }) => id === 1);
     const { upstream, recorder, stream } = await exchange(
@@ -359,6 +370,33 @@ describe('FrameConnection', () => {
     expect([first.parts, second.parts]).to.deep.equal([3, 3]);
     expect(first.events).to.deep.equal(['head :status 200', 'end']);
     expect(second.events).to.deep.equal(['head :status 200', 'trailers x-t 1', 'end']);
+  });
+
+  it('does not give its buffer to others while it may still be read into, after a stream is reset', async function () {
+    if (process.platform === 'win32') this.skip();
+    const shared = new ReadBuffer().current;
+    const { upstream, connection, buffer, recorder, stream } = await exchange((id) => [
+      head(id, ...OK),
+      ...Array.from({ length: 3 }, () => data(id, 'a'.repeat(16_000))),
+    ]);
+    const [socket] = upstream.sockets;
+    await until(() => recorder.body.length === 48_000);
+    // Until enough arrives at once: then it has a buffer of its own.
+    while (buffer.current === shared) {
+      const before = recorder.body.length;
+      socket!.write(Buffer.concat(Array.from({ length: 3 }, () => data(1, 'a'.repeat(16_000)))));
+      await until(() => recorder.body.length === before + 48_000);
+    }
+    stream.close(8);
+    const other = new ReadBuffer();
+    other.detachBuffer();
+    const kept = other.current.fill('k');
+    socket!.write(Buffer.concat([data(1, 'late'.repeat(4000)), frame(FRAME.ping, 0, 0, '12345678')]));
+    await until(() => received(upstream, FRAME.ping).length === 1);
+    expect(kept.equals(Buffer.alloc(kept.length, 'k'))).to.equal(true);
+    // The next read releases it.
+    expect(buffer.current).to.equal(shared);
+    expect(connection.destroyed).to.equal(false);
   });
 
   it('joins many short parts that wait for a stream that is paused', async () => {
