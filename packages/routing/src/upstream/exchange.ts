@@ -271,8 +271,9 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
    */
   #mayRepeat({ reused, sent, responding }: ChannelProgress, error: Error): boolean {
     const { method, body } = this.#request!;
-    if (!isEmptyBody(body)) return false;
+    // A peer that says so although it responds is not believed: the client may have a part of that response.
+    if (responding || !isEmptyBody(body)) return false;
     if (error instanceof UpstreamResetError && error.isUnprocessed) return this.#unprocessed++ < MAX_UNPROCESSED;
-    return !this.#retried && reused && sent && !responding && this.retryableMethods.has(method) && isDisconnect(error);
+    return !this.#retried && reused && sent && this.retryableMethods.has(method) && isDisconnect(error);
   }
 }

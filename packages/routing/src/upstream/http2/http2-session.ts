@@ -225,6 +225,8 @@ export class Http2Session implements StreamSession {
     this.goaway = { code, lastId };
     this.#owner.stats.cxCloseNotify.value++;
     this.#stopStreams();
+    // A peer that says so and leaves its side open is not waited for either.
+    if (this.active === 0) this.drain();
   }
 
   #stopStreams(): void {

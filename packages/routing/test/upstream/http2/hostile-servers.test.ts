@@ -195,6 +195,28 @@ forEachHttp2Client(() =>
       }
     });
 
+    it('gets a request only once if it has sent a part of the response', async () => {
+      let close = (): void => {};
+      const upstream = await frameUpstream((socket, id) => {
+        close = () => void socket.write(goaway(0));
+        socket.write(Buffer.concat([head(id, ...OK), data(id, 'part')]));
+      });
+      const gw = await http2Gateway(upstream.port);
+      const req = request(gw.url, { agent: false }).end();
+      const [res] = (await once(req, 'response')) as [IncomingMessage];
+      let body = '';
+      res
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          body += chunk;
+          close();
+        });
+      await new Promise((resolve) => res.once('close', resolve));
+      expect({ body, complete: res.complete }).to.deep.equal({ body: 'part', complete: false });
+      expect(upstream.connections).to.equal(1);
+      expect(gw.stat('upstream_rq_retry')).to.equal(0);
+    });
+
     it('gets a request with a body only once', async () => {
       const upstream = await frameUpstream((socket) => socket.write(goaway(0)));
       const gw = await http2Gateway(upstream.port);
@@ -215,6 +237,19 @@ forEachHttp2Client(() =>
         .map(({ payload }) => payload.toString());
       expect(bodies).to.include('x');
       expect(upstream.connections).to.equal(2);
+    });
+
+    it('cannot keep an idle connection open after GOAWAY', async () => {
+      const upstream = await frameUpstream(
+        (socket, id) => void socket.write(lastHead(id, ...OK)),
+        undefined,
+        { allowHalfOpen: true },
+      );
+      const gw = await http2Gateway(upstream.port);
+      expect((await get(gw.url)).status).to.equal(200);
+      expect(gw.stat('upstream_cx_active')).to.equal(1);
+      for (const socket of upstream.sockets) socket.write(goaway(1));
+      await until(() => gw.stat('upstream_cx_active') === 0, 'the end of the connection');
     });
 
     it('fails a request when it closes the connection with an error', async () => {
