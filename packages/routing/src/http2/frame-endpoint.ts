@@ -63,6 +63,8 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   protected readonly streams = new Map<number, Stream>();
   /** The last frame was sent. */
   protected isClosing = false;
+  /** Counts what was received completely, apart from the parts of header blocks. */
+  protected progress = 0;
   readonly #reader = new FrameReader(this);
   /** What was received since the peer was last told. */
   #received = 0;
@@ -97,6 +99,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   onDataFrame(id: number, bytes: number): void {
     this.#dataStream = undefined;
     if (this.destroyed) return;
+    this.progress++;
     this.#checkFirst(frames.DATA);
     this.blocks.checkNone();
     const stream = (this.#dataStream = this.streamOf(id, frames.DATA));
@@ -131,6 +134,7 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   onFrame(frame: ReceivedFrame): void {
     this.#passJoined(false);
     if (this.destroyed) return;
+    if (!this.blocks.isWithinBlock) this.progress++;
     this.#checkFirst(frame.type);
     if (frame.type !== frames.CONTINUATION) this.blocks.checkNone();
     switch (frame.type) {
@@ -156,6 +160,11 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
       default:
         return this.countUseless();
     }
+  }
+
+  /** True while a header block, or another frame besides `DATA`, is not complete. */
+  protected get awaitsRest(): boolean {
+    return this.#reader.isWithinFrame || this.blocks.isWithinBlock;
   }
 
   get isBlocked(): boolean {

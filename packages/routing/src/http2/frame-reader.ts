@@ -44,6 +44,11 @@ export class FrameReader {
     this.#sink = sink;
   }
 
+  /** True while a frame besides `DATA` is not complete. */
+  get isWithinFrame(): boolean {
+    return this.#payload !== undefined || this.#headBytes > 0;
+  }
+
   /** Receives bytes. Throws a `ConnectionError` for those that violate the protocol; nothing may be received after that. */
   read(buffer: Buffer, start: number, end: number): void {
     let at = start;

@@ -33,6 +33,10 @@ export class HeaderBlocks {
     this.#maxBytes = MAX_RATIO * maxListBytes;
   }
 
+  get isWithinBlock(): boolean {
+    return this.#parts !== undefined;
+  }
+
   /** Throws while a block is not complete: no other frames may be within it. */
   checkNone(): void {
     if (this.#parts) throw connectionError('PROTOCOL_ERROR', 'a header block is not complete');

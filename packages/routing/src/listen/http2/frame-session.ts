@@ -24,6 +24,8 @@ export interface FrameSessionOptions extends EndpointOptions {
   readonly maxInvalidFrames: number;
   /** True if clients may open WebSockets (RFC 8441). */
   readonly webSockets: boolean;
+  /** Maximum time from the begin of a head to its end, in milliseconds; 0 is no limit. */
+  readonly headTimeoutMs: number;
   /** Maximum time that the client has to confirm that it knows that the connection is being closed, in milliseconds. */
   readonly closeDelayMs: number;
 }
@@ -53,6 +55,10 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
   /** The client was told that the connection is being closed, and has not confirmed it yet. */
   #isAnnounced = false;
   #announceTimer: NodeJS.Timeout | undefined;
+  /** Runs while a header block, or another frame besides `DATA`, is not complete. */
+  #headTimer: NodeJS.Timeout | undefined;
+  /** The progress when that one began. */
+  #headBegin = 0;
 
   /** What the socket receives is passed to {@link read}. */
   constructor(socket: Socket, observer: SessionObserver, options: FrameSessionOptions) {
@@ -85,6 +91,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
 
   protected override readFrames(buffer: Buffer, start: number, end: number): void {
     super.readFrames(buffer, start, end);
+    this.#limitHead();
     if (this.#received.length === 0) return;
     const received = this.#received;
     this.#received = [];
@@ -185,6 +192,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
 
   protected onEnd(): void {
     clearTimeout(this.#announceTimer);
+    clearTimeout(this.#headTimer);
   }
 
   protected take(buffer: Buffer, start: number, end: number): Buffer {
@@ -240,6 +248,21 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
     for (const text of raw) bytes += text.length;
     this.#received.push({ stream, head: head!, bytes });
     return undefined;
+  }
+
+  /** Closes the connection if a head that was not received completely is not continued in time. */
+  #limitHead(): void {
+    if (!this.awaitsRest || this.destroyed) {
+      clearTimeout(this.#headTimer);
+      this.#headTimer = undefined;
+      return;
+    }
+    const { headTimeoutMs } = this.#options;
+    if (headTimeoutMs === 0 || (this.#headTimer && this.progress === this.#headBegin)) return;
+    this.#headBegin = this.progress;
+    // Many reads end within a frame, each time within another one.
+    if (this.#headTimer) this.#headTimer.refresh();
+    else this.#headTimer = setTimeout(() => this.reject('a head was not complete in time'), headTimeoutMs).unref();
   }
 
   #refuseLater(): void {

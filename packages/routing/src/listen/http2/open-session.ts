@@ -23,6 +23,7 @@ export function openSession(
     maxHeaderFields: maxFieldsOf(limits),
     maxStreams: limits.maxConcurrentStreams,
     maxInvalidFrames: MAX_INVALID_FRAMES,
+    headTimeoutMs: limits.headTimeoutMs,
     closeDelayMs: Math.max(limits.closeDelayMs, 1),
     webSockets,
   });
