@@ -239,9 +239,10 @@ export class FrameServerStream extends OutgoingStream implements ServerStream {
     this.#violate(isEmpty ? constants.NGHTTP2_PROTOCOL_ERROR : constants.NGHTTP2_FLOW_CONTROL_ERROR);
   }
 
-  /** The response was sent completely. */
+  /** The response was sent completely, or with `error` will never be: its connection no longer knows the stream. */
   readonly #onWritten = (error?: Error | null): void => {
-    if (error || this.closed) return;
+    if (this.closed) return;
+    if (error) return this.#abort();
     this.writableFinished = true;
     for (const listener of this.#onFinish ?? []) listener();
     if (this.#hasEnd) this.#close();

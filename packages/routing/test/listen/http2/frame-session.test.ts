@@ -205,6 +205,46 @@ describe('FrameSession', () => {
       expect(await client.reset(1)).to.equal(CODE.protocol);
     });
 
+    it('if a head is not complete in time, also while another request is in progress', async () => {
+      const { port } = await start({
+        respond: () => {},
+        listener: settings({ requestHeadersTimeout: '0.2s' }),
+      });
+      const block = postFields(['x-a', 'b'.repeat(100)]);
+      const whole = frame(FRAME.headers, END, 3, block);
+      const begin = frame(FRAME.headers, FLAG.endStream, 3, block.subarray(0, 20));
+      for (const [name, part] of [
+        ['a block', begin],
+        ['a block in several frames', Buffer.concat([begin, frame(FRAME.continuation, 0, 3, block.subarray(20, 30))])],
+        ['a frame', whole.subarray(0, 30)],
+        ['the head of a frame', whole.subarray(0, 5)],
+      ] as const) {
+        const client = await FrameClient.open(port);
+        client.acknowledges = false;
+        client.send(upload(1), part);
+        expect(await client.goaway(), name).to.equal(CODE.calm);
+      }
+    });
+
+    it('but not if each of many reads ends within another head', async () => {
+      const { port } = await start({ listener: settings({ requestHeadersTimeout: '0.6s' }) });
+      const client = await FrameClient.open(port);
+      client.acknowledges = false;
+      const began = performance.now();
+      let rest: Buffer = Buffer.alloc(0);
+      let id = 1;
+      for (; performance.now() - began < 900; id += 2) {
+        const next = requestFrame(id, '/');
+        client.send(rest, next.subarray(0, 20));
+        rest = next.subarray(20);
+        if (id > 1) await client.status(id - 2);
+        else await new Promise((resolve) => setImmediate(resolve));
+      }
+      client.send(rest);
+      expect(await client.status(id - 2)).to.equal(200);
+      client.close();
+    });
+
     it('if a client does not read its responses and sends further requests', async () => {
       let served = 0;
       const { port, stat } = await start({
@@ -285,6 +325,64 @@ describe('FrameSession', () => {
       expect(await client.status(3)).to.equal(200);
       client.close();
     });
+  });
+
+  it('ends each response of a client that leaves before it has read them', async () => {
+    let finished = 0;
+    let closed = 0;
+    let isBlocked = (): boolean => false;
+    const body = Buffer.alloc(100_000);
+    const handler: Handler = (req, res) => {
+      isBlocked = () => req.socket.writableLength > 0;
+      res.on('finish', () => finished++).on('close', () => closed++);
+      res.end(body);
+    };
+    const { port, close } = await serve(handler, { limits: { http2Server: 'direct' } });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    client.send(setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)));
+    client.socket.pause();
+    let sent = 0;
+    // The last response waits for the client, completely written and not sent.
+    while (finished === sent && sent < 1000) {
+      client.send(requestFrame(2 * sent + 1, '/'));
+      sent++;
+      let polls = 0;
+      await until(() => finished === sent || (isBlocked() && ++polls > 20));
+    }
+    client.close();
+    await until(() => closed === sent);
+    expect(finished).to.be.lessThan(sent);
+  });
+
+  it('keeps apart the bodies of streams and connections whose frames are mixed', async () => {
+    const { port } = await start();
+    const clients = await Promise.all([FrameClient.open(port), FrameClient.open(port)]);
+    // Short and long parts, with and without padding: long ones are joined over the heads between them.
+    const sizes = [5000, 5000, 1, 16_000, 16_000, 10, 4096, 4095, 0, 12_000];
+    const partOf = (client: number, id: number, i: number): Buffer =>
+      Buffer.alloc(sizes[(i + id) % sizes.length]!, String.fromCharCode(97 + ((client * 11 + id * 3 + i) % 26)));
+    const frameOf = (client: number, id: number, i: number): Buffer => {
+      const part = partOf(client, id, i);
+      if (i % 3 > 0) return data(id, part);
+      return frame(FRAME.data, FLAG.padded, id, Buffer.concat([Buffer.of(99), part, Buffer.alloc(99, '!')]));
+    };
+    const ids = [1, 3, 5];
+    for (const [at, client] of clients.entries()) {
+      const sent = [setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)), ...ids.map((id) => upload(id))];
+      // The order changes, so that some frames of a stream follow each other.
+      for (let i = 0; i < 40; i++)
+        sent.push(...(i % 2 === 0 ? ids : ids.toReversed()).map((id) => frameOf(at, id, i)));
+      client.send(...sent, ...ids.map((id) => data(id, '', FLAG.endStream)));
+    }
+    for (const [at, client] of clients.entries()) {
+      for (const id of ids) {
+        const { body } = await echoed(client, id);
+        const expected = Buffer.concat(Array.from({ length: 40 }, (_, i) => partOf(at, id, i))).toString('latin1');
+        expect(body === expected, `client ${at}, stream ${id}`).to.equal(true);
+      }
+      client.close();
+    }
   });
 
   it('sends what was written of a response before it resets the stream', async () => {
