@@ -200,7 +200,8 @@ export class Http2Response extends Stream {
   }
 
   writeEarlyHints(hints: Readonly<Record<string, string | string[]>>): void {
-    this.#sendInterim({ ...hints, ':status': 103 });
+    const checked = Object.entries(hints).map(([name, value]) => [checkedName(name), checkedValues(name, value)]);
+    this.#sendInterim({ ...(Object.fromEntries(checked) as Http2Headers), ':status': 103 });
   }
 
   /** Ends the response where it is: the client must not take it for complete. */

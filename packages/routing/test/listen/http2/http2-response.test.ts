@@ -23,4 +23,24 @@ describeHttp2Servers('a response over HTTP/2', () => {
       await serving.close();
     });
   }
+
+  it('sends no hints with a name or characters that are not allowed', async () => {
+    const invalid: readonly Record<string, string>[] = [
+      { link: '</a>\r\nx-forged: 1' },
+      { link: '\u010d\u010a' },
+      { 'x a': '1' },
+      { ':path': '/' },
+    ];
+    const serving = await serve((_req, res) => {
+      for (const hints of invalid)
+        expect(() => res.writeEarlyHints(hints), JSON.stringify(hints)).to.throw(TypeError);
+      res.writeEarlyHints({ Link: ['</a>', '</b>'] });
+      res.end('done');
+    });
+    const { ask, close } = await http2Client(serving.port);
+    const { interim, body } = await ask('/');
+    expect({ interim, body }).to.deep.equal({ interim: [103], body: 'done' });
+    close();
+    await serving.close();
+  });
 });
