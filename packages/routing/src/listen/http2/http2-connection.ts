@@ -173,6 +173,8 @@ export class Http2Connection implements SessionObserver {
     if (performance.now() - startedAt > PREMATURE_MS) return;
     this.#resets++;
     if (2 * this.#resets <= Math.max(this.requests, MIN_STREAMS) || this.#session.destroyed) return;
+    // The connection ends, and its responses with it.
+    if (!this.socket.writable) return;
     this.#parts.stats.http2TooManyResets.value++;
     this.#session.reject('too many premature resets');
   }
@@ -190,6 +192,7 @@ class Exchange implements Http2Exchange {
   readonly #startedAt = performance.now();
   readonly #idle: Deadline | undefined;
   readonly #whole: Deadline | undefined;
+  /** The client has ended the request before its response. */
   #isReset = false;
 
   constructor(connection: Http2Connection, stream: ServerStream, head: Http2Head, parts: Http2ConnectionParts) {
@@ -245,6 +248,8 @@ class Exchange implements Http2Exchange {
   }
 
   onProblem(refused: Refusal): void {
+    // The client ends its request by it, as by a reset: neither is a way to begin requests without limit.
+    this.#isReset = true;
     this.#serve.interrupt(this, refused);
   }
 

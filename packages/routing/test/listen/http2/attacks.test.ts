@@ -71,6 +71,18 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
     });
 
+    it('of requests that the client makes invalid when they are in progress close the connection', async () => {
+      const frames = await start({ respond: () => {} });
+      for (let i = 0; i < 10; i++) {
+        const ids = Array.from({ length: 100 }, (_, j) => 2 * (100 * i + j) + 1);
+        frames.send(...ids.map((id) => frame(FRAME.headers, FLAG.endHeaders, id, requestFields('/'))));
+        await new Promise((resolve) => setImmediate(resolve));
+        frames.send(...ids.map((id) => frame(FRAME.headers, END, id, fields(['authorization', 'x']))));
+      }
+      expect(await frames.goaway()).to.equal(CODE.calm);
+      expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
+    });
+
     it('of complete requests are served', async () => {
       await start({ respond: (req, res) => void req.on('end', () => res.end('x')).resume() });
       const { ask } = await gateway!.client();

@@ -227,7 +227,10 @@ describe('FrameSession', () => {
     });
 
     it('but not if each of many reads ends within another head', async () => {
-      const { port } = await start({ listener: settings({ requestHeadersTimeout: '0.6s' }) });
+      const { port } = await start({
+        respond: (_req, res) => void res.end(),
+        listener: settings({ requestHeadersTimeout: '0.6s' }),
+      });
       const client = await FrameClient.open(port);
       client.acknowledges = false;
       const began = performance.now();
@@ -369,10 +372,13 @@ describe('FrameSession', () => {
     };
     const ids = [1, 3, 5];
     for (const [at, client] of clients.entries()) {
-      const sent = [setting(4, 2 ** 30), frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)), ...ids.map((id) => upload(id))];
+      const sent = [
+        setting(4, 2 ** 30),
+        frame(FRAME.windowUpdate, 0, 0, uint32(2 ** 30)),
+        ...ids.map((id) => upload(id)),
+      ];
       // The order changes, so that some frames of a stream follow each other.
-      for (let i = 0; i < 40; i++)
-        sent.push(...(i % 2 === 0 ? ids : ids.toReversed()).map((id) => frameOf(at, id, i)));
+      for (let i = 0; i < 40; i++) sent.push(...(i % 2 === 0 ? ids : ids.toReversed()).map((id) => frameOf(at, id, i)));
       client.send(...sent, ...ids.map((id) => data(id, '', FLAG.endStream)));
     }
     for (const [at, client] of clients.entries()) {

@@ -32,8 +32,7 @@ describeHttp2Servers('a response over HTTP/2', () => {
       { ':path': '/' },
     ];
     const serving = await serve((_req, res) => {
-      for (const hints of invalid)
-        expect(() => res.writeEarlyHints(hints), JSON.stringify(hints)).to.throw(TypeError);
+      for (const hints of invalid) expect(() => res.writeEarlyHints(hints), JSON.stringify(hints)).to.throw(TypeError);
       res.writeEarlyHints({ Link: ['</a>', '</b>'] });
       res.end('done');
     });

@@ -275,7 +275,12 @@ describe('FrameConnection', () => {
   it('sends no trailers with characters that are not allowed', async () => {
     const upstream = await frameUpstream(() => {});
     const { connection } = await open(upstream);
-    for (const trailers of [{ 'x-t': '1\n2' }, { 'x-t': '\u010d\u010ax-forged: 1' }, { 'x t': '1' }, { ':path': '/' }]) {
+    for (const trailers of [
+      { 'x-t': '1\n2' },
+      { 'x-t': '\u010d\u010ax-forged: 1' },
+      { 'x t': '1' },
+      { ':path': '/' },
+    ]) {
       const stream = connection.request(new Recorder(), POST, { endStream: false, waitForTrailers: true });
       expect(() => stream.sendTrailers(trailers), JSON.stringify(trailers)).to.throw(RequestHeadError);
     }

@@ -240,11 +240,9 @@ forEachHttp2Client(() =>
     });
 
     it('cannot keep an idle connection open after GOAWAY', async () => {
-      const upstream = await frameUpstream(
-        (socket, id) => void socket.write(lastHead(id, ...OK)),
-        undefined,
-        { allowHalfOpen: true },
-      );
+      const upstream = await frameUpstream((socket, id) => void socket.write(lastHead(id, ...OK)), undefined, {
+        allowHalfOpen: true,
+      });
       const gw = await http2Gateway(upstream.port);
       expect((await get(gw.url)).status).to.equal(200);
       expect(gw.stat('upstream_cx_active')).to.equal(1);
