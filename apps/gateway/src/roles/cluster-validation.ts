@@ -95,9 +95,9 @@ export async function startClusterValidation(parts: ClusterValidationParts): Pro
   }
   const first = Promise.withResolvers<void>();
   // The API server does not trust it: reviews fail until the shared certificate is known.
-  const placeholder = issueCertificate(names, { from: new Date(), to: new Date(Date.now() + DAY_MS) });
-  current = placeholder;
-  server = await listen({ target, log, metrics, address, port, tls: withClientCa(placeholder) });
+  const untrusted = issueCertificate(names, { from: new Date(), to: new Date(Date.now() + DAY_MS) });
+  current = untrusted;
+  server = await listen({ target, log, metrics, address, port, tls: withClientCa(untrusted) });
   const certificates = createWebhookCertificates({
     client: cluster.client,
     namespace,

@@ -193,7 +193,7 @@ export function reasonsOfTls({ sslConfig, sniDomains }: TlsConfiguration, contex
   ];
 }
 
-/** Envoy has no other wildcards of server names. */
+/** Envoy accepts no other wildcards in server names. */
 const SERVER_NAME = /^(?:\*\.)?[^*]+$/;
 
 /** Settings that apply to all listeners. */

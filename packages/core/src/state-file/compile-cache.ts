@@ -28,7 +28,7 @@ function directoryOf(env: Readonly<Record<string, string | undefined>>): string 
   try {
     return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'edge-gateway');
   } catch {
-    // The user has no entry and no HOME, as in a container with any user id.
+    // `homedir` throws if the user is not in the password file and HOME is not set, as in containers with an arbitrary user id.
     return undefined;
   }
 }

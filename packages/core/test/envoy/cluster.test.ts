@@ -39,7 +39,7 @@ describe('a cluster of an Envoy', () => {
     ]);
   });
 
-  it('has no limit of streams for 0', () => {
+  it('does not limit streams if the limit is 0', () => {
     const streams = (maxConcurrentStreams: number): unknown => {
       const options: any = cluster(upstream({ useHttp2: true, maxConcurrentStreams }, at('10.0.0.1')), CONTEXT);
       const { explicit_http_config: config } = options.typed_extension_protocol_options[HTTP];

@@ -11,7 +11,7 @@ const innerOf = ({ transport_socket: socket }: any): any => {
 };
 
 describe('Node proxies behind an Envoy', () => {
-  it('are told the address of the client', () => {
+  it('receive the address of the client', () => {
     const plain = nodeCluster(listener(), 'nodes.test', []);
     expect(plain).to.include({ name: 'edge-gateway.node-proxies.8443', type: 'STRICT_DNS' });
     for (const cluster of [plain, nodeTcpCluster(listener(), '10.0.0.1')])

@@ -43,7 +43,7 @@ describe('RBAC policies for Envoys', () => {
     expect(idsOf({}, ['own']), 'any token').to.deep.equal([claim(['own'], PRESENT)]);
   });
 
-  it('apply to nobody if the route verifies no token of the provider', () => {
+  it('match no request if the route does not verify tokens of the provider', () => {
     expect(idsOf({ claims: { team: 'a' } }, [])).to.deep.equal([NOBODY]);
     expect(idsOf({}, [])).to.deep.equal([NOBODY]);
     expect(idsOf({ provider: 'other' }, ['own'])).to.deep.equal([NOBODY]);

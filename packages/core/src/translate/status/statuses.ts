@@ -85,7 +85,7 @@ function reportOf(key: ResourceKey, { stored, problems, subresources, ...input }
 const ACCEPTED_STATUSES = new WeakMap<StatusInput['subresources'], ResourceStatus>();
 
 function accepted(subresources: StatusInput['subresources']): StatusReport {
-  // It has none for this namespace if the process has changed it.
+  // There is none for this namespace if it was changed since the process started.
   const known = ACCEPTED_STATUSES.get(subresources)?.statuses[gatewayNamespace()];
   if (known) return known;
   const report = withSubresources(ACCEPTED, subresources);
