@@ -19,10 +19,15 @@ if ! isFresh ca.crt; then
   echo 'new CA certificate: secrets/ca.crt'
   rm -f control-plane.crt proxy.crt
 fi
+# The proxies may request the configuration of `gateway-proxy` alone.
+proxyName=URI:spiffe://edge-gateway/ns/gw-system/proxy/gateway-proxy
+hasNames() { openssl x509 -in "$1" -noout -ext subjectAltName 2> /dev/null | grep -q "$2"; }
 for name in control-plane proxy; do
-  isFresh "$name.crt" && continue
+  names=DNS:$name
+  [ "$name" = control-plane ] || names="$names,$proxyName"
+  isFresh "$name.crt" && hasNames "$name.crt" "${names##*,}" && continue
   openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$name" -keyout "$name.key" -out "$name.csr" 2> /dev/null
-  printf 'subjectAltName=DNS:%s\n' "$name" > "$name.ext"
+  printf 'subjectAltName=%s\n' "$names" > "$name.ext"
   openssl x509 -req -in "$name.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 90 -extfile "$name.ext" -out "$name.crt" 2> /dev/null
   rm "$name.csr" "$name.ext"
   echo "new certificate: secrets/$name.crt"

@@ -3,12 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory with `ca.crt`, and `tls.crt` with `tls.key` that this authority signed for 127.0.0.1 and localhost. */
-export interface Certificates {
-  readonly directory: string;
-  readonly ca: string;
+/** Files of a certificate and its private key. */
+export interface IssuedCertificate {
   readonly cert: string;
   readonly key: string;
+}
+
+/** A directory with `ca.crt`, and `tls.crt` with `tls.key` that this authority signed for 127.0.0.1 and localhost. */
+export interface Certificates extends IssuedCertificate {
+  readonly directory: string;
+  readonly ca: string;
+  /** Issues a further certificate with a common name, and with subject alternative names as openssl writes them, such as `URI:a:b,DNS:c`. */
+  issue(name: string, alternatives?: string): IssuedCertificate;
   remove(): void;
 }
 
@@ -19,15 +25,18 @@ export function makeCertificates(): Certificates {
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', '-days', '2', '-keyout', at('ca.key'), '-out', at('ca.crt'));
-  const names = ['-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost', '-addext', 'basicConstraints=CA:FALSE'];
-  const signer = ['-CA', at('ca.crt'), '-CAkey', at('ca.key')];
-  const out = ['-keyout', at('tls.key'), '-out', at('tls.crt')];
-  openssl('req', '-x509', ...signer, ...key, '-subj', '/CN=localhost', '-days', '2', ...names, ...out);
+  function issue(name: string, alternatives?: string, file = name): IssuedCertificate {
+    const names = alternatives === undefined ? [] : ['-addext', `subjectAltName=${alternatives}`];
+    const signer = ['-CA', at('ca.crt'), '-CAkey', at('ca.key'), ...names, '-addext', 'basicConstraints=CA:FALSE'];
+    const [cert, keyFile] = [at(`${file}.crt`), at(`${file}.key`)];
+    openssl('req', '-x509', ...signer, ...key, '-subj', `/CN=${name}`, '-days', '2', '-keyout', keyFile, '-out', cert);
+    return { cert, key: keyFile };
+  }
   return {
     directory,
     ca: at('ca.crt'),
-    cert: at('tls.crt'),
-    key: at('tls.key'),
+    ...issue('localhost', 'IP:127.0.0.1,DNS:localhost', 'tls'),
+    issue: (name, alternatives) => issue(name, alternatives),
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

@@ -8,6 +8,7 @@ export { formatAddress, readServerAddresses, type ServerAddress } from './client
 export { createEnvoyTranslation } from './envoy/envoy-translation.ts';
 export type { EnvoyProblem } from './envoy/encode-envoy.ts';
 export { ERROR_CODES } from './error-codes.ts';
+export { parseClientNames, type ClientName } from './server/client-names.ts';
 export {
   createDiscoveryServer,
   type DiscoveryAddress,

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { PORT_FLAGS, type ListeningSettings } from '../settings.ts';
 import type { HostPort } from '@edge-gateway/core/envoy';
 import { readServerAddresses } from '@edge-gateway/xds/address';
+import { parseClientNames, type ClientName } from '@edge-gateway/xds/client-names';
 import { InvalidArgumentError } from 'commander';
 import * as flags from './flags.ts';
 import type { Role, SourceSettings, StateSettings } from './role.ts';
@@ -30,6 +31,8 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
   readonly xdsTlsKey?: string;
   /** PEM file with the CA certificates for client certificates of proxies. Default: no client certificate is required. */
   readonly xdsTlsClientCa?: string;
+  /** Names of which the client certificate of each proxy must have one. Default: only certificates that name proxies are bound to them. */
+  readonly xdsClientNames?: readonly ClientName[];
   /** Host of Node proxies with the same listeners, to which Envoys hand over what they cannot express. */
   readonly envoyNodeProxies?: string;
   /** The auth server that Envoys call for AuthConfigs. */
@@ -53,6 +56,9 @@ export interface ControlPlaneSettings extends SourceSettings, ListeningSettings,
 }
 
 function problemOf(settings: ControlPlaneSettings): string | undefined {
+  const { xdsClientNames, xdsTlsClientCa } = settings;
+  if (xdsClientNames !== undefined && xdsTlsClientCa === undefined)
+    return '--xds-client-names requires --xds-tls-client-ca';
   return flags.sourceProblem(settings) ?? envoyProblem(settings) ?? validationProblem(settings);
 }
 
@@ -93,6 +99,12 @@ export const controlPlaneRole: Role<ControlPlaneSettings> = {
     ),
     flags.option('--xds-tls-key <file>', 'PEM file with the private key of the certificate'),
     flags.option('--xds-tls-client-ca <file>', 'PEM file with the CA certificates for client certificates of proxies'),
+    flags
+      .option(
+        '--xds-client-names <names>',
+        'names of which the client certificate of a proxy must have one, separated by commas, such as spiffe://example.com/ns/{namespace}/proxy/{proxy}',
+      )
+      .argParser(clientNames),
     flags
       .option('--envoy-node-proxies <host>', 'host of Node proxies that serve what Envoys cannot')
       .argParser(hostOfProxies),
@@ -163,4 +175,12 @@ function certificateNames(text: string): readonly string[] {
   if (invalid !== undefined) throw new InvalidArgumentError(`'${invalid}' is neither a DNS name nor an IP address.`);
   if (names.length === 0) throw new InvalidArgumentError('a name is required.');
   return names;
+}
+
+function clientNames(text: string): readonly ClientName[] {
+  try {
+    return parseClientNames(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
 }

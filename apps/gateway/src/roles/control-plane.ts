@@ -181,11 +181,11 @@ function publishStates(controlPlane: ControlPlane, server: DiscoveryServer): voi
 
 async function listen(
   server: DiscoveryServer,
-  { xdsAddress: address, xdsPort: port }: ControlPlaneSettings,
+  { xdsAddress: address, xdsPort: port, xdsClientNames: clientNames }: ControlPlaneSettings,
   tls: ReturnType<typeof readServerTls>,
 ): ReturnType<DiscoveryServer['listen']> {
   try {
-    return await server.listen({ address, port, tls });
+    return await server.listen({ address, port, tls, clientNames });
   } catch (cause) {
     const remedy = `${XDS_PORT.flag} N (0 picks a free port)`;
     throw portError({ port, address, what: XDS_PORT.what, remedy, addressRemedy: '--xds-address', cause });

@@ -163,6 +163,17 @@ describe('the command line of edge-gateway', () => {
     );
   });
 
+  it('accepts names of client certificates of proxies, which need a CA', async () => {
+    const named = (names: string, ...more: string[]) =>
+      call('control-plane', '--config', 'resources', '--xds-client-names', names, ...more);
+    const accepted = await named('{proxy}.{namespace}.svc', '--xds-tls-client-ca', 'ca.crt');
+    expect(accepted).to.have.nested.property('xdsClientNames[0].kind', 'DNS');
+    expect(await named('{proxy}')).to.equal('Error: --xds-client-names requires --xds-tls-client-ca\n');
+    expect(await named('gateway-proxy', '--xds-tls-client-ca', 'ca.crt')).to.contain(
+      'invalid name "gateway-proxy": {proxy} is required once',
+    );
+  });
+
   it('rejects flags of the webhook that would have no effect', async () => {
     const rejected = (...given: string[]) => call('control-plane', ...given);
     expect(await rejected('--kubernetes', '--validation-client-ca', 'ca.crt')).to.equal(

@@ -22,8 +22,10 @@ import type { ProxyState } from '../resources/encode-state.ts';
 import { typeName } from '../resources/resource-type.ts';
 import { serializeDeltaResponse, serializeWorldResponse, type PreparedResponse } from './chunk.ts';
 import { LoadReporting } from '../protocol/load-stats.ts';
+import type { ClientName } from './client-names.ts';
 import { createLoadReports, type LoadReports } from './load-reports.ts';
-import { identityOf, type NodeIdentity } from './node-identity.ts';
+import { createNodeAuthorization, ForbiddenProxy, type AuthorizeNode } from './node-authorization.ts';
+import { checkSameNode, identityOf, type NodeIdentity } from './node-identity.ts';
 import { onEnd } from './call-end.ts';
 import { NodeStream, RejectedSubscription } from './node-stream.ts';
 import { NODE_TRANSLATION, ProxyResources, type Translation } from './translation.ts';
@@ -64,6 +66,11 @@ export interface DiscoveryAddress {
   readonly port: number;
   /** Default: plain text; secrets are then sent only to clients on the same machine. */
   readonly tls?: ServerTls | undefined;
+  /**
+   * Names of which each client certificate must have one for its proxy; they require `tls.clientCa`. Default: certificates with a name
+   * `spiffe://<any>/ns/<namespace>/proxy/<name>` allow the proxies that they name, and all others any proxy.
+   */
+  readonly clientNames?: readonly ClientName[] | undefined;
 }
 
 /** Sends states to proxies over aggregated discovery (ADS). */
@@ -81,6 +88,18 @@ export interface DiscoveryServer {
 }
 
 type Call = ServerDuplexStream<DeltaRequest | WorldRequest, PreparedResponse>;
+
+/** How a stream is served. */
+interface Served {
+  readonly isWorld: boolean;
+  readonly isTls: boolean;
+  readonly authorize: AuthorizeNode;
+}
+
+/** A stream whose node is known. */
+interface Opened extends Pick<Served, 'isWorld' | 'isTls'> {
+  readonly identity: NodeIdentity;
+}
 
 /**
  * Creates a discovery server without states.
@@ -120,7 +139,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     if (--known.streams === 0 && !states?.has(proxy)) byProxy.delete(proxy);
   }
 
-  function open(call: Call, identity: NodeIdentity, isWorld: boolean): NodeStream {
+  function open(call: Call, { identity, isWorld, isTls }: Opened): NodeStream {
     const { id: node, proxy, namespace } = identity;
     const own = gatewayNamespace();
     // It is served: the bootstrap configuration of an Envoy may contain any namespace, which has no effect there.
@@ -135,7 +154,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       translations,
       resources: resourcesOf(proxy),
       now,
-      isPrivate: isPrivate(call),
+      isPrivate: isTls || isLoopbackPeer(call),
       write: writerOf(call),
       onAnswer(rejected) {
         counted[rejected ? 'rejected' : 'accepted'].value++;
@@ -151,7 +170,7 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
     return stream;
   }
 
-  function serve(call: Call, isWorld: boolean): void {
+  function serve(call: Call, { isWorld, isTls, authorize }: Served): void {
     let stream: NodeStream | undefined;
     const close = (): void => {
       if (!stream || !streams.delete(stream)) return;
@@ -170,13 +189,15 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       try {
         if (!stream) {
           if (streams.size >= maxNodes) return fail(status.RESOURCE_EXHAUSTED, `more than ${maxNodes} proxies`);
-          stream = open(call, identityOf(request.node), isWorld);
-        }
+          const identity = identityOf(request.node);
+          authorize(call, identity);
+          stream = open(call, { identity, isWorld, isTls });
+        } else checkSameNode(stream.identity, request.node);
         if (isWorld) stream.receiveWorld(request as WorldRequest);
         else stream.receiveDelta(request as DeltaRequest);
       } catch (error) {
-        const code = error instanceof RejectedSubscription ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT;
-        fail(code, (error as Error).message);
+        const isForbidden = error instanceof RejectedSubscription || error instanceof ForbiddenProxy;
+        fail(isForbidden ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT, (error as Error).message);
       }
       return undefined;
     });
@@ -198,19 +219,19 @@ export function createDiscoveryServer(options: DiscoveryServerOptions): Discover
       [...streams].flatMap(({ identity: { id: node, proxy }, rejected }) =>
         Array.from(rejected.values(), (rejection) => ({ node, proxy, rejection })),
       ),
-    listen: (at) =>
-      listenGrpcServer(
-        {
-          name: ADS,
-          definition: DEFINITION,
-          implementation: {
-            DeltaAggregatedResources: (call: Call) => serve(call, false),
-            StreamAggregatedResources: (call: Call) => serve(call, true),
-            StreamLoadStats: reports.serve,
-          } as UntypedServiceImplementation,
-        },
+    async listen(at) {
+      const authorize = createNodeAuthorization(at);
+      const served = { isTls: at.tls !== undefined, authorize };
+      const implementation = {
+        DeltaAggregatedResources: (call: Call) => serve(call, { ...served, isWorld: false }),
+        StreamAggregatedResources: (call: Call) => serve(call, { ...served, isWorld: true }),
+        StreamLoadStats: (call: Parameters<LoadReports['serve']>[0]) => reports.serve(call, authorize),
+      } as UntypedServiceImplementation;
+      return listenGrpcServer(
+        { name: ADS, definition: DEFINITION, implementation },
         { ...at, maxBytes: MAX_REQUEST_BYTES, keepaliveMs: KEEPALIVE_MS },
-      ),
+      );
+    },
   };
 }
 
@@ -241,8 +262,7 @@ function writerOf(call: Call): (response: PreparedResponse) => Promise<void> {
     });
 }
 
-function isPrivate(call: Call): boolean {
-  if (call.getAuthContext().transportSecurityType !== undefined) return true;
+function isLoopbackPeer(call: Call): boolean {
   const peer = call.getPeer();
   const [, host = ''] = /^(.+):\d+$/.exec(peer) ?? [];
   const address = host.replace(/^\[?(?:::ffff:)?([^\]]*)\]?$/i, '$1');

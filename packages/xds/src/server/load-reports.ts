@@ -2,7 +2,8 @@ import { status, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { ProxyTraffic, TrafficReport } from '@edge-gateway/core';
 import { decodeReport, type LoadStatsRequest, type LoadStatsResponse } from '../protocol/load-stats.ts';
 import { onEnd } from './call-end.ts';
-import { identityOf, type NodeIdentity } from './node-identity.ts';
+import { ForbiddenProxy, type AuthorizeNode } from './node-authorization.ts';
+import { checkSameNode, identityOf, type NodeIdentity } from './node-identity.ts';
 
 /** Reports that arrive faster than this share of the interval are ignored. */
 const MIN_SHARE = 0.5;
@@ -13,13 +14,13 @@ const STALE_AFTER = 3;
 export interface LoadReportsOptions {
   readonly now: () => number;
   readonly intervalMs: number;
-  /** Maximum number of streams; more are rejected. */
+  /** Maximum number of nodes. There may be twice as many streams: the old stream of a node may end after its new one begins. More are rejected. */
   readonly maxNodes: number;
 }
 
 /** The last report of each node. It is kept as long as the node reports. */
 export interface LoadReports {
-  serve(call: Call): void;
+  serve(call: Call, authorize: AuthorizeNode): void;
   /** Returns the last report of a node; `undefined` if there is none. */
   of(identity: NodeIdentity): ProxyTraffic | undefined;
 }
@@ -37,33 +38,48 @@ export function createLoadReports({ now, intervalMs, maxNodes }: LoadReportsOpti
   const streams = new Map<string, { reported: Reported | undefined; receivedAt: number }>();
   const idOf = ({ id, key }: NodeIdentity): string => `${key} ${id}`;
 
-  function serve(call: Call): void {
-    let id: string | undefined;
+  /** Number of all streams with a node. */
+  let open = 0;
+
+  /** Returns the identity of a new stream. Throws if there is none, or it is not allowed. */
+  function identify(call: Call, node: LoadStatsRequest['node'], authorize: AuthorizeNode): NodeIdentity {
+    const identity = identityOf(node);
+    authorize(call, identity);
+    const isFull = streams.has(idOf(identity)) ? open >= 2 * maxNodes : streams.size >= maxNodes;
+    if (isFull) throw new TooManyNodes(`more than ${maxNodes} proxies`);
+    return identity;
+  }
+
+  function serve(call: Call, authorize: AuthorizeNode): void {
+    let identity: NodeIdentity | undefined;
     let isOver = false;
     const own: { reported: Reported | undefined; receivedAt: number } = { reported: undefined, receivedAt: -Infinity };
     const close = (): void => {
-      if (id !== undefined && streams.get(id) === own) streams.delete(id);
+      if (!identity || isOver) return;
+      isOver = true;
+      open--;
+      if (streams.get(idOf(identity)) === own) streams.delete(idOf(identity));
     };
     const fail = (code: number, details: string): void => {
-      isOver = true;
       close();
+      isOver = true;
       call.emit('error', { code, details });
     };
     call.on('data', ({ node, cluster_stats: stats = [] }: LoadStatsRequest) => {
       if (isOver) return undefined;
-      if (id === undefined) {
-        try {
-          id = idOf(identityOf(node));
-        } catch (error) {
-          return fail(status.INVALID_ARGUMENT, (error as Error).message);
+      try {
+        if (identity) checkSameNode(identity, node);
+        else {
+          identity = identify(call, node, authorize);
+          open++;
+          streams.set(idOf(identity), own);
+          call.write({
+            send_all_clusters: true,
+            load_reporting_interval: { seconds: Math.floor(intervalMs / 1000), nanos: (intervalMs % 1000) * 1e6 },
+          });
         }
-        if (streams.size >= maxNodes && !streams.has(id))
-          return fail(status.RESOURCE_EXHAUSTED, `more than ${maxNodes} proxies`);
-        streams.set(id, own);
-        call.write({
-          send_all_clusters: true,
-          load_reporting_interval: { seconds: Math.floor(intervalMs / 1000), nanos: (intervalMs % 1000) * 1e6 },
-        });
+      } catch (error) {
+        return fail(codeOf(error), (error as Error).message);
       }
       if (stats.length === 0 || now() - own.receivedAt < intervalMs * MIN_SHARE) return undefined;
       own.receivedAt = now();
@@ -86,4 +102,11 @@ export function createLoadReports({ now, intervalMs, maxNodes }: LoadReportsOpti
       };
     },
   };
+}
+
+class TooManyNodes extends Error {}
+
+function codeOf(error: unknown): number {
+  if (error instanceof TooManyNodes) return status.RESOURCE_EXHAUSTED;
+  return error instanceof ForbiddenProxy ? status.PERMISSION_DENIED : status.INVALID_ARGUMENT;
 }

@@ -31,6 +31,17 @@ export function identityOf(node: NodeMessage | null | undefined): NodeIdentity {
   return { id, key, namespace, proxy };
 }
 
+/**
+ * Checks the node of a later request of a stream, which may be left out. Throws an `Error` if it is another one: the stream stays what it was
+ * authorized for.
+ */
+export function checkSameNode(first: NodeIdentity, node: NodeMessage | null | undefined): void {
+  if (!node?.id) return;
+  const { id, key } = identityOf(node);
+  if (id !== first.id || key !== first.key)
+    throw new Error(`the node of a stream must not change: it was ${first.key} ${first.id}, not ${key} ${id}`);
+}
+
 function isUsable(text: string): boolean {
   return text.length <= MAX_LENGTH && PRINTABLE.test(text);
 }

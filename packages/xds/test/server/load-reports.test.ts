@@ -236,4 +236,23 @@ describe('reports of traffic', () => {
     expect(other.ended).to.contain('more than 1 proxies');
     expect(again.ended).to.equal('');
   });
+
+  it('on ever more streams of one node are rejected', async () => {
+    const small = await startServer({ maxNodes: 2 });
+    closing.push(small);
+    const streams = Array.from({ length: 4 }, () => raw(small.port, 'a'));
+    for (const each of streams) {
+      each.introduce();
+      await until(() => each.responses.length === 1, 'the node');
+    }
+    const further = raw(small.port, 'a');
+    further.introduce();
+    await until(() => further.ended !== '', 'the end of the further stream');
+    expect(further.ended).to.contain('more than 2 proxies');
+    streams[0]!.end();
+    await until(() => streams[0]!.ended !== '', 'the end of a stream');
+    const again = raw(small.port, 'a');
+    again.introduce();
+    await until(() => again.responses.length === 1, 'the node again');
+  });
 });

@@ -126,6 +126,9 @@ describe('the connection between the planes', () => {
     await until(() => refused.reasons.length > 0, 'a failure');
     expect(refused.reasons[0]).to.contain('secrets are sent only over TLS or loopback');
     expect(refused.applied).to.deep.equal([]);
+    const secured = await start(serverTls(first), address);
+    const accepted = connect(secured.port, () => ({ ...clientTls(first), serverName: 'localhost' }), address);
+    await until(accepted.isServed, 'the state');
   });
 
   it('sends secrets to this machine in plain text, as a separate type', async () => {
