@@ -26,7 +26,7 @@ import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
 import { createServing } from './serving.ts';
-import { beginLoading } from './young-generation.ts';
+import { growYoungGeneration } from './young-generation.ts';
 import { shownListeners, type ShownListener } from './shown-listeners.ts';
 
 /** A gateway that serves. */
@@ -89,7 +89,7 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     watchdog.close();
   };
   try {
-    beginLoading();
+    growYoungGeneration();
     await controlPlane.start();
     warnOfLostVersions(controlPlane.state, log.get('config'));
     const report = createRejectionReport(controlPlane);

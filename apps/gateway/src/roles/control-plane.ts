@@ -29,7 +29,7 @@ import { locateRejection } from './rejected-field.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
-import { beginLoading } from './young-generation.ts';
+import { growYoungGeneration } from './young-generation.ts';
 
 /** The proxy of the default gateways. */
 const DEFAULT_PROXY = 'gateway-proxy';
@@ -115,7 +115,7 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await admin.close();
   };
   try {
-    beginLoading();
+    growYoungGeneration();
     await controlPlane.start();
     await releaseLoadingMemory();
     publishStates(controlPlane, server);

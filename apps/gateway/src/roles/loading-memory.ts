@@ -1,5 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import { endLoading } from './young-generation.ts';
 
 /** Size in bytes from which a heap is large, as with some thousand virtual services: the garbage of loading is then more than the modules of the program. */
 const LARGE_HEAP = 112 * 1024 * 1024;
@@ -9,7 +8,6 @@ const LARGE_HEAP = 112 * 1024 * 1024;
  * meanwhile, for some hundred milliseconds, so it has to be awaited before the process serves. Does nothing if the heap is small.
  */
 export async function releaseLoadingMemory(): Promise<void> {
-  endLoading();
   if (getHeapStatistics().total_heap_size < LARGE_HEAP) return;
   try {
     // Other ways to collect garbage need flags, which have to be set at the start, or change those of compiled code.

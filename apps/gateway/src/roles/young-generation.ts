@@ -3,17 +3,12 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const MEGABYTE = 1024 * 1024;
-/** Size in bytes at which the young generation stops growing; the last step may exceed it. */
+/** Size in bytes at which the young generation stops growing; the last doubling may exceed it. */
 const GROWN_BYTES = 8 * MEGABYTE;
-/** The same while a configuration is loaded, most of which survives: fewer collections have to copy it. */
-const LOADING_BYTES = 32 * MEGABYTE;
-/** Factor of one step of its growth, later and while a configuration is loaded. */
-const [STEP, LOADING_STEP] = [2, 4];
 const SIZE_FLAG = /--(?:max|min)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 
 /** Undefined if the flags of the process set the size. */
 let updateGrowth: (() => void) | undefined;
-let isLoading = false;
 
 /**
  * Lets the young generation grow only when the modules of the program are loaded, and only to 8 or 16 MB. On machines with much memory, V8 lets
@@ -22,30 +17,22 @@ let isLoading = false;
  */
 export function limitYoungGeneration(flags: readonly string[]): void {
   if (setsSize(flags)) return;
-  let factor = 1;
-  setGrowth(factor);
+  let grows = false;
+  setGrowth(grows);
   updateGrowth = () => {
-    const [limit, step] = isLoading ? [LOADING_BYTES, LOADING_STEP] : [GROWN_BYTES, STEP];
-    const wanted = youngGenerationBytes() < limit ? step : 1;
-    if (wanted === factor) return;
-    factor = wanted;
+    const mayGrow = youngGenerationBytes() < GROWN_BYTES;
+    if (mayGrow === grows) return;
+    grows = mayGrow;
     // Code that was compiled with other flags would not be read from the cache.
     flushCompileCache();
-    setGrowth(factor);
+    setGrowth(grows);
   };
   // Called in later turns of the event loop. V8 shrinks the young generation while the process is idle; it can then grow again.
   new PerformanceObserver(updateGrowth).observe({ entryTypes: ['gc'] });
 }
 
-/** Lets the young generation grow from now on, and more than later: call it before a configuration is loaded, which takes long turns of the event loop. */
-export function beginLoading(): void {
-  isLoading = true;
-  updateGrowth?.();
-}
-
-/** Ends what {@link beginLoading} allows. */
-export function endLoading(): void {
-  isLoading = false;
+/** Lets the young generation grow from now on: call it before work that takes one long turn of the event loop, such as reading large files. */
+export function growYoungGeneration(): void {
   updateGrowth?.();
 }
 
@@ -58,8 +45,8 @@ function setsSize(flags: readonly string[]): boolean {
   return flags.some((flag) => SIZE_FLAG.test(flag));
 }
 
-function setGrowth(factor: number): void {
-  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+function setGrowth(grows: boolean): void {
+  setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
 }
 
 function youngGenerationBytes(): number {
