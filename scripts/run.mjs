@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { whenParentEnds } from './parent.mjs';
 import { setup } from './setup.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -46,6 +47,7 @@ if (!script) process.exit(0);
 if (scope === 'all') env.REPOSITORY_READY = root;
 const child = spawn(node, [...flags, join(root, script), ...args, ...given], { env, cwd, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+whenParentEnds(() => child.kill('SIGTERM'));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 
 /** Builds what has changed; ends the process if that fails, or if Node is too old. */

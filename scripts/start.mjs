@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { whenParentEnds } from './parent.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const args = process.argv.slice(2);
@@ -41,16 +42,16 @@ function outcome(child) {
   });
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => {
-    for (const child of children) child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
-  });
+function stop(signal = 'SIGTERM') {
+  for (const child of children) child.kill(signal);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => stop(signal === 'SIGHUP' ? 'SIGTERM' : signal));
+whenParentEnds(() => stop());
+
 // A failure of this program must not leave the others running.
-process.on('exit', () => {
-  for (const child of children) child.kill('SIGTERM');
-});
+process.on('exit', () => stop());
 
 await checkArguments();
 const demo = isDemo ? await startDemo() : { ready: true };

@@ -123,4 +123,24 @@ spec: { virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], dir
       rmSync(cwd, { recursive: true });
     }
   });
+
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)
+    it(`start ends the gateway when npm receives ${signal}`, async () => {
+      const cwd = mkdtempSync(join(tmpdir(), 'run-'));
+      const ports = ['--http-port', '0', '--https-port', '0', '--admin-port', '0', '--stats-port', '0'];
+      const argv = ['--prefix', ROOT, 'run', '--silent', 'start', '--', '--config', cwd, ...ports];
+      const npm = spawn('npm', argv, { env: { ...process.env, REPOSITORY_READY: ROOT }, detached: true });
+      try {
+        npm.stdout.resume();
+        for await (const chunk of npm.stderr.iterator({ destroyOnReturn: false }))
+          if (String(chunk).includes('Press Ctrl-C')) break;
+        npm.stderr.resume();
+        // Every process that npm started has its output open.
+        const ended = once(npm, 'close');
+        npm.kill(signal);
+        await ended;
+      } finally {
+        rmSync(cwd, { recursive: true });
+      }
+    });
 });
