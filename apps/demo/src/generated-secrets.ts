@@ -1,5 +1,5 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
@@ -24,10 +24,20 @@ export async function ensureSecrets(folder: string, now: number = Date.now()): P
   const known = clientSecretIn(file, now);
   if (known !== undefined) return { file, clientSecret: known };
   const clientSecret = randomBytes(24).toString('base64url');
+  const text = await secretsYaml(clientSecret, now);
   mkdirSync(folder, { recursive: true });
-  const temporary = `${file}.${process.pid}`;
-  writeFileSync(temporary, await secretsYaml(clientSecret, now), { mode: 0o600 });
-  renameSync(temporary, file);
+  const temporary = `${file}.${randomUUID()}`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  try {
+    linkSync(temporary, file);
+  } catch {
+    // Another demo may have started at the same time and was first.
+    const other = clientSecretIn(file, now);
+    if (other !== undefined) return { file, clientSecret: other };
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
   return { file, clientSecret };
 }
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -43,5 +43,12 @@ describe('the generated secrets', () => {
     expect(later.clientSecret).to.not.equal(first.clientSecret);
     writeFileSync(later.file, 'kind: Secret\n');
     expect((await ensureSecrets(folder)).clientSecret).to.not.equal(later.clientSecret);
+  });
+
+  it('are the same for demos that start at the same time', async () => {
+    const all = await Promise.all(Array.from({ length: 3 }, () => ensureSecrets(folder)));
+    expect(new Set(all.map(({ clientSecret }) => clientSecret)).size).to.equal(1);
+    expect(readdirSync(folder)).to.have.length(1);
+    expect(await ensureSecrets(folder)).to.deep.equal(all[0]);
   });
 });
