@@ -9,16 +9,32 @@ const LINGER_MS = 60_000;
 /** More crashes than this have a common cause. */
 const MAX_CRASHES = 3;
 
-/** Stops of the processes, which run in process groups of their own, by the file that they run. */
+/** Maximum time for the processes to end what their tests started, after a signal. */
+const STOP_MS = 5000;
+
+/** The processes, which run in process groups of their own, with the files that they run. */
 const running = new Map();
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    for (const [stop, file] of running) {
-      console.log(`\nstopped while ${file ?? 'no file'} was running`);
-      stop();
-    }
-    process.exit(1);
-  });
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stopAll);
+
+/** Ends the processes: each notices that this one is gone, ends what its tests started, and then itself. */
+function stopAll() {
+  // A terminal sends its signal to every process, and their parents pass theirs on.
+  if (isStopping) return;
+  isStopping = true;
+  for (const [child, file] of running) {
+    console.log(`\nstopped while ${file ?? 'no file'} was running`);
+    if (child.connected) child.disconnect();
+    else kill(child);
+  }
+  if (running.size === 0) process.exit(1);
+  setTimeout(() => {
+    for (const child of running.keys()) kill(child);
+  }, STOP_MS);
+}
+
+function kill(child) {
+  process.kill(-child.pid, 'SIGKILL');
 }
 
 /**
@@ -56,26 +72,30 @@ function runWorker(queue, { flags, report }) {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
     });
-    const stop = () => process.kill(-child.pid, 'SIGKILL');
-    running.set(stop, undefined);
+    running.set(child, undefined);
     let current;
     let overdue;
     let lingered = false;
     child.on('message', (result) => {
+      if (isStopping) return;
       if (result.file) report(result);
       current?.release();
       current = queue.take();
-      running.set(stop, current.file);
+      running.set(child, current.file);
       child.send({ file: current.file });
       if (current.file) return;
       overdue = setTimeout(() => {
         console.log(`\nThe tests left something running for ${LINGER_MS / 1000} s after their end: that is a failure.`);
         lingered = true;
-        stop();
+        kill(child);
       }, LINGER_MS);
     });
+    child.on('exit', () => {
+      running.delete(child);
+      if (isStopping && running.size === 0) process.exit(1);
+    });
     child.on('close', (code, signal) => {
-      running.delete(stop);
+      if (isStopping) return;
       clearTimeout(overdue);
       const crashed = code !== 0 || current?.file !== undefined;
       if (crashed && !lingered) {

@@ -2,7 +2,7 @@
 // is the timeout of a test in milliseconds; `buffered` after it means that other processes print too.
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'node:util';
 import Mocha from 'mocha';
@@ -32,14 +32,24 @@ function fileOf(runnable) {
   return undefined;
 }
 
+/** Declares the tests of a file, or the one of a page of the documentation. */
+async function declareTests(mocha, file) {
+  if (!file.endsWith('.md')) {
+    mocha.addFile(file);
+    return mocha.loadFilesAsync();
+  }
+  const { describePage } = await import('../test/docs/page-suite.ts');
+  mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, file, mocha);
+  describePage(relative(root, file));
+}
+
 async function runFile(file) {
   output = '';
   const began = performance.now();
   const mocha = new Mocha({ timeout, forbidOnly, reporter: Report });
-  mocha.addFile(file);
   const failures = [];
   try {
-    await mocha.loadFilesAsync();
+    await declareTests(mocha, file);
   } catch (error) {
     Base.consoleLog(`\n${file} cannot be loaded:\n${format(error)}`);
     return { file, output, passed: 0, failures: [file], skipped: 0, ms: 0 };
@@ -55,7 +65,15 @@ async function runFile(file) {
   return { file, output, passed: stats.passes, failures, skipped: stats.pending, ms: performance.now() - began };
 }
 
+/** Ends this process and its group, after what runs at its exit: tests end there what they started in groups of their own. */
+function abort() {
+  process.on('exit', () => process.kill(-process.pid, 'SIGKILL'));
+  process.exit(1);
+}
+
 for (const setup of setups) await import(resolve(root, setup));
+// Only a parent that ends does so before the last file.
+process.on('disconnect', abort);
 process.on('message', async ({ file }) => {
   if (file) {
     process.send(await runFile(file));
@@ -63,6 +81,9 @@ process.on('message', async ({ file }) => {
     flushCompileCache();
   }
   // The process ends by itself unless the tests left something running.
-  else process.disconnect();
+  else {
+    process.off('disconnect', abort);
+    process.disconnect();
+  }
 });
 process.send({});

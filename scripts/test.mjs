@@ -1,11 +1,11 @@
 // `npm test` (format, lint, types, tests with the docs' snippets) and `npm run test:e2e` (the long suites).
 // Ends with one line: N passed, N failed.
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runFiles } from './test-files.mjs';
+import { planOf } from './test-plan.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const e2e = process.argv.includes('--e2e');
@@ -32,26 +32,6 @@ function check(name, [command, ...args]) {
   console.log(`\n> ${name}`);
   const done = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
   totals[done.status === 0 ? 'passed' : 'failed']++;
-}
-
-const filesOf = (...patterns) =>
-  globSync(patterns, { cwd: root })
-    .toSorted()
-    .map((file) => resolve(root, file));
-
-/** Tests that use the default ports, or write into the packages: one at a time. */
-const ALONE = 'test/*.test.ts';
-/** Tests that start processes: before the others, because they are the longest. */
-const WITH_PROCESSES = ['test/*/**/*.test.ts', 'apps/*/test/**/*.test.ts'];
-const IN_PROCESS = 'packages/*/test/**/*.test.ts';
-const E2E = ['packages/*/test/**/*.e2e.ts', 'apps/*/test/**/*.e2e.ts', 'test/**/*.e2e.ts'];
-
-/** Which files run, and in how many processes: one more than cores, because tests also wait. */
-function plan() {
-  if (only.length) return { others: filesOf(...only) };
-  if (e2e) return { others: filesOf(...E2E) };
-  const processes = availableParallelism() + 1;
-  return { alone: filesOf(ALONE), others: [...filesOf(...WITH_PROCESSES), ...filesOf(IN_PROCESS)], processes };
 }
 
 function report({ file, output, passed, failures: failed, skipped, ms }) {
@@ -103,7 +83,7 @@ mkdirSync(join(root, '.artifacts'), { recursive: true });
 // Tests start hundreds of programs, which would compile the same modules again.
 process.env.NODE_COMPILE_CACHE ??= join(root, '.artifacts', 'compile-cache');
 if (!e2e && only.length === 0) for (const [name, command] of CHECKS) check(name, command);
-const crashes = await runFiles({ ...plan(), timeout, report });
+const crashes = await runFiles({ ...planOf({ only, e2e }), timeout, report });
 totals.failed += crashes;
 if (only.length === 0) printSlowest();
 if (only.length === 0 && crashes === 0) await runFailedAgain();

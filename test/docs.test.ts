@@ -1,78 +1,42 @@
 import { globSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { expect } from 'chai';
-import { applyDiff, fits, readPage, type Block } from './docs/page.ts';
-import { ROOT, Workspace, type Outcome } from './docs/workspace.ts';
-import { skipWithout } from './parts/apt.ts';
-import { skipWithoutOpa } from './parts/opa.ts';
-import { installedEnvoy } from './parts/envoy.ts';
+import { planOf } from '../scripts/test-plan.ts';
+import { fits } from './docs/page.ts';
+import { documentationPages, pagesWithCommands } from './docs/page-suite.ts';
+import { ROOT } from './docs/workspace.ts';
 
-const PAGES = globSync(['README.md', 'packages/*/README.md', 'apps/*/README.md', 'docs/*.md'], {
-  cwd: ROOT,
-}).toSorted();
+describe('the plan of the tests', () => {
+  const planned = ({ alone, others }: ReturnType<typeof planOf>): string[] =>
+    [...alone, ...others].map((file) => relative(ROOT, file));
+  const present = globSync('**/*.{test,e2e}.ts', { cwd: ROOT, exclude: ['**/node_modules', '.artifacts'] });
 
-/** Programs that a page needs on the machine. */
-const PROGRAMS: Readonly<Record<string, (test: Mocha.Context) => Promise<unknown>>> = {
-  'docs/ldap.md': async (test) => {
-    await skipWithout(test, 'ldapadd', 'ldap-utils');
-    process.env.PATH = `${process.env.PATH}:/usr/sbin`;
-    await skipWithout(test, 'slapd');
-  },
-  'docs/opa.md': skipWithoutOpa,
-};
+  for (const hasNetworks of [true, false])
+    it(`contains each test file and each page with commands once, ${hasNetworks ? 'with' : 'without'} networks`, () => {
+      const all = planned(planOf({ hasNetworks }));
+      expect(new Set(all).size).to.equal(all.length);
+      expect(all).to.include.members(present.filter((file) => file.endsWith('.test.ts')));
+      expect(all.filter((file) => file.endsWith('.md'))).to.have.members(pagesWithCommands());
+    });
 
-function failure(block: Block, done: Outcome): string | undefined {
-  const wanted = Number(block.directives.get('exit') ?? 0);
-  if (done.code !== wanted) return `exit code ${done.code} instead of ${wanted}\n${done.output}${done.errors}`;
-  if (block.expected !== undefined && !fits(done.output, block.expected)) {
-    return `output:\n${done.output}${done.errors}\ninstead of:\n${block.expected}`;
-  }
-  return undefined;
-}
+  it('contains each long suite', () => {
+    expect(planned(planOf({ e2e: true }))).to.include.members(present.filter((file) => file.endsWith('.e2e.ts')));
+  });
 
-async function runCommands(workspace: Workspace, block: Block): Promise<void> {
-  if (block.directives.has('background')) return workspace.start(block.text.trim());
-  const giveUp = Date.now() + 60_000;
-  for (;;) {
-    const failed = failure(block, await workspace.run(block.text));
-    if (failed === undefined) return;
-    if (!block.directives.has('until') || Date.now() > giveUp) throw new Error(failed);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function runBlock(workspace: Workspace, block: Block): Promise<void> {
-  const file = block.text.match(/^(?:#|\/\/|<!--) file: (\S+)(?: -->)?\n/)?.[1];
-  const replaced = block.directives.get('replace');
-  if (replaced) workspace.write(replaced, applyDiff(workspace.read(replaced), block.text));
-  else if (file) workspace.write(file, block.text);
-  else if (block.language === 'sh') await runCommands(workspace, block);
-  else if (block.language === 'ts' || block.language === 'js')
-    throw new Error('a program needs a first line "// file: NAME"');
-}
+  it('runs two pages at the same time only in networks of their own', () => {
+    const { alone } = planOf({ hasNetworks: false });
+    expect(alone.map((file) => relative(ROOT, file))).to.include.members(pagesWithCommands());
+    expect(planOf({ hasNetworks: true }).alone.filter((file) => file.endsWith('.md'))).to.deep.equal([]);
+  });
+});
 
 describe('the documentation', () => {
-  for (const page of PAGES) {
-    const blocks = readPage(join(ROOT, page)).filter((block) => !block.directives.has('not run'));
-    if (!blocks.some((block) => ['sh', 'ts', 'js', 'diff'].includes(block.language))) continue;
-
-    it(`${page} works as printed`, async function () {
-      await PROGRAMS[page]?.(this);
-      this.timeout(900_000);
-      const workspace = new Workspace();
-      try {
-        if (blocks.some(({ text }) => text.startsWith('envoy ')))
-          workspace.addProgram('envoy', `'${await installedEnvoy()}' --disable-hot-restart`);
-        for (const block of blocks) {
-          await runBlock(workspace, block).catch((error: Error) => {
-            throw new Error(`${relative(ROOT, join(ROOT, page))}:${block.line}: ${error.message}\n${block.text}`);
-          });
-        }
-      } finally {
-        await workspace.close();
-      }
-    });
-  }
+  it('has commands on most of its pages', () => {
+    const pages = pagesWithCommands();
+    expect(documentationPages()).to.include.members(pages);
+    expect(pages).to.include.members(['README.md', 'docs/quick-start.md', 'docs/gatewayctl.md']);
+    expect(pages.length).to.be.above(70);
+  });
 
   it('compares printed output, with … as a wildcard', () => {
     expect(fits('a 1 b\n', 'a … b')).to.equal(true);

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { canCreateNetworks, createNetwork, type Network } from './network.ts';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY = /Ctrl-C to stop|listening on|"msg":"ready"|starting workers/;
@@ -15,12 +16,24 @@ export interface Outcome {
   readonly errors: string;
 }
 
-/** A folder that looks like a fresh clone, in which the commands of one page run. */
+/** Commands that run: they have process groups of their own, and must not outlive this process. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const { pid } of running) process.kill(-pid!, 'SIGKILL');
+});
+
+/** A folder that looks like a fresh clone, in which the commands of one page run; in a network of its own if that is possible. */
 export class Workspace {
   readonly dir = mkdtempSync(join(tmpdir(), 'docs-'));
+  readonly #network: Network | undefined;
   readonly #background: ChildProcess[] = [];
 
-  constructor() {
+  static async create(): Promise<Workspace> {
+    return new Workspace(canCreateNetworks() ? await createNetwork() : undefined);
+  }
+
+  private constructor(network: Network | undefined) {
+    this.#network = network;
     for (const name of readdirSync(ROOT)) {
       if (!['.git', '.artifacts'].includes(name)) symlinkSync(join(ROOT, name), join(this.dir, name));
     }
@@ -75,6 +88,7 @@ export class Workspace {
       process.kill(-child.pid!, 'SIGTERM');
       await gone;
     }
+    this.#network?.close();
     rmSync(this.dir, { recursive: true });
   }
 
@@ -85,11 +99,15 @@ export class Workspace {
       NO_COLOR: '1',
     };
     delete env.NODE_OPTIONS;
-    return spawn('bash', ['-euo', 'pipefail', '-c', command], {
+    const [program, ...args] = [...(this.#network?.enter ?? []), 'bash', '-euo', 'pipefail', '-c', command];
+    const child = spawn(program!, args, {
       cwd: this.dir,
       env,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(child);
+    child.once('close', () => running.delete(child));
+    return child;
   }
 }
