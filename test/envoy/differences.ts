@@ -668,10 +668,10 @@ export const DIFFERENCES: readonly Difference[] = [
     gateway: '`grpc-timeout` is forwarded as the client sent it.',
     envoy: 'It is written in milliseconds, and lowered to `grpcTimeoutHeaderMax`.',
     reason: 'The gateway itself ends the request at that time.',
-    scenarios: { 'grpc-timeout: above the maximum': { 'request grpc-timeout': ['10S', '200m'] } },
+    scenarios: { 'grpc-timeout: above the maximum': { 'request grpc-timeout': ['10S', '1000m'] } },
     http2: {
       client: {
-        'gRPC deadline: in microseconds': { 'request grpc-timeout': ['50000u', '50m'] },
+        'gRPC deadline: in microseconds': { 'request grpc-timeout': ['1000000u', '1000m'] },
         'gRPC deadline: in nanoseconds': { 'request grpc-timeout': ['99999999n', '100m'] },
       },
       both: { 'gRPC deadline: that is met': { 'request grpc-timeout': ['10S', '10000m'] } },
@@ -1956,7 +1956,7 @@ export const DIFFERENCES: readonly Difference[] = [
         ],
         { 'log failure': ['ECONNRESET read ECONNRESET', '(none)'] },
       ),
-      'access log of a timeout: before the response': { 'log failure': ['no response in 300 ms', '(none)'] },
+      'access log of a timeout: before the response': { 'log failure': ['no response in 1000 ms', '(none)'] },
       'access log: of an invalid response': {
         'log failure': ['ERR_ROUTING_UPSTREAM_PROTOCOL malformed HTTP/1.1 status line', '(none)'],
       },

@@ -123,6 +123,12 @@ export function reply(status: string, headers: readonly string[] = [], body = ''
   return askRaw([`HTTP/1.1 ${status}`, ...headers, `content-length: ${Buffer.byteLength(body)}`], body);
 }
 
+/** A limit that passes in a scenario. A loaded machine delivers what is sent at its start before it ends. */
+export const LIMIT = '1s';
+
+/** Milliseconds until a scripted upstream acts again. A loaded machine forwards what it has sent before they pass. */
+export const LATER_MS = 500;
+
 /** The type URL of a message of Envoy. */
 export function envoyType(name: string): { '@type': string } {
   return { '@type': `type.googleapis.com/envoy.extensions.${name}` };

@@ -37,7 +37,7 @@ export interface Comparison {
 type Results = Map<string, Map<string, Differing | Error>>;
 
 /** Groups run side by side: most scenarios wait for timers. */
-const PARALLEL = 8;
+const PARALLEL = 16;
 
 /** Runs every scenario in every pair of versions that it exists in, on our data plane and on Envoy. */
 export async function compareAll(groups: readonly Group[]): Promise<Comparison> {

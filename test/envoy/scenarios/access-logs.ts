@@ -1,4 +1,17 @@
-import { ask, envoys, ours, ourText, envoyText, post, reply, type Case, type Group, type Reply } from '../scenario.ts';
+import {
+  ask,
+  envoys,
+  ours,
+  ourText,
+  envoyText,
+  post,
+  reply,
+  LATER_MS,
+  LIMIT,
+  type Case,
+  type Group,
+  type Reply,
+} from '../scenario.ts';
 import { HANDSHAKE, SWITCHED } from '../tunnel/handshakes.ts';
 
 const logged = (request: Case['request'], ...upstream: Reply[]): Case => ({
@@ -29,7 +42,7 @@ export const accessLogs: readonly Group[] = [
       'of a reset': logged(post('/a', 'hello'), reset),
       'of a response that is cut off': logged(
         GET,
-        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, 150)),
+        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, LATER_MS)),
       ),
       'of an invalid response': logged(GET, 'nonsense\r\n\r\n'),
       'of a rejected WebSocket': logged(HANDSHAKE, reply('403 Forbidden', [], 'no')),
@@ -63,8 +76,8 @@ export const accessLogs: readonly Group[] = [
   },
   {
     name: 'access log of a timeout',
-    ours: { routes: [ours({ prefix: '/' }, { timeout: '0.3s' })] },
-    envoy: { routes: [envoys({ prefix: '/' }, { timeout: '0.3s' })] },
+    ours: { routes: [ours({ prefix: '/' }, { timeout: LIMIT })] },
+    envoy: { routes: [envoys({ prefix: '/' }, { timeout: LIMIT })] },
     cases: { 'before the response': logged(GET, () => {}) },
   },
   {

@@ -1,4 +1,4 @@
-import { ask, envoys, ours, post, reply, type Group, type Reply } from '../scenario.ts';
+import { ask, envoys, ours, post, reply, LATER_MS, LIMIT, type Group, type Reply } from '../scenario.ts';
 
 const hang: Reply = () => {};
 const raw = (text: string): Reply => text.replaceAll('\n', '\r\n');
@@ -18,7 +18,7 @@ export const failures: readonly Group[] = [
       'ends within the head': failing((to) => (to.send('HTTP/1.1 200 OK\r\ncontent-le'), to.end())),
       'ends within the body': failing((to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), to.end())),
       'resets within the body': failing(
-        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, 150)),
+        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, LATER_MS)),
       ),
       'ends within a chunk': failing(
         (to) => (to.send('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhe'), to.end()),
@@ -56,8 +56,8 @@ export const failures: readonly Group[] = [
   },
   {
     name: 'timeout',
-    ours: { routes: [ours({ prefix: '/none' }, { timeout: '0s' }), ours({ prefix: '/' }, { timeout: '0.15s' })] },
-    envoy: { routes: [envoys({ prefix: '/none' }, { timeout: '0s' }), envoys({ prefix: '/' }, { timeout: '0.15s' })] },
+    ours: { routes: [ours({ prefix: '/none' }, { timeout: '0s' }), ours({ prefix: '/' }, { timeout: LIMIT })] },
+    envoy: { routes: [envoys({ prefix: '/none' }, { timeout: '0s' }), envoys({ prefix: '/' }, { timeout: LIMIT })] },
     cases: {
       'before the head': failing(hang),
       'within the body': failing('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),

@@ -1,7 +1,7 @@
 import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
 import { call, early, stream, type Described } from '../http2/calls.ts';
 import type { Http2Call } from '../http2/http2-call.ts';
-import { ask, envoys, envoyType, ours, post, reply, type Case, type Group, type Reply } from '../scenario.ts';
+import { ask, envoys, envoyType, ours, post, reply, LATER_MS, type Case, type Group, type Reply } from '../scenario.ts';
 
 const message = (text: string): string => `\0\0\0\0${String.fromCharCode(text.length)}${text}`;
 const TYPE: Field = ['content-type', 'application/grpc'];
@@ -102,7 +102,7 @@ export const grpcCalls: readonly Group[] = [
       'that the server resets': asked(stream((to) => to.reset(2))),
       'that the server resets with no error': asked(stream((to) => to.reset(0))),
       'that the server breaks off': asked(
-        stream((to) => (to.headers(HEAD, false), to.data(message('a'), false), setTimeout(to.reset, 150, 2))),
+        stream((to) => (to.headers(HEAD, false), to.data(message('a'), false), setTimeout(to.reset, LATER_MS, 2))),
       ),
       'whose server leaves': asked(stream((to) => to.end())),
       'whose upload the server does not need': {
@@ -118,14 +118,14 @@ export const grpcCalls: readonly Group[] = [
       routes: [envoys({ prefix: '/' }, { max_stream_duration: { grpc_timeout_header_max: '0s' }, timeout: '0s' })],
     },
     cases: {
-      'in milliseconds': { request: grpc({ fields: [['grpc-timeout', '100m']] }), upstream: [() => {}] },
-      'in microseconds': { request: grpc({ fields: [['grpc-timeout', '50000u']] }), upstream: [() => {}] },
+      'in milliseconds': { request: grpc({ fields: [['grpc-timeout', '1000m']] }), upstream: [() => {}] },
+      'in microseconds': { request: grpc({ fields: [['grpc-timeout', '1000000u']] }), upstream: [() => {}] },
       'in nanoseconds': { request: grpc({ fields: [['grpc-timeout', '99999999n']] }), upstream: [() => {}] },
       'that is met': { request: grpc({ fields: [['grpc-timeout', '10S']] }), upstream: [fine] },
       'that is invalid': { request: grpc({ fields: [['grpc-timeout', 'soon']] }), upstream: [fine] },
       'with too many digits': { request: grpc({ fields: [['grpc-timeout', '123456789m']] }), upstream: [fine] },
       'after a message': {
-        request: grpc({ fields: [['grpc-timeout', '150m']] }),
+        request: grpc({ fields: [['grpc-timeout', '1000m']] }),
         upstream: [stream((to) => (to.headers(HEAD, false), to.data(message('a'), false)))],
       },
     },

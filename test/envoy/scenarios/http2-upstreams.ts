@@ -1,7 +1,7 @@
 import type { Field } from '../../../packages/routing/test/listen/http2/hpack.ts';
 import { call, early, stream } from '../http2/calls.ts';
 import type { Http2Reply, UpstreamStream } from '../http2/http2-call.ts';
-import { ask, envoys, ours, post, reply, type Case, type Group, type Reply } from '../scenario.ts';
+import { ask, envoys, ours, post, reply, LATER_MS, type Case, type Group, type Reply } from '../scenario.ts';
 
 const OK: Field = [':status', '200'];
 const ok = reply('200 OK', [], 'ok');
@@ -43,7 +43,7 @@ export const http2Upstreams: readonly Group[] = [
       ...Object.fromEntries(
         [0, 2, 7, 8].map((code) => [
           `resets with ${code} within the body`,
-          responds((to) => (to.headers([OK], false), to.data('half', false), setTimeout(to.reset, 150, code))),
+          responds((to) => (to.headers([OK], false), to.data('half', false), setTimeout(to.reset, LATER_MS, code))),
         ]),
       ),
       'resets behind its end': responds((to) => (to.headers([OK], false), to.data('all', true), to.reset(0))),

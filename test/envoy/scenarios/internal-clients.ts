@@ -19,7 +19,7 @@ export const internalClients: readonly Group[] = [
         request: ask('GET /', ['x-envoy-retry-on: 5xx', 'x-envoy-max-retries: 2']),
         upstream: [failed('503 Service Unavailable'), ok],
       },
-      'with a timeout': { request: ask('GET /', ['x-envoy-upstream-rq-timeout-ms: 120']), upstream: [() => {}] },
+      'with a timeout': { request: ask('GET /', ['x-envoy-upstream-rq-timeout-ms: 1000']), upstream: [() => {}] },
     },
   },
 ];

@@ -1,4 +1,4 @@
-import { ask, envoys, ours, post, reply, type Group, type Reply } from '../scenario.ts';
+import { ask, envoys, ours, post, reply, LATER_MS, LIMIT, type Group, type Reply } from '../scenario.ts';
 
 const FAST = { retryBackOff: { baseInterval: '0.01s', maxInterval: '0.02s' } };
 const ENVOY_FAST = { retry_back_off: { base_interval: '0.01s', max_interval: '0.02s' } };
@@ -10,9 +10,9 @@ const policy = (
   more: { ours?: object; envoy?: object } = {},
 ): Group => ({
   name: `retries ${name}`,
-  ours: { routes: [ours({ prefix: '/' }, { timeout: '2s', retries: { ...FAST, ...option } })], ...more.ours },
+  ours: { routes: [ours({ prefix: '/' }, { timeout: '5s', retries: { ...FAST, ...option } })], ...more.ours },
   envoy: {
-    routes: [envoys({ prefix: '/' }, { timeout: '2s', retry_policy: { ...ENVOY_FAST, ...envoy } })],
+    routes: [envoys({ prefix: '/' }, { timeout: '5s', retry_policy: { ...ENVOY_FAST, ...envoy } })],
     ...more.envoy,
   },
   cases,
@@ -38,7 +38,7 @@ export const retries: readonly Group[] = [
       'leave 404': get(failed('404 Not Found'), ok),
       'of an invalid response': get('hello\r\n\r\n', ok),
       'leave a response that has begun': get(
-        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, 150)),
+        (to) => (to.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'), setTimeout(to.reset, LATER_MS)),
         ok,
       ),
       'of HEAD': {
@@ -124,8 +124,8 @@ export const retries: readonly Group[] = [
   ),
   policy(
     'on a timeout of a try',
-    { retryOn: '5xx', perTryTimeout: '0.4s' },
-    { retry_on: '5xx', per_try_timeout: '0.4s' },
+    { retryOn: '5xx', perTryTimeout: LIMIT },
+    { retry_on: '5xx', per_try_timeout: LIMIT },
     {
       'of a try that hangs': get(() => {}, ok),
       'of only tries that hang': get(() => {}),

@@ -1,4 +1,4 @@
-import { ask, envoys, ours, type Case, type Group, type Reply } from '../scenario.ts';
+import { ask, envoys, ours, LATER_MS, LIMIT, type Case, type Group, type Reply } from '../scenario.ts';
 
 const HANDSHAKE = ask('GET /', [
   'Connection: Upgrade',
@@ -46,7 +46,7 @@ export const upgrades: readonly Group[] = [
         ...answered(
           (to) => (
             to.send('HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nn'),
-            setTimeout(to.send, 30, 'o, never')
+            setTimeout(to.send, LATER_MS, 'o, never')
           ),
         ),
         onlyHttp1Upstream: true,
@@ -76,8 +76,8 @@ export const upgrades: readonly Group[] = [
   },
   {
     name: 'upgrade with a timeout',
-    ours: { routes: [ours({ prefix: '/' }, { timeout: '0.15s' })] },
-    envoy: { routes: [envoys({ prefix: '/' }, { timeout: '0.15s' })] },
+    ours: { routes: [ours({ prefix: '/' }, { timeout: LIMIT })] },
+    envoy: { routes: [envoys({ prefix: '/' }, { timeout: LIMIT })] },
     cases: {
       'of a silent upstream': answered(hang),
       // Over HTTP/2 Envoy never ends it.
