@@ -238,13 +238,14 @@ function logsByDefault({ accessLog }: RouterOptions, context: Context): boolean 
 function handlersByName(serving: ServeListener, webSockets: OpenWebSockets): (name: string) => Handler {
   const handlers = new Map<string, Handler>();
   return (name) => {
+    webSockets.opened(name);
     const known = handlers.get(name);
     if (known) return known;
     const handler: Handler = function listener(req, res) {
       serving.request(name, { req, res }, LISTENING);
     };
     handler.upgrade = handler.connect = (req, socket, head) => serving.upgrade(name, { req, socket, head }, LISTENING);
-    handler.drain = () => webSockets.close(name);
+    handler.drain = () => webSockets.drain(name);
     handlers.set(name, handler);
     return handler;
   };

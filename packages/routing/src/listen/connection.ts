@@ -28,6 +28,9 @@ export class Connection {
   closing = false;
   /** Milliseconds that it stays open after a response that did not announce its end. */
   graceMs = 0;
+  /** Time until which it stays open without a request although it is to close, in milliseconds of the monotonic clock. */
+  openUntil = 0;
+  readonly openedAt = performance.now();
   upgraded = false;
   /** Receives the next `node:http` response, which another response replaces. */
   standIn: ((res: ServerResponse) => void) | undefined;
@@ -115,24 +118,37 @@ export function idleLimitOf(socket: object): number {
 export const isIdle = (connection: Connection): boolean =>
   connection.inflight === 0 && !connection.upgraded && connection.socket.bytesRead === connection.idleBytes;
 
+/** How long connections stay open for a request that is about to be sent, in milliseconds. */
+export interface CloseGrace {
+  /** Since the last response. */
+  readonly idleMs: number;
+  /** Since the begin of the close, for connections whose requests follow each other more quickly. Default: as the others. */
+  readonly usedMs?: number;
+}
+
 /**
- * Closes a connection: immediately if it was idle for `graceMs`, otherwise after the current or next response,
- * which has `connection: close`, or after the grace period. A request that is just being sent is not lost, nor is the first one of a
- * connection.
+ * Closes a connection after the current or next response, which has `connection: close`, or when no request arrives within the grace period: immediately
+ * if it was idle for that long. A connection that is used stays open for longer, because its next request may be on its way, and few clients repeat a request
+ * that meets the end of a connection. A request that is just being sent is not lost, nor is the first one of a connection.
  */
-export function closeGracefully(connection: Connection, graceMs: number): void {
+export function closeGracefully(connection: Connection, grace: CloseGrace): void {
+  const now = performance.now();
+  const { idleMs, usedMs = 0 } = grace;
   connection.closing = true;
-  connection.graceMs = graceMs;
+  connection.graceMs = idleMs;
+  const isUsed = connection.requests > 0 && (now - connection.openedAt) / connection.requests < usedMs;
+  connection.openUntil = isUsed ? now + usedMs : 0;
   if (connection.upgraded) return;
   if (connection.res && !connection.res.headersSent) connection.res.shouldKeepAlive = false;
-  if (connection.requests === 0) connection.idleSince = performance.now();
+  if (connection.requests === 0) connection.idleSince = now;
   closeWhenIdle(connection);
 }
 
 /** Closes a connection that is idle now after its grace period, unless a request arrives meanwhile. */
 function closeWhenIdle(connection: Connection): void {
   if (!isIdle(connection)) return;
-  const rest = connection.idleSince + connection.graceMs - performance.now();
+  const { idleSince, graceMs, openUntil } = connection;
+  const rest = Math.max(idleSince + graceMs, openUntil) - performance.now();
   // A busy process may not have read what has arrived: that takes a turn of the event loop, after the end of this one.
   if (rest <= 0) setImmediate(() => setImmediate(closeIfIdle, connection));
   else setTimeout(closeWhenIdle, rest, connection).unref();

@@ -5,7 +5,7 @@ import { adoptProxied } from '../format/proxied.ts';
 import { Deadlines } from '../upstream/deadlines.ts';
 import { asksForWebSocket } from '../check/check-head.ts';
 import type { ClientError } from './refuse/client-error.ts';
-import { closeGracefully, connectionOf, trackConnection, type Connection } from './connection.ts';
+import { closeGracefully, connectionOf, trackConnection, type CloseGrace, type Connection } from './connection.ts';
 import type { OnConnection } from './connection-log.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
 import { PlainConnection, type PlainConnectionParts } from './http1/plain-connection.ts';
@@ -37,6 +37,10 @@ export interface FrontParts {
 
 /** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
 export const IDLE_GRACE_MS = 500;
+/**
+ * How many times longer that is for the connections of a listener that drains if they are used: 5 s, which is longer than many clients keep an idle connection.
+ */
+const USED_GRACES = 10;
 
 /** A connection of either version of HTTP. */
 type AnyConnection = Connection | Http2Connection;
@@ -52,7 +56,7 @@ export function createFront(parts: FrontParts) {
       ? { server, deadlines, headTimeoutMs: headTimeoutOf(limits), serve: serve.plain, timeout: serve.timeout }
       : undefined;
   let retired = false;
-  let drainGraceMs: number | undefined;
+  let drainGrace: CloseGrace | undefined;
   // The check of a request counts headers, because some versions of the parser silently drop those above a limit.
   server.maxHeadersCount = 0;
   server.timeout = limits.streamIdleTimeoutMs;
@@ -75,12 +79,12 @@ export function createFront(parts: FrontParts) {
 
   function follow(socket: Socket, connection: AnyConnection): void {
     connections.add(connection);
-    if (drainGraceMs !== undefined) close(connection, drainGraceMs);
+    if (drainGrace) close(connection, drainGrace);
     else if (retired) closeIfOutdated(connection);
     // Its handshake was in progress when the front retired.
     if (retired && connections.size === 1) watchTimeouts(server);
     const lifetime = limits.maxConnectionDurationMs;
-    const timer = lifetime > 0 ? setTimeout(close, lifetime, connection, 0).unref() : undefined;
+    const timer = lifetime > 0 ? setTimeout(close, lifetime, connection, { idleMs: 0 }).unref() : undefined;
     socket.once('close', () => {
       clearTimeout(timer);
       connections.delete(connection);
@@ -89,15 +93,15 @@ export function createFront(parts: FrontParts) {
   }
 
   /** Closes a connection gracefully, unless it has become one of HTTP/2. */
-  function close(connection: AnyConnection, graceMs: number): void {
+  function close(connection: AnyConnection, grace: CloseGrace): void {
     if (!connections.has(connection)) return;
-    if (connection instanceof Http2Connection) connection.closeGracefully(graceMs);
-    else closeGracefully(connection, graceMs);
+    if (connection instanceof Http2Connection) connection.closeGracefully(grace.idleMs);
+    else closeGracefully(connection, grace);
   }
 
   /** Requests on it would be rejected, so that its client has to connect again. */
   function closeIfOutdated(connection: AnyConnection): void {
-    if (tls?.isCurrent(connection.socket as TLSSocket) === false) close(connection, IDLE_GRACE_MS);
+    if (tls?.isCurrent(connection.socket as TLSSocket) === false) close(connection, { idleMs: IDLE_GRACE_MS });
   }
 
   /** A client that knows that the listener speaks HTTP/2 begins with its preface. */
@@ -136,10 +140,10 @@ export function createFront(parts: FrontParts) {
   return {
     accept: (socket: Socket): void => void (secure ? secure.emit('connection', socket) : open(socket, speaksOnlyHttp2)),
     connections: connections as ReadonlySet<AnyConnection>,
-    /** Closes each connection, including those in a handshake, with its next response or after this many idle milliseconds. */
-    drain(graceMs: number): void {
-      drainGraceMs = graceMs;
-      for (const connection of connections) close(connection, graceMs);
+    /** Closes each connection, including those in a handshake, with its next response or after this many idle milliseconds, or later if it is used. */
+    drain(idleMs: number): void {
+      drainGrace = { idleMs, usedMs: idleMs * USED_GRACES };
+      for (const connection of connections) close(connection, drainGrace);
     },
     /** Closes the connections that do not fulfil the newest client requirements, as a drain does. */
     closeOutdated(): void {

@@ -4,18 +4,23 @@ import type { Duplex } from 'node:stream';
 import { hasEnded } from './has-ended.ts';
 
 /**
- * Joins a client with a connection or stream to an upstream: each direction ends independently, and a reset of one side resets the other.
+ * Joins a client with a connection or stream to an upstream: each direction ends independently, and a reset of one side resets the other. If `endsAlone` returns
+ * true, the end of the upstream does not end the client.
  */
-export function join(client: Duplex, upstream: Socket | ClientHttp2Stream): void {
+export function join(client: Duplex, upstream: Socket | ClientHttp2Stream, endsAlone = (): boolean => false): void {
   client.on('error', () => {});
   upstream.on('error', () => {});
   client.once('close', () => endAfter(upstream, client));
-  upstream.once('close', () => endAfter(client, upstream));
+  upstream.once('close', () => endsAlone() || endAfter(client, upstream));
   client.pipe(upstream);
   // Node ends a stream that its peer has reset like a complete one.
   let isCut = false;
   upstream.once('aborted', () => (isCut = !hasEnded(upstream)));
-  upstream.once('end', () => (isCut || isReset(upstream) ? abort(client, upstream) : client.end()));
+  upstream.once('end', () => {
+    if (endsAlone()) return;
+    if (isCut || isReset(upstream)) abort(client, upstream);
+    else client.end();
+  });
   upstream.pipe(client, { end: false });
   if (client.destroyed) upstream.destroy();
 }

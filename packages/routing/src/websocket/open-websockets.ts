@@ -3,11 +3,15 @@ import type { WebSocketTunnel } from './websocket-tunnel.ts';
 /** The forwarded WebSockets that are open, by the name of their listener. */
 export class OpenWebSockets {
   readonly #byListener = new Map<string, Set<WebSocketTunnel>>();
+  /** Listeners that have been drained. */
+  readonly #drained = new Set<string>();
 
+  /** Adds one that has opened. It is closed at once if the handshake ended after its listener was drained. */
   add(listener: string, tunnel: WebSocketTunnel): void {
     const tunnels = this.#byListener.get(listener);
     if (tunnels) tunnels.add(tunnel);
     else this.#byListener.set(listener, new Set([tunnel]));
+    if (this.#drained.has(listener)) tunnel.close();
   }
 
   remove(listener: string, tunnel: WebSocketTunnel): void {
@@ -16,8 +20,14 @@ export class OpenWebSockets {
     if (tunnels?.size === 0) this.#byListener.delete(listener);
   }
 
+  /** Called when a listener opens, perhaps again after a drain. */
+  opened(listener: string): void {
+    this.#drained.delete(listener);
+  }
+
   /** Closes those of a listener. */
-  close(listener: string): void {
+  drain(listener: string): void {
+    this.#drained.add(listener);
     for (const tunnel of this.#byListener.get(listener) ?? []) tunnel.close();
   }
 

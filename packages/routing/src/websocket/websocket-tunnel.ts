@@ -23,6 +23,7 @@ export class WebSocketTunnel {
   readonly #toUpstream: FrameRelay;
   readonly #toClient: FrameRelay;
   #isClosing = false;
+  #isClientTold = false;
 
   constructor(client: Socket, upstream: Duplex) {
     this.#client = client;
@@ -38,7 +39,18 @@ export class WebSocketTunnel {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#toUpstream.end(closeToUpstream());
-    this.#toClient.end(CLOSE_TO_CLIENT, () => linger(this.#client));
+    this.#toClient.end(CLOSE_TO_CLIENT, () => {
+      this.#isClientTold = true;
+      linger(this.#client);
+    });
+  }
+
+  /**
+   * True once the last frame of the client was sent. Then its connection ends by itself: if it ended with that of the upstream, a reset could overtake the
+   * frame while the client is still sending.
+   */
+  get isClientTold(): boolean {
+    return this.#isClientTold;
   }
 }
 

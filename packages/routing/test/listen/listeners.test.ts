@@ -8,6 +8,7 @@ import { createListeners, type Listeners, type ListenersOptions } from '../../sr
 import { describeParsers, exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+const KEPT_GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 async function occupy(): Promise<{ server: Server; port: number }> {
   const server = createServer((socket) => socket.destroy());
@@ -347,6 +348,32 @@ describeParsers('drain', () => {
     await drained;
   });
 
+  it('serves the next request of a connection that is used, although it was idle', async () => {
+    const serving = await serve((_req, res) => res.end('served'));
+    const client = await open(serving.port);
+    client.socket.write(KEPT_GET);
+    await client.until('served');
+    await wait(IDLE_GRACE_MS + 1);
+    const drained = serving.listeners.drain(60_000);
+    // Connections that are not used are closed meanwhile.
+    await exchange(serving.port, '').catch(() => {});
+    client.socket.write(KEPT_GET);
+    await client.closed;
+    expect(client.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
+    expect(client.text()).to.match(/connection: close/i);
+    await drained;
+  });
+
+  it('stops as soon as the clients of all connections have left', async () => {
+    const serving = await serve((_req, res) => res.end('served'));
+    const client = await open(serving.port);
+    client.socket.write(KEPT_GET);
+    await client.until('served');
+    const drained = serving.listeners.drain(600_000);
+    client.socket.end();
+    await Promise.all([drained, client.closed]);
+  });
+
   it('serves a request that arrived on an idle connection and was not read yet', async () => {
     const serving = await serve((_req, res) => res.end('served'));
     const client = await open(serving.port);
@@ -356,7 +383,8 @@ describeParsers('drain', () => {
     await wait(IDLE_GRACE_MS + 1);
     // Both in this turn of the event loop: nothing is read in between.
     client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    const drained = serving.listeners.drain(60_000);
+    // With so short a limit, the connection does not count as used.
+    const drained = serving.listeners.drain(IDLE_GRACE_MS / 4);
     await client.closed;
     expect(client.text().match(/HTTP\/1\.1 200/g)).to.have.length(2);
     expect(client.text()).to.match(/connection: close/i);

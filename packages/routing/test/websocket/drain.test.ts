@@ -94,6 +94,56 @@ describe('WebSockets of a listener that drains', () => {
     await until(() => client.text() === CLOSE.toString('latin1'));
   });
 
+  it('are closed when they open after the drain began', async () => {
+    const handshakes: Socket[] = [];
+    const upstream = await rawUpstream((socket) => void handshakes.push(socket));
+    const { port, listeners } = await gateway(upstream.port);
+    const client = connect({ port, host: '127.0.0.1' }, () => client.write(HANDSHAKE));
+    whenDone(() => void client.destroy());
+    const text = received(client);
+    await until(() => handshakes.length === 1);
+    const drained = listeners.drain(LIMIT_MS);
+    handshakes[0]!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await until(() => text().endsWith(`\r\n\r\n${CLOSE.toString('latin1')}`));
+    await drained;
+  });
+
+  it('stay open in a listener that opens again', async () => {
+    const upstream = await silentUpstream(frame(Buffer.from('hello')));
+    const { router, listeners } = await gateway(upstream.port);
+    const snapshot = snapshotOf([hostOf([routeOf({})])], [upstreamOf([endpointOf(upstream.port)])]);
+    await listeners.apply({ ...snapshot, listeners: [] });
+    router.apply(snapshot);
+    const [{ port } = {}] = await listeners.apply(snapshot);
+    const client = await rawClient(port!);
+    await until(() => client.text().length > 0);
+    expect(client.text()).to.contain('hello').and.to.not.contain(CLOSE.toString('latin1'));
+  });
+
+  it('are not reset while the client is still sending', async () => {
+    const upstream = await silentUpstream();
+    const { port, listeners } = await gateway(upstream.port);
+    const client = await rawClient(port);
+    const [atUpstream] = upstream.sockets;
+    let failed: Error | undefined;
+    client.socket.on('error', (error) => (failed = error));
+    const closedAtUpstream = once(atUpstream!, 'close');
+    // It closes at once, also if it was told in the middle of a message.
+    atUpstream!.on('data', () => atUpstream!.destroy());
+    const ended = once(client.socket, 'end');
+    const drained = listeners.drain(LIMIT_MS);
+    await closedAtUpstream;
+    await ended;
+    for (let i = 0; i < 3; i++) {
+      client.socket.write(frame(Buffer.from('late'), { masked: true }));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    client.socket.end();
+    await drained;
+    expect(failed).to.equal(undefined);
+    expect(client.text()).to.equal(CLOSE.toString('latin1'));
+  });
+
   it('receive the frame in progress completely first', async () => {
     const message = frame(Buffer.alloc(300, 'm'));
     const upstream = await silentUpstream(message.subarray(0, 100));

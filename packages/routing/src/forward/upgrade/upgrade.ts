@@ -55,6 +55,7 @@ export class Upgrade implements Limited {
   #backOff: NodeJS.Timeout | undefined;
   /** True while an attempt is an active request of its host. */
   #isCounted = false;
+  #webSocket: WebSocketTunnel | undefined;
   #hasEnded = false;
   /** Ends the current attempt. */
   #abort = ignore;
@@ -180,7 +181,7 @@ export class Upgrade implements Limited {
     this.#headEnd = socket.bytesWritten;
     const early = this.#takeHead();
     if (early.length > 0) tunnel.write(early);
-    join(socket, tunnel);
+    join(socket, tunnel, this.#endsAlone);
     this.#observe(tunnel);
     if (this.#isWebSocket) this.#limitHalfClosed();
   }
@@ -204,7 +205,11 @@ export class Upgrade implements Limited {
     socket.once('close', () => tunnel.destroy());
     this.#limitHalfClosed();
     // What the upstream sent before it closed is still written; a client that never closes is not waited for.
-    tunnel.once('close', () => (tunnel.readableEnded ? socket.destroySoon() : socket.destroy()));
+    tunnel.once('close', () => {
+      if (this.#endsAlone()) return;
+      if (tunnel.readableEnded) socket.destroySoon();
+      else socket.destroy();
+    });
     if (socket.destroyed) tunnel.destroy();
   }
 
@@ -227,8 +232,13 @@ export class Upgrade implements Limited {
     if (this.#hasEnded) return;
     const { socket, to } = this.#request;
     if (this.#timer) this.#watchPauses(this.#timer, tunnel);
-    if (this.#isWebSocket) to.onOpen?.(new WebSocketTunnel(socket, tunnel));
+    if (!this.#isWebSocket) return;
+    this.#webSocket = new WebSocketTunnel(socket, tunnel);
+    to.onOpen?.(this.#webSocket);
   }
+
+  /** True if the client has received the close frame of a listener that drains. */
+  readonly #endsAlone = (): boolean => this.#webSocket?.isClientTold === true;
 
   #watchPauses(timer: StreamTimer, tunnel: Duplex): void {
     const progress = (): void => timer.progress();

@@ -142,7 +142,7 @@ export function createRefuse({ context, listener, responses, onRefused, headerCa
     withoutResponse(connection: Connection, refused: Refusal): void {
       const { code, detail } = refused;
       connection.refused = true;
-      closeGracefully(connection, 0);
+      closeGracefully(connection, { idleMs: 0 });
       log.info({ listener, errorCode: code, detail, client: connection.socket.remoteAddress }, 'request rejected');
       record({ socket: connection.socket, req: undefined }, { refused, requestId: '', status: 0, bytesSent: 0 });
     },
