@@ -44,6 +44,10 @@ const REASONS: Readonly<Record<string, string>> = {
 const BACKLOG = 1_024;
 /** Turns of the event loop without a new connection after which the queue is empty: the first one may already have passed its poll phase. */
 const QUIET_TURNS = 2;
+/** Maximum duration of the last of them in milliseconds: a client that connects during the turn, after the queue was read, is reset. */
+const SHORT_TURN_MS = 0.2;
+/** How long such a turn is awaited, in milliseconds. */
+const MAX_AWAIT_MS = 1_000;
 
 /** Error codes for `::` on a machine without IPv6. */
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
@@ -89,11 +93,15 @@ async function listen(options: AcceptorOptions, host: string): Promise<Acceptor>
     address,
     port,
     async acceptQueued() {
-      // Node accepts one connection in each turn. Clients that connect meanwhile must not delay this forever.
-      for (let turn = 0, quiet = 0; quiet < QUIET_TURNS && turn < BACKLOG; turn++) {
-        const before = accepted;
+      const giveUp = performance.now() + MAX_AWAIT_MS;
+      for (let quiet = 0, isShort = false; quiet < QUIET_TURNS || !isShort;) {
+        const [before, since] = [accepted, performance.now()];
         await nextTurn();
+        const now = performance.now();
         quiet = accepted === before ? quiet + 1 : 0;
+        // Clients that connect meanwhile, and the load of the process, must not delay this forever.
+        isShort = now - since < SHORT_TURN_MS || now > giveUp;
+        if (now > giveUp + MAX_AWAIT_MS) return;
       }
     },
     stop() {
