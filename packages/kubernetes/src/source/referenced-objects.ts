@@ -139,6 +139,8 @@ export function createReferencedObjects(options: ReferencedObjectsOptions): Refe
     // It may have become unwanted while it was read, and its labels may be newer than the list.
     if (signal.aborted || !isStillWanted(key, object)) return;
     const version = object?.metadata.resourceVersion ?? '';
+    // It may have been queued while it was read.
+    if (version === listed.get(key)?.resourceVersion) queue.delete(key);
     if (!object) {
       if (delivered.delete(key)) onObject(key, undefined);
     } else if (delivered.get(key) !== version) {

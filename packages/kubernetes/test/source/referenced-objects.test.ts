@@ -13,18 +13,23 @@ describe('the content of referenced objects', () => {
   let api: ScriptedApi;
   let objects: ReferencedObjects;
   let held: PromiseWithResolvers<ServerResponse>;
+  /** Requests for its content. */
+  let reads: number;
   let isWanted: (labels: Readonly<Record<string, string>>) => boolean;
   let delivered: string[];
 
-  /** Lists one Secret, and holds the request for its content. */
+  /** Lists one Secret, and holds the first request for its content. */
   beforeEach(async () => {
     api = await startScriptedApi();
     held = Promise.withResolvers();
     delivered = [];
+    reads = 0;
     isWanted = () => true;
     api.onList = (query, res, req) => {
-      if (req.url!.startsWith('/api/v1/namespaces/shop/secrets/a')) held.resolve(res);
-      else listOf(1, [secret({ use: 'yes' })])(query, res, req);
+      if (req.url!.startsWith('/api/v1/namespaces/shop/secrets/a')) {
+        if (reads++ === 0) held.resolve(res);
+        else void held.promise.then(() => respondWith(res));
+      } else listOf(1, [secret({ use: 'yes' })])(query, res, req);
     };
     objects = createReferencedObjects({
       client: api.client,
@@ -43,23 +48,29 @@ describe('the content of referenced objects', () => {
   });
 
   async function respond(labels: object): Promise<void> {
+    content = secret(labels, { data: {} });
     const started = objects.start();
     const res = await held.promise;
     await Promise.all([
       started,
       (async () => {
         await objectsChanged();
-        res.setHeader('content-type', 'application/json');
-        res.end(JSON.stringify(secret(labels, { data: {} })));
+        respondWith(res);
       })(),
     ]);
   }
+  let content: object;
+  const respondWith = (res: ServerResponse): void => {
+    res.setHeader('content-type', 'application/json');
+    res.end(JSON.stringify(content));
+  };
   let objectsChanged: () => Promise<void> = async () => {};
   afterEach(() => void (objectsChanged = async () => {}));
 
-  it('is delivered when it arrives', async () => {
+  it('is delivered when it arrives, and read once', async () => {
     await respond({ use: 'yes' });
     expect(delivered).to.deep.equal(['shop/a read']);
+    expect(reads).to.equal(1);
   });
 
   it('is not delivered if nothing refers to it any more', async () => {
