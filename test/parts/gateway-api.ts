@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BUILD_TIMEOUT_MS, buildGoSources, findGo } from './go-program.ts';
+import { BUILD_TIMEOUT_MS, buildGoSources, findGo, skipWithoutGo } from './go-program.ts';
 
 const run = promisify(execFile);
 const SOURCES = join(import.meta.dirname, 'gateway-api-conformance');
@@ -17,29 +17,30 @@ export interface GatewayApiConformance {
   readonly directory: string;
 }
 
-/** Returns the definitions of the kinds that the gateway serves. Skips the suite, with the reason printed, without Go or a network. */
+/** Returns the definitions of the kinds that the gateway serves. Skips the suite, with the reason printed, without Go. */
 export async function gatewayApiDefinitions(test: Mocha.Context): Promise<string[]> {
-  return orSkip(test, () => definitions(KINDS));
+  skipWithoutGo(test);
+  return definitions(KINDS);
 }
 
 /** Returns the definitions of all kinds of the standard channel. */
 export async function allGatewayApiDefinitions(test: Mocha.Context): Promise<string[]> {
-  return orSkip(test, () => definitions(ALL));
+  skipWithoutGo(test);
+  return definitions(ALL);
 }
 
-/** Returns the conformance suite, after building it once. Skips the suite, with the reason printed, if that is impossible. */
+/** Returns the conformance suite, after building it once. Skips the suite, with the reason printed, without Go. */
 export async function gatewayApiConformance(test: Mocha.Context): Promise<GatewayApiConformance> {
   test.timeout(BUILD_TIMEOUT_MS);
-  return orSkip(test, async () => {
-    const program = await buildGoSources({
-      name: 'gateway-api-conformance',
-      sources: SOURCES,
-      files: ['conformance_test.go', 'go.mod', 'go.sum'],
-      args: ['test', '-c', '-mod=readonly'],
-      timeoutMs: BUILD_TIMEOUT_MS,
-    });
-    return { program, directory: await moduleFolder('sigs.k8s.io/gateway-api/conformance') };
+  skipWithoutGo(test);
+  const program = await buildGoSources({
+    name: 'gateway-api-conformance',
+    sources: SOURCES,
+    files: ['conformance_test.go', 'go.mod', 'go.sum'],
+    args: ['test', '-c', '-mod=readonly'],
+    timeoutMs: BUILD_TIMEOUT_MS,
   });
+  return { program, directory: await moduleFolder('sigs.k8s.io/gateway-api/conformance') };
 }
 
 async function definitions(wanted: RegExp): Promise<string[]> {
@@ -55,13 +56,4 @@ async function moduleFolder(module: string): Promise<string> {
   if (!go) throw new Error('there is no go');
   const { stdout } = await run(go, ['mod', 'download', '-json', module], { cwd: SOURCES, maxBuffer: 2 ** 24 });
   return (JSON.parse(stdout) as { Dir: string }).Dir;
-}
-
-async function orSkip<T>(test: Mocha.Context, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    console.log(`      skipped: the Gateway API cannot be built: ${(error as Error).message}`);
-    return test.skip();
-  }
 }

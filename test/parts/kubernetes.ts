@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
-import { BUILD_TIMEOUT_MS, buildGoSources } from './go-program.ts';
+import { BUILD_TIMEOUT_MS, buildGoSources, skipWithoutGo } from './go-program.ts';
 
 const run = promisify(execFile);
 const SOURCES = join(import.meta.dirname, 'kubernetes-api');
@@ -49,7 +49,7 @@ export interface KubernetesApiOptions {
   readonly flags?: readonly string[];
 }
 
-/** Starts an API server on free ports of 127.0.0.1. Skips the suite, with the reason printed, if the program cannot be built. */
+/** Starts an API server on free ports of 127.0.0.1. Skips the suite, with the reason printed, without Go. */
 export async function startKubernetes(test: Mocha.Context, options: KubernetesApiOptions = {}): Promise<KubernetesApi> {
   return runKubernetes(await skipWithoutKubernetes(test), options);
 }
@@ -57,12 +57,8 @@ export async function startKubernetes(test: Mocha.Context, options: KubernetesAp
 /** Returns the program with API server, store, controllers and kubectl, after building it if its sources changed. */
 export async function skipWithoutKubernetes(test: Mocha.Context): Promise<string> {
   test.timeout(FIRST_BUILD_MS);
-  try {
-    return await buildKubernetes();
-  } catch (error) {
-    console.log(`      skipped: the API server cannot be built: ${(error as Error).message}`);
-    return test.skip();
-  }
+  skipWithoutGo(test);
+  return buildKubernetes();
 }
 
 /** Builds the program into the artifacts. Throws if that is impossible, e.g. without Go or a network. */

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { GatewayProcess, until } from '../gateway-process.ts';
 import { direct, forwarding, upstream } from '../workers/resources.ts';
@@ -65,6 +66,8 @@ describe('a restart while a resource is invalid', () => {
         while (!over.signal.aborted) {
           const answer = await body().catch((error: Error) => error.message);
           answers.set(answer, (answers.get(answer) ?? 0) + 1);
+          // Leaves the machine to the processes that restart.
+          await wait(10);
         }
       })();
       await restart();

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
+import { skipWithout } from '../../../../test/parts/apt.ts';
 import { OUTPUTS } from '../../src/output/formats.ts';
 import { call } from '../support/captured-io.ts';
 
@@ -19,8 +20,6 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   expect(done.stderr).to.equal('');
   return done.stdout.trim().split('\n');
 }
-
-const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
 
 /** What zsh offers; the last word is the one under the cursor. */
 async function completeInZsh(line: string): Promise<string[]> {
@@ -62,10 +61,7 @@ describe('completion', () => {
     ['fish', completeInFish],
   ] as const)
     it(`works in ${shell}`, async function () {
-      if (!hasProgram(shell)) {
-        console.log(`skipped: ${shell} is not installed`);
-        this.skip();
-      }
+      await skipWithout(this, shell);
       expect(await completeIn('gatewayctl ch')).to.deep.equal(['check', 'check-crds']);
       expect(await completeIn('gatewayctl get vs r')).to.deep.equal(['route']);
       expect(await completeIn('gatewayctl get upstream --out')).to.deep.equal(['--output']);
