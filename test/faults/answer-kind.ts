@@ -1,4 +1,4 @@
-import { NOBODY_ANSWERED, type Answered } from './person.ts';
+import { NO_RESPONSE, type Answered } from './person.ts';
 
 /** What an answer means. Whatever is not exactly one of these is told in words, and so is never expected. */
 export type Kind =
@@ -39,7 +39,7 @@ const BY_TEXT: Readonly<Record<string, { readonly status: number; readonly kind:
 /** Judges an answer: `isRight` says whether a 200 is the one that had to come, for the one who asked. */
 export function kindOf(answered: Answered, isRight: (text: string) => boolean): Kind {
   const { status, headers, text } = answered;
-  if (status === NOBODY_ANSWERED) return 'no page of the provider';
+  if (status === NO_RESPONSE) return 'no page of the provider';
   if (status === 200) return isRight(text) ? 'served' : `another answer: ${text.slice(0, 200)}`;
   if (status === 302 && /^http:\/\/127\.0\.0\.1:\d+\/authorize\?/.test(String(headers.location)))
     return 'sent to log in';

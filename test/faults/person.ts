@@ -32,7 +32,7 @@ export interface Person {
 export const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html' };
 export const SCRIPT = { 'x-requested-with': 'XMLHttpRequest', accept: 'application/json' };
 /** In place of a status. */
-export const NOBODY_ANSWERED = 0;
+export const NO_RESPONSE = 0;
 const MAX_HOPS = 12;
 
 /** Connections of all people. */
@@ -70,7 +70,7 @@ export function createPerson(email: string): Person {
       });
       return { status: statusCode, headers, text: await body.text() };
     } catch {
-      return { status: NOBODY_ANSWERED, headers: {}, text: '' };
+      return { status: NO_RESPONSE, headers: {}, text: '' };
     }
   }
 

@@ -8,7 +8,7 @@ const claim = (path: readonly string[], value: object) => ({
 });
 const text = (exact: string) => ({ string_match: { exact } });
 const PRESENT = { present_match: true };
-const NOBODY = { not_id: { any: true } };
+const NO_PRINCIPAL = { not_id: { any: true } };
 
 const served = (policy: RbacPolicy, providers?: readonly string[]): any =>
   (rbacPerRoute({ policies: { one: policy } }, providers) as any).rbac.rules.policies.one;
@@ -44,9 +44,9 @@ describe('RBAC policies for Envoys', () => {
   });
 
   it('match no request if the route does not verify tokens of the provider', () => {
-    expect(idsOf({ claims: { team: 'a' } }, [])).to.deep.equal([NOBODY]);
-    expect(idsOf({}, [])).to.deep.equal([NOBODY]);
-    expect(idsOf({ provider: 'other' }, ['own'])).to.deep.equal([NOBODY]);
+    expect(idsOf({ claims: { team: 'a' } }, [])).to.deep.equal([NO_PRINCIPAL]);
+    expect(idsOf({}, [])).to.deep.equal([NO_PRINCIPAL]);
+    expect(idsOf({ provider: 'other' }, ['own'])).to.deep.equal([NO_PRINCIPAL]);
   });
 
   it('look for a nested claim only without a claim of the whole name', () => {
