@@ -191,7 +191,7 @@ describe('upgrades through the router', () => {
 
     it('end when the response takes longer than the route allows', async () => {
       const { port } = await start((_req, res) => void res.writeHead(200).write('one'));
-      const text = await handshake({ timeout: '0.1s' }, port, ({ isClosed }) => isClosed);
+      const text = await handshake({ timeout: '0.5s' }, port, ({ isClosed }) => isClosed);
       expect(text).to.match(/^HTTP\/1\.1 200 /);
     });
 

@@ -214,7 +214,7 @@ describe('failureModeAllow and failures caused by the client', () => {
       else if (served === 'error') res.writeHead(500).end();
     });
     const { ask } = await guarded(only({ oauth2: { accessTokenValidation: { jwt: { remoteJwks: { url } } } } }), {
-      settings: { failureModeAllow: true, requestTimeout: '400ms' },
+      settings: { failureModeAllow: true, requestTimeout: '1s' },
       context: createContext({ now: () => now }),
     });
     const status = async (kid: string) => (await ask('/', bearer(await sign(kid)))).status;

@@ -269,15 +269,16 @@ describe('extProc', () => {
     ['sets an invalid header', () => headerOnly({ 'x-a': 'b\r\nc' })],
     ['sets a path with dot segments', () => headerOnly({ ':path': '/a/../b' })],
   ] as readonly (readonly [string, Parameters<typeof startProcessor>[0]])[]) {
+    const messageTimeout = name.includes('in time') ? '0.1s' : '30s';
     it(`rejects the request if the server ${name}`, async () => {
-      await processing(answer, { block: { messageTimeout: '0.1s' } });
+      await processing(answer, { block: { messageTimeout } });
       const { status } = await gateway.ask('/');
       expect(status).equal(name.includes('path') ? 400 : name.includes('in time') ? 504 : 500);
       expect(gateway.stat('http.http.ext_proc.streams_failed')).equal(1);
       expect(gateway.stat('cluster.up_gw-system.upstream_rq_total')).equal(0);
     });
     it(`forwards the request if failures are allowed and the server ${name}`, async () => {
-      await processing(answer, { block: { messageTimeout: '0.1s', failureModeAllow: true } });
+      await processing(answer, { block: { messageTimeout, failureModeAllow: true } });
       await gateway.seen('/');
       expect(gateway.stat('http.http.ext_proc.failure_mode_allowed')).equal(1);
     });
@@ -302,11 +303,11 @@ describe('extProc', () => {
   it('waits longer if the server requests it, up to the maximum', async () => {
     await processing(
       (message, call) => {
-        call.write({ overrideMessageTimeout: { seconds: 2, nanos: 0 } });
-        setTimeout(() => call.write(unchanged(message)), 90);
+        call.write({ overrideMessageTimeout: { seconds: 30, nanos: 0 } });
+        setTimeout(() => call.write(unchanged(message)), 700);
         return undefined;
       },
-      { block: { messageTimeout: '0.05s', maxMessageTimeout: '3s' } },
+      { block: { messageTimeout: '0.5s', maxMessageTimeout: '30s' } },
     );
     await gateway.seen('/');
     expect(gateway.stat('http.http.ext_proc.message_timeouts')).equal(0);

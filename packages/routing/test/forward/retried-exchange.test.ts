@@ -168,7 +168,7 @@ describe('a forwarded request with a retry policy', () => {
   describe('within perTryTimeout', () => {
     it('is sent again if there is no response', async () => {
       const upstream = await responding('nothing', '200 Fine');
-      const gw = await retrying(upstream.port, { retryOn: '5xx', perTryTimeout: '0.05s' });
+      const gw = await retrying(upstream.port, { retryOn: '5xx', perTryTimeout: '0.5s' });
       expect((await get(gw.url)).status).to.equal(200);
       expect(gw.stat('upstream_rq_per_try_timeout')).to.equal(1);
       expect(gw.stat('upstream_rq_timeout')).to.equal(0);
@@ -191,16 +191,16 @@ describe('a forwarded request with a retry policy', () => {
     it('may take longer for its body', async () => {
       const port = await httpUpstream((_req, res) => {
         res.write('first ');
-        setTimeout(() => res.end('last'), 150);
+        setTimeout(() => res.end('last'), 700);
       });
-      const gw = await retrying(port, { retryOn: '5xx', perTryTimeout: '0.1s' });
+      const gw = await retrying(port, { retryOn: '5xx', perTryTimeout: '0.5s' });
       expect(await get(gw.url)).to.include({ status: 200, body: 'first last', complete: true });
     });
 
     it('gets 504 at the timeout of the request if that expires first', async () => {
       const upstream = await responding('nothing');
       const policy = { retryOn: '5xx', numRetries: 50, perTryTimeout: '0.04s' };
-      const gw = await retrying(upstream.port, policy, { timeoutMs: 150 });
+      const gw = await retrying(upstream.port, policy, { timeoutMs: 1000 });
       expect((await get(gw.url)).status).to.equal(504);
       expect(gw.outcomes[0]).to.include({ flags: 'UT', details: 'response_timeout' });
       expect(upstream.requests.length).to.be.greaterThan(1);
@@ -374,7 +374,7 @@ describe('a forwarded request with a retry policy', () => {
     const outcomes: AttemptOutcome[] = [];
     const onAttempt = (outcome: AttemptOutcome): void => void outcomes.push(outcome);
     const policy = { retryOn: '5xx,reset', perTryTimeout: '0.05s' };
-    const gw = await retrying(upstream.port, policy, { timeoutMs: 200, onAttempt });
+    const gw = await retrying(upstream.port, policy, { timeoutMs: 500, onAttempt });
     const socket = connect(Number(new URL(gw.url).port), '127.0.0.1').on('error', () => {});
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
     const [head] = (await once(socket, 'data')) as [Buffer];

@@ -245,7 +245,7 @@ describeHttp2Servers('CONNECT', () => {
           socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\n')),
         );
         const silent = await tcpServer();
-        const timeout = '0.1s';
+        const timeout = '0.5s';
         const open: TunnelGateway[] = [
           await tunnelGateway({
             port: opening.port,
@@ -307,7 +307,7 @@ describeHttp2Servers('CONNECT', () => {
 
       it('closes after the idle timeout, and after its maximum duration', async () => {
         const { port, ends } = await tcpServer();
-        const limits = [{ idleTimeout: '0.1s' }, { maxStreamDuration: { maxStreamDuration: '0.1s' } }];
+        const limits = [{ idleTimeout: '0.5s' }, { maxStreamDuration: { maxStreamDuration: '0.5s' } }];
         for (const limit of limits) {
           const route = connectRoute({ upgrades: [{ connectTerminate: {} }], ...limit });
           const gateway = await tunnelGateway({ port, routes: [route] });

@@ -169,7 +169,7 @@ describeHttp2Servers('WebSockets of clients and upstreams of both versions', () 
 
       it(`close after the idle timeout and after their maximum duration, from HTTP/${client} to HTTP/${server}`, async () => {
         const upstream = server === 1 ? await http1Server() : await http2Server();
-        for (const options of [{ idleTimeout: '0.1s' }, { maxStreamDuration: { maxStreamDuration: '0.1s' } }]) {
+        for (const options of [{ idleTimeout: '0.5s' }, { maxStreamDuration: { maxStreamDuration: '0.5s' } }]) {
           const parts = { routes: [{ options }], ...(server === 2 && { upstream: HTTP2 }) };
           const gateway = await webSockets(upstream.port, parts);
           const socket = await openWebSocket(gateway, client);

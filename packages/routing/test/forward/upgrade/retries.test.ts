@@ -145,14 +145,14 @@ describe('an upgrade with a retry policy', () => {
 
   it('is retried after the timeout of an attempt, but not after that of the request', async () => {
     const upstream = await replying('', SWITCHED);
-    const gw = await gateway([upstream.port], { retryOn: '5xx', perTryTimeout: '0.1s' });
+    const gw = await gateway([upstream.port], { retryOn: '5xx', perTryTimeout: '0.5s' });
     const client = connect(gw.port, '127.0.0.1');
     client.write(HANDSHAKE);
     expect(String((await once(client, 'data'))[0])).to.match(/^HTTP\/1.1 101 /);
     client.destroy();
     const silent = await replying('');
     const policy = { retryOn: '5xx', perTryTimeout: '0.1s', numRetries: 1_000 };
-    const limited = await gateway([silent.port], policy, { timeoutMs: 350 });
+    const limited = await gateway([silent.port], policy, { timeoutMs: 1500 });
     expect((await rawClient(limited.port, HANDSHAKE)).text).to.match(/^HTTP\/1.1 504 /);
     await until(() => limited.outcomes.length === 1);
     expect(limited.outcomes[0]).to.include({ flags: 'UT', details: 'response_timeout' });

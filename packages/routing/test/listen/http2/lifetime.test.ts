@@ -125,7 +125,7 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
 
   it('ends at maxConnectionDuration, after the request in progress', async () => {
     const { respond, next } = holding();
-    const { port } = await start({ respond, listener: settings({ maxConnectionDuration: '0.2s' }) });
+    const { port } = await start({ respond, listener: settings({ maxConnectionDuration: '1s' }) });
     const frames = await FrameClient.open(port);
     frames.send(requestFrame(1, '/'));
     const response = await next();
@@ -164,7 +164,7 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
       respond: (req, res) => {
         if (req.url === '/response') res.write('part');
       },
-      listener: settings({ streamIdleTimeout: '0.2s' }),
+      listener: settings({ streamIdleTimeout: '1s' }),
     });
     const frames = await FrameClient.open(port);
     frames.send(upload(1), requestFrame(3, '/response'), requestFrame(5, '/waiting'));
@@ -187,7 +187,7 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
   it('limits the duration of a stream', async () => {
     const { port } = await start({
       respond: (_req, res) => void res.write('part'),
-      listener: settings({ maxStreamDuration: '0.2s' }),
+      listener: settings({ maxStreamDuration: '1s' }),
     });
     const frames = await FrameClient.open(port);
     frames.send(requestFrame(1, '/'));

@@ -78,7 +78,7 @@ describe('access log of requests that the listener rejects', () => {
     const { port: silent } = await start(() => {});
     const fileSink = { path: join(directory, 'idle'), stringFormat };
     const options = { accessLoggingService: { accessLog: [{ fileSink }] } };
-    const httpOptions = { httpConnectionManagerSettings: { streamIdleTimeout: '0.2s' } };
+    const httpOptions = { httpConnectionManagerSettings: { streamIdleTimeout: '0.5s' } };
     const context = createContext();
     const router = createRouter({ context, accessLog: 'none' });
     const snapshot = snapshotOf([hostOf([routeOf()])], [upstreamOf([endpointOf(silent)])], { options, httpOptions });

@@ -141,7 +141,7 @@ describe('shadowing', () => {
   });
 
   it('limits the time of a copy to that of its route', async () => {
-    await serve({}, { timeout: '0.2s' }, () => {});
+    await serve({}, { timeout: '1s' }, () => {});
     expect((await asking()).status).to.equal(200);
     await until(() => stat('failed') === 1);
   });

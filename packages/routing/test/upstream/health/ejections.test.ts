@@ -9,7 +9,7 @@ import { certificates, secretsOf } from '../certificates.ts';
 
 const EJECT: OutlierDetection = {
   interval: '0.05s',
-  baseEjectionTime: '0.2s',
+  baseEjectionTime: '1s',
   consecutive5xx: 3,
   maxEjectionPercent: 50,
 };
@@ -61,7 +61,7 @@ describe('ejections of hosts', () => {
     });
     const secrets = secretsOf({});
     secrets.set('tls', { 'ca.crt': ca });
-    const connectionConfig = { connectTimeout: '0.05s' };
+    const connectionConfig = { connectTimeout: '0.5s' };
     const spec = { sslConfig: { secretRef: { name: 'tls' }, sni: 'api.example.com' }, connectionConfig };
     const upstream = ejecting([holePort, goodPort], { ...EJECT, baseEjectionTime: '60s' }, { tls: true, spec });
     const gw = await gateway({ upstream, context: createContext({ log: silentLoggers, secrets }) });
@@ -95,8 +95,8 @@ describe('ejections of hosts', () => {
           healthChecks: [
             {
               timeout: '1s',
-              interval: '0.05s',
-              noTrafficInterval: '0.05s',
+              interval: '0.5s',
+              noTrafficInterval: '0.5s',
               healthyThreshold: 1,
               unhealthyThreshold: 1,
               httpHealthCheck: { path: '/health' },
