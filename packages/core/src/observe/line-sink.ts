@@ -33,6 +33,8 @@ export interface LineSinkOptions {
 
 const MAX_QUEUE = 16 * 1024 * 1024;
 const FILE_CHUNK = 64 * 1024;
+/** Number of chunks whose memory is kept: as many as are gathered under load. */
+const MAX_SPARE = 4;
 /** Longest encoding of one character of a text. */
 const MAX_UTF8_BYTES = 3;
 /** A write to a pipe up to this size (`PIPE_BUF`) is not mixed with those of other processes. */
@@ -107,8 +109,8 @@ class FileSink implements LineSink {
   /** The chunk that is being written, and the rest of it. */
   #current: Chunk | undefined;
   #rest: Buffer | undefined;
-  /** Memory of a chunk that was written, for another one. */
-  #spare: Buffer | undefined;
+  /** Memory of chunks that were written, for others. */
+  readonly #spare: Buffer[] = [];
   #queued = 0;
   #dropped = 0;
   #descriptor: number | undefined;
@@ -206,8 +208,7 @@ class FileSink implements LineSink {
   }
 
   #memory(): Buffer {
-    const spare = this.#spare;
-    this.#spare = undefined;
+    const spare = this.#spare.pop();
     return spare?.length === this.#chunkSize ? spare : Buffer.allocUnsafeSlow(this.#chunkSize);
   }
 
@@ -226,11 +227,16 @@ class FileSink implements LineSink {
     return this.#rest !== undefined;
   }
 
-  /** Writes the queued lines, up to a limit that keeps the event loop responsive. */
+  /**
+   * Writes the queued lines, up to a limit that keeps the event loop responsive. Lines that are added meanwhile are gathered first: otherwise
+   * a busy process would write a few lines at a time.
+   */
   async #writeAll(descriptor: number): Promise<void> {
-    const enough = this.#queued - TURN_BYTES;
-    for (let pause = 1; this.#queued > enough && this.#load();) {
+    let left = Math.min(this.#queued, TURN_BYTES);
+    for (let pause = 1; left > 0 && this.#load();) {
+      const before = this.#rest!.length;
       if (this.#polled ? this.#writeSync(descriptor) : await this.#writeByThread(descriptor)) {
+        left -= before - (this.#rest?.length ?? 0);
         pause = 1;
         continue;
       }
@@ -272,7 +278,8 @@ class FileSink implements LineSink {
     if (this.#rest) return;
     const { bytes } = this.#current!;
     this.#queued -= bytes.length;
-    if (bytes.buffer.byteLength === this.#chunkSize) this.#spare = Buffer.from(bytes.buffer);
+    const isReusable = bytes.buffer.byteLength === this.#chunkSize && this.#spare.length < MAX_SPARE;
+    if (isReusable) this.#spare.push(Buffer.from(bytes.buffer));
     this.#options.onProgress?.();
   }
 

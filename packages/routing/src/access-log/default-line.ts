@@ -12,28 +12,45 @@ export const DEFAULT_TEXT: Format = compileFormat(
   'log',
 );
 
-/** Returns the line of a gateway that configures no log: one JSON object, concatenated for speed. Empty values are omitted. */
-export function defaultJsonLine(record: RequestRecord): string {
-  const { head, route, result } = record;
-  let line = `{"time":"${isoTime(record.startedAt)}"`;
-  if (head.requestId !== '') line += `,"requestId":${quoted(head.requestId)}`;
-  if (head.method !== '') line += `,"method":${quoted(head.method)}`;
-  if (head.authority !== '') line += `,"host":${quoted(head.authority)}`;
-  if (head.originalPath !== '') line += `,"path":${quoted(redactPath(head.originalPath))}`;
-  line += `,"status":${result.status}`;
-  if (result.flags !== '') line += `,"flags":${quoted(result.flags)}`;
-  // For a response of an upstream the line contains the host instead.
-  if (result.details !== '' && result.details !== VIA_UPSTREAM) line += `,"details":${quoted(result.details)}`;
-  line += routePart(route, result.upstreamHost);
-  line += `,"durationMs":${tenths(result.durationMs)}`;
-  if (result.upstreamMs >= 0) line += `,"upstreamMs":${tenths(result.upstreamMs)}`;
-  line += `,"bytesReceived":${result.bytesReceived},"bytesSent":${result.bytesSent}`;
-  const userAgent = findHeader(head.headers, 'user-agent');
-  if (userAgent !== undefined) line += `,"userAgent":${quoted(userAgent)}`;
-  const forwardedFor = findHeader(head.headers, 'x-forwarded-for');
-  if (forwardedFor !== undefined) line += `,"forwardedFor":${quoted(forwardedFor)}`;
-  return `${line}}\n`;
+/**
+ * Returns the line of a gateway that configures no log: one JSON object, concatenated for speed, from as few parts as possible. Empty values
+ * are omitted.
+ */
+export function defaultJsonLine({ startedAt, head, route, result }: RequestRecord): string {
+  const { status, durationMs, upstreamMs, bytesReceived, bytesSent } = result;
+  const upstream = upstreamMs >= 0 ? `,"upstreamMs":${tenths(upstreamMs)}` : '';
+  return (
+    `${timePart(startedAt)}${headPart(head)},"status":${status}${outcomePart(result)}${routePart(route, result.upstreamHost)}` +
+    `,"durationMs":${tenths(durationMs)}${upstream},"bytesReceived":${bytesReceived},"bytesSent":${bytesSent}${clientPart(head.headers)}}\n`
+  );
 }
+
+function headPart({ requestId, method, authority, originalPath }: RequestRecord['head']): string {
+  if (requestId !== '' && method !== '' && authority !== '' && originalPath !== '')
+    return `,"requestId":"${escaped(requestId)}","method":"${escaped(method)}","host":"${escaped(authority)}","path":"${escaped(redactPath(originalPath))}"`;
+  const path = redactPath(originalPath);
+  return (
+    field(',"requestId":"', requestId) +
+    field(',"method":"', method) +
+    field(',"host":"', authority) +
+    field(',"path":"', path)
+  );
+}
+
+function outcomePart({ flags, details }: RequestRecord['result']): string {
+  // For a response of an upstream the line contains the host instead.
+  return field(',"flags":"', flags) + (details === VIA_UPSTREAM ? '' : field(',"details":"', details));
+}
+
+function clientPart(headers: readonly string[]): string {
+  const userAgent = findHeader(headers, 'user-agent');
+  const forwardedFor = findHeader(headers, 'x-forwarded-for');
+  const agent = userAgent === undefined ? '' : `,"userAgent":"${escaped(userAgent)}"`;
+  return forwardedFor === undefined ? agent : `${agent},"forwardedFor":"${escaped(forwardedFor)}"`;
+}
+
+/** `key` is everything before the value. */
+const field = (key: string, value: string): string => (value === '' ? '' : `${key}${escaped(value)}"`);
 
 /** The part of a line with route and upstream. */
 interface RoutePart {
@@ -51,11 +68,13 @@ function routePart({ routeName, virtualHost, upstream }: RequestRecord['route'],
   const known = routeParts.get(routeName);
   if (known?.virtualHost === virtualHost && known.upstream === upstream && known.upstreamHost === upstreamHost)
     return known.text;
-  let text = '';
-  if (routeName !== '') text += `,"route":${quoted(routeName)}`;
-  if (virtualHost !== '') text += `,"virtualHost":${quoted(virtualHost)}`;
-  if (upstream !== '') text += `,"upstream":${quoted(upstream)}`;
-  if (upstreamHost !== '') text += `,"upstreamHost":${quoted(upstreamHost)}`;
+  const given = JSON.stringify({
+    route: routeName || undefined,
+    virtualHost: virtualHost || undefined,
+    upstream: upstream || undefined,
+    upstreamHost: upstreamHost || undefined,
+  });
+  const text = given === '{}' ? '' : `,${given.slice(1, -1)}`;
   if (known || routeParts.size < MAX_ROUTE_PARTS)
     routeParts.set(routeName, { virtualHost, upstream, upstreamHost, text });
   return text;
@@ -108,19 +127,19 @@ const tenths = (milliseconds: number): number => Math.round(milliseconds * 10) /
 /** Anything but printable ASCII without quotation marks and backslashes. */
 const SPECIAL = /[^ !#-[\]-~]/;
 
-function quoted(text: string): string {
-  return SPECIAL.test(text) ? JSON.stringify(text) : `"${text}"`;
+/** Escapes a text for a string in JSON. */
+function escaped(text: string): string {
+  return SPECIAL.test(text) ? JSON.stringify(text).slice(1, -1) : text;
 }
 
-let second = -1;
-let untilSecond = '';
+let lastTime = -1;
+let lastTimePart = '';
 
-/** Most requests begin in the same second as the one before. */
-function isoTime(milliseconds: number): string {
-  const fraction = milliseconds % 1000;
-  if (milliseconds - fraction !== second) {
-    second = milliseconds - fraction;
-    untilSecond = new Date(second).toISOString().slice(0, 20);
+/** Under load, many requests begin in the same millisecond. */
+function timePart(milliseconds: number): string {
+  if (milliseconds !== lastTime) {
+    lastTime = milliseconds;
+    lastTimePart = `{"time":"${new Date(milliseconds).toISOString()}"`;
   }
-  return `${untilSecond}${String(Math.floor(fraction)).padStart(3, '0')}Z`;
+  return lastTimePart;
 }
