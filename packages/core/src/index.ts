@@ -58,7 +58,7 @@ export { differingKeys, withChanges, type MapChanges } from './layered-map.ts';
 export { difference, type Difference } from './ranges.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
-export { serviceSpecOf } from './upstream/service-functions.ts';
+export { serviceSpecOf, typeWithFunctions, undeclaredFunctions, withFunctions } from './upstream/service-functions.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
 export { MAX_DELAY_MS, delayOf, parseDuration } from './syntax/duration.ts';
 export {
@@ -185,7 +185,7 @@ export {
 } from './state-file/scheduled-writer.ts';
 export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
 export { settingsKey } from './translate/settings.ts';
-export { DISCOVERY_LABEL } from './resource/discovery-label.ts';
+export { DISCOVERY_LABEL, FUNCTIONS_ANNOTATION } from './resource/discovery-label.ts';
 export { matchesSelector, type Labels, type LabelSelector } from './syntax/label-expression.ts';
 export { fileSource } from './source/read-unit.ts';
 export { memorySource, type MemorySource } from './source/memory.ts';

@@ -11,6 +11,7 @@ export { redisResults, type RedisResults } from './cache/redis-results.ts';
 export type { ResultStore } from './cache/shared-results.ts';
 export type { UpstreamUrls } from './resolvers/upstream-urls.ts';
 export { createDiscovery, type DiscoveryOptions, type RunningDiscovery } from './discover/running-discovery.ts';
+export type { FunctionsSink } from './discover/functions-writer.ts';
 export { discover } from './discover/discover.ts';
 export type { Discovery, Probe, Skipped } from './discover/discovered-api.ts';
 export { createExplorer, type Explorer } from './explain/explorer.ts';

@@ -62,6 +62,7 @@ export {
 } from './discovery/upstream-discovery.ts';
 export type { DiscoveryProblem } from './discovery/upstream-plan.ts';
 export { createDiscoveredApis, isDiscoveredApi, type DiscoveredApis } from './discovery/discovered-apis.ts';
+export { createDiscoveredFunctions, type DiscoveredFunctions } from './discovery/discovered-functions.ts';
 export { followNamespaceLabels, type NamespaceLabels, type NamespaceLabelsOptions } from './source/namespace-labels.ts';
 export { startAdmissionServer, type AdmissionServerOptions } from './webhook/admission-server.ts';
 export { issueCertificate, type IssuedCertificate, type Validity } from './webhook/certificate.ts';

@@ -2,6 +2,7 @@ import {
   clusterName,
   DISCOVERY_LABEL,
   differingKeys,
+  FUNCTIONS_ANNOTATION,
   type ControlPlane,
   type ControlPlaneState,
   type Loggers,
@@ -14,6 +15,7 @@ import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { createPolicyWatch } from '@edge-gateway/extauth';
 import { POLICIES } from '../concerns.ts';
 import type { DataPlane } from './data-plane.ts';
+import { checkedFunctions, observedFunctions, type FunctionsSink } from './discovered-functions.ts';
 import { graphqlPackage } from './graphql-parts.ts';
 
 interface DiscoveryParts {
@@ -24,6 +26,8 @@ interface DiscoveryParts {
   readonly metrics: Metrics;
   /** Receives the discovered APIs. */
   readonly source: Pick<MemorySource, 'set' | 'delete'>;
+  /** Receives the functions of upstreams. Default: they are part of the state of the control plane. */
+  readonly functions?: FunctionsSink;
   /** Returns whether an API was discovered. Default: if it comes from `source` in memory. */
   readonly isOwn?: (api: Resource) => boolean;
   /** Whether APIs are discovered from the start. Default true. */
@@ -42,7 +46,7 @@ export interface RunningDiscovery {
 }
 
 /**
- * Creates GraphQLApis for the upstreams that Settings and labels name, compares written ones with their servers, and checks the policies of
+ * Discovers the functions of the upstreams that Settings and labels name, creates GraphQLApis for them, compares written ones with their servers, and checks the policies of
  * AuthConfigs, until it is closed.
  */
 export function startDiscovery(parts: DiscoveryParts): RunningDiscovery {
@@ -112,6 +116,7 @@ function needsLoops(resource: Resource | undefined): boolean {
       return (resource.spec as SettingsSpec).discovery !== undefined;
     case 'Upstream': {
       const { labels } = (resource.spec as UpstreamSpec).discoveryMetadata ?? {};
+      if (resource.metadata.annotations?.[FUNCTIONS_ANNOTATION] !== undefined) return true;
       return [resource.metadata.labels, labels].some((each) => each?.[DISCOVERY_LABEL] !== undefined);
     }
     default:
@@ -119,13 +124,14 @@ function needsLoops(resource: Resource | undefined): boolean {
   }
 }
 
-function startGraphQLLoops({ controlPlane, dataPlane, log, metrics, source, isOwn }: DiscoveryParts) {
+function startGraphQLLoops({ controlPlane, dataPlane, log, metrics, source, functions, isOwn }: DiscoveryParts) {
   const { createDiscovery, createSchemaWatch } = graphqlPackage();
   const { observe, secrets } = controlPlane;
   const parts = { callUpstream: dataPlane.callUpstream, log: log.get('graphql'), observe };
   const discovery = createDiscovery({
     ...parts,
     source,
+    functions: checkedFunctions(functions ?? observedFunctions(observe), observe),
     ...(isOwn && { isOwn }),
     findUpstream: (ref) => dataPlane.snapshot.upstreams.find(({ name }) => name === clusterName(ref)),
     secrets,

@@ -2,6 +2,7 @@ import { dig, entries, isWritten, items, refAt, text, type StatusObject } from '
 import { statusCell } from '../resources/status.ts';
 import { nameOf, type Columns } from './columns.ts';
 import { destinationText } from './destination.ts';
+import { methodNames } from './method-names.ts';
 
 const TYPES: readonly (readonly [member: string, type: string])[] = [
   ['aws', 'AWS Lambda'],
@@ -46,12 +47,23 @@ function serviceLines(serviceSpec: unknown): string[] {
     const functions = entries(serviceSpec, 'rest', 'transformations').map(([name]) => name);
     return ['REST service:', ...functionLines(functions.sort())];
   }
+  const transcoder = dig(serviceSpec, 'grpcJsonTranscoder');
+  if (transcoder) return ['gRPC service:', ...transcodedLines(transcoder)];
   if (!dig(serviceSpec, 'grpc')) return [];
   const services = items(serviceSpec, 'grpc', 'grpcServices').flatMap((service) => [
     `  ${text(service, 'serviceName')}`,
     ...items(service, 'functionNames').map((method) => `  - ${String(method)}`),
   ]);
   return ['gRPC service:', ...services];
+}
+
+/** The methods are those of the descriptors in the resource; a file or a ConfigMap is not read. */
+function transcodedLines(transcoder: unknown): string[] {
+  const descriptors = text(transcoder, 'protoDescriptorBin');
+  const methods = descriptors ? methodNames(Buffer.from(descriptors, 'base64')) : new Map<string, string[]>();
+  return items(transcoder, 'services')
+    .map(String)
+    .flatMap((service) => [`  ${service}`, ...(methods.get(service) ?? []).map((method) => `  - ${method}`)]);
 }
 
 const typeOf = ({ spec }: StatusObject) => TYPES.find(([name]) => dig(spec, name) !== undefined);

@@ -29,6 +29,7 @@ import { settingsKey } from '../translate/settings.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import type { ValidatedDocuments } from './claim.ts';
+import { completeResource } from '../upstream/complete-resource.ts';
 import { translate } from '../translate/translate.ts';
 import type { Translation } from '../translate/translate.ts';
 import type { DefaultGateways } from '../translate/listener/gateways.ts';
@@ -462,7 +463,7 @@ function resourcesAfter(
 ): ReadonlyMap<ResourceKey, Resource> {
   return withChanges(
     before,
-    Array.from(changed, (key) => [key, stored.get(key)?.resource] as const),
+    Array.from(changed, (key) => [key, completeResource(stored.get(key))] as const),
   );
 }
 

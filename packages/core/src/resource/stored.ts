@@ -1,6 +1,7 @@
 import type { ClusterService } from '../contract/cluster-services.ts';
 import type { Problem } from './problem.ts';
 import type { Resource, ResourceKey } from './resource.ts';
+import type { ServiceSpec } from '../schema/upstream/service-spec.ts';
 
 /** An observation about a resource at run time. An error does not remove the resource from use. */
 export type ObservedProblem = Pick<Problem, 'severity' | 'path' | 'message'>;
@@ -14,6 +15,8 @@ export interface Observed {
   readonly serverSchema?: string;
   /** Descriptor set as base64 in the file that a GraphQLApi names. */
   readonly descriptorSet?: string;
+  /** Functions of the server of an Upstream. Those in its text replace them. */
+  readonly functions?: ServiceSpec;
   /** Number of replacements of the files that it names; each one is a new revision of the state. */
   readonly filesRevision?: number;
 }

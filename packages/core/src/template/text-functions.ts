@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { textAt, type TemplateFunction } from './arguments.ts';
 import { escaped, type Run } from './run.ts';
+import { RenderError } from './template-error.ts';
 import { isList, type Value } from './value.ts';
 
 /** Functions on strings. Case changes only affect ASCII letters, because strings are bytes. */
@@ -16,6 +17,7 @@ export const TEXT_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
     call: (args, run) => replaceWithRandom(textAt(args, 0), textAt(args, 1), run),
   },
   substring: { args: [2, 3], call: (args, run) => run.text(substring(textAt(args, 0), args[1]!, args[2])) },
+  url_encode: { args: [1, 1], call: ([value], run) => run.text(urlEncoded(scalarText(value!))) },
   upper: onText((text) => text.replace(/[a-z]+/g, (part) => part.toUpperCase())),
   word_count: { args: [1, 1], call: ([value], run) => wordCount(value!, run) },
 };
@@ -33,6 +35,20 @@ function decode(text: string, alphabet: RegExp, encoding: 'base64' | 'base64url'
   const padded = encoding === 'base64' || digits.length !== text.length;
   if (padded && text.length % 4 !== 0) return '';
   return Buffer.from(text, encoding).toString('latin1');
+}
+
+function scalarText(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const is = value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object';
+  throw new RenderError(`a text, a number or a boolean is required, not ${is}`);
+}
+
+/** Escapes all bytes but the unreserved characters of RFC 3986. */
+function urlEncoded(text: string): string {
+  return text.replace(/[^-._~0-9A-Za-z]/g, (byte) => {
+    return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  });
 }
 
 function substring(text: string, start: Value, length: Value | undefined): string {

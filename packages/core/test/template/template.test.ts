@@ -103,6 +103,8 @@ describe('templates', () => {
       '{{ base64_encode("a?>") }} {{ base64_decode("YT8+") }} {{ base64url_encode("a?>") }} {{ base64url_decode("YT8-") }}',
       'YT8+ a?> YT8- a?>',
     ],
+    ['{{ url_encode("a-b._~/?#&=+ %") }}', 'a-b._~%2F%3F%23%26%3D%2B%20%25'],
+    ['{{ url_encode(7) }} {{ url_encode(true) }} {{ url_encode(name) }}', '7 true Ada'],
     [
       '[{{ base64_decode("%%") }}{{ base64_decode("YQ") }}{{ base64url_decode("Y") }}{{ base64url_decode("+/==") }}]',
       '[]',

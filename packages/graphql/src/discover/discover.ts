@@ -5,7 +5,9 @@ import { schemaOfIntrospection } from '../remote/introspect.ts';
 import { discoverGrpc } from './grpc.ts';
 import { discoverOpenApi } from './openapi/openapi.ts';
 
-const BOUNDS: DiscoveryBounds = { operations: 5000, fields: 50_000 };
+/** Operations that are used of one upstream. */
+export const OPERATIONS = 5000;
+const BOUNDS: DiscoveryBounds = { operations: OPERATIONS, fields: 50_000 };
 
 interface DiscoverOptions extends Partial<DiscoveryBounds> {
   /** Headers that resources let the gateway set, from `grantedHeaderNames`. Arguments must not set them. Default: none. */

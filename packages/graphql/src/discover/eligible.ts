@@ -17,7 +17,7 @@ export function isEligible(
   namespaces: NamespaceLabels,
 ): boolean {
   const mode = discovery ? (discovery.fdsMode ?? 'BLACKLIST') : 'WHITELIST';
-  if (mode === 'DISABLED' || discovery?.fdsOptions?.graphqlEnabled === false) return false;
+  if (mode === 'DISABLED') return false;
   if (!spec.static && !spec.kube) return false;
   const namespace = spec.kube?.serviceNamespace ?? '';
   const label =
@@ -26,4 +26,9 @@ export function isEligible(
     namespaces.get(namespace)?.[DISCOVERY_LABEL];
   const needsLabel = mode === 'WHITELIST' || SYSTEM_NAMESPACES.has(namespace);
   return needsLabel ? label === 'enabled' : label !== 'disabled';
+}
+
+/** Returns whether GraphQLApis are created for upstreams that are asked for their functions. */
+export function createsApis(discovery: SettingsSpec['discovery']): boolean {
+  return discovery?.fdsOptions?.graphqlEnabled !== false;
 }

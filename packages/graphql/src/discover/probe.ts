@@ -24,19 +24,21 @@ export interface ProbeContext {
   readonly reportPath: ReportPath;
 }
 
+/** The types of upstreams, in the order in which they are tried. */
+export const PROBE_TYPES: readonly Probe['type'][] = ['graphql', 'openapi', 'grpc'];
 const TIMEOUT_MS = 5000;
 /** Status of calls whose response is too large. */
 const TOO_LARGE = 'ERR_ROUTING_UPSTREAM_TOO_LARGE';
 const OF_SCHEMAS = `(a schema has at most ${MAX_SCHEMA_BYTES} bytes)`;
 
 /**
- * Determines the type of an upstream: a GraphQL server, a service with an OpenAPI document, a gRPC service with reflection; in this order, or
- * only its previous type. `undefined` if it is none of them. Never rejects.
+ * Determines the type of an upstream: a GraphQL server, a service with an OpenAPI document, a gRPC service with reflection; in this order, of the
+ * given types only. `undefined` if it is none of them. Never rejects.
  */
 export async function probeUpstream(
   { metadata, spec }: Resource<UpstreamSpec>,
   context: ProbeContext,
-  known?: Probe['type'],
+  types: readonly Probe['type'][] = PROBE_TYPES,
 ): Promise<Probe | undefined> {
   const ref = { name: metadata.name, namespace: metadata.namespace };
   const { callUpstream, reportPath } = context;
@@ -57,7 +59,7 @@ export async function probeUpstream(
     },
     grpc: () => askReflection(ref, context),
   };
-  for (const type of known ? [known] : (Object.keys(probes) as Probe['type'][])) {
+  for (const type of types) {
     const probe = await probes[type]().catch(() => undefined);
     if (probe) return probe;
   }

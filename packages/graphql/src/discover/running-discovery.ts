@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import {
   differingKeys,
   grantedHeaderNames,
   keyOf,
+  serviceSpecOf,
+  typeWithFunctions,
   type CallUpstream,
   type Observed,
   type ObservedProblem,
@@ -26,10 +29,11 @@ import {
   type Judgement,
 } from '../remote/judge-schema.ts';
 import { createPoll } from '../remote/poll.ts';
-import { discover } from './discover.ts';
+import { discover, OPERATIONS } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
-import { isEligible, type NamespaceLabels } from './eligible.ts';
-import { probeUpstream } from './probe.ts';
+import { createsApis, isEligible, type NamespaceLabels } from './eligible.ts';
+import { FUNCTIONS_TYPES, createFunctionsWriter, type FunctionsSink } from './functions-writer.ts';
+import { PROBE_TYPES, probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
   readonly callUpstream: CallUpstream;
@@ -38,6 +42,8 @@ export interface DiscoveryOptions {
   readonly secrets: Secrets;
   /** Receives the generated resources. */
   readonly source: Pick<MemorySource, 'set' | 'delete'>;
+  /** Receives the functions of upstreams. Default: they are not discovered. */
+  readonly functions?: FunctionsSink;
   /** Returns whether discovery has created a GraphQLApi. Default: if it comes from `source` in memory. */
   readonly isOwn?: (api: Resource, unit: string) => boolean;
   /** Receives changes of the schema of an upstream, e.g. `observe` of a control plane. */
@@ -47,7 +53,7 @@ export interface DiscoveryOptions {
   readonly intervalMs?: number;
 }
 
-/** A loop that creates GraphQLApis of upstreams. */
+/** A loop that discovers the functions of upstreams, and creates GraphQLApis of them. */
 export interface RunningDiscovery {
   /** Sets the newest resources, and the labels of namespaces. New and changed upstreams are probed at once. */
   update(resources: ReadonlyMap<ResourceKey, Resource>, namespaces?: NamespaceLabels): void;
@@ -71,16 +77,19 @@ interface Found {
 }
 
 /**
- * Creates the loop that probes upstreams (Settings `discovery`, label `discovery.vendor.io/function_discovery`) and adds
+ * Creates the loop that probes upstreams (Settings `discovery`, label `discovery.vendor.io/function_discovery`), reports their functions, and adds
  * a GraphQLApi of the upstream's name to the source. It does not replace a configured GraphQLApi of this name.
  */
 export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   const { source, log } = options;
   const found = new Map<string, Found>();
   const quiet = new Map<string, number>();
-  /** Reported problems of documents, each of which is logged once. */
+  /** Reported problems of upstreams, each of which is logged once. */
   const reported = new LRUCache<string, true>({ max: 1000 });
+  const functions = options.functions && createFunctionsWriter(options.functions, { log, operations: OPERATIONS });
   let upstreams = new Map<string, Resource<UpstreamSpec>>();
+  /** Those of `upstreams` that get a GraphQLApi. */
+  let withApi: ReadonlySet<string> = new Set();
   let settings: SettingsSpec = {};
   let grantedHeaders: ReadonlySet<string> = new Set();
   const poll = createPoll(ask, () => upstreams.keys(), options.intervalMs);
@@ -90,22 +99,46 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     if (!upstream || poll.closed) return;
     const rest = quiet.get(unit) ?? 0;
     if (rest > 0) return void quiet.set(unit, rest - 1);
-    const before = found.get(unit);
     const reportPath = (path: string, reason: string): void => {
-      const what = `${unit} ${path} ${reason}`;
-      if (!reported.has(what)) log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
-      reported.set(what, true);
+      if (isReportedNow(`${unit} ${path} ${reason}`))
+        log.warn({ upstream: upstream.metadata.name, path, reason }, 'skipped');
     };
-    const probe = await probeUpstream(upstream, { ...options, reportPath }, before?.type);
+    const probe = await probeUpstream(upstream, { ...options, reportPath }, typesOf(unit));
     if (poll.closed || !upstreams.has(unit)) return;
-    if (!probe) return void (before ?? quiet.set(unit, QUIET_ROUNDS - 1));
+    if (!probe) return void (known(unit) ?? quiet.set(unit, QUIET_ROUNDS - 1));
+    functions?.apply(unit, upstream.metadata, {
+      probe,
+      digest: digestOf(probe, rulesOf(grantedHeaders)),
+      grantedHeaders,
+    });
+    if (!withApi.has(unit)) return;
     try {
       await applyProbe(unit, upstream, probe);
     } catch (error) {
-      quiet.set(unit, QUIET_ROUNDS - 1);
+      if (!functions?.has(unit)) quiet.set(unit, QUIET_ROUNDS - 1);
       const reason = (error as Error).message;
+      if (!isReportedNow(`${unit} ${reason}`)) return;
       log.warn({ upstream: upstream.metadata.name, reason }, 'no GraphQLApi can be created from upstream');
     }
+  }
+
+  /** Returns true the first time. */
+  function isReportedNow(what: string): boolean {
+    if (reported.has(what)) return false;
+    reported.set(what, true);
+    return true;
+  }
+
+  /** Returns the type that an upstream had before. */
+  function known(unit: string): Probe['type'] | undefined {
+    return found.get(unit)?.type ?? functions?.typeOf(unit);
+  }
+
+  /** Servers keep their type; without a GraphQLApi, only types with functions are of use. */
+  function typesOf(unit: string): readonly Probe['type'][] {
+    const type = known(unit);
+    if (type) return [type];
+    return withApi.has(unit) ? PROBE_TYPES : FUNCTIONS_TYPES;
   }
 
   async function applyProbe(unit: string, { metadata }: Resource<UpstreamSpec>, probe: Probe): Promise<void> {
@@ -147,21 +180,26 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
   }
 
   function drop(unit: string): void {
-    found.delete(unit);
     quiet.delete(unit);
+    functions?.drop(unit);
+    dropApi(unit);
+  }
+
+  function dropApi(unit: string): void {
+    found.delete(unit);
     source.delete(unit);
     options.observe(unit.replace('discovery', 'GraphQLApi') as ResourceKey, undefined);
   }
 
-  let known: ReadonlyMap<ResourceKey, Resource> = new Map();
+  let resourcesBefore: ReadonlyMap<ResourceKey, Resource> = new Map();
   let knownNamespaces: NamespaceLabels = new Map();
   const { isOwn = isInMemory } = options;
 
   return {
     update(resources, namespaces = knownNamespaces) {
-      const changedKeys = differingKeys(known, resources);
+      const changedKeys = differingKeys(resourcesBefore, resources);
       const isSameLabels = namespaces === knownNamespaces;
-      known = resources;
+      resourcesBefore = resources;
       knownNamespaces = namespaces;
       // Nothing is discovered, and nothing that changed may start it.
       if (upstreams.size === 0 && isSameLabels && ![...changedKeys].some(mayStartDiscovery)) return;
@@ -170,10 +208,19 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
       const isSame = rulesOf(granted) === rulesOf(grantedHeaders);
       grantedHeaders = granted;
       const eligible = eligibleOf(resources, { settings, namespaces, isOwn });
-      for (const unit of upstreams.keys()) if (!eligible.has(unit)) drop(unit);
-      const changed = [...eligible].filter(([unit, upstream]) => upstreams.get(unit) !== upstream);
+      const { all, apis } = functions ? eligible : { ...eligible, all: onlyOf(eligible.all, eligible.apis) };
+      for (const unit of upstreams.keys()) {
+        if (!all.has(unit)) drop(unit);
+        else if (withApi.has(unit) && !apis.has(unit)) dropApi(unit);
+      }
+      functions?.retain(resources, all);
+      const changed = [...all].filter(([unit, upstream]) => {
+        return !isSameUpstream(upstreams.get(unit), upstream) || withApi.has(unit) !== apis.has(unit);
+      });
       for (const [unit] of changed) quiet.delete(unit);
-      upstreams = eligible;
+      for (const [unit, upstream] of all) if (upstreams.get(unit) !== upstream) functions?.repeat(unit);
+      upstreams = all;
+      withApi = apis;
       if (changed.length > 0 || (!isSame && upstreams.size > 0)) void poll.start(upstreams.keys());
     },
     look: () => poll.start(upstreams.keys()),
@@ -189,27 +236,62 @@ function isInMemory({ origin }: Resource, unit: string): boolean {
   return origin.file === `memory:${unit}`;
 }
 
+/** The unit of what is discovered of an upstream. */
+function unitOf({ namespace, name }: ResourceRef): string {
+  return `discovery/${namespace}/${name}`;
+}
+
 interface EligibilityContext {
   readonly settings: SettingsSpec;
   readonly namespaces: NamespaceLabels;
   readonly isOwn: NonNullable<DiscoveryOptions['isOwn']>;
 }
 
+interface Eligible {
+  readonly all: Map<string, Resource<UpstreamSpec>>;
+  /** Those that get a GraphQLApi. */
+  readonly apis: ReadonlySet<string>;
+}
+
 /** Returns the upstreams to probe, by the unit of their API. */
 function eligibleOf(
   resources: ReadonlyMap<ResourceKey, Resource>,
   { settings, namespaces, isOwn }: EligibilityContext,
-): Map<string, Resource<UpstreamSpec>> {
-  const eligible = new Map<string, Resource<UpstreamSpec>>();
+): Eligible {
+  const all = new Map<string, Resource<UpstreamSpec>>();
+  const apis = new Set<string>();
   for (const resource of resources.values()) {
     if (resource.kind !== 'Upstream') continue;
     const upstream = resource as Resource<UpstreamSpec>;
     if (!isEligible(upstream, settings.discovery, namespaces)) continue;
-    const unit = `discovery/${resource.metadata.namespace}/${resource.metadata.name}`;
+    const unit = unitOf(resource.metadata);
     const api = resources.get(keyOf('GraphQLApi', resource.metadata));
-    if (!api || isOwn(api, unit)) eligible.set(unit, upstream);
+    all.set(unit, upstream);
+    if (createsApis(settings.discovery) && (!api || isOwn(api, unit))) apis.add(unit);
   }
-  return eligible;
+  return { all, apis };
+}
+
+function onlyOf<T>(all: ReadonlyMap<string, T>, kept: ReadonlySet<string>): Map<string, T> {
+  return new Map([...all].filter(([unit]) => kept.has(unit)));
+}
+
+/** Returns true if only functions of the upstream have changed, as after their discovery. */
+function isSameUpstream(before: Resource<UpstreamSpec> | undefined, now: Resource<UpstreamSpec>): boolean {
+  if (before === now) return true;
+  return before !== undefined && isDeepStrictEqual(askedPart(before), askedPart(now));
+}
+
+/** Returns what decides how an upstream is probed. */
+function askedPart({ metadata, spec }: Resource<UpstreamSpec>): unknown {
+  const type = typeWithFunctions(spec);
+  if (!type) return { metadata, spec };
+  const { rest, graphql } = serviceSpecOf(spec) ?? {};
+  const { annotations: _, ...own } = metadata;
+  return {
+    metadata: own,
+    spec: { ...spec, [type]: { ...spec[type], serviceSpec: { swaggerInfo: rest?.swaggerInfo, graphql } } },
+  };
 }
 
 async function judge(before: string | undefined, after: string, settings: SettingsSpec): Promise<Judgement> {

@@ -1,7 +1,7 @@
 import type { Resource } from '@edge-gateway/core';
 import type { SettingsSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
-import { isEligible } from '../../src/discover/eligible.ts';
+import { createsApis, isEligible } from '../../src/discover/eligible.ts';
 
 type Labels = Readonly<Record<string, string>>;
 interface Written {
@@ -51,9 +51,15 @@ describe('upstreams that are asked for their functions', () => {
     }
   });
 
-  it('are none with DISABLED, or if GraphQL is not enabled', () => {
+  it('are none with DISABLED', () => {
     expect(eligible({ fdsMode: 'DISABLED' }, { own: ENABLED })).to.equal(false);
-    expect(eligible({ fdsOptions: { graphqlEnabled: false } }, { own: ENABLED })).to.equal(false);
+  });
+
+  it('get no GraphQLApi if GraphQL is not enabled', () => {
+    expect(eligible({ fdsOptions: { graphqlEnabled: false } }, { own: ENABLED })).to.equal(true);
+    expect(createsApis({ fdsOptions: { graphqlEnabled: false } })).to.equal(false);
+    for (const discovery of [undefined, {}, { fdsOptions: {} }, { fdsOptions: { graphqlEnabled: true } }])
+      expect(createsApis(discovery)).to.equal(true);
   });
 
   it('follow the label of the Upstream before that of the Service, and that before the namespace', () => {

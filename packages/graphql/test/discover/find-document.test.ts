@@ -46,6 +46,11 @@ describe('the OpenAPI document of a server', () => {
     });
   }
 
+  it('may be one of Swagger 2, in JSON and in YAML', async () => {
+    for (const text of ['{"swagger":"2.0","paths":{"/a":{}}}', 'swagger: "2.0"\npaths: { /a: {} }\n'])
+      expect((await find({ '/swagger/docs/v1': text })).document!.paths).to.deep.equal({ '/a': {} });
+  });
+
   it('is requested only at the URL that the upstream declares', async () => {
     const { document, asked } = await find(
       { '/docs/api.yaml?v=1': YAML },
@@ -83,8 +88,8 @@ describe('the OpenAPI document of a server', () => {
 
   for (const [what, text] of [
     ['pages of HTML', '<!doctype html><title>openapi: 3</title>'],
-    ['Swagger 2', '{"swagger":"2.0","paths":{}}'],
-    ['Swagger 2 in YAML', 'swagger: "2.0"\npaths: {}\n'],
+    ['Swagger 1', '{"swaggerVersion":"1.2","apis":[]}'],
+    ['another version of Swagger', 'swagger: "3.0"\npaths: {}\n'],
     ['other JSON', '{"hello":"world"}'],
     ['a number', '7'],
     ['a list that says openapi', '- openapi: 3.0.0\n'],

@@ -18,7 +18,7 @@ const DIRECTIVE = 'directive @resolve(name: String) on FIELD_DEFINITION\n';
 
 function documents(): { readonly name: string; readonly document: { readonly paths?: object } }[] {
   const root = dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'));
-  return ['3.0', '3.1'].flatMap((version) => {
+  return ['2.0', '3.0', '3.1'].flatMap((version) => {
     const directory = join(root, version, 'json');
     return (readdirSync(directory, { recursive: true }) as string[])
       .filter((name) => name.endsWith('.json'))

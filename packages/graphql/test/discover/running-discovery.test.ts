@@ -8,6 +8,7 @@ import {
   silentLoggers,
   type ResourceKey,
 } from '@edge-gateway/core';
+import type { ServiceSpec } from '@edge-gateway/core/schema';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -43,32 +44,40 @@ describe('the discovery loop', () => {
     ports: Record<string, number>,
     discovery: object | null = { fdsMode: 'BLACKLIST' },
     labels: Record<string, object> = {},
+    leftFrom?: string,
+    reachable = ports,
   ) {
+    const functions: Record<string, ServiceSpec> = leftFrom ? { [leftFrom]: {} } : {};
     const written = memorySource();
     const made = memorySource();
     const controlPlane = createControlPlane({ source: severalSources([written, made]) });
     const caller = createUrlCaller(
-      Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`])),
+      Object.fromEntries(Object.entries(reachable).map(([name, port]) => [name, `http://127.0.0.1:${port}`])),
     );
     const running = createDiscovery({
       callUpstream: caller.call,
       findUpstream: caller.find,
       secrets: { get: () => undefined },
       source: made,
+      functions: {
+        set: ({ name }, given) => void (functions[name] = given),
+        delete: ({ name }) => void delete functions[name],
+        ...(leftFrom && { hasDiscovered: ({ metadata }) => metadata.name === leftFrom && metadata.name in functions }),
+      },
       observe: controlPlane.observe,
       log: silentLoggers.get('graphql'),
     });
     const settings = (spec: object) =>
       written.set('settings', { apiVersion: 'gw.vendor.io/v1', kind: 'Settings', metadata: { name: 'default' }, spec });
     settings(discovery === null ? {} : { discovery });
-    for (const [name, port] of Object.entries(ports)) {
+    const upstream = (name: string, port: number): void =>
       written.set(name, {
         apiVersion: 'gw.vendor.io/v1',
         kind: 'Upstream',
         metadata: { name, labels: labels[name] },
         spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
       });
-    }
+    for (const [name, port] of Object.entries(ports)) upstream(name, port);
     open.push(caller, controlPlane, running);
     await controlPlane.start();
     controlPlane.subscribe((state) => running.update(state.resources));
@@ -76,6 +85,8 @@ describe('the discovery loop', () => {
     const key = (name: string): ResourceKey => keyOf('GraphQLApi', { name, namespace: 'gw-system' });
     return {
       written,
+      upstream,
+      functions,
       settings,
       running,
       names: () =>
@@ -219,4 +230,70 @@ describe('the discovery loop', () => {
       if (rejectBreakingChanges) expect(running.status('a')!.state).to.equal('Accepted');
     });
   }
+
+  describe('of functions', () => {
+    const transcoder = ({ users }: Record<string, ServiceSpec>) => users!.grpcJsonTranscoder!;
+
+    it('reports those of an OpenAPI document and of a gRPC service', async () => {
+      const [todos, users] = [await startTodos(), await startUsersGrpc()];
+      open.push(todos, users);
+      const { functions } = await start({ todos: todos.port, users: users.port, pets: await openApiServer(), dead: 1 });
+      expect(Object.keys(functions).sort()).to.deep.equal(['pets', 'users']);
+      expect(Object.keys(functions['pets']!.rest!.transformations!)).to.deep.equal(['a']);
+      expect(transcoder(functions).services).to.deep.equal(['user.UserService']);
+      expect(Buffer.from(transcoder(functions).protoDescriptorBin!, 'base64').toString('latin1')).to.include('GetUser');
+    });
+
+    it('reports them without GraphQL, and beside a GraphQLApi of somebody else', async () => {
+      const port = await openApiServer();
+      const off = { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } };
+      const without = await start({ pets: port }, off);
+      expect(Object.keys(without.functions)).to.deep.equal(['pets']);
+      expect(without.names()).to.deep.equal([]);
+      const beside = await start({}, undefined, {}, undefined, { pets: port });
+      beside.written.set('api', {
+        apiVersion: 'graphql.gw.vendor.io/v1beta1',
+        kind: 'GraphQLApi',
+        metadata: { name: 'pets' },
+        spec: { executableSchema: { schemaDefinition: 'type Query { a: Int }', executor: { local: {} } } },
+      });
+      beside.upstream('pets', port);
+      await beside.running.look();
+      expect(Object.keys(beside.functions)).to.deep.equal(['pets']);
+      expect(beside.spec('pets').executableSchema.schemaDefinition).to.equal('type Query { a: Int }');
+    });
+
+    it('follows changes of the document, keeps functions while the server fails, and removes them', async () => {
+      const document: { openapi: string; paths: Record<string, object> } = structuredClone(OPENAPI);
+      let fails = false;
+      const server = createServer((req, res) => {
+        if (fails || req.url !== '/openapi.json') return void res.writeHead(503).end();
+        res.end(JSON.stringify(document));
+      });
+      open.push({ close: () => server.closeAllConnections() ?? server.close() });
+      const { functions, running, settings } = await start({ pets: await listening(server) });
+      const names = () => Object.keys(functions['pets']?.rest?.transformations ?? {});
+      document.paths['/b'] = { get: { operationId: 'b' } };
+      await running.look();
+      expect(names()).to.deep.equal(['a', 'b']);
+      fails = true;
+      await running.look();
+      expect(names()).to.deep.equal(['a', 'b']);
+      fails = false;
+      document.paths = {};
+      await running.look();
+      expect(functions).to.deep.equal({});
+      document.paths['/c'] = { get: { operationId: 'c' } };
+      // Upstreams without functions are not asked in every round.
+      for (let round = 0; round < 4; round++) await running.look();
+      expect(names()).to.deep.equal(['c']);
+      settings({ discovery: { fdsMode: 'DISABLED' } });
+      expect(functions).to.deep.equal({});
+    });
+
+    it('removes those that an earlier process has written to an upstream that is no longer asked', async () => {
+      const { functions } = await start({ pets: await openApiServer() }, { fdsMode: 'DISABLED' }, {}, 'pets');
+      expect(functions).to.deep.equal({});
+    });
+  });
 });

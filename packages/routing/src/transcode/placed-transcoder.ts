@@ -1,4 +1,4 @@
-import { serviceSpecOf } from '@edge-gateway/core';
+import { serviceSpecOf, typeWithFunctions } from '@edge-gateway/core';
 import type { GatewaySpec, GrpcJsonTranscoder, UpstreamSpec } from '@edge-gateway/core/schema';
 
 /** A transcoder in a resource. */
@@ -16,6 +16,6 @@ export function transcoderIn(kind: string, spec: GatewaySpec | UpstreamSpec): Pl
   }
   const upstream = spec as UpstreamSpec;
   const options = serviceSpecOf(upstream)?.grpcJsonTranscoder;
-  const type = (['static', 'kube', 'consul'] as const).find((each) => upstream[each]) ?? 'static';
+  const type = typeWithFunctions(upstream) ?? 'static';
   return options && { options, path: [type, 'serviceSpec', 'grpcJsonTranscoder'] };
 }

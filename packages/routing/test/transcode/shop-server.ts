@@ -15,6 +15,7 @@ import {
   type ServerDuplexStream,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { addReflection } from './reflection.ts';
 import { shopDescriptors } from './shop.ts';
 
 const registry = messageRegistry(shopDescriptors());
@@ -56,8 +57,8 @@ function definitionOf(method: DescMethod) {
   };
 }
 
-/** Starts a server of `shop.Shop` on a free port. Most methods return their request. */
-export async function startShop(): Promise<ShopServer> {
+/** Starts a server of `shop.Shop` on a free port. Most methods return their request. With `reflection` it returns these descriptors. */
+export async function startShop({ reflection }: { readonly reflection?: () => Uint8Array } = {}): Promise<ShopServer> {
   const calls: ShopServer['calls'] = [];
   const noted = (method: string, call: Call): Call => {
     calls.push({ method, request: call.request, metadata: call.metadata.getMap() });
@@ -105,6 +106,7 @@ export async function startShop(): Promise<ShopServer> {
     Object.fromEntries(service.methods.map((method) => [method.name, definitionOf(method)])),
     implementation as UntypedServiceImplementation,
   );
+  if (reflection) addReflection(server, reflection);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),

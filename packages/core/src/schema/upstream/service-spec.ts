@@ -6,10 +6,10 @@ const fields = f.block(f.exclusive, {
   rest: f.group('A REST service with functions.', {
     transformations: f.map(TransformationTemplate, 'Template of the request by function.'),
     swaggerInfo: f.group(
-      'OpenAPI 3 document of the functions, from which function discovery makes a GraphQLApi.',
+      'OpenAPI 3 or Swagger 2 document of the functions, for function discovery. Default: it is requested at the usual paths.',
       f.exclusive,
       {
-        url: f.text('Source of the document.'),
+        url: f.text('URL of the document at the upstream; only its path counts.'),
         inline: f.text('The document.'),
       },
     ),

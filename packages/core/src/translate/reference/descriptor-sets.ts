@@ -84,9 +84,17 @@ export function functionsVersion({ spec, descriptorSet = '' }: SnapshotUpstream)
   return functions && digestText(contentText(functions) + descriptorSet);
 }
 
-/** Returns the reference to the transcoder of an upstream; `undefined` if it has none. */
+/** Returns the reference to the transcoder of an upstream; `undefined` if it has none, or if its services have no HTTP rule. */
 export function transcoderRef({ name, spec, descriptorSet = '' }: SnapshotUpstream): TranscoderRef | undefined {
   const transcoder = serviceSpecOf(spec)?.grpcJsonTranscoder;
-  if (!transcoder) return undefined;
+  if (!transcoder || !canTranslate(transcoder)) return undefined;
   return Object.freeze({ upstream: name, version: digestText(contentText(transcoder) + descriptorSet) });
+}
+
+/** The tag of the method option `google.api.http`, with which an HTTP rule begins in every descriptor set. */
+const HTTP_RULE = Buffer.from('82d3e49302', 'hex');
+
+/** Returns false if no method can have an HTTP rule. Such transcoders are discovered for all services with reflection. */
+function canTranslate({ autoMapping, protoDescriptorBin }: GrpcJsonTranscoder): boolean {
+  return autoMapping === true || !protoDescriptorBin || Buffer.from(protoDescriptorBin, 'base64').includes(HTTP_RULE);
 }

@@ -21,6 +21,7 @@ import { Report } from '../status/report.ts';
 import { isFault, readTlsSecret } from '../tls/tls-secret.ts';
 import { KEEPS_SSL_CONFIG, verifiesAlike } from '../tls/tls-source.ts';
 import type { TranslationInput } from '../input.ts';
+import { completeResource } from '../../upstream/complete-resource.ts';
 import { causeOf } from './find.ts';
 
 type UpstreamInput = Pick<TranslationInput, 'stored' | 'services' | 'derived' | 'settings' | 'list'>;
@@ -102,7 +103,7 @@ function isSame(now: UpstreamEntry, before: UpstreamEntry, derived: Derived): bo
 type EntryInput = UpstreamInput & { readonly service: ClusterService | undefined };
 
 function entryOf(stored: StoredResource, all: EntryInput, goodSsl: SslConfig | undefined): UpstreamEntry {
-  const resource = stored.resource as Resource<UpstreamSpec> | undefined;
+  const resource = completeResource(stored) as Resource<UpstreamSpec> | undefined;
   const report = new Report();
   const name = `*v1.Upstream { ${dotted(identityOfKey(stored.key))} }`;
   if (!resource)

@@ -1,12 +1,6 @@
 import { isRecord } from '../../document/json.ts';
-
-export type Json = Readonly<Record<string, unknown>>;
-
-/** A value and its pointer, e.g. `#/components/schemas/Pet`. */
-export interface Placed {
-  readonly value: Json;
-  readonly pointer: string;
-}
+import { fromSwagger } from './swagger.ts';
+import type { Json, Placed } from './values.ts';
 
 /** An OpenAPI document with its local references. */
 export interface Document {
@@ -17,24 +11,29 @@ export interface Document {
 
 const MAX_STEPS = 32;
 
-/** Wraps a parsed document. Throws an `Error` unless it is OpenAPI 3. */
+/** Wraps a parsed document; Swagger 2 is converted. Throws an `Error` for any other. */
 export function openDocument(document: unknown): Document {
   if (!isRecord(document)) throw new Error('the document is not an object');
-  const version = document['openapi'];
-  if (typeof document['swagger'] === 'string') throw new Error('Swagger 2 is not supported, only OpenAPI 3');
-  if (typeof version !== 'string' || !/^3(\.|$)/.test(version)) throw new Error('the document is not OpenAPI 3');
-  return {
-    root: document,
-    follow(value, pointer) {
-      let placed = { value, pointer };
-      for (let step = 0; step < MAX_STEPS; step++) {
-        if (!isRecord(placed.value)) throw new Error(`${placed.pointer} is not an object`);
-        const reference = placed.value['$ref'];
-        if (typeof reference !== 'string') return { value: placed.value, pointer: placed.pointer };
-        placed = { value: find(document, reference), pointer: reference };
-      }
-      throw new Error(`${pointer} refers to itself`);
-    },
+  const { swagger, openapi: version } = document;
+  if (swagger === '2.0') {
+    const root = fromSwagger(document, followIn(document));
+    return { root, follow: followIn(root) };
+  }
+  if (typeof version !== 'string' || !/^3(\.|$)/.test(version))
+    throw new Error('the document is neither OpenAPI 3 nor Swagger 2.0');
+  return { root: document, follow: followIn(document) };
+}
+
+function followIn(root: Json): Document['follow'] {
+  return (value, pointer) => {
+    let placed = { value, pointer };
+    for (let step = 0; step < MAX_STEPS; step++) {
+      if (!isRecord(placed.value)) throw new Error(`${placed.pointer} is not an object`);
+      const reference = placed.value['$ref'];
+      if (typeof reference !== 'string') return { value: placed.value, pointer: placed.pointer };
+      placed = { value: find(root, reference), pointer: reference };
+    }
+    throw new Error(`${pointer} refers to itself`);
   };
 }
 
@@ -57,13 +56,4 @@ function decode(part: string): string {
   } catch {
     return part;
   }
-}
-
-/** Returns the objects of a list; none for any other value. */
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -21,7 +21,7 @@ export const OPENAPI_PATHS: readonly string[] = [
 const TIMEOUT_MS = 5000;
 const MAX_FAILURES = 2;
 /** Matches a line of an OpenAPI document, so that HTML pages are not parsed as YAML. */
-const OPENAPI_KEY = /^["']?openapi["']?\s*:/m;
+const OPENAPI_KEY = /^["']?(openapi|swagger)["']?\s*:/m;
 
 /** Receives why the document at a path cannot be used. */
 export type ReportPath = (path: string, reason: string) => void;
@@ -58,7 +58,7 @@ export async function findDocument(
 function inlineDocument(text: string, reportPath: ReportPath): object | undefined {
   try {
     const document = readDocument(text, INLINE);
-    if (!document) reportPath(INLINE, 'not an OpenAPI 3 document');
+    if (!document) reportPath(INLINE, 'neither an OpenAPI 3 nor a Swagger 2.0 document');
     return document;
   } catch (error) {
     reportPath(INLINE, (error as Error).message);
@@ -77,11 +77,11 @@ async function textAt(ref: ResourceRef, path: string, callUpstream: CallUpstream
   return status === 200 ? body.toString('utf8') : '';
 }
 
-/** Parses an OpenAPI document of version 3; `undefined` for any other text. Throws a `SyntaxError` for an invalid one. */
+/** Parses an OpenAPI or Swagger document; `undefined` for any other text. Throws a `SyntaxError` for an invalid one. */
 function readDocument(text: string, path: string): object | undefined {
   const value = fromJson(text) ?? (OPENAPI_KEY.test(text) ? fromYaml(text, path) : undefined);
-  const { openapi } = (value ?? {}) as { readonly openapi?: unknown };
-  return typeof openapi === 'string' ? (value as object) : undefined;
+  const { openapi, swagger } = (value ?? {}) as { readonly openapi?: unknown; readonly swagger?: unknown };
+  return typeof openapi === 'string' || swagger === '2.0' ? (value as object) : undefined;
 }
 
 function fromJson(text: string): unknown {

@@ -1,18 +1,14 @@
-import { canonicalName, isHeaderName, isIdentityHeader } from '@edge-gateway/core';
 import type { Resolution } from '@edge-gateway/core/schema';
 import { compileRestTemplate } from '../../resolvers/rest/rest-request.ts';
 import type { ApiDraft } from '../api-draft.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import { isRecord } from '../../document/json.ts';
-import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
+import type { Document } from './document.ts';
+import { jsonContent } from './content.ts';
+import { whereOf, type Operation } from './operations.ts';
+import { declaredParameters, withheld } from './parameters.ts';
+import { textOf, type Placed } from './values.ts';
 import type { TypeOf } from './types.ts';
-
-export interface Operation {
-  readonly path: string;
-  readonly method: string;
-  readonly placed: Placed;
-  readonly shared: readonly unknown[];
-}
 
 interface OperationContext {
   readonly document: Document;
@@ -65,17 +61,11 @@ interface Taking {
 function parametersOf(operation: Operation, { context, args, owner }: Taking): Parameter[] {
   const { document, draft, typeOf } = context;
   const unique = uniqueNames();
-  const found = new Map<string, Parameter>();
-  const written = [...listOf(operation.placed.value['parameters']), ...operation.shared];
-  for (const [index, each] of written.entries()) {
-    const { value, pointer } = document.follow(each, `${operation.placed.pointer}/parameters/${index}`);
-    const name = textOf(value['name']);
-    const place = textOf(value['in']);
-    if (name === undefined || !['path', 'query', 'header', 'cookie'].includes(place ?? '')) continue;
-    if (found.has(`${place} ${name}`) || (place === 'header' && IGNORED.test(name))) continue;
-    const problem = withheld(place!, name, context);
+  const found: Parameter[] = [];
+  for (const { place, name, value, pointer } of declaredParameters(operation, document)) {
+    const problem = withheld(place, name, context.grantedHeaders);
     if (problem !== undefined) {
-      const where = `${operation.method.toUpperCase()} ${operation.path}`;
+      const where = whereOf(operation);
       draft.skipped.push({ where, reason: `${place} parameter '${name}': ${problem}`, isWithheld: true });
       continue;
     }
@@ -87,21 +77,10 @@ function parametersOf(operation: Operation, { context, args, owner }: Taking): P
     const type = typeOf(schema, `${toTypeName(owner)}${toTypeName(name)}`, 'input');
     const required = place === 'path' || value['required'] === true;
     args.push({ name: argument, type: required ? `${type}!` : type });
-    found.set(`${place} ${name}`, { in: place!, name, argument });
+    found.push({ in: place, name, argument });
   }
   if (!draft.takeFields(args.length, operation.placed.pointer)) throw new Error('it has too many arguments');
-  return [...found.values()];
-}
-
-/** Headers that are not parameters (OpenAPI 3, Parameter Object); `authorization` is still reported. */
-const IGNORED = /^(accept|content-type)$/i;
-/** Returns why a parameter must not become an argument; `undefined` if it may. */
-function withheld(place: string, name: string, { grantedHeaders }: OperationContext): string | undefined {
-  if (place === 'cookie') return 'arguments cannot set cookies';
-  if (place !== 'header') return undefined;
-  if (!isHeaderName(name)) return 'invalid header name';
-  if (!isIdentityHeader(name) && !grantedHeaders.has(canonicalName(name))) return undefined;
-  return 'only the gateway may set this header';
+  return found;
 }
 
 /** Adds the argument `input` for a JSON body. Throws if the operation requires a body that is not JSON. */
@@ -119,18 +98,6 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
   const name = taken.has('input') ? 'bodyInput' : 'input';
   args.push({ name, type: value['required'] === true ? `${type}!` : type });
   return `{$args.${name}}`;
-}
-
-/** Returns the schema of a JSON body; `undefined` if there is none. */
-function jsonContent(document: Document, value: Json, pointer: string): Placed | undefined {
-  const content = isRecord(value['content']) ? value['content'] : {};
-  const types = Object.keys(content);
-  const json =
-    types.find((type) => /^application\/json\b/i.test(type)) ?? types.find((type) => /[/+]json\b|^\*\/\*$/i.test(type));
-  if (json === undefined) return undefined;
-  const media = document.follow(content[json], `${pointer}/content/${json}`);
-  const schema = media.value['schema'];
-  return { value: isRecord(schema) ? schema : {}, pointer: `${media.pointer}/schema` };
 }
 
 /** Returns the type of the first successful response; `JSON` if it has no schema. */

@@ -1,6 +1,7 @@
 import { isEnumValue } from '../names.ts';
 import { isRecord } from '../../document/json.ts';
-import { listOf, textOf, type Document, type Json, type Placed } from './document.ts';
+import type { Document } from './document.ts';
+import { listOf, textOf, type Json, type Placed } from './values.ts';
 
 /** The shape of a value of a JSON schema, as far as GraphQL can express it. */
 export type Shape =

@@ -1,7 +1,7 @@
 import { isGraphQLName, toTypeName } from '../names.ts';
 import type { ApiDraft, FieldText, Side } from '../api-draft.ts';
-import type { Document, Placed } from './document.ts';
-import { textOf } from './document.ts';
+import type { Document } from './document.ts';
+import { textOf, type Placed } from './values.ts';
 import { shapeOf, type Property } from './shape.ts';
 
 const SCALARS = new Set(['String', 'Int', 'Float', 'Boolean', 'JSON']);
