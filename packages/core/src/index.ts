@@ -58,7 +58,7 @@ export { differingKeys, withChanges, type MapChanges } from './layered-map.ts';
 export { difference, type Difference } from './ranges.ts';
 export { isStale, noteSecrets, type SecretUse } from './contract/secret-use.ts';
 export { plainAddress, protocolOf, type ClientConnection } from './contract/client-connection.ts';
-export { serviceSpecOf, typeWithFunctions, undeclaredFunctions, withFunctions } from './upstream/service-functions.ts';
+export { serviceSpecOf, typeWithFunctions, undeclaredFunctions } from './upstream/service-functions.ts';
 export { createLocalBucket, type LocalBucket } from './upstream/token-bucket.ts';
 export { MAX_DELAY_MS, delayOf, parseDuration } from './syntax/duration.ts';
 export {
