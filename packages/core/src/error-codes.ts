@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   ERR_CORE_PAGE_TEMPLATE: { status: 500, message: 'an error page template has an unknown placeholder' },
   ERR_CORE_REGEX: { status: 500, message: 'a regular expression is not valid RE2, or exceeds the maximum size' },
   ERR_CORE_RESPONSE_TOO_LARGE: { status: 500, message: 'the response body is larger than a filter can read' },
+  ERR_CORE_SECRETS_PENDING: { status: 503, message: 'a secret has not been received yet' },
   ERR_CORE_TEMPLATE: { status: 500, message: 'a template does not parse; the message has line and column' },
   ERR_CORE_TEMPLATE_RENDER: { status: 400, message: 'a template cannot be rendered for this input' },
   ERR_CORE_UPGRADE: { status: 403, message: 'this upgrade is not allowed here' },

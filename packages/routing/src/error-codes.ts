@@ -68,6 +68,7 @@ export const ERROR_CODES = {
   ERR_ROUTING_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
   ERR_ROUTING_OVERLOADED: { status: 503, message: 'the gateway is overloaded, try again later' },
   ERR_ROUTING_ROUTE: { status: 500, message: 'this route is misconfigured' },
+  ERR_ROUTING_SECRETS_PENDING: { status: 503, message: 'secrets of this route have not been received yet' },
   ERR_ROUTING_STREAM_DURATION: { status: 504, message: 'downstream duration timeout' },
   ERR_ROUTING_STREAM_TIMEOUT: { status: 504, message: 'stream timeout' },
   ERR_ROUTING_TARGET_TOO_LONG: { status: 414, message: 'the request target is longer than allowed' },

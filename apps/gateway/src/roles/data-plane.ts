@@ -40,6 +40,8 @@ import { createWarmUp } from './warm-up.ts';
 export interface ServedState extends Pick<ProxyState, 'snapshot' | 'unserved'> {
   /** Returns the secrets, for other processes; see `secretsOf`. */
   readonly secrets: () => ProxyState['secrets'];
+  /** True if some of them have not been received. Default false. */
+  readonly lacksSecrets?: boolean | undefined;
 }
 
 /** The result of a state that was applied. */

@@ -12,6 +12,8 @@ export interface ProxyAdminParts {
   readonly dataPlane: DataPlane;
   /** Returns true while a control plane is connected. Default: it is in this process. */
   readonly isConnected?: () => boolean;
+  /** Returns true while the process must not be ready, although it may serve. Default: never. */
+  readonly isHeld?: () => boolean;
   readonly token: AdminToken | undefined;
   /** Ends the process gracefully. */
   readonly quit: () => void;
@@ -19,13 +21,13 @@ export interface ProxyAdminParts {
 
 /** Returns the options of the admin ports of a data plane. */
 export function proxyAdminOptions(parts: ProxyAdminParts): ProxyAdminOptions {
-  const { settings, context, dataPlane, isConnected, token, quit } = parts;
+  const { settings, context, dataPlane, isConnected, isHeld, token, quit } = parts;
   return {
     context,
     snapshot: () => dataPlane.snapshot,
     lastUpdated: () => dataPlane.lastUpdated,
     listeners: () => dataPlane.listeners.addresses(),
-    readiness: () => dataPlane.readiness,
+    readiness: () => (dataPlane.readiness === 'LIVE' && isHeld?.() ? 'INITIALIZING' : dataPlane.readiness),
     info: { ...BUILD, startedAt: context.now(), commandLineOptions: { ...settings } },
     ...(isConnected && { isConnected }),
     quit,

@@ -30,6 +30,8 @@ import { watchTls } from './watched-tls.ts';
 
 /** Time to wait for a control plane before the saved state is served, in milliseconds. */
 const WAIT_MS = 2000;
+/** How long after the start a proxy that serves a saved state without its secrets is not ready, in milliseconds. */
+const SECRETS_WAIT_MS = 10_000;
 /** Time between two checks whether listeners have opened or failed, in milliseconds. */
 const CHECK_MS = 1000;
 
@@ -39,6 +41,7 @@ const CHECK_MS = 1000;
  * unusable.
  */
 export async function startProxy(settings: ProxySettings, { log, quit }: RoleProcess): Promise<RunningRole> {
+  const startedAt = performance.now();
   const main = log.get('main');
   const metrics = createMetrics();
   const watchdog = createWatchdog({ metrics, log: main, thread: 'main_thread' });
@@ -50,7 +53,10 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   const saved = path === undefined ? undefined : readSaved(path, { key, decoder, log });
   const { context, dataPlane } = await createServing(settings, { log, metrics, secrets: decoder.secrets });
   const isConnected = (): boolean => client.connectedTo !== undefined;
-  const parts = { settings, context, dataPlane, isConnected, token, quit };
+  /** Set while the proxy waits for secrets and is not ready, although it serves. */
+  let secretsWait: NodeJS.Timeout | undefined;
+  const isHeld = (): boolean => secretsWait !== undefined;
+  const parts = { settings, context, dataPlane, isConnected, isHeld, token, quit };
   const admin = await openProxyPorts(parts).catch(async (error: unknown) => {
     tls.close();
     watchdog.close();
@@ -76,7 +82,11 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   let failures = 0;
 
   function apply({ snapshot, unserved }: DecodedState): Applied {
-    const applied = dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets: decoder.secretValues });
+    const {
+      secretValues: secrets,
+      secrets: { isPending: lacksSecrets },
+    } = decoder;
+    const applied = dataPlane.apply({ snapshot: bind(snapshot), unserved, secrets, lacksSecrets });
     isServing = true;
     hasListened = false;
     void applied.listening
@@ -97,7 +107,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     closed = dataPlane.unserved.flatMap(({ name, reason }) =>
       own.has(name) ? [`${name} is not open: ${reason}`] : [],
     );
-    if (dataPlane.unserved.length === 0) ready.resolve(facts());
+    if (dataPlane.unserved.length === 0 && !isHeld()) ready.resolve(facts());
     const now = closed.join();
     if (now === reported) return;
     reported = now;
@@ -125,6 +135,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       main.warn({ reason }, 'no state to serve, waiting for a control plane');
       return listening.resolve();
     }
+    waitForSecrets(path!);
     acceptedAt = saved.acceptedAt;
     const age = Math.round((context.now() - acceptedAt) / 1000);
     main.warn(
@@ -141,6 +152,27 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
       listening.resolve();
     }
     return undefined;
+  }
+
+  /** Other proxies may have the secrets that this one lacks: it takes their requests only if no control plane responds soon. */
+  function waitForSecrets(file: string): void {
+    if (!decoder.secrets.isPending) return;
+    const waitMs = Math.max(0, startedAt + SECRETS_WAIT_MS - performance.now());
+    main.warn(
+      { file, waitSeconds: Math.round(waitMs / 1000) },
+      'snapshot file has no secrets: routes that need them return 503 until a control plane responds; not ready until then, or until the wait is over',
+    );
+    secretsWait = setTimeout(() => {
+      main.warn({ file }, 'ready without secrets: no control plane has responded');
+      endSecretsWait();
+    }, waitMs);
+  }
+
+  function endSecretsWait(): void {
+    if (!secretsWait) return;
+    clearTimeout(secretsWait);
+    secretsWait = undefined;
+    checkListeners();
   }
 
   function waitForState(): void {
@@ -161,6 +193,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     unavailable: () => closed,
     onAccepted() {
       clearTimeout(fallback);
+      endSecretsWait();
       acceptedAt = context.now();
       writer?.write(() => ({ acceptedAt, resources: decoder.resources() }));
     },
@@ -177,7 +210,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   });
   waitForState();
   await listening.promise;
-  const isReady = isServing && dataPlane.unserved.length === 0;
+  const isReady = isServing && dataPlane.unserved.length === 0 && !isHeld();
   const checks = setInterval(checkListeners, CHECK_MS);
   return {
     facts: facts(),
@@ -185,6 +218,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
     ...(!isReady && { whenReady: ready.promise }),
     async stop() {
       clearTimeout(fallback);
+      clearTimeout(secretsWait);
       clearInterval(checks);
       tls.close();
       client.close();

@@ -30,6 +30,8 @@ export interface StateChange {
   readonly revision: number;
   /** Of the types that changed. */
   readonly types: readonly ({ readonly type: string } & ResourceDifference)[];
+  /** True if the parent has not received the secrets of the state. */
+  readonly lacksSecrets: boolean;
 }
 
 /** How the workers share ports. */

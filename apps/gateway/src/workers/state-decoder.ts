@@ -21,10 +21,20 @@ export interface StateDecoder {
 export function createStateDecoder(): StateDecoder {
   // The parent has the same version, and has checked everything.
   const decoder = createResourceDecoder({ isTrusted: true });
+  const { secrets } = decoder;
+  let isPending = false;
   return {
-    secrets: decoder.secrets,
+    secrets: {
+      get: secrets.get,
+      ...(secrets.files && { files: secrets.files }),
+      ...(secrets.sds && { sds: secrets.sds }),
+      get isPending() {
+        return isPending;
+      },
+    },
     apply(change, apply) {
-      const { revision, types } = deserialize(change) as StateChange;
+      const { revision, types, lacksSecrets } = deserialize(change) as StateChange;
+      isPending = lacksSecrets;
       for (const { type, changed, removed } of types) {
         for (const resource of changed) decoder.receive({ type, ...resource });
         for (const name of removed) decoder.remove(type, name);

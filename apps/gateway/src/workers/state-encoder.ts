@@ -18,12 +18,12 @@ export interface EncodedState {
 }
 
 /** Encodes states for the workers. Only the resources that a worker does not have are sent to it. */
-export function createStateEncoder(): { encode(state: ProxyState): EncodedState } {
+export function createStateEncoder(): { encode(state: ProxyState, lacksSecrets?: boolean): EncodedState } {
   const encoder = createResourceEncoder();
   const sets = new WeakMap<EncodedState, ResourceSet>();
   let revisions = 0;
   return {
-    encode(source) {
+    encode(source, lacksSecrets = false) {
       const set = encoder.encode(source);
       const revision = ++revisions;
       const changes = new Map<EncodedState | undefined, Uint8Array>();
@@ -32,7 +32,8 @@ export function createStateEncoder(): { encode(state: ProxyState): EncodedState 
         changeFrom(before) {
           let change = changes.get(before);
           if (!change) {
-            change = serialize({ revision, types: changesOf(before && sets.get(before), set) } satisfies StateChange);
+            const types = changesOf(before && sets.get(before), set);
+            change = serialize({ revision, types, lacksSecrets } satisfies StateChange);
             changes.set(before, change);
           }
           return change;

@@ -236,13 +236,13 @@ export function createWorkerPool(context: Context, settings: ServingSettings): D
     applied = undefined;
   }
 
-  function apply({ snapshot: next, unserved: absent, secrets }: ServedState): AppliedState {
+  function apply({ snapshot: next, unserved: absent, secrets, lacksSecrets }: ServedState): AppliedState {
     isReady();
     missing = absent;
     snapshot = next;
     lastUpdated = new Date(now());
     upstreams.apply(next);
-    current = encoder.encode({ snapshot: next, unserved: absent, secrets: secrets() });
+    current = encoder.encode({ snapshot: next, unserved: absent, secrets: secrets() }, lacksSecrets);
     updatePorts();
     applied ??= Promise.withResolvers();
     const later = applied.promise;

@@ -1,8 +1,12 @@
+import { coreError } from '../error-codes.ts';
 import type { Context } from './concern.ts';
 import type { Secrets, SecretValue } from './snapshot.ts';
 
+/** The value of a secret that has not been received. It differs from every other one, also from none. */
+const PENDING = Symbol('pending');
+
 interface Use {
-  readonly value: SecretValue | undefined;
+  readonly value: SecretValue | undefined | typeof PENDING;
   read(secrets: Secrets): SecretValue | undefined;
 }
 
@@ -31,13 +35,18 @@ class UsedSecrets {
   }
 }
 
-/** Returns a context that records which secrets are read from it. `onFirst` is called when the first one is. */
+/**
+ * Returns a context that records which secrets are read from it. `onFirst` is called when the first one is. Reading a secret that has not been received
+ * throws `ERR_CORE_SECRETS_PENDING`, so that nothing is compiled or decided without it.
+ */
 export function noteSecrets(context: Context, onFirst?: () => void): SecretUse {
   const used = new UsedSecrets();
   const note = (id: string, read: Use['read']): SecretValue | undefined => {
     const value = read(context.secrets);
+    const isPending = value === undefined && context.secrets.isPending === true;
     if (used.size === 0) onFirst?.();
-    used.set(id, { value, read });
+    used.set(id, { value: isPending ? PENDING : value, read });
+    if (isPending) throw coreError('ERR_CORE_SECRETS_PENDING', `secret ${id} has not been received yet`);
     return value;
   };
   const secrets: Secrets = {

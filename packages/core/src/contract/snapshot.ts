@@ -332,6 +332,8 @@ export interface Secrets {
   files?(files: SslFiles): SecretValue | undefined;
   /** Returns the last valid certificate of a secret discovery file in the same form. Missing if no certificate files are read. */
   sds?(sds: Sds): SecretValue | undefined;
+  /** True while secrets of the served snapshot have not been received: one that is missing may exist. Default false. */
+  readonly isPending?: boolean;
 }
 
 /** `data` contains base64, as in Kubernetes (`stringData` is merged into it). Read it with `secretText`. */

@@ -27,7 +27,7 @@ export interface OutcomeParts {
 
 export function outcomeOf(parts: OutcomeParts, request: ExplainedRequest, entry: RouteEntry<MatchedRoute>): Outcome {
   const action = resolveAction(request.head, entry);
-  if (action.type === 'failed') return { type: 'reply', status: 500, body: '', reason: action.reason };
+  if (action.type === 'failed') return { type: 'reply', ...refused(action.code), body: '', reason: action.reason };
   if (action.type === 'rejected') return { type: 'reply', ...refused(action.code), body: '' };
   if (action.type === 'redirected') return { type: 'redirect', status: action.status, location: action.location };
   if (action.type === 'respond') {

@@ -77,7 +77,7 @@ function run(request: RoutedRequest, exits: RequestExits): void {
 function choose(request: RoutedRequest, exits: RequestExits, action: CompiledAction): boolean {
   const { route } = request;
   if (action.type === 'failed') {
-    request.refuse('ERR_ROUTING_ROUTE');
+    request.refuse(action.code);
     return false;
   }
   route.destination = undefined;

@@ -107,6 +107,8 @@ export interface StateDecoderOptions {
 export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = {}): StateDecoder {
   let accepted: Built | undefined;
   let built: Built | undefined;
+  /** True if secrets of the built state have not been received. */
+  let lacksSecrets = false;
   let received = new Map<string, Received>();
 
   const secretNamed = (name: string): SecretValue | undefined => built?.secrets.get(name);
@@ -150,11 +152,24 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
     return new Map([...received].map(([type, { held }]) => [type, held]));
   }
 
+  /** Returns the versions of all types in the received snapshot; `undefined` without one. */
+  function versionsOfAll(): Readonly<Record<string, string>> | undefined {
+    const [manifest] = received.get(TYPE.snapshot)?.held.values() ?? [];
+    return manifest?.body['versions'] as Readonly<Record<string, string>> | undefined;
+  }
+
+  function isReceived([type, version]: readonly [type: string, version: string]): boolean {
+    return (received.get(type)?.sum ?? 0n).toString(16) === version;
+  }
+
   return {
     secrets: {
       get: ({ namespace, name }) => secretNamed(`${namespace}/${name}`),
       files: (files) => secretNamed(referenceKey({ files })),
       sds: (sds) => secretNamed(referenceKey({ sds })),
+      get isPending() {
+        return lacksSecrets;
+      },
     },
     secretValues: () => built?.secrets ?? NO_SECRETS,
     receive({ type, name, version, value }) {
@@ -171,16 +186,15 @@ export function createStateDecoder({ isTrusted = false }: StateDecoderOptions = 
       of.unreadable.delete(name);
     },
     get isComplete() {
-      const [manifest] = received.get(TYPE.snapshot)?.held.values() ?? [];
-      if (!manifest) return false;
-      const versions = Object.entries(manifest.body['versions'] as Readonly<Record<string, string>>);
-      return versions.every(([type, version]) => (received.get(type)?.sum ?? 0n).toString(16) === version);
+      const versions = versionsOfAll();
+      return versions !== undefined && Object.entries(versions).every(isReceived);
     },
     unusable: (type) => [...(received.get(type)?.unreadable.values() ?? [])],
     build(without = []) {
       const unreadable = [...received.values()].flatMap((of) => [...of.unreadable.values()]);
       const { result, rejections } = buildState(heldByType(), [...unreadable, ...without], accepted);
       built = result;
+      lacksSecrets = Object.entries(versionsOfAll() ?? {}).some((each) => each[0] === TYPE.secret && !isReceived(each));
       const { snapshot, unserved } = result;
       return { snapshot, unserved, rejections: [...unreadable, ...rejections] };
     },

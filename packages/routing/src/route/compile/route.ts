@@ -88,8 +88,11 @@ export type CompiledAction =
       readonly details: string;
       readonly plan: Plan;
     }
-  /** A route that cannot be compiled: it responds with 500, so that no later route matches the requests that it should guard. */
-  | { readonly type: 'failed'; readonly reason: string };
+  /** A route that cannot be compiled: it responds with an error, so that no later route matches the requests that it should guard. */
+  | { readonly type: 'failed'; readonly reason: string; readonly code: FailedRouteCode };
+
+/** Pending secrets are no failure of the route: it is compiled again when they are received. */
+export type FailedRouteCode = 'ERR_ROUTING_ROUTE' | 'ERR_ROUTING_SECRETS_PENDING';
 
 export interface CompiledRoute {
   readonly source: Route;

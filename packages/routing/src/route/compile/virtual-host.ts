@@ -2,6 +2,7 @@ import {
   noteSecrets,
   type ActionKind,
   type Context,
+  type GatewayError,
   type Handler,
   type Logger,
   type Responder,
@@ -18,7 +19,13 @@ import { compileShadowing, type Shadow } from '../options/shadowing.ts';
 import { compileVirtualClusters, type VirtualClusters } from '../options/virtual-clusters.ts';
 import type { ManagerSettings } from '../options/manager-settings.ts';
 import { createChainCompiler, filtersOf, type ChainInput, type OptionLevels } from './chain.ts';
-import { compileAction, type CompiledRoute, type MatchedRoute, type RouteEnvironment } from './route.ts';
+import {
+  compileAction,
+  type CompiledAction,
+  type CompiledRoute,
+  type MatchedRoute,
+  type RouteEnvironment,
+} from './route.ts';
 import { compileRouteTracing } from '../../tracing/route-tracing.ts';
 
 export interface HostEnvironment extends ChainInput {
@@ -167,7 +174,7 @@ function entriesOf(
       const name = [route.name, 'matcher', j].join('-');
       const { matcher: compiledMatcher, compiled } = compileEntry(matcher, own);
       entries.push({ order: entries.length, matcher: compiledMatcher, route: { name, ...compiled } });
-      if (compiled.action.type !== 'failed') continue;
+      if (compiled.action.type !== 'failed' || compiled.action.code === 'ERR_ROUTING_SECRETS_PENDING') continue;
       if (failures.at(-1)?.index !== index) failures.push({ index, reason: compiled.action.reason });
       // A reason that affects a whole virtual host is logged once.
       if (compiled.action.reason === lastReason) continue;
@@ -184,7 +191,7 @@ function compileEntry(matcher: Route['matchers'][number], compiled: CompiledRout
     return { matcher: compileMatcher(matcher), compiled };
   } catch (error) {
     const { source } = compiled;
-    const failed: CompiledRoute = { source, action: { type: 'failed', reason: messageOf(error) } };
+    const failed: CompiledRoute = { source, action: failedBy(error) };
     return { matcher: widened(matcher), compiled: failed };
   }
 }
@@ -194,8 +201,17 @@ function compileRoute(route: Route, environment: RouteEnvironment): CompiledRout
     const tracing = compileRouteTracing(route.options.tracing);
     return { source: route, action: compileAction(route, environment), tracing };
   } catch (error) {
-    return { source: route, action: { type: 'failed', reason: messageOf(error) } };
+    return { source: route, action: failedBy(error) };
   }
+}
+
+function failedBy(error: unknown): Extract<CompiledAction, { readonly type: 'failed' }> {
+  const isPending = (error as Partial<GatewayError>).code === 'ERR_CORE_SECRETS_PENDING';
+  return {
+    type: 'failed',
+    reason: messageOf(error),
+    code: isPending ? 'ERR_ROUTING_SECRETS_PENDING' : 'ERR_ROUTING_ROUTE',
+  };
 }
 
 /** Returns a matcher for every request that the invalid one may have matched. */
