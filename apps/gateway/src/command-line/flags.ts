@@ -202,11 +202,11 @@ export const servingOptions = (): readonly Option[] => [
     .default('direct'),
   option(
     '--http2-server <which>',
-    'server of HTTP/2 clients: node is that of Node.js, direct serves requests with less CPU time',
+    'server of HTTP/2 clients: direct serves requests with less CPU time, node is that of Node.js',
     'GATEWAY_HTTP2_SERVER',
   )
-    .choices(['node', 'direct'])
-    .default('node'),
+    .choices(['direct', 'node'])
+    .default('direct'),
   option('--template-env <names>', 'variables that templates may read, separated by commas').argParser(names),
   option('--error-pages <dir>', 'directory with templates for error and login pages, such as 404.html'),
   option('--graphql-cache <url>', 'Redis that caches results of GraphQL APIs, as redis://host:port').argParser(

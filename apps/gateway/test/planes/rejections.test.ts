@@ -132,7 +132,7 @@ describe('what a proxy rejects', () => {
             accessLogOverflow: 'drop',
             http1Parser: 'plain',
             http2Client: 'direct',
-            http2Server: 'node',
+            http2Server: 'direct',
           },
           PROCESS,
         );

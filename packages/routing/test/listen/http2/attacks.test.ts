@@ -1,14 +1,9 @@
 import { expect } from 'chai';
-import type { Listener } from '@edge-gateway/core';
 import type { RequestRecord } from '../../../src/format/record.ts';
 import { until } from '../../forward/harness.ts';
 import { CODE, fields, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame, uint32 } from './frames.ts';
-import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 import { describeHttp2Servers, isDirectServer } from './each-server.ts';
-
-const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
-  httpOptions: { httpConnectionManagerSettings },
-});
 
 const END = FLAG.endHeaders | FLAG.endStream;
 const repeated = (count: number, bytes: (i: number) => Buffer): Buffer =>

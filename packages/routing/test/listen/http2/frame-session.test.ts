@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { Handler, Listener } from '@edge-gateway/core';
+import type { Handler } from '@edge-gateway/core';
 import { closeAll, until, whenDone } from '../../forward/harness.ts';
 import {
   CODE,
@@ -17,7 +17,7 @@ import {
   uint32,
 } from './frames.ts';
 import { serve } from '../serving.ts';
-import { echo, http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 
 const END = FLAG.endHeaders | FLAG.endStream;
 const STREAM_CLOSED = 5;
@@ -26,10 +26,6 @@ const COMPRESSION = 9;
 const LARGEST_ID = 2 ** 31 - 1;
 const WINDOW = 65_535;
 const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
-
-const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
-  httpOptions: { httpConnectionManagerSettings },
-});
 
 const setting = (id: number, value: number): Buffer =>
   frame(FRAME.settings, 0, 0, Buffer.concat([Buffer.of(0, id), uint32(value)]));

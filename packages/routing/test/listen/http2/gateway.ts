@@ -8,6 +8,11 @@ import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../../snaps
 import { http2Client, type Http2Client } from './client.ts';
 import { http2ServerLimits } from './each-server.ts';
 
+/** A listener with these settings. */
+export const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
+  httpOptions: { httpConnectionManagerSettings },
+});
+
 /** A gateway with one route to an upstream over HTTP/1.1. */
 export interface Http2Gateway {
   readonly port: number;

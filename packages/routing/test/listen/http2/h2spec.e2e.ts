@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { skipWithoutGoProgram } from '../../../../../test/parts/go-program.ts';
 import { describeHttp2Servers, isDirectServer } from './each-server.ts';
-import { http2Gateway, type Http2Gateway } from './gateway.ts';
+import { http2Gateway, settings, type Http2Gateway } from './gateway.ts';
 
 const MODULE = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible';
+/** It is a request of HTTP/1.1 for a listener that accepts both versions. */
+const INVALID_PREFACE = 'Sends invalid connection preface';
 const PAGE = new URL('../../../../../docs/http2.md', import.meta.url);
 
 /** Returns the descriptions of failed cases, which the page names too. */
@@ -34,8 +36,14 @@ describeHttp2Servers('h2spec', () => {
 
   it('passes, except for the cases that docs/http2.md explains', async () => {
     const failed = await failures(program, gateway.port);
-    // The first one is a request of HTTP/1.1 for a listener that accepts both versions.
-    const known = isDirectServer() ? 'Sends invalid connection preface' : readFileSync(PAGE, 'utf8');
+    const known = isDirectServer() ? INVALID_PREFACE : readFileSync(PAGE, 'utf8');
+    expect(failed.filter((each) => !known.includes(each))).to.deep.equal([]);
+  });
+
+  it('passes for an invalid preface if the listener accepts only HTTP/2', async () => {
+    await gateway.apply(settings({ codecType: 'HTTP2' }));
+    const failed = await failures(program, gateway.port);
+    const known = isDirectServer() ? '' : readFileSync(PAGE, 'utf8').replace(INVALID_PREFACE, '');
     expect(failed.filter((each) => !known.includes(each))).to.deep.equal([]);
   });
 });

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type { Listener } from '@edge-gateway/core';
 import { answerOf, type Http2Asked } from './client.ts';
 import { FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
-import { echo, http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 import { describeHttp2Servers } from './each-server.ts';
 
 interface Seen {
@@ -21,10 +20,6 @@ const seenOf = (body: string): Seen => JSON.parse(body) as Seen;
 /** The values of a header, from a flat list. */
 const valuesOf = (flat: readonly string[], name: string): string[] =>
   flat.filter((_, i) => i % 2 === 1 && flat[i - 1]!.toLowerCase() === name);
-
-const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
-  httpOptions: { httpConnectionManagerSettings },
-});
 
 const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
 

@@ -1,18 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { Listener } from '@edge-gateway/core';
 import { until } from '../../forward/harness.ts';
 import { directOf, hostOf, routeOf } from '../../snapshots.ts';
 import { serve } from '../serving.ts';
 import { answerOf, http2Client } from './client.ts';
 import { CODE, FLAG, FRAME, frame, FrameClient, requestFields, requestFrame } from './frames.ts';
-import { http2Gateway, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
+import { http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 import { describeHttp2Servers } from './each-server.ts';
-
-const settings = (httpConnectionManagerSettings: object): Partial<Listener> => ({
-  httpOptions: { httpConnectionManagerSettings },
-});
 
 /** The beginning of an upload that does not go on. */
 const upload = (stream: number): Buffer =>
