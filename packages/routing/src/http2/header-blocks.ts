@@ -3,9 +3,9 @@ import * as frames from './frame-types.ts';
 import { CompressionError, HpackDecoder, type DecodedFields } from './hpack-decoder.ts';
 import { connectionError } from './protocol-errors.ts';
 
-/** A block is at most this many times as long as the decoded list may be. */
-const MAX_RATIO = 2;
-/** Maximum number of `CONTINUATION` frames of a block. */
+/** A block is at most this many times as long as the decoded list may be: a longer list ends only its stream. */
+const MAX_RATIO = 8;
+/** Maximum number of `CONTINUATION` frames of a block, if its list may not be longer than as many full ones. */
 const MAX_CONTINUATIONS = 16;
 
 /** A complete header block that is not decoded yet. */
@@ -22,6 +22,7 @@ export interface HeaderBlock {
 export class HeaderBlocks {
   readonly #decoder: HpackDecoder;
   readonly #maxBytes: number;
+  readonly #maxFrames: number;
   /** Parts of a block that is not complete. */
   #parts: Buffer[] | undefined;
   #bytes = 0;
@@ -31,6 +32,7 @@ export class HeaderBlocks {
   constructor(maxListBytes: number, maxFields?: number) {
     this.#decoder = new HpackDecoder(maxListBytes, maxFields);
     this.#maxBytes = MAX_RATIO * maxListBytes;
+    this.#maxFrames = 1 + Math.max(MAX_CONTINUATIONS, Math.ceil(maxListBytes / frames.DEFAULT_FRAME_BYTES));
   }
 
   get isWithinBlock(): boolean {
@@ -73,7 +75,7 @@ export class HeaderBlocks {
     if (!parts || id !== this.#id) throw connectionError('PROTOCOL_ERROR', 'a frame continues no header block');
     parts.push(Buffer.from(buffer.subarray(start, end)));
     this.#bytes += end - start;
-    if (this.#bytes > this.#maxBytes || parts.length > 1 + MAX_CONTINUATIONS)
+    if (this.#bytes > this.#maxBytes || parts.length > this.#maxFrames)
       throw connectionError('ENHANCE_YOUR_CALM', 'a header block is too long');
     if (!isComplete) return undefined;
     this.#parts = undefined;

@@ -278,6 +278,24 @@ describeHttp2Servers('CONNECT', () => {
         await until(() => ends[0]!.text === 'late' && ends[0]!.ended);
       });
 
+      it('ends in order on a proxy over HTTP/2 that ends first', async () => {
+        const proxy = await http2Proxy((stream) => {
+          stream.respond({ ':status': 200 });
+          stream.end('BYE');
+          stream.resume();
+        });
+        const gateway = await tunnelGateway({
+          port: proxy.port,
+          routes: [FORWARDED],
+          upstream: { spec: { useHttp2: true } },
+        });
+        const client = await request(gateway.port);
+        await until(() => client.text() === 'BYE' && client.ended());
+        client.end();
+        await until(() => proxy.streams[0]!.closed);
+        expect(proxy.streams[0]!.rstCode).to.equal(0);
+      });
+
       it('is rejected with 405 if no route matches it', async () => {
         const { port, ends } = await tcpServer();
         const gateway = await tunnelGateway({ port, routes: [{}] });
@@ -330,6 +348,23 @@ describeHttp2Servers('CONNECT', () => {
       });
     });
   }
+
+  it('passes on all that a client over HTTP/2 sends after the upstream has ended, also if it is slow', async () => {
+    const { port, ends } = await tcpServer(({ socket }) => void socket.pause().end('BYE'));
+    const gateway = await tunnelGateway({ port });
+    const client = await http2Request(gateway.port);
+    await until(() => client.text === 'BYE' && client.ended);
+    const text = 'late'.repeat(1024 * 1024);
+    const { session } = client.stream;
+    client.stream.end(text);
+    await until(() => client.closed);
+    // The gateway has received everything when it confirms the ping.
+    await new Promise((resolve) => session!.ping(resolve));
+    ends[0]!.socket.resume();
+    await until(() => ends[0]!.ended || ends[0]!.closed);
+    expect(ends[0]!.text.length).to.equal(text.length);
+    expect(ends[0]!.error).to.equal(undefined);
+  });
 
   it('runs the same policies as other requests', async () => {
     const { port, ends } = await tcpServer(shout);

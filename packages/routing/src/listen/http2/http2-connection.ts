@@ -273,7 +273,8 @@ class Exchange implements Http2Exchange {
     this.#whole?.cancel();
     const isReset = this.#isReset || (!this.#response.writableFinished && this.#stream.rstCode !== 0);
     this.req.abort();
-    this.req.release();
+    // A tunnel still passes on what it has received.
+    if (!this.req.isTunnel || !this.req.complete) this.req.release();
     this.#response.closed();
     this.#connection.ended(this.#startedAt, isReset);
   };

@@ -38,6 +38,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   #reads = false;
   #isStopped = false;
   #isReset = false;
+  #isReleased = false;
   /** Of a direct stream: what was received while its reader was slower. */
   #waiting: WaitingBody | undefined;
   #isUnlimited = false;
@@ -115,9 +116,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   /** The client has reset the stream, or the connection is closed. */
   abort(): void {
-    // A direct stream is complete when it was received, not when it was read.
-    const isRead = this.complete && !(this.stream.isDirect && (this.readableLength > 0 || this.#waiting));
-    if (isRead || this.destroyed) return;
+    if (this.destroyed || (this.complete && !this.#isUnread)) return;
     this.#isStopped = true;
     this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
@@ -131,6 +130,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   /** Receives a part of the body of a direct stream, which limits what waits in memory by what was read. */
   deliver(chunk: Buffer): void {
     this.#observer?.onFrame(chunk.length);
+    if (this.#isReleased) return this.#observer?.onHeld(-chunk.length);
     this.#held += chunk.length;
     if (!this.destroyed && (this.#waiting || this.readableLength > 0)) (this.#waiting ??= new WaitingBody()).add(chunk);
     else this.receive(chunk);
@@ -144,16 +144,23 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   /** Counts the unread bytes. */
   count(added = 0): void {
+    if (this.#isReleased) return;
     const held = this.readableLength + this.stream.readableLength + (this.#waiting?.bytes ?? 0) + added;
     if (held === this.#held) return;
     this.#observer?.onHeld(held - this.#held);
     this.#held = held;
   }
 
-  /** Releases all unread bytes. */
+  /** A direct stream is complete when it was received, not when it was read. What a tunnel has received is still passed on. */
+  get #isUnread(): boolean {
+    return this.stream.isDirect && !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
+  }
+
+  /** Releases all unread bytes: nobody will read them. */
   release(): void {
     if (this.#held > 0) this.#observer?.onHeld(-this.#held);
     this.#held = 0;
+    this.#isReleased = true;
   }
 
   receive(chunk: Buffer): void {

@@ -141,6 +141,7 @@ export class UpgradeStream extends Duplex {
       if (!isComplete) this.#response.destroy(error ?? undefined);
       else if (!this.req.complete) stream.close();
     }
+    this.req.release();
     done(error);
   }
 
@@ -173,8 +174,8 @@ export class UpgradeStream extends Duplex {
   readonly #closed = (): void => {
     if (this.destroyed) return;
     const isReset = !this.req.complete || !this.writableFinished;
-    this.destroy(
-      isReset ? Object.assign(new Error('the client closed the stream'), { code: 'ECONNRESET' }) : undefined,
-    );
+    if (isReset) this.destroy(Object.assign(new Error('the client closed the stream'), { code: 'ECONNRESET' }));
+    // What the client sent last may not be read yet: this stream ends with it.
+    else if (!this.req.isTunnel) this.destroy();
   };
 }

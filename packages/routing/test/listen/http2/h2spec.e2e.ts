@@ -39,11 +39,13 @@ describeHttp2Servers('h2spec', () => {
     const known = isDirectServer() ? INVALID_PREFACE : readFileSync(PAGE, 'utf8');
     expect(failed.filter((each) => !known.includes(each))).to.deep.equal([]);
   });
+});
 
-  it('passes for an invalid preface if the listener accepts only HTTP/2', async () => {
-    await gateway.apply(settings({ codecType: 'HTTP2' }));
-    const failed = await failures(program, gateway.port);
-    const known = isDirectServer() ? '' : readFileSync(PAGE, 'utf8').replace(INVALID_PREFACE, '');
-    expect(failed.filter((each) => !known.includes(each))).to.deep.equal([]);
+describe('h2spec, if the listener accepts only HTTP/2', () => {
+  it('passes', async function () {
+    const program = await skipWithoutGoProgram(this, 'h2spec', MODULE);
+    const gateway = await http2Gateway({ listener: settings({ codecType: 'HTTP2' }) });
+    expect(await failures(program, gateway.port)).to.deep.equal([]);
+    await gateway.close();
   });
 });
