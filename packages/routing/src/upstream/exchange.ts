@@ -272,8 +272,11 @@ export abstract class UpstreamExchange implements ChannelUser, Limited {
   #mayRepeat({ reused, sent, responding }: ChannelProgress, error: Error): boolean {
     const { method, body } = this.#request!;
     // A peer that says so although it responds is not believed: the client may have a part of that response.
-    if (responding || !isEmptyBody(body)) return false;
-    if (error instanceof UpstreamResetError && error.isUnprocessed) return this.#unprocessed++ < MAX_UNPROCESSED;
+    if (responding) return false;
+    // A body that is held as a whole can be sent again.
+    if (error instanceof UpstreamResetError && error.isUnprocessed)
+      return (Buffer.isBuffer(body) || isEmptyBody(body)) && this.#unprocessed++ < MAX_UNPROCESSED;
+    if (!isEmptyBody(body)) return false;
     return !this.#retried && reused && sent && this.retryableMethods.has(method) && isDisconnect(error);
   }
 }

@@ -50,7 +50,7 @@ export interface SessionOwner {
   closed(session: Http2Session, failure: SessionFailure | undefined): void;
 }
 
-/** One HTTP/2 connection to a host. It is ready when the settings of the peer have arrived. */
+/** One HTTP/2 connection to a host. It is ready when the settings of the peer have arrived, and allow streams. */
 export class Http2Session implements StreamSession {
   readonly client: ClientAddresses | undefined;
   /** This side of the connection; unknown over a Unix socket. */
@@ -74,6 +74,7 @@ export class Http2Session implements StreamSession {
   #isDraining = false;
   #isClosed = false;
   #maxStreams: number;
+  #hasSettings = false;
   #settingsTimer: NodeJS.Timeout | undefined;
   #closeTimer: NodeJS.Timeout | undefined;
   readonly #received = { read: 0, written: 0 };
@@ -179,7 +180,8 @@ export class Http2Session implements StreamSession {
     const session = (this.#session = this.#start(socket));
     const { connectTimeoutMs } = this.#owner.settings;
     this.#settingsTimer = setTimeout(() => {
-      const reason = new Error(`no HTTP/2 settings after ${connectTimeoutMs} ms`);
+      const missing = this.#hasSettings ? 'it still allows no streams' : 'no HTTP/2 settings';
+      const reason = new Error(`${missing} after ${connectTimeoutMs} ms`);
       session.destroy(Object.assign(reason, { code: 'ETIMEDOUT' }));
     }, connectTimeoutMs);
   };
@@ -196,7 +198,13 @@ export class Http2Session implements StreamSession {
     };
     if (!this.#buffer) return new NodeConnection(socket, scheme, settings, observer);
     const { streamWindow, connectionWindow } = settings.http2;
-    const options = { streamWindow, connectionWindow, maxHeaderListBytes: MAX_HEADER_LIST_BYTES };
+    const options = {
+      streamWindow,
+      connectionWindow,
+      maxHeaderListBytes: MAX_HEADER_LIST_BYTES,
+      // Those beyond the limit are counted too, so that the error can say so.
+      maxHeaderFields: 2 * settings.maxHeaders,
+    };
     return (this.#frames = new FrameConnection(socket, this.#buffer, observer, options));
   }
 
@@ -209,8 +217,11 @@ export class Http2Session implements StreamSession {
 
   /** The settings of the peer arrived. */
   #settle(maxConcurrentStreams: number | undefined): void {
-    clearTimeout(this.#settingsTimer);
+    this.#hasSettings = true;
     this.#maxStreams = Math.min(this.#owner.settings.http2.maxStreams, maxConcurrentStreams ?? Infinity);
+    // A peer that allows no streams yet is waited for: further connections to it would not help.
+    if (this.#maxStreams === 0 && !this.isReady) return;
+    clearTimeout(this.#settingsTimer);
     if (!this.isReady) {
       this.isReady = true;
       if (this.active === 0) {

@@ -4,9 +4,12 @@ import { expect } from 'chai';
 import { compileRetries } from '@edge-gateway/core';
 import { closeAll, forEachHttp2Client, get, rawUpstream, until } from '../../forward/harness.ts';
 import { data, fields, frame, frameUpstream, goaway, head, lastData, lastHead, reset } from './frames.ts';
-import { FLAG, FRAME } from '../../listen/http2/frames.ts';
+import { FLAG, FRAME, uint32 } from '../../listen/http2/frames.ts';
 import { http2Gateway } from './servers.ts';
 
+/** Settings with the number of streams that a client may have open at once. */
+const maxStreams = (count: number): Buffer =>
+  frame(FRAME.settings, 0, 0, Buffer.concat([Buffer.from([0, 3]), uint32(count)]));
 const OK = [':status', '200'] as const;
 
 /** Status and completeness of a response for which the server sends these frames. */
@@ -217,7 +220,21 @@ forEachHttp2Client(() =>
       expect(gw.stat('upstream_rq_retry')).to.equal(0);
     });
 
-    it('gets a request with a body only once', async () => {
+    it('gets a request again whose body is held as a whole', async () => {
+      const upstream = await frameUpstream((socket, id) => {
+        if (upstream.connections === 1) socket.write(goaway(0));
+        else socket.write(Buffer.concat([head(id, ...OK), lastData(id, 'again')]));
+      });
+      const gw = await http2Gateway(upstream.port, {}, { body: Buffer.from('held') });
+      expect(await get(gw.url, { method: 'POST' })).to.include({ status: 200, body: 'again' });
+      const bodies = upstream.received
+        .filter(({ type }) => type === FRAME.data)
+        .map(({ payload }) => payload.toString());
+      expect(bodies).to.deep.equal(['held', 'held']);
+      expect(upstream.connections).to.equal(2);
+    });
+
+    it('gets a request with a body that is streamed only once', async () => {
       const upstream = await frameUpstream((socket) => socket.write(goaway(0)));
       const gw = await http2Gateway(upstream.port);
       expect((await get(gw.url, { method: 'POST', body: 'x' })).status).to.equal(503);
@@ -331,6 +348,32 @@ forEachHttp2Client(() =>
       const res = await get(gw.url);
       expect(res.status).to.equal(503);
       expect(res.body).to.match(/reset reason: connection timeout$/);
+    });
+
+    it('that allows no streams at first is waited for, on one connection', async () => {
+      const upstream = await frameUpstream((socket, id) => void socket.write(lastHead(id, ...OK)), maxStreams(0));
+      const gw = await http2Gateway(upstream.port);
+      const responses = [get(gw.url), get(gw.url), get(gw.url)];
+      await until(() => upstream.received.some(({ type, flags }) => type === FRAME.settings && flags === FLAG.ack));
+      expect(upstream.connections).to.equal(1);
+      for (const socket of upstream.sockets) socket.write(maxStreams(10));
+      for (const { status } of await Promise.all(responses)) expect(status).to.equal(200);
+      expect(upstream.connections).to.equal(1);
+    });
+
+    it('that allows no streams is given up after the connect timeout', async () => {
+      const upstream = await frameUpstream(() => {}, maxStreams(0));
+      const gw = await http2Gateway(upstream.port, { connectionConfig: { connectTimeout: '0.3s' } });
+      expect((await get(gw.url)).status).to.equal(503);
+      expect(upstream.connections).to.equal(1);
+      expect(gw.outcomes[0]!.cause).to.match(/it still allows no streams after 300 ms/);
+    });
+
+    it('that sends too many headers gets 502', async () => {
+      const many = Array.from({ length: 1_000 }, (_, i) => [`x-${i}`, '1']).flat();
+      const upstream = await frameUpstream((socket, id) => void socket.write(lastHead(id, ...OK, ...many)));
+      const gw = await http2Gateway(upstream.port);
+      expect((await get(gw.url)).status).to.equal(502);
     });
 
     it('that is not there gets 503', async () => {
