@@ -379,11 +379,12 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     topic: 'Requests over HTTP/2',
     gateway: 'Headers far above the limits reset the stream with `ENHANCE_YOUR_CALM`.',
-    envoy: 'With `INTERNAL_ERROR`.',
-    reason: 'The client is the cause.',
+    envoy: 'With `INTERNAL_ERROR`; a value above 64 KiB closes the connection.',
+    reason: 'The client is the cause, and other requests of the connection are not affected.',
     scenarios: {},
     http2: {
       client: {
+        'head: larger than 60 KiB': { response: ['reset 11', 'closed 9'] },
         'HTTP/2 header list: of 70 KiB': { response: ['reset 11', 'reset 2'] },
         'HTTP/2 header list: of 1,000 headers': { response: ['reset 11', 'reset 2'] },
       },

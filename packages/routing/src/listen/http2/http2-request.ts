@@ -153,7 +153,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   /** A direct stream is complete when it was received, not when it was read. What a tunnel has received is still passed on. */
   get #isUnread(): boolean {
-    return this.stream.isDirect && !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
+    return this.stream.isDirect === true && !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
   }
 
   /** Releases all unread bytes: nobody will read them. */
