@@ -74,7 +74,9 @@ describeHttp2Servers('attacks over HTTP/2', () => {
         await new Promise((resolve) => setImmediate(resolve));
         frames.send(...ids.map((id) => frame(FRAME.headers, END, id, fields(['authorization', 'x']))));
       }
-      expect(await frames.goaway()).to.equal(CODE.calm);
+      // Node closes its socket while the client sends: the frame can be lost.
+      const codes = isDirectServer() ? [CODE.calm] : [CODE.calm, undefined];
+      expect(await frames.goaway()).to.be.oneOf(codes);
       expect(gateway!.stat('http.http.downstream_rq_too_many_premature_resets')).to.equal(1);
     });
 
