@@ -1,5 +1,6 @@
 import type { Destination, Route, VirtualHost } from '../contract/snapshot.ts';
 import { stagesOf } from '../validate/transformation/stages.ts';
+import { LRUCache } from 'lru-cache';
 import type { Level } from './level.ts';
 import { limitUsageOf } from './limit-usage.ts';
 
@@ -11,20 +12,32 @@ const known = new WeakMap<VirtualHost, ReadonlySet<string>>();
  */
 export function usageOfHost(host: VirtualHost): ReadonlySet<string> {
   let found = known.get(host);
-  if (!found) known.set(host, (found = collect(host)));
+  if (!found) known.set(host, (found = sharedUsage(collect(host))));
   return found;
 }
 
 /** Returns what one of the virtual hosts uses. */
 export function usageOf(hosts: readonly VirtualHost[]): ReadonlySet<string> {
-  const [first, ...others] = new Set(hosts.map(usageOfHost));
-  if (!first || others.length === 0) return first ?? NOTHING;
-  const all = new Set(first);
-  for (const usage of others) for (const each of usage) all.add(each);
+  const all = new Set<string>();
+  let last: ReadonlySet<string> | undefined;
+  for (const host of hosts) {
+    const usage = usageOfHost(host);
+    // Most hosts use the same.
+    if (usage !== last) for (const each of usage) all.add(each);
+    last = usage;
+  }
   return all;
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
+/** The usages of the virtual hosts that were looked at last, by their content: many hosts use the same. */
+const shared = new LRUCache<string, ReadonlySet<string>>({ max: 100 });
+
+function sharedUsage(used: ReadonlySet<string>): ReadonlySet<string> {
+  const key = [...used].sort().join(' ');
+  const found = shared.get(key) ?? used;
+  shared.set(key, found);
+  return found;
+}
 
 function collect(host: VirtualHost): ReadonlySet<string> {
   const used = new Set<string>();

@@ -30,11 +30,24 @@ const transformation = (stage: string): string => `${OWN}.transformation.${stage
 /** `isUsed` is false for a filter that is only enabled where a virtual host or a route configures it. */
 type Filter = readonly [name: string, config: EnvoyMessage | undefined, isUsed?: boolean];
 
+const known = new WeakMap<Listener, { readonly context: TranslationContext; readonly filters: EnvoyMessage[] }>();
+
+/** Returns the filters of a listener, see {@link createFilters}; the same ones for the same listener and context. */
+export function httpFilters(listener: Listener, context: TranslationContext): EnvoyMessage[] {
+  const found = known.get(listener);
+  const { settings, services, secrets } = context;
+  if (found?.context.settings === settings && found.context.services === services && found.context.secrets === secrets)
+    return found.filters;
+  const filters = createFilters(listener, { settings, secrets, ...(services && { services }) });
+  known.set(listener, { context: { settings, secrets, ...(services && { services }) }, filters });
+  return filters;
+}
+
 /**
  * Returns the filters of a listener in order: those that one of its virtual hosts, routes or destinations uses. An Envoy always has those of
  * policies: older connections keep the filters of their listener, but receive new virtual hosts, whose policies would not apply.
  */
-export function httpFilters(listener: Listener, context: TranslationContext): EnvoyMessage[] {
+function createFilters(listener: Listener, context: TranslationContext): EnvoyMessage[] {
   const { httpOptions, virtualHosts } = listener;
   const { settings, services } = context;
   const usage = usageOf(virtualHosts);

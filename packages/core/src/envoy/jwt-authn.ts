@@ -30,9 +30,11 @@ export function jwtAuthentication(
 ): EnvoyMessage | undefined {
   const { services } = context;
   // Routes with the others are handed over.
-  const blocks = virtualHosts.flatMap((host) =>
-    blocksOf(host)[stage].filter(([, block]) => !services || isExpressedJwt(block)),
-  );
+  const blocks: Blocks[JwtStage][number][] = [];
+  for (const host of virtualHosts) {
+    // Most hosts have none.
+    for (const each of blocksOf(host)[stage]) if (!services || isExpressedJwt(each[1])) blocks.push(each);
+  }
   const providerName = services ? servedName : shownName;
   if (blocks.length === 0) return undefined;
   const providers = blocks.flatMap(([place, block]) =>
@@ -59,6 +61,7 @@ export const noProviders = (): EnvoyMessage => typed(`${JWT}.JwtAuthentication`)
 
 type Blocks = Readonly<Record<JwtStage, readonly (readonly [place: string, block: JwtProviders])[]>>;
 
+const NO_BLOCKS: Blocks = Object.freeze({ beforeExtAuth: [], afterExtAuth: [] });
 const known = new WeakMap<VirtualHost, Blocks>();
 
 /** Returns the blocks of a virtual host and its routes; the same ones for the same virtual host. */
@@ -69,7 +72,9 @@ function blocksOf(host: VirtualHost): Blocks {
       ...named(host.name, jwtBlockOf([host.options], stage)),
       ...host.routes.flatMap((route) => named(placeOf(host, route), route.options.jwtProvidersStaged?.[stage])),
     ];
-    known.set(host, (found = { beforeExtAuth: of('beforeExtAuth'), afterExtAuth: of('afterExtAuth') }));
+    const [beforeExtAuth, afterExtAuth] = [of('beforeExtAuth'), of('afterExtAuth')];
+    const isEmpty = beforeExtAuth.length === 0 && afterExtAuth.length === 0;
+    known.set(host, (found = isEmpty ? NO_BLOCKS : { beforeExtAuth, afterExtAuth }));
   }
   return found;
 }

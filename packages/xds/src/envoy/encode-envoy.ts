@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import {
   certificateBlocks,
   secretText,
@@ -47,6 +47,7 @@ import {
 import { unpooled } from '../protocol/wire.ts';
 import type { ProxyState, StateEncoder } from '../resources/encode-state.ts';
 import {
+  assembledResource,
   resourceOf,
   typedResources,
   type EncodedResource,
@@ -55,7 +56,7 @@ import {
 } from '../resources/resource-set.ts';
 import { referenceKey } from '../resources/secret-reference.ts';
 import { ENVOY_TYPE, ENVOY_TYPES } from '../resources/envoy-types.ts';
-import { embedded, encodeMessage, encodeTyped } from './protobuf.ts';
+import { encodeMessage, encodeTyped, fieldOf } from './protobuf.ts';
 
 /** A route or listener that Envoys do not serve, because no data plane can apply one of its options. */
 export interface EnvoyProblem {
@@ -75,7 +76,11 @@ interface EncodedHost {
   readonly key: string;
   readonly settings: SnapshotSettings;
   readonly reasons: readonly Reasons[];
-  readonly bytes: Uint8Array;
+  /** True if a route is handed over, or not served. */
+  readonly isShared: boolean;
+  /** As the field of a route configuration. */
+  readonly field: Uint8Array;
+  readonly version: string;
 }
 
 interface EncodedUpstream {
@@ -157,8 +162,7 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
   }
 
   function encodeHost(host: VirtualHost, listener: Listener, parts: HostParts): EncodedHost {
-    const { pass, filters, filterKey } = parts;
-    const key = `${filterKey} ${pass.unexpressedKey}`;
+    const { pass, filters, key } = parts;
     let known = hosts.get(host);
     if (!known) hosts.set(host, (known = new Map()));
     const found = known.get(listener.name);
@@ -168,10 +172,15 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
       reasonsOf: (upstream) => pass.unexpressed.get(upstream) ?? NO_REASONS,
     });
     const cluster = pass.services.nodeProxies === undefined ? undefined : nodeClusterName(listener);
+    const routes = encodeRoutes(host, reasons, { ...pass, filters, nodeCluster: cluster });
+    const field = fieldOf(VIRTUAL_HOSTS_FIELD, routes.bytes);
     const encoded: EncodedHost = {
       key,
       settings: pass.settings,
-      ...encodeRoutes(host, reasons, { ...pass, filters, nodeCluster: cluster }),
+      reasons: routes.reasons,
+      isShared: routes.reasons.some(({ length }) => length > 0),
+      field,
+      version: hash('sha256', field, 'base64url').slice(0, VERSION_LENGTH),
     };
     known.set(listener.name, encoded);
     return encoded;
@@ -184,7 +193,7 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
 
   function hostPartsOf(listener: Listener, pass: Pass): HostParts {
     const names = httpFilters(listener, pass).map(({ name }) => name as string);
-    return { pass, filters: new Set(names), filterKey: names.join(' ') };
+    return { pass, filters: new Set(names), key: `${names.join(' ')} ${pass.unexpressedKey}` };
   }
 
   /** Without Node proxies, a TLS configuration that Envoy does not express is left out: the others are served. */
@@ -217,7 +226,7 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     }
     const parts = hostPartsOf(listener, context);
     const encoded = listener.virtualHosts.map((host) => encodeHost(host, listener, parts));
-    const isShared = encoded.some((host) => host.reasons.some(({ length }) => length > 0));
+    const isShared = encoded.some((host) => host.isShared);
     const whole = isShared ? wholeListenerReasons(listener, asksForCertificate) : NO_REASONS;
     if (whole.length > 0) return handOver(listener, whole, pass);
     if (isShared && services.nodeProxies !== undefined) {
@@ -234,12 +243,11 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     pass.add(ENVOY_TYPE.listener, encodedListener);
     const name = routeConfigName(listener);
     const head = encodeTyped(routeConfiguration(listener, undefined, context));
-    const value = embedded(
-      head,
-      VIRTUAL_HOSTS_FIELD,
-      encoded.map(({ bytes }) => bytes),
-    );
-    pass.add(ENVOY_TYPE.routes, resourceOf(ENVOY_TYPE.routes, name, value));
+    const routes = assembledResource(ENVOY_TYPE.routes, name, {
+      versions: [head.toString('base64url'), ...encoded.map(({ version }) => version)],
+      assemble: () => Buffer.concat([head, ...encoded.map(({ field }) => field)]),
+    });
+    pass.add(ENVOY_TYPE.routes, routes);
   }
 
   function handOver(listener: Listener, reasons: Reasons, { services, problems: found, add }: Pass): void {
@@ -347,11 +355,14 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
 interface HostParts {
   readonly pass: Pass;
   readonly filters: ReadonlySet<string>;
-  readonly filterKey: string;
+  /** Text that differs if virtual hosts must be encoded again. */
+  readonly key: string;
 }
 
 /** Number of the field `virtual_hosts` in RouteConfiguration. */
 const VIRTUAL_HOSTS_FIELD = 2;
+/** Of a version of a virtual host: 120 bits. */
+const VERSION_LENGTH = 20;
 
 /** A message that Envoy would reject. */
 const untranslated = (error: unknown): string => `not translated: ${(error as Error).message}`;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import protobuf, { type Enum, type Field, type Root } from 'protobufjs';
 import type { EnvoyMessage } from '@edge-gateway/core/envoy';
 import { toStruct } from '@edge-gateway/core/grpc';
-import { varint } from '../protocol/wire.ts';
+import { unpooled, varint } from '../protocol/wire.ts';
 import { rulesOf, type MessageRules } from './field-rules.ts';
 import { FURTHER_RULES } from './further-rules.ts';
 
@@ -95,12 +95,9 @@ export function encodeTyped({ '@type': type, ...message }: EnvoyMessage): Buffer
   return encodeMessage(typeNameOf(type, ''), message);
 }
 
-/** Returns a message with further messages in one of its fields; the order of fields is free. */
-export function embedded(message: Buffer, field: number, values: readonly Uint8Array[]): Buffer {
-  return Buffer.concat([
-    message,
-    ...values.flatMap((value) => [varint((field << 3) | 2), varint(value.length), value]),
-  ]);
+/** Returns a message as a field of another one, to be appended to it: the order of fields is free. */
+export function fieldOf(field: number, value: Uint8Array): Uint8Array {
+  return unpooled(Buffer.concat([varint((field << 3) | 2), varint(value.length), value]));
 }
 
 function typeNameOf(url: unknown, path: string): string {

@@ -50,6 +50,38 @@ export const NO_RESOURCES: TypedResources = Object.freeze({ version: '0', byName
 
 const differences = new WeakMap<TypedResources, WeakMap<TypedResources, ResourceDifference>>();
 
+/** A resource whose message is assembled when it is first sent. */
+class AssembledResource implements EncodedResource {
+  readonly name: string;
+  readonly version: string;
+  #value: Uint8Array | undefined;
+  #assemble: (() => Uint8Array) | undefined;
+
+  constructor(name: string, version: string, assemble: () => Uint8Array) {
+    this.name = name;
+    this.version = version;
+    this.#assemble = assemble;
+  }
+
+  get value(): Uint8Array {
+    if (this.#assemble) {
+      this.#value = unpooled(this.#assemble());
+      this.#assemble = undefined;
+    }
+    return this.#value!;
+  }
+}
+
+/** Creates a resource from a large number of parts, whose versions make up its own: neither all bytes are read for it, nor are they joined before they are sent. */
+export function assembledResource(
+  type: string,
+  name: string,
+  { versions, assemble }: { readonly versions: Iterable<string>; readonly assemble: () => Uint8Array },
+): EncodedResource {
+  const content = `${type}\0${name}\0${[...versions].join(' ')}`;
+  return new AssembledResource(name, hash('sha256', content, 'hex').slice(0, 20), assemble);
+}
+
 /** Creates a resource with the version of its content. */
 export function resourceOf(type: string, name: string, value: Uint8Array): EncodedResource {
   const content = Buffer.concat([Buffer.from(`${type}\0${name}\0`, 'utf8'), value]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodeMessage, encodeTyped, embedded } from '../../src/envoy/protobuf.ts';
+import { encodeMessage, encodeTyped, fieldOf } from '../../src/envoy/protobuf.ts';
 
 const CLUSTER = 'envoy.config.cluster.v3.Cluster';
 const hex = (bytes: Buffer): string => bytes.toString('hex');
@@ -51,7 +51,8 @@ describe('messages of Envoy', () => {
     const host = { name: 'a', domains: ['*'] };
     const whole = encodeMessage(type, { name: 'r', virtual_hosts: [host, host] });
     const bytes = encodeMessage('envoy.config.route.v3.VirtualHost', host);
-    expect(embedded(encodeMessage(type, { name: 'r' }), 2, [bytes, bytes])).to.deep.equal(whole);
+    const field = fieldOf(2, bytes);
+    expect(Buffer.concat([encodeMessage(type, { name: 'r' }), field, field])).to.deep.equal(whole);
   });
 
   const regex = (text: string) => ['envoy.type.matcher.v3.RegexMatcher', { regex: text }] as const;
