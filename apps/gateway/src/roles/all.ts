@@ -26,7 +26,6 @@ import { portError } from './port-error.ts';
 import { PORT_FLAGS, type GatewaySettings } from '../settings.ts';
 import { sharedSessionsCheck } from '../workers/shared-sessions.ts';
 import { createServing } from './serving.ts';
-import { growYoungGeneration } from './young-generation.ts';
 import { shownListeners, type ShownListener } from './shown-listeners.ts';
 
 /** A gateway that serves. */
@@ -89,7 +88,6 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     watchdog.close();
   };
   try {
-    growYoungGeneration();
     await controlPlane.start();
     warnOfLostVersions(controlPlane.state, log.get('config'));
     const report = createRejectionReport(controlPlane);

@@ -29,7 +29,6 @@ import { locateRejection } from './rejected-field.ts';
 import { createRejectionReport } from './rejections.ts';
 import { readServerTls } from './server-tls.ts';
 import { watchTls } from './watched-tls.ts';
-import { growYoungGeneration } from './young-generation.ts';
 
 /** The proxy of the default gateways. */
 const DEFAULT_PROXY = 'gateway-proxy';
@@ -115,7 +114,6 @@ export async function startControlPlane(settings: ControlPlaneSettings, { log }:
     await admin.close();
   };
   try {
-    growYoungGeneration();
     await controlPlane.start();
     await releaseLoadingMemory();
     publishStates(controlPlane, server);

@@ -3,37 +3,43 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 const MEGABYTE = 1024 * 1024;
-/** Size in bytes at which the young generation stops growing; the last doubling may exceed it. */
+/** Size in bytes to which the young generation grows; a later doubling may exceed it. */
 const GROWN_BYTES = 8 * MEGABYTE;
+/** From the 2 MB that V8 begins with to the size above. */
+const FIRST_FACTOR = 4;
+/** Elements of 64 KB, and how many of them are allocated at most: V8 lets the young generation grow when as much has survived as it can hold. */
+const [ELEMENTS, MAX_ARRAYS] = [8 * 1024, 128];
 const SIZE_FLAG = /--(?:max|min)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 
-/** Undefined if the flags of the process set the size. */
-let updateGrowth: (() => void) | undefined;
-
 /**
- * Lets the young generation grow only when the modules of the program are loaded, and only to 8 or 16 MB. On machines with much memory, V8 lets
- * it grow to 128 MB while modules and the configuration are loaded and keeps that size, although forwarding does not become faster. Call it
- * before other modules are imported. Has no effect if `flags` set its size.
+ * Lets the young generation grow to 8 MB now, and later to no more than 16 MB. On machines with much memory, V8 lets it grow to 128 MB while modules
+ * and the configuration are loaded and keeps that size, although forwarding does not become faster. Call it before other modules are imported. Has no
+ * effect if `flags` set its size.
  */
 export function limitYoungGeneration(flags: readonly string[]): void {
   if (setsSize(flags)) return;
+  growNow();
   let grows = false;
-  setGrowth(grows);
-  updateGrowth = () => {
+  const update = (): void => {
     const mayGrow = youngGenerationBytes() < GROWN_BYTES;
     if (mayGrow === grows) return;
     grows = mayGrow;
     // Code that was compiled with other flags would not be read from the cache.
     flushCompileCache();
-    setGrowth(grows);
+    setGrowthFactor(grows ? 2 : 1);
   };
   // Called in later turns of the event loop. V8 shrinks the young generation while the process is idle; it can then grow again.
-  new PerformanceObserver(updateGrowth).observe({ entryTypes: ['gc'] });
+  new PerformanceObserver(update).observe({ entryTypes: ['gc'] });
 }
 
-/** Lets the young generation grow from now on: call it before work that takes one long turn of the event loop, such as reading large files. */
-export function growYoungGeneration(): void {
-  updateGrowth?.();
+/** Makes the young generation grow by objects that survive: a configuration is then loaded, perhaps in one turn of the event loop, with fewer collections. */
+function growNow(): void {
+  setGrowthFactor(FIRST_FACTOR);
+  const survivors: number[][] = [];
+  while (survivors.length < MAX_ARRAYS && youngGenerationBytes() < GROWN_BYTES) {
+    survivors.push(Array.from<number>({ length: ELEMENTS }).fill(survivors.length));
+  }
+  setGrowthFactor(1);
 }
 
 /** Returns the flags that limit the young generation of a process to 16 MB, two semispaces; none if `flags` set its size. */
@@ -45,8 +51,8 @@ function setsSize(flags: readonly string[]): boolean {
   return flags.some((flag) => SIZE_FLAG.test(flag));
 }
 
-function setGrowth(grows: boolean): void {
-  setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
+function setGrowthFactor(factor: number): void {
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }
 
 function youngGenerationBytes(): number {

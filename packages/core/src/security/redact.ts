@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { withoutAddressSecrets } from './address-secrets.ts';
 import { isToken, redactPath, withoutTokens } from './request-secrets.ts';
 import { isSecretName, secrecyOf } from './secret-fields.ts';
@@ -38,7 +39,19 @@ interface Place {
  * redact({ kind: 'Secret', data: { 'tls.key': 'a2V5' } }); // { kind: 'Secret', data: { 'tls.key': '<redacted>' } }
  */
 export function redact<T>(value: T): T {
-  return walk(value, { parent: undefined, inSecret: false }) as T;
+  return copyOf(walk(value, { parent: undefined, inSecret: false })) as T;
+}
+
+/** Returns true if {@link redact} changes a resource, or any part of one. */
+export function containsSecrets(value: unknown): boolean {
+  const redacted = walk(value, { parent: undefined, inSecret: false });
+  return redacted !== value && !isDeepStrictEqual(redacted, value);
+}
+
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
 }
 
 /** Returns a copy in which every text and number is redacted; keys, truth values and `null` stay. */
@@ -84,34 +97,42 @@ function redactJson(text: string): string | undefined {
   }
 }
 
-function walk(value: unknown, { parent, inSecret }: Place): unknown {
-  if (Array.isArray(value)) return value.map((item) => walk(item, { parent, inSecret }));
+/** Returns a value without secrets; parts without any are the same objects, because most resources have none. */
+function walk(value: unknown, place: Place): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => walk(item, place));
+    return items.some((item, i) => item !== value[i]) ? items : value;
+  }
   if (typeof value === 'string') return redactText(value);
-  if (typeof value !== 'object' || value === null) return value;
+  return typeof value === 'object' && value !== null ? walkObject(value, place) : value;
+}
+
+function walkObject(value: object, { parent, inSecret }: Place): object {
   const here = inSecret || ('kind' in value && value.kind === 'Secret');
   const isKey = 'kty' in value && typeof value.kty === 'string';
   const isNamed = NAME_FIELDS.some((field) => {
     const name = (value as Record<string, unknown>)[field];
     return typeof name === 'string' && isSecretName(name);
   });
-  const entries = Object.entries(value).filter(([key]) => key !== LAST_APPLIED_ANNOTATION);
-  return Object.fromEntries(
-    entries.map(([key, inner]) => {
-      if (here && COPIES.has(key)) return [key, redactAll(inner)];
-      if (isKey && PRIVATE_JWK_MEMBERS.has(key)) return [key, REDACTED];
-      const secrecy = secrecyOf(key, parent);
-      if (secrecy === 'keySet') return [key, publicKeys(inner)];
-      if (secrecy || (isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return [key, redactAll(inner)];
-      return [key, walk(inner, { parent: key, inSecret: here })];
-    }),
-  );
+  const fieldOf = (key: string, inner: unknown): unknown => {
+    if (here && COPIES.has(key)) return redactAll(inner);
+    if (isKey && PRIVATE_JWK_MEMBERS.has(key)) return REDACTED;
+    const secrecy = secrecyOf(key, parent);
+    if (secrecy === 'keySet') return publicKeys(inner);
+    if (secrecy || (isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
+    return walk(inner, { parent: key, inSecret: here });
+  };
+  const written = Object.entries(value);
+  const shown = written.filter(([key]) => key !== LAST_APPLIED_ANNOTATION);
+  const entries = shown.map(([key, inner]) => [key, fieldOf(key, inner)] as const);
+  const isSame = shown.length === written.length && entries.every(([, inner], i) => inner === shown[i]![1]);
+  return isSame ? value : Object.fromEntries(entries);
 }
 
 /** Values under the name of a secret are strings or templates; an object of settings has its own fields. */
 function isSecretText(key: string, inner: unknown): boolean {
-  if (!isSecretName(key)) return false;
-  if (typeof inner === 'string') return true;
-  return typeof inner === 'object' && inner !== null && 'text' in inner;
+  const isText = typeof inner === 'string' || (typeof inner === 'object' && inner !== null && 'text' in inner);
+  return isText && isSecretName(key);
 }
 
 /** Returns a JWK, a JWK set or a PEM key without its private parts; any other value is hidden completely. */

@@ -45,29 +45,27 @@ function fieldsOf(node: SchemaNode, kind: string, path: readonly string[], title
   ];
 }
 
-let byPlace: Map<string, Secrecy> | undefined;
+/** Secrecy by the names of a field and then of its parent, because some names are secret in one place only. */
+let byPlace: Map<string, Map<string, Secrecy>> | undefined;
 
-/** Secrecy by the names of a field and its parent, because some names are secret in one place only. */
-function secrecyByPlace(): Map<string, Secrecy> {
-  const places = new Map<string, Secrecy>();
+function secrecyByPlace(): NonNullable<typeof byPlace> {
+  const places: NonNullable<typeof byPlace> = new Map();
   for (const { kind, path, secrecy } of secretFields()) {
     // The data of a Secret is identified by its kind: a ConfigMap has the same field.
     if (kind === 'Secret') continue;
     const names = path.filter((step) => step !== '[]' && step !== '*');
-    const parent = path.at(-2) === '*' ? '*' : names.at(-2);
-    places.set(placeOf(parent, names.at(-1)!), secrecy);
+    const parent = path.at(-2) === '*' ? '*' : (names.at(-2) ?? '');
+    const name = names.at(-1)!;
+    places.set(name, (places.get(name) ?? new Map<string, Secrecy>()).set(parent, secrecy));
   }
   return places;
-}
-
-function placeOf(parent: string | undefined, name: string): string {
-  return `${parent ?? ''}.${name}`;
 }
 
 /** Returns the secrecy of the field `name` of the field `parent`; `undefined` if it may be shown. */
 export function secrecyOf(name: string, parent: string | undefined): Secrecy | undefined {
   byPlace ??= secrecyByPlace();
-  return byPlace.get(placeOf(parent, name)) ?? byPlace.get(placeOf('*', name));
+  const parents = byPlace.get(name);
+  return parents && (parents.get(parent ?? '') ?? parents.get('*'));
 }
 
 /** Returns true for fields, parameters and headers whose name marks the value as secret. */

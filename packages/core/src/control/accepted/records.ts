@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { differingKeys } from '../../layered-map.ts';
 import type { Metadata, Origin, Resource, ResourceKey } from '../../resource/resource.ts';
 import type { StoredResource, StoreState } from '../../resource/stored.ts';
-import { LAST_APPLIED_ANNOTATION, redact } from '../../security/redact.ts';
+import { containsSecrets, LAST_APPLIED_ANNOTATION } from '../../security/redact.ts';
 import { seal, unseal } from '../../security/seal.ts';
 
 /** Resources in one record: a record is written at once. */
@@ -113,8 +112,7 @@ function savedOf(key: ResourceKey, { apiVersion, metadata, spec, origin }: Resou
 }
 
 function hasSecret({ kind }: Resource, { metadata, spec }: SavedResource): boolean {
-  const shown = { kind, metadata, spec };
-  return kind === 'Secret' || !isDeepStrictEqual(redact(shown), shown);
+  return kind === 'Secret' || containsSecrets({ kind, metadata, spec });
 }
 
 /** Returns the resources of a record; `undefined` if the key does not decrypt them. */
