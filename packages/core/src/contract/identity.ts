@@ -10,25 +10,18 @@ export interface Identity {
   readonly groups: readonly string[];
 }
 
-/** Claims of cached tokens are the same object at each request, so identities are cached by claims. */
-const made = new WeakMap<object, Identity>();
-
 /** Returns the identity for the claims of a verified token; `subject` replaces the claim `sub`. */
 export function identityFrom(
   provider: string,
   claims: Readonly<Record<string, unknown>>,
   subject: unknown = claims['sub'],
 ): Identity {
-  const known = made.get(claims);
-  if (known && known.provider === provider && known.subject === subject) return known;
-  const identity: Identity = Object.freeze({
+  return Object.freeze({
     provider,
     ...(typeof subject === 'string' && { subject }),
     claims,
     groups: Object.freeze(textsOf(claims['groups'])),
   });
-  made.set(claims, identity);
-  return identity;
 }
 
 function textsOf(claim: unknown): string[] {
