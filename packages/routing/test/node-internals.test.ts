@@ -13,6 +13,7 @@ import { connect, createServer as createNetServer, Socket, type AddressInfo } fr
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
+import { canWriteDirectly, writeText } from '../src/http1/write-text.ts';
 import { canReadDirectly, readInto } from '../src/listen/http1/user-buffer.ts';
 import { setProxied } from '../src/format/proxied.ts';
 import { hasEnded } from '../src/tcp/has-ended.ts';
@@ -442,6 +443,19 @@ describe('internals of Node', () => {
     });
     expect(await exchange(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')).to.equal('');
     expect(seen).to.deep.equal([true, true]);
+  });
+
+  it('Socket._handle.writeLatin1String: writes at once, and otherwise queues (http1/write-text.ts)', async () => {
+    expect(canWriteDirectly).to.equal(true);
+    const queued: unknown[] = [];
+    const port = await listen(
+      createNetServer((socket) => {
+        queued.push(writeText(socket, 'small'), socket.bytesWritten);
+        queued.push(writeText(socket, 'x'.repeat(16 * 1024 * 1024), () => socket.destroy()));
+      }),
+    );
+    expect((await exchange(port, '')).length).to.equal(5 + 16 * 1024 * 1024);
+    expect(queued).to.deep.equal([true, 5, false]);
   });
 
   it('Socket._paused: true while a server does not parse because responses wait (listen/http1/feed-parser.ts)', async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
 import { trailerLines } from './trailers.ts';
+import { writeText } from './write-text.ts';
 
 /** Maximum size of a body that is sent in one write with the head, in bytes. */
 export const SMALL_BODY = 16 * 1024;
@@ -87,18 +88,16 @@ export class RequestWriter implements BodySink {
 
 const flush = (writer: RequestWriter): void => writer.flush();
 
-/** Writes a request with a buffered body, if any. Returns the number of bytes. */
-export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): number {
-  if (body === undefined || body.length === 0) {
-    socket.write(head, 'latin1');
-    return head.length;
-  }
-  if (body.length <= SMALL_BODY) socket.write(head + body.toString('latin1'), 'latin1');
-  else {
-    socket.cork();
-    socket.write(head, 'latin1');
-    socket.write(body);
-    socket.uncork();
-  }
-  return head.length + body.length;
+/**
+ * Writes a request with a buffered body, if any. Returns false if a part of it is not written yet that the queue of the socket does not
+ * count; `onWritten` is called at the end of that write.
+ */
+export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined, onWritten: () => void): boolean {
+  if (body === undefined || body.length === 0) return writeText(socket, head, onWritten);
+  if (body.length <= SMALL_BODY) return writeText(socket, head + body.toString('latin1'), onWritten);
+  socket.cork();
+  socket.write(head, 'latin1');
+  socket.write(body);
+  socket.uncork();
+  return true;
 }

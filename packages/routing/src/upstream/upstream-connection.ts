@@ -52,6 +52,8 @@ export class Connection implements Channel, ResponseSink {
   #writer: RequestWriter | undefined;
   #body: RequestBody | undefined;
   #served = 0;
+  /** True while a buffered request is not written completely. */
+  #isWriting = false;
   #paused = false;
   #gone = false;
   #abandoned = false;
@@ -97,7 +99,8 @@ export class Connection implements Channel, ResponseSink {
     this.#served++;
     this.#parser.expect(method);
     if (body === undefined || Buffer.isBuffer(body)) {
-      this.#pool.stats.cxTxBytes.value += writeBuffered(socket, head, body);
+      this.#isWriting = !writeBuffered(socket, head, body, this.#onWritten);
+      this.#pool.stats.cxTxBytes.value += head.length + (body?.length ?? 0);
       return;
     }
     this.#body = body;
@@ -196,6 +199,10 @@ export class Connection implements Channel, ResponseSink {
     else this.#release();
   }
 
+  readonly #onWritten = (): void => {
+    this.#isWriting = false;
+  };
+
   readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
     this.#pool.stats.cxRxBytes.value += length;
     if (this.#gone) return true;
@@ -232,7 +239,8 @@ export class Connection implements Channel, ResponseSink {
     const { settings } = this.#pool;
     this.#buffer.reset();
     // If the request is not fully written, the next one would have to wait for the rest.
-    const uploaded = (this.#body === undefined || this.#body.ended) && this.#socket!.writableLength === 0;
+    const isQueued = this.#isWriting || this.#socket!.writableLength > 0;
+    const uploaded = (this.#body === undefined || this.#body.ended) && !isQueued;
     this.#forgetBody();
     if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);
     const worn = settings.maxRequestsPerConnection > 0 && this.#served >= settings.maxRequestsPerConnection;

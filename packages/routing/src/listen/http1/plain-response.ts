@@ -1,6 +1,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isHeaderBytes } from '@edge-gateway/core';
+import { writeText } from '../../http1/write-text.ts';
 import { currentDate } from './current-date.ts';
 import { headerLines } from './header-lines.ts';
 
@@ -14,6 +15,8 @@ interface Internals {
   _header: string | null;
   _headerSent: boolean;
   readonly _removedConnection?: boolean;
+  /** Writes data after the head, which it writes too if that is still missing. */
+  _send(data: string, encoding: BufferEncoding, callback?: Finish, length?: number): boolean;
 }
 type Carrier = Socket & { _httpMessage?: ServerResponse | null };
 
@@ -22,6 +25,7 @@ const NodeResponse = ServerResponse as unknown as new (
   req: IncomingMessage,
   options: object,
 ) => ServerResponse & Internals;
+type Finish = (error?: Error | null) => void;
 const { writeHead, write, end } = ServerResponse.prototype;
 
 /** Part of a buffer: the bytes of a body. */
@@ -35,6 +39,8 @@ export interface BodyBytes {
 export class PlainResponse extends NodeResponse {
   /** True if it was sent with its head in one write. */
   isWhole = false;
+  /** The body that {@link end} sends together with the head. */
+  #body: string | undefined;
 
   constructor(req: IncomingMessage, socket: Socket, keepAliveTimeoutMs: number) {
     super(req, { highWaterMark: socket.writableHighWaterMark });
@@ -73,10 +79,18 @@ export class PlainResponse extends NodeResponse {
     const socket = this.socket as Carrier | null;
     // `end` sends the head with its first bytes, and knows what to do without a usable connection.
     if (!socket?.writable || socket._httpMessage !== this) return void this.end(body, 'latin1');
-    this._headerSent = this.isWhole = true;
-    // Given the body, `end` would cork the connection and queue it.
-    socket.write(this._header + body, 'latin1');
+    this.#body = body;
     this.end();
+  }
+
+  /** Called by `end` for the rest of the response: here, all of it. Given the body, `end` would cork the connection and queue it. */
+  override _send(data: string, encoding: BufferEncoding, callback?: Finish, length?: number): boolean {
+    const body = this.#body;
+    if (body === undefined) return super._send(data, encoding, callback, length);
+    this.#body = undefined;
+    this._headerSent = this.isWhole = true;
+    if (writeText(this.socket!, this._header! + body, callback) && callback) process.nextTick(callback);
+    return true;
   }
 
   /** True if the response has not begun, and nothing else handles it. */
