@@ -31,6 +31,8 @@ export class ShadowBody {
     // Unlike `on`, this does not start the flow of data: the forwarder does.
     req.prependListener('data', this.#data);
     req.once('end', this.#end).once('close', this.#abort);
+    // A request of `node:http` whose response is complete does not close with its connection.
+    if (req.httpVersionMajor === 1) req.socket.once('close', this.#abort);
   }
 
   readonly #data = (data: Buffer | string): void => {
@@ -53,6 +55,8 @@ export class ShadowBody {
   };
 
   #stop(): void {
-    this.#req.off('data', this.#data).off('end', this.#end).off('close', this.#abort);
+    const req = this.#req;
+    req.off('data', this.#data).off('end', this.#end).off('close', this.#abort);
+    if (req.httpVersionMajor === 1) req.socket.off('close', this.#abort);
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
@@ -5,6 +6,7 @@ import { createContext, type Route } from '@edge-gateway/core';
 import { ShadowLimits } from '../../../src/route/options/shadow-limits.ts';
 import { echo, endpointOf, start, upstreamOf } from '../../snapshots.ts';
 import { served, type Asked, type Served } from '../../served.ts';
+import { until } from '../../../../../test/parts/until.ts';
 
 interface Copy {
   readonly method: string;
@@ -39,10 +41,6 @@ describe('shadowing', () => {
     const primary = upstreamOf([endpointOf((await start(echo)).port)]);
     const upstreams = [primary, upstreamOf([endpointOf(port)], 'copies')];
     gateway = await served({ options: { ...options, shadowing: { ...TO, ...more } }, upstreams });
-  }
-
-  async function until(isMet: () => boolean): Promise<void> {
-    while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
   }
 
   const stat = (name: string) => gateway.stat(`http.http.shadow.${name}`);
@@ -165,6 +163,17 @@ describe('shadowing', () => {
     socket.destroy();
     await until(() => stat('active') === 0);
     expect([copies.length, stat('overflow')]).to.deep.equal([0, 1]);
+  });
+
+  it('forgets a request whose client leaves after the response, within its body', async () => {
+    await serve();
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nab');
+    const [response] = (await once(socket, 'data')) as [Buffer];
+    expect(String(response)).to.match(/^HTTP\/1\.1 200 /);
+    expect(stat('active')).to.equal(1);
+    socket.destroy();
+    await until(() => stat('active') === 0);
   });
 
   it('discards a long response, and aborts it above a limit', async () => {
