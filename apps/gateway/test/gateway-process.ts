@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+export { until } from '../../../test/parts/until.ts';
+
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 interface Ready {
@@ -121,16 +123,5 @@ export class GatewayProcess {
       await gone;
     }
     rmSync(this.dir, { recursive: true, force: true });
-  }
-}
-
-/** Waits until `check` gives something true; fails after half a minute. */
-export async function until<T>(check: () => Promise<T> | T, what: string, seconds = 30): Promise<T> {
-  const giveUp = Date.now() + 1_000 * seconds;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > giveUp) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -8,14 +8,7 @@ import {
   type DiscoveryServerOptions,
 } from '../src/index.ts';
 
-/** Waits until `check` is true; fails after half a minute. */
-export async function until(check: () => boolean, what: string): Promise<void> {
-  const giveUp = Date.now() + 30_000;
-  while (!check()) {
-    if (Date.now() > giveUp) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export { until } from '../../../test/parts/until.ts';
 
 /** A discovery server that listens on a free port of this machine. */
 export async function startServer(options: Partial<DiscoveryServerOptions> = {}, at: Partial<DiscoveryAddress> = {}) {

@@ -8,6 +8,7 @@ import { createIssuer, ISSUER, type Issuer } from '../../../packages/core/test/s
 import { makeCertificates, type Certificates } from '../../parts/certificates.ts';
 import { freePorts } from '../../parts/free-port.ts';
 import { ENVOY, NODE, startBothPlanes } from './both-planes.ts';
+import { until } from '../../parts/until.ts';
 
 const NAMESPACE = 'gw-system';
 const v1 = (kind: string, name: string, spec: object) => ({
@@ -54,14 +55,6 @@ async function call(
   let body = '';
   for await (const chunk of res) body += chunk;
   return { status: res.statusCode, headers: res.headers, body };
-}
-
-async function until(check: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const giveUp = Date.now() + 30_000;
-  while (!(await check())) {
-    if (Date.now() > giveUp) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 /** A backend that responds with its name, and the request that it received. */

@@ -8,6 +8,7 @@ import { createIssuer, ISSUER, type Issuer } from '../../../packages/core/test/s
 import { makeCertificates } from '../../parts/certificates.ts';
 import { freePorts } from '../../parts/free-port.ts';
 import { ENVOY, startBothPlanes } from './both-planes.ts';
+import { until } from '../../parts/until.ts';
 
 const NAMESPACE = 'gw-system';
 const resource = (kind: string, name: string, spec: object) => ({
@@ -66,10 +67,6 @@ describe('policies of an Envoy that our control plane configures', function () {
     const body = (await res.toArray()).join('');
     return { status: res.statusCode, body, socket: sent.socket };
   }
-  async function until(check: () => Promise<boolean> | boolean): Promise<void> {
-    while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-
   for (const [what, options] of [
     ['rbac', () => ({ rbac: { policies: {} } })],
     ['jwt', () => ({ jwt: jwt() })],

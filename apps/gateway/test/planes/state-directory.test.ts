@@ -65,7 +65,7 @@ describe('a state directory', () => {
     first.child.kill('SIGKILL');
     await first.ended();
     controlPlane.write('a.yaml', direct('three'));
-    await until(() => fileOf('.snapshot')?.includes(inSnapshot('three')), 'the second proxy takes over', 90);
+    await until(() => fileOf('.snapshot')?.includes(inSnapshot('three')), 'the second proxy takes over');
     await until(() => linesWith(second, 'snapshot file written again').length === 1, 'the message');
   });
 
@@ -87,7 +87,7 @@ describe('a state directory', () => {
     // An earlier version must not be restored.
     expect(fileOf('.accepted')).to.equal(undefined);
     rmSync(join(gateway.dir, 'large.yaml'));
-    await until(() => fileOf('.accepted')?.includes('"three"'), 'the file is written again', 90);
+    await until(() => fileOf('.accepted')?.includes('"three"'), 'the file is written again');
     await until(() => linesWith(gateway, 'accepted versions of resources are saved again').length === 1, 'the message');
     expect(await bodyOf(gateway)).to.equal('three');
   });
@@ -104,6 +104,6 @@ describe('a state directory', () => {
     await until(async () => (await proxiesOf(controlPlane))[0]?.current, 'the proxy is current');
     expect(linesWith(proxy, 'failed to write snapshot file')).to.have.length(1);
     controlPlane.write('a.yaml', direct('three'));
-    await until(() => fileOf('.snapshot')?.includes(inSnapshot('three')), 'the file', 90);
+    await until(() => fileOf('.snapshot')?.includes(inSnapshot('three')), 'the file');
   });
 });

@@ -24,6 +24,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { memorySource, type MemorySource } from '../../src/source/memory.ts';
 import type { ResourceCheck } from '../../src/validate/check.ts';
 import { upstream } from './upstream.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 type Resources = Readonly<Record<string, unknown>>;
 
@@ -434,11 +435,3 @@ describe('accepted versions of resources', () => {
     expect(shown(next)).to.deep.equal(before);
   });
 });
-
-async function until(check: () => boolean): Promise<void> {
-  const giveUp = Date.now() + 30_000;
-  while (!check()) {
-    if (Date.now() > giveUp) throw new Error('waited in vain');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

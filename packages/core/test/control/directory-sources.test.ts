@@ -7,7 +7,7 @@ import type { ControlPlaneState } from '../../src/control/state.ts';
 import { silentLoggers } from '../../src/observe/logger.ts';
 import { directorySource } from '../../src/source/directory.ts';
 import { memorySource } from '../../src/source/memory.ts';
-import { until } from '../source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const upstream = (port: number): string => `static: {hosts: [{addr: 127.0.0.1, port: ${port}}]}\n`;
 const service = (to: string): string => `apiVersion: gateway.vendor.io/v1

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLineSink, type LineSink, type LineSinkOptions } from '../../src/observe/line-sink.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const SOURCE = new URL('../../src/observe/line-sink.ts', import.meta.url).href;
 
@@ -202,7 +203,3 @@ describe('line sink', () => {
     });
   });
 });
-
-async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10));
-}

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createLoggers, createMetrics, createWatchdog } from '../../src/index.ts';
-import { until } from '../source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 describe('watchdog', () => {
   it('counts a blocked event loop once, and logs it from a second on', async () => {

@@ -16,7 +16,7 @@ import type { ControlPlaneState } from '../../src/control/state.ts';
 import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
 import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');
@@ -95,8 +95,8 @@ describe('certificate files of resources', () => {
     expect(issue!.path).to.deep.equal(['spec', 'sslConfig', 'sslFiles', 'tlsCert']);
     expect(issue!.origin).to.include({ file: 'memory:a', line: 7 });
     put('server');
-    await until(() => served() === 'server', 5000);
-    await until(() => status().state === 'Accepted', 1000);
+    await until(() => served() === 'server');
+    await until(() => status().state === 'Accepted');
   });
 
   it('are published again within 5 s when their content is replaced', async () => {
@@ -104,7 +104,7 @@ describe('certificate files of resources', () => {
     const { revisions } = await start();
     const { snapshots } = controlPlane.state!;
     put('client');
-    await until(() => served() === 'client', 5000);
+    await until(() => served() === 'client');
     expect(revisions.at(-1)!.revision).to.equal(2);
     expect(controlPlane.state!.snapshots.get('gateway-proxy')!.version).to.equal(
       snapshots.get('gateway-proxy')!.version,
@@ -127,7 +127,7 @@ describe('certificate files of resources', () => {
     symlinkSync('..2', join(dir, '..data_tmp'));
     renameSync(join(dir, '..data_tmp'), join(dir, '..data'));
     rmSync(join(dir, '..1'), { recursive: true });
-    await until(() => served() === 'client', 5000);
+    await until(() => served() === 'client');
     expect(revisions.some(({ issues }) => issues.length > 0)).to.equal(false);
   });
 
@@ -141,7 +141,7 @@ describe('certificate files of resources', () => {
     expect(served(join(dir, 'current'))).to.equal('server');
     unlinkSync(join(dir, 'current'));
     symlinkSync('client', join(dir, 'current'));
-    await until(() => served(join(dir, 'current')) === 'client', 5000);
+    await until(() => served(join(dir, 'current')) === 'client');
   });
 
   it('stay available while the last good version of their resource is served', async () => {
@@ -215,15 +215,15 @@ describe('certificate files of resources, replaced by invalid content', () => {
       putPair('server', dir);
       await controlPlane.start();
       spoil(dir);
-      await until(() => status().state === 'Warning', 5000);
+      await until(() => status().state === 'Warning');
       expect(status().reason).to.include(message).and.to.include('the previous content stays in use');
       expect(status().reason).not.to.include('PRIVATE KEY');
       expect(servedPair(controlPlane, dir)).to.equal('server');
       expect([metricOf(metrics, 'update_rejected'), metricOf(metrics, 'unusable')]).to.deep.equal([1, 1]);
       for (const file of ['tls.crt', 'tls.key']) rmSync(join(dir, file), { recursive: true, force: true });
       putPair('client', dir);
-      await until(() => servedPair(controlPlane, dir) === 'client' && status().state === 'Accepted', 5000);
-      await until(() => metricOf(metrics, 'unusable') === 0, 2000);
+      await until(() => servedPair(controlPlane, dir) === 'client' && status().state === 'Accepted');
+      await until(() => metricOf(metrics, 'unusable') === 0);
     } finally {
       await controlPlane.close();
       rmSync(dir, { recursive: true, force: true });

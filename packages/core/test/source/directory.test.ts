@@ -18,7 +18,7 @@ import { expect } from 'chai';
 import { directorySource, type DirectoryOptions } from '../../src/source/directory.ts';
 import type { Source, WrittenResource } from '../../src/source/source.ts';
 import { sourceContract, textSourceContract, type SourceFixture } from './source-contract.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const temporary = (): string => mkdtempSync(join(tmpdir(), 'resources-'));
 const upstream = (name: string): string => `kind: Upstream\nmetadata: {name: ${name}}\n`;

@@ -8,7 +8,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { secretText } from '../../src/contract/snapshot.ts';
 import { memorySource } from '../../src/source/memory.ts';
 import { sdsFiles } from '../../src/source/sds-file.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');
@@ -183,17 +183,17 @@ describe('secret discovery files of resources', () => {
 
     put('tls.key', pem('client.key'));
     put('tls.crt', pem('client.crt'));
-    await until(() => served() === pem('client.crt'), 5000);
+    await until(() => served() === pem('client.crt'));
 
     put('sds.json', '{ "resources": [] }');
-    await until(() => status().state === 'Warning', 5000);
+    await until(() => status().state === 'Warning');
     expect(status().reason).to.include(
       "spec.sslConfig.sds.certificatesSecretName: the file contains no secret 'server'; the previous content stays in use",
     );
     expect(served()).to.equal(pem('client.crt'));
 
     put('sds.json', JSON.stringify({ resources: [certificate('server')] }));
-    await until(() => served() === pem('server.crt') && status().state === 'Accepted', 5000);
+    await until(() => served() === pem('server.crt') && status().state === 'Accepted');
     const success = metrics.list().find(({ name }) => name.path === 'sds_files.update_success')!;
     expect((success.stat as { value: number }).value).to.equal(2);
   });

@@ -18,7 +18,7 @@ import {
   type DiscoveryServer,
   type Sent,
 } from './discovery-server.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const CERTIFICATES = new URL('../../../routing/test/upstream/certificates/', import.meta.url).pathname;
 const pem = (name: string): string => readFileSync(join(CERTIFICATES, name), 'utf8');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Source, SourceChange, WrittenResource } from '../../src/source/source.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 /** A source under test, with the means to change what it reads. Units are named as the source names them. */
 export interface SourceFixture {

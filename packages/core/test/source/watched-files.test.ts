@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observe/metrics.ts';
 import { keyOf, type Resource } from '../../src/resource/resource.ts';
 import type { WatchedContent } from '../../src/source/named-content.ts';
 import { createWatchedFiles, type ResourceFiles } from '../../src/source/watched-files.ts';
-import { until } from './until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 /** Milliseconds that invalid files must be unchanged before they are reported. */
 const SETTLE_MS = 2000;
@@ -70,9 +70,9 @@ describe('watched files', () => {
   it('may be invalid for a moment: a certificate and its key are replaced one after the other', async () => {
     watch('valid');
     writeFileSync(path, 'invalid: half written');
-    await until(() => reads.includes('invalid: half written'), 5000);
+    await until(() => reads.includes('invalid: half written'));
     writeFileSync(path, 'valid again');
-    await until(() => watched.get(path) === 'valid again', 5000);
+    await until(() => watched.get(path) === 'valid again');
     expect(reported).to.deep.equal([]);
     expect(changedAt).to.have.length(1);
   });
@@ -81,9 +81,9 @@ describe('watched files', () => {
     watch('valid');
     writeFileSync(join(dir, 'copy'), 'valid');
     renameSync(join(dir, 'copy'), path);
-    await until(() => reads.length > 0, 5000);
+    await until(() => reads.length > 0);
     writeFileSync(path, 'valid again');
-    await until(() => watched.get(path) === 'valid again', 5000);
+    await until(() => watched.get(path) === 'valid again');
     expect(changedAt).to.have.length(1);
     expect(watched.observedOf(KEY)!.filesRevision).to.equal(1);
   });
@@ -93,10 +93,10 @@ describe('watched files', () => {
 
     writeFileSync(path, 'invalid: first');
     const readTwice = (content: string) => reads.filter((each) => each === content).length >= 2;
-    await until(() => readTwice('invalid: first'), 10_000);
+    await until(() => readTwice('invalid: first'));
     const rewrittenAt = performance.now();
     writeFileSync(path, 'invalid: second');
-    await until(() => changedAt.length > 0, 20_000);
+    await until(() => changedAt.length > 0);
 
     expect(changedAt[0]! - rewrittenAt).to.be.at.least(SETTLE_MS);
     expect(reads).to.include('invalid: second');

@@ -5,6 +5,7 @@ import { graphqlApi, type GraphQLApiOptions } from '../../src/middleware.ts';
 import { redisResults, type RedisResults } from '../../src/cache/redis-results.ts';
 import type { ResultStore } from '../../src/cache/shared-results.ts';
 import { ask, serveHandler, serveJson, type TestServer } from '../servers.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const SCHEMA = `
   type Query {
@@ -212,7 +213,3 @@ describe('results kept in Redis', () => {
     return answer.split('\r\n').filter((line) => line.startsWith('graphql:'));
   }
 });
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 20));
-}

@@ -6,21 +6,15 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { serve, serveHandler, type TestServer } from '../servers.ts';
+import { until } from '../../../../test/parts/until.ts';
+
+export { until } from '../../../../test/parts/until.ts';
 
 export const SCHEMA_TEXT = `
   type Query { hello: String }
   type Mutation { hello: String }
   type Subscription { count(to: Int!): Int ticks: Int forbidden: Int }
 `;
-
-/** Waits until something is true; fails after half a minute. */
-export async function until(holds: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
-  const giveUp = Date.now() + 30_000;
-  while (!(await holds())) {
-    if (Date.now() > giveUp) throw new Error(`${what} does not come true`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** A server that has subscriptions over WebSocket, and what it saw. */
 export interface SocketUpstream extends TestServer {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
 import { silentLoggers } from '@edge-gateway/core';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { certificateState, createCertificateSecrets } from '../../src/gateway-api/certificate-secrets.ts';
 import { listOf, startScriptedApi } from '../scripted-api.ts';
 

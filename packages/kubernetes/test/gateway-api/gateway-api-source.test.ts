@@ -1,7 +1,7 @@
 import { silentLoggers, type SourceChange } from '@edge-gateway/core';
 import { createClusterServices, gatewayApiSource, type ReflectorTiming } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { listOf, startScriptedApi, status, type Reply, type ScriptedApi } from '../scripted-api.ts';
 
 const timing: Partial<ReflectorTiming> = { backoff: { firstMs: 10, maxMs: 40, resetMs: 60_000 } };

@@ -7,7 +7,7 @@ import {
   type LeaderTiming,
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 
 const TIMING: LeaderTiming = { leaseMs: 3_000, renewMs: 2_000, retryMs: 200 };

@@ -15,7 +15,7 @@ import {
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 
 const CRDS = join(import.meta.dirname, '..', '..', '..', '..', 'deploy', 'crds');

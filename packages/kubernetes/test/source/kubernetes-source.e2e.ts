@@ -7,7 +7,7 @@ import {
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { sourceContract } from '../../../core/test/source/source-contract.ts';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 import { applyAnyCrds } from '../any-crds.ts';
 

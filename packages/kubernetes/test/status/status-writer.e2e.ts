@@ -10,7 +10,7 @@ import {
   type StatusWriter,
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 import { applyAnyCrds } from '../any-crds.ts';
 
@@ -215,7 +215,7 @@ describe('the writer of statuses', () => {
     await start();
     const listed = performance.now();
     writer.update(new Map(names.map((name) => [key(name), statusOf('Accepted')])));
-    await until(() => writer.written === COUNT, 300_000);
+    await until(() => writer.written === COUNT, 'all statuses are written', 300);
     const seconds = (performance.now() - listed) / 1000;
     console.log(
       `      ${COUNT} objects: listed in ${Math.round(listed - before)} ms, statuses in ${seconds.toFixed(1)} s`,

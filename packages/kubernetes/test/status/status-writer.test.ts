@@ -1,7 +1,7 @@
 import { createLoggers, type ResourceKey, type ResourceStatus } from '@edge-gateway/core';
 import { createStatusWriter, type StatusWriter } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startScriptedApi, status, type Reply, type ScriptedApi } from '../scripted-api.ts';
 
 const UNIT = 'upstreams.gw.vendor.io gw-system/a';

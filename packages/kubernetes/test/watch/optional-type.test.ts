@@ -2,7 +2,7 @@ import { createLoggers, silentLoggers } from '@edge-gateway/core';
 import { createReflector } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
 import { kubernetesSource } from '../../src/source/kubernetes-source.ts';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { completeOrAbsent } from '../../src/watch/optional-type.ts';
 import { listOf, service, startScriptedApi, status, type Reply, type ScriptedApi } from '../scripted-api.ts';
 

@@ -7,7 +7,7 @@ import {
   type ReflectorTiming,
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 
 const QUICK: Partial<ReflectorTiming> = { backoff: { firstMs: 50, maxMs: 500, resetMs: 60_000 } };

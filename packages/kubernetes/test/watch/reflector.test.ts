@@ -1,7 +1,7 @@
 import { silentLoggers } from '@edge-gateway/core';
 import { createReflector, type ClusterObject, type Reflector, type ReflectorTiming } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { listOf, service, silent, startScriptedApi, status, type ScriptedApi } from '../scripted-api.ts';
 
 const QUICK: Partial<ReflectorTiming> = { backoff: { firstMs: 10, maxMs: 40, resetMs: 60_000 } };

@@ -11,7 +11,7 @@ import {
   type WebhookCertificates,
 } from '@edge-gateway/kubernetes';
 import { expect } from 'chai';
-import { until } from '../../../core/test/source/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startKubernetes, type KubernetesApi } from '../../../../test/parts/kubernetes.ts';
 import { applyAnyCrds } from '../any-crds.ts';
 import { startTestCluster, upstream, type TestCluster } from './validated-cluster.ts';

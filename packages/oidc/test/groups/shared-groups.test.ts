@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { groupIds } from '../../../../test/parts/microsoft.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { oidc } from '../../src/index.ts';
 import { startSite, type Site } from '../parts/site.ts';
 import { BLOCK, startCloud, type Cloud } from './harness.ts';

@@ -7,7 +7,7 @@ import { startWorld, type World } from '../parts/world.ts';
 import { startBadProvider } from '../parts/bad-provider.ts';
 import { startIdentityProvider } from '../parts/identity-provider.ts';
 import { startSite } from '../parts/site.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 describe('logging out', () => {
   let world: World;

@@ -4,7 +4,7 @@ import { createSessionRedis } from '../../src/session/redis.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { skipWithout } from '../../../../test/parts/apt.ts';
 import { createBrowser } from '../parts/browser.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startWorld, type World } from '../parts/world.ts';
 
 describe('sessions in a Redis that fails', () => {

@@ -9,7 +9,7 @@ import { makeCertificates, type Certificates } from '../../../../test/parts/cert
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { codeOf } from '../../src/error-codes.ts';
 import { createSessionRedis, type SessionRedis } from '../../src/session/redis.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const PASSWORD = 'p@ss:w/ord %';
 

@@ -5,7 +5,7 @@ import { skipWithout } from '../../../../test/parts/apt.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { createBrowser, type Browser } from '../parts/browser.ts';
 import { startNode, type RunningNode } from '../parts/start-node.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 import { startWorld, type World } from '../parts/world.ts';
 
 interface Echo {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AuthRequest } from '@edge-gateway/core';
 import type { StoredSession, Session, SessionStorage } from '../../src/session/session.ts';
-import { until } from '../parts/until.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 /** What every store of sessions has to do. `other` is a second storage on the same store, as of another process. */
 export interface StoragePair {

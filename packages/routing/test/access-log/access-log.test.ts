@@ -7,6 +7,7 @@ import { createAccessLogs, createDefaultLog } from '../../src/access-log/access-
 import { createSinks, MAX_QUEUE, type Sinks } from '../../src/access-log/sinks.ts';
 import type { Collectors } from '../../src/collect/collectors.ts';
 import { recordOf } from '../records.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 type Options = Parameters<typeof createAccessLogs>[0]['options'];
 
@@ -162,7 +163,3 @@ describe('access log', () => {
     expect(await readFile(`${path}.1`, 'utf8')).to.match(/^1\n(?:2\n)*$/);
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
-}

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createContext, type Context } from '@edge-gateway/core';
 import { describeParsers, exchange, open } from '../listen/serving.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\n';
 
@@ -53,8 +54,3 @@ describeParsers('statistics of rejected requests', () => {
     expect(counts()).to.deep.equal(ONE);
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(holds(), String(holds)).to.equal(true);
-}

@@ -5,14 +5,10 @@ import { createContext } from '@edge-gateway/core';
 import { createListeners, createRouter, type Listeners, type Router } from '../../src/index.ts';
 import { describeParsers, open, parserLimits } from '../listen/serving.ts';
 import { endpointOf, hostOf, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const POST = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n';
-
-/** Waits until something holds. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 describeParsers('clients that leave', () => {
   const context = createContext();

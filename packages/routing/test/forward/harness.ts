@@ -15,6 +15,8 @@ import type { Http2Client } from '../../src/upstream/cluster.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';
 
+export { until } from '../../../../test/parts/until.ts';
+
 const closers: (() => unknown)[] = [];
 
 /** Closes everything this file opened. Call it in `afterEach`. */
@@ -24,15 +26,6 @@ export async function closeAll(): Promise<void> {
 
 export function whenDone(close: () => unknown): void {
   closers.push(close);
-}
-
-/** Waits until a condition holds. */
-export async function until(condition: () => boolean, what = 'condition'): Promise<void> {
-  const end = Date.now() + 30_000;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 export async function listen(server: NetServer): Promise<number> {

@@ -3,17 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { Handler } from '@edge-gateway/core';
 import { type Serving, describeParsers, open, parseAnswer, serve } from './serving.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const CONNECT = 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n';
 const upgrade = (key = 'dGhlIHNhbXBsZSBub25jZQ=='): string =>
   `GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`;
 const BAD_KEY = upgrade('abc=');
-
-/** Waits until something holds. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 describeParsers('requests that take over a connection with responses in progress', () => {
   let serving: Serving;

@@ -1,6 +1,8 @@
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { grpcService, message } from '@edge-gateway/core/grpc';
 
+export { until } from '../../../../test/parts/until.ts';
+
 /** The part of the OTLP protocol that the tests read, from its specification. */
 const COMMON = {
   ArrayValue: message({ values: ['AnyValue', 1, 'repeated'] }),
@@ -186,13 +188,4 @@ function spanOf(span: Record<string, never>, service: string | undefined): Recei
     status: (span['status'] as { code?: number } | undefined)?.code ?? 0,
     service,
   };
-}
-
-/** Waits until a condition holds. */
-export async function until(holds: () => boolean, limitMs = 8_000): Promise<void> {
-  const over = performance.now() + limitMs;
-  while (!holds()) {
-    if (performance.now() > over) throw new Error('the condition does not hold');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -12,6 +12,7 @@ import {
 import { expect } from 'chai';
 import { transcoderChecks, transcoderFiles } from '../../src/transcode/index.ts';
 import { descriptorSet, SHOP, shopDescriptors } from './shop.ts';
+import { until } from '../../../../test/parts/until.ts';
 
 const BINARY = Buffer.from(shopDescriptors()).toString('base64');
 const OTHER = descriptorSet({ Shop: { Get: SHOP['Get']! } });
@@ -88,14 +89,6 @@ describe('resources with a gRPC-JSON transcoder', () => {
   function put(bytes: Uint8Array): void {
     writeFileSync(join(directory, 'shop.part'), bytes);
     renameSync(join(directory, 'shop.part'), join(directory, 'shop.pb'));
-  }
-
-  async function until(condition: () => boolean): Promise<void> {
-    const end = performance.now() + 15_000;
-    while (!condition()) {
-      if (performance.now() > end) throw new Error(`still not so: ${condition}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
   }
 
   it('refer to it from their routes, with the version of its content', async () => {

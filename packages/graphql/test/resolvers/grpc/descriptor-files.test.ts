@@ -21,6 +21,7 @@ import { serveApi } from '../../../src/action.ts';
 import { descriptorFiles } from '../../../src/index.ts';
 import { ask, serve, type TestServer } from '../../servers.ts';
 import { usersUpstream } from './server.ts';
+import { until } from '../../../../../test/parts/until.ts';
 
 const KEY = 'GraphQLApi/gw-system/users';
 
@@ -166,13 +167,6 @@ describe('descriptor files of a running API', () => {
   const status = () => controlPlane.state!.statuses.get(KEY)!.statuses['gw-system']!;
   const count = (path: string): number =>
     (metrics.list().find(({ name }) => name.path === `descriptor_files.${path}`) as any).stat.value;
-  async function until(condition: () => boolean | Promise<boolean>, limitMs = 5000): Promise<void> {
-    const end = performance.now() + limitMs;
-    while (!(await condition())) {
-      if (performance.now() > end) throw new Error(`still not so after ${limitMs} ms: ${condition}`);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
   const isServed = async (expected: object): Promise<boolean> =>
     JSON.stringify(await user()) === JSON.stringify({ data: { user: expected } });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Listener } from '@edge-gateway/core';
 import { served, type Served } from '../../served.ts';
+import { until } from '../../../../../test/parts/until.ts';
 
 const abort = { percentage: 100, httpStatus: 418 };
 const delay = { percentage: 100, fixedDelay: '1s' };
@@ -27,10 +28,6 @@ describe('faults', () => {
   async function closed(): Promise<string> {
     await gateway.close();
     return (await readFile(join(folder, 'access.log'), 'utf8')).trim();
-  }
-
-  async function until(isMet: () => boolean): Promise<void> {
-    while (!isMet()) await new Promise((resolve) => setImmediate(resolve));
   }
 
   it('aborts requests before they reach the upstream', async () => {
