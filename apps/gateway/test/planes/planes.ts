@@ -45,3 +45,44 @@ export interface ShownProxy {
 export async function proxiesOf({ stats }: GatewayProcess): Promise<ShownProxy[]> {
   return (await (await fetch(`${stats}/proxies`)).json()) as ShownProxy[];
 }
+
+/** A virtual service for every domain: `/protected` requires an API key, which is in a Secret, everything else nothing. */
+export const PROTECTED_SITE = `
+apiVersion: v1
+kind: Secret
+metadata: { name: alice }
+type: extauth.vendor.io/apikey
+stringData: { api-key: open-sesame }
+---
+apiVersion: enterprise.gw.vendor.io/v1
+kind: AuthConfig
+metadata: { name: keys }
+spec:
+  configs:
+    - apiKeyAuth:
+        headerName: x-api-key
+        k8sSecretApikeyStorage: { apiKeySecretRefs: [{ name: alice, namespace: gw-system }] }
+---
+apiVersion: gateway.vendor.io/v1
+kind: VirtualService
+metadata: { name: site }
+spec:
+  virtualHost:
+    domains: ['*']
+    routes:
+      - matchers: [{ prefix: /protected }]
+        directResponseAction: { status: 200, body: protected }
+        options: { extauth: { configRef: { name: keys, namespace: gw-system } } }
+      - matchers: [{ prefix: / }]
+        directResponseAction: { status: 200, body: public }
+`;
+
+/** Requests a path of {@link PROTECTED_SITE} with the API key, on a connection that does not delay the end of the proxy. */
+export async function ask({ url }: GatewayProcess, path: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path, { headers: { 'x-api-key': 'open-sesame', connection: 'close' } });
+  return { status: response.status, text: await response.text() };
+}
+
+export async function isReady({ admin }: GatewayProcess): Promise<boolean> {
+  return (await fetch(`${admin}/ready`)).ok;
+}
