@@ -260,7 +260,7 @@ describe('edge-gateway', () => {
     expect(wrong.message).to.include('a port must be between 0 and 65535');
     const role = (await gateway.startRole('nothing').catch((error: Error) => error)) as Error;
     expect(role.message).to.include(
-      "unknown argument 'nothing': the roles are all, control-plane, proxy, discovery, extauth, rate-limit",
+      "unknown role 'nothing': the roles are all, control-plane, proxy, discovery, extauth, rate-limit",
     );
   });
 

@@ -1,3 +1,4 @@
+import { nearest } from '@edge-gateway/core';
 import { Command } from 'commander';
 import { BUILD } from '../settings.ts';
 import { allRole } from './all-role.ts';
@@ -28,7 +29,7 @@ export function createProgram(run: Run): Command {
     .usage('[role] [options]')
     .configureHelp({ visibleArguments: () => [] })
     .version(BUILD.version)
-    .configureOutput({ outputError: (text, write) => write(errorText(text)) })
+    .configureOutput({ outputError: (text, write) => write(errorText(unknownRole(program.args[0]) ?? text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
     // Flags after a role belong to it, also those with the name of a flag of `all`.
     .enablePositionalOptions()
@@ -89,19 +90,24 @@ function notYet(program: Command, what: string): never {
 
 /** The default role may be given or left out. */
 function checkRole(program: Command, text: string): string {
-  if (text !== allRole.name) program.error(`error: unknown argument '${text}': ${rolesText()}`);
+  const problem = unknownRole(text);
+  if (problem) program.error(problem);
   return text;
 }
 
-function rolesText(): string {
-  const supported = [allRole, ...SERVICES].flatMap(({ name, start }) => (start ? [name] : []));
-  return supported.length === 1 ? `the only role is ${supported[0]}` : `the roles are ${supported.join(', ')}`;
+/** Returns the error about a first argument that is no role, which precedes those about its flags. */
+function unknownRole(text: string | undefined): string | undefined {
+  const roles = [allRole, ...SERVICES].flatMap(({ name, start }) => (start ? [name] : []));
+  if (text === undefined || text.startsWith('-') || roles.includes(text)) return undefined;
+  const near = nearest(text, roles);
+  const hint = near === undefined ? `: the roles are ${roles.join(', ')}` : ` (did you mean ${near}?)`;
+  return `error: unknown role '${text}'${hint}`;
 }
 
 /** Returns an error of the command line as one line, with a hint for an unknown option. */
 function errorText(text: string): string {
   return (
-    text
+    `${text.trimEnd()}\n`
       .replace(/^error: /, 'Error: ')
       // The value of an address may contain a password.
       .replace(

@@ -244,8 +244,11 @@ describe('the command line of edge-gateway', () => {
 
   it('rejects unknown roles', async () => {
     expect(await call('--config', 'resources', 'cache')).to.match(
-      /^Error: unknown argument 'cache': the roles are all, control-plane, proxy, discovery, extauth, rate-limit/,
+      /^Error: unknown role 'cache': the roles are all, control-plane, proxy, discovery, extauth, rate-limit/,
     );
+    for (const flags of [[], ['--xds', 'localhost:9977'], ['--config', 'resources']])
+      expect(await call('proxi', ...flags)).to.equal("Error: unknown role 'proxi' (did you mean proxy?)\n");
+    expect(await call('cache', '--nothing')).to.match(/^Error: unknown role 'cache': the roles are all, /);
     expect(await call('all', 'all')).to.match(/^Error: too many arguments/);
   });
 
