@@ -18,12 +18,12 @@ export interface Certificates extends IssuedCertificate {
   remove(): void;
 }
 
-/** Makes an authority and a certificate with the program `openssl`. Each authority is another. */
-export function makeCertificates(): Certificates {
+/** Makes an authority and a certificate with the program `openssl`, with keys on a curve. Each authority is another. */
+export function makeCertificates(curve = 'P-256'): Certificates {
   const directory = mkdtempSync(join(tmpdir(), 'certificates-'));
   const at = (name: string): string => join(directory, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const key = ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${curve}`, '-nodes'];
   openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', '-days', '2', '-keyout', at('ca.key'), '-out', at('ca.crt'));
   function issue(name: string, alternatives?: string, file = name): IssuedCertificate {
     const names = alternatives === undefined ? [] : ['-addext', `subjectAltName=${alternatives}`];

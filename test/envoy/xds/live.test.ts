@@ -69,6 +69,17 @@ async function backend(name: string): Promise<{ readonly port: number; readonly 
 const seen = ({ body }: Answer): { readonly name: string; readonly headers: Record<string, string> } =>
   JSON.parse(body);
 
+const tlsSecret = ({ cert, key }: Certificates) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: 'kubernetes.io/tls',
+  metadata: { name: 'tls', namespace: NAMESPACE },
+  data: {
+    'tls.crt': readFileSync(cert).toString('base64'),
+    'tls.key': readFileSync(key).toString('base64'),
+  },
+});
+
 describe('an Envoy that our control plane configures', function () {
   this.timeout(60_000);
   let one: Awaited<ReturnType<typeof backend>>;
@@ -209,19 +220,9 @@ describe('an Envoy that our control plane configures', function () {
       second.remove();
     });
 
-    const secret = ({ cert, key }: Certificates) => ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: 'kubernetes.io/tls',
-      metadata: { name: 'tls', namespace: NAMESPACE },
-      data: {
-        'tls.crt': readFileSync(cert).toString('base64'),
-        'tls.key': readFileSync(key).toString('base64'),
-      },
-    });
     const resources = (certificates: Certificates) => [
       gateway(tlsPort, { ssl: true }),
-      secret(certificates),
+      tlsSecret(certificates),
       upstream('app', one.port),
       v1('VirtualService', 'shop', {
         sslConfig: { secretRef: { name: 'tls', namespace: NAMESPACE }, sniDomains: ['shop.test'] },
@@ -270,6 +271,57 @@ describe('an Envoy that our control plane configures', function () {
         'the new certificate',
       );
     });
+  });
+
+  it('receives no listener with a key that it would reject, which is reported', async () => {
+    const certificates = makeCertificates('secp256k1');
+    const served = [gateway(port), upstream('app', one.port), service('shop', [to('app')])];
+    try {
+      planes = await startBothPlanes({
+        resources: [
+          ...served,
+          gateway(tlsPort, { ssl: true }, 'secure'),
+          tlsSecret(certificates),
+          v1('VirtualService', 'secure', {
+            sslConfig: { secretRef: { name: 'tls', namespace: NAMESPACE } },
+            virtualHost: { domains: ['*'], routes: [to('app')] },
+          }),
+        ],
+      });
+      expect(planes.problems).to.deep.equal([
+        {
+          kind: 'Gateway',
+          ref: { name: 'secure', namespace: NAMESPACE },
+          options: ['sslConfig with a key on the curve secp256k1'],
+        },
+      ]);
+      expect((await onEnvoy('http://shop.test/')).status).to.equal(200);
+      expect(planes.server.rejections()).to.deep.equal([]);
+      expect(planes.server.proxies().every(({ current }) => current)).to.equal(true);
+    } finally {
+      certificates.remove();
+    }
+  });
+
+  it('names the file of an access log that it cannot open', async () => {
+    const accessLoggingService = {
+      accessLog: [{ fileSink: { path: '/nowhere/access.log', stringFormat: '%PROTOCOL%\n' } }],
+    };
+    planes = await startBothPlanes({
+      resources: [
+        gateway(port),
+        gateway(tlsPort, { options: { accessLoggingService } }, 'logged'),
+        upstream('app', one.port),
+        service('shop', [to('app')]),
+      ],
+    });
+    const { server } = planes;
+    expect(planes.problems).to.deep.equal([]);
+    await until(() => server.rejections().length > 0, 'the rejection');
+    const [{ rejection }] = server.rejections() as [ReturnType<typeof server.rejections>[number]];
+    expect(rejection.resource).to.equal(`listener-${ENVOY}-${tlsPort}`);
+    expect(rejection.message).to.include('/nowhere/access.log').and.to.include('No such file or directory');
+    expect((await onEnvoy('http://shop.test/')).status).to.equal(200);
   });
 
   describe('for protected routes', () => {

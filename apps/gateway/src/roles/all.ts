@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   DEFAULT_SNAPSHOT_SETTINGS,
   createMetrics,
@@ -11,8 +12,9 @@ import {
   type Snapshot,
   type UnservedListener,
 } from '@edge-gateway/core';
-import { secretsOf, typeName } from '@edge-gateway/xds/resources';
+import { secretsOf, TYPE, typeName } from '@edge-gateway/xds/resources';
 import { openAdminPorts } from './admin-ports.ts';
+import { closedListeners, LISTENER_CHECK_MS, type ClosedListener } from './closed-listeners.ts';
 import type { AppliedState, DataPlane } from './data-plane.ts';
 import { createConfiguration } from './configuration.ts';
 import { createKnownRejections } from './known-rejections.ts';
@@ -79,7 +81,9 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     throw error;
   });
   dataPlane.ownPortsChanged?.();
+  let listenerChecks: NodeJS.Timeout | undefined;
   const stop = async (): Promise<void> => {
+    clearInterval(listenerChecks);
     discovery?.close();
     await dataPlane.drain(settings.drainSeconds * 1000);
     await controlPlane.close();
@@ -91,11 +95,26 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     await controlPlane.start();
     warnOfLostVersions(controlPlane.state, log.get('config'));
     const report = createRejectionReport(controlPlane);
-    const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
+    let parts: readonly ProxyRejection[] = [];
+    let closed: readonly ClosedListener[] = [];
+    const update = (): void => {
+      const rejected = [...parts, ...closed.map(rejectionOfListener)];
       rejections = rejected.map((each) => ({ ...each, type: typeName(each.type) }));
       report(rejected.map((rejection) => ({ proxy: proxyName, node: NODE_ID, rejection })));
+    };
+    const first = firstResults({ controlPlane, dataPlane, settings }, (rejected) => {
+      parts = rejected;
+      update();
     });
     rejectTakenPorts(await first, controlPlane, dataPlane);
+    const checkListeners = (): void => {
+      const now = closedListeners(dataPlane);
+      if (isDeepStrictEqual(now, closed)) return;
+      closed = now;
+      update();
+    };
+    checkListeners();
+    listenerChecks = setInterval(checkListeners, LISTENER_CHECK_MS);
     // What serves has released its own: workers, or the data plane in this process.
     if (settings.workers > 1) await releaseLoadingMemory();
     discovery = startDiscovery({ controlPlane, dataPlane, log, metrics, source: found });
@@ -111,6 +130,10 @@ export async function startAll(settings: GatewaySettings, log: Loggers, quit: ()
     ports: admin.ports,
     stop,
   };
+}
+
+function rejectionOfListener({ name, reason }: ClosedListener): ProxyRejection {
+  return { type: TYPE.listener, resource: name, field: 'bindPort', message: reason };
 }
 
 type ListenResults = Awaited<AppliedState['listening']>;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createTrafficReports } from '@edge-gateway/admin';
 import { createMetrics, createWatchdog, gatewayNamespace, type Loggers } from '@edge-gateway/core';
 import {
@@ -20,6 +21,7 @@ import type { ProxySettings } from '../command-line/proxy-role.ts';
 import type { RoleProcess, RunningRole } from '../command-line/role.ts';
 import { adminTokenOf } from './admin-token.ts';
 import { createBinding } from './bind-address.ts';
+import { closedListeners, LISTENER_CHECK_MS, type ClosedListener } from './closed-listeners.ts';
 import { NODE_ID } from './proxy-admin.ts';
 import { openProxyPorts } from './proxy-ports.ts';
 import { readClientTls } from './server-tls.ts';
@@ -32,8 +34,6 @@ import { watchTls } from './watched-tls.ts';
 const WAIT_MS = 2000;
 /** How long after the start a proxy that serves a saved state without its secrets is not ready, in milliseconds. */
 const SECRETS_WAIT_MS = 10_000;
-/** Time between two checks whether listeners have opened or failed, in milliseconds. */
-const CHECK_MS = 1000;
 
 /**
  * Runs a proxy. Resolves when it serves, or after some seconds without a state; it then starts to serve when a control plane responds.
@@ -72,10 +72,8 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   let isServing = false;
   /** True when the listeners of the newest state are open, or have failed. */
   let hasListened = false;
-  /** Why listeners of the served state are not open. */
-  let closed: readonly string[] = [];
-  /** The same in the last report. */
-  let reported = '';
+  /** The listeners that are not open, as they were reported last. */
+  let closed: readonly ClosedListener[] = [];
   /** Time at which the served state was accepted. */
   let acceptedAt = 0;
   let fallback: NodeJS.Timeout | undefined;
@@ -102,15 +100,10 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   /** Reports listeners that have failed or opened since the last report. */
   function checkListeners(): void {
     if (!hasListened) return;
-    // The control plane knows the listeners that the state does not contain.
-    const own = new Set(dataPlane.snapshot.listeners.map(({ name }) => name));
-    closed = dataPlane.unserved.flatMap(({ name, reason }) =>
-      own.has(name) ? [`${name} is not open: ${reason}`] : [],
-    );
+    const now = closedListeners(dataPlane);
     if (dataPlane.unserved.length === 0 && !isHeld()) ready.resolve(facts());
-    const now = closed.join();
-    if (now === reported) return;
-    reported = now;
+    if (isDeepStrictEqual(now, closed)) return;
+    closed = now;
     client.refresh();
   }
 
@@ -211,7 +204,7 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   waitForState();
   await listening.promise;
   const isReady = isServing && dataPlane.unserved.length === 0 && !isHeld();
-  const checks = setInterval(checkListeners, CHECK_MS);
+  const checks = setInterval(checkListeners, LISTENER_CHECK_MS);
   return {
     facts: facts(),
     isReady,

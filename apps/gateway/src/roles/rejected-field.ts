@@ -48,6 +48,11 @@ export function rejectedField(
       const found = listeners.find(({ name }) => name === resource);
       return found && fieldOf(keyOf('Gateway', found.gateway), listenerPath(path));
     }
+    // A proxy rejects its state because of a listener that it could not open.
+    case 'Snapshot': {
+      const found = listeners.find(({ name }) => name === resource);
+      return found && fieldOf(keyOf('Gateway', found.gateway), ['spec', 'bindPort']);
+    }
     case 'RouteConfiguration': {
       const found = listeners.find((listener) => routeConfigName(listener) === resource);
       return found && fieldOf(keyOf('Gateway', found.gateway), []);

@@ -46,6 +46,7 @@ describe('the field of a rejection by a proxy', () => {
   type Given = readonly [type: string, resource: string, field?: string, proxy?: string];
   const known: readonly (readonly [what: string, given: Given, found: readonly string[]])[] = [
     ['a route', [TYPE.virtualHost, `${LISTENER}/gw-system.shop`, 'routes[0].options.timeout'], [SHOP, SHOP, OPTIONS]],
+    ['a listener that is not open', [TYPE.snapshot, LISTENER], [WEB, WEB, 'spec.bindPort']],
     ['options of a listener', [TYPE.listener, LISTENER, 'options.tcpStats'], [WEB, WEB, 'spec.options.tcpStats']],
     [
       'HTTP options of a listener',
@@ -89,6 +90,7 @@ describe('the field of a rejection by a proxy', () => {
   }
 
   const unknown: readonly (readonly [what: string, given: Given])[] = [
+    ['a state of a proxy', [TYPE.snapshot, 'gateway-proxy']],
     ['another proxy', [TYPE.listener, LISTENER, '', 'other']],
     ['a virtual host that no longer exists', [TYPE.virtualHost, `${LISTENER}/gw-system.gone`]],
     ['a listener that no longer exists', [TYPE.listener, 'listener-127.0.0.1-1']],

@@ -22,7 +22,8 @@ import {
 import { usageOfHost } from './filter-usage.ts';
 import { guardedHeaders } from './guarded-headers.ts';
 import { configsOf, hasGlobalLimits } from './served-limits.ts';
-import { certificateNamesOf, serverNamesOf } from './tls.ts';
+import { reasonsOfKey } from './certificate-keys.ts';
+import { certificateNamesOf, certificateOf, serverNamesOf } from './tls.ts';
 import { UPSTREAM_FORMS, UPSTREAM_TLS_FORMS } from './forms/upstream-forms.ts';
 
 /** The options that Envoy cannot express, as paths such as `options.dlp`; empty if it serves the part itself. */
@@ -189,8 +190,13 @@ export function reasonsOfCertificates({ sslConfigurations }: Listener, asksForCe
 export function reasonsOfTls({ sslConfig, sniDomains }: TlsConfiguration, context: FormContext): Reasons {
   return [
     ...prefixed('sslConfig', unfaithfulFields(inEffect('SslConfig', sslConfig), TLS_FORMS, context)),
+    ...keyReasons(sslConfig, context),
     ...(sniDomains.every((name) => SERVER_NAME.test(name)) ? [] : ['sslConfig.sniDomains']),
   ];
+}
+
+function keyReasons(config: TlsConfiguration['sslConfig'], { secrets }: FormContext): Reasons {
+  return secrets ? reasonsOfKey(certificateOf(config, secrets)) : NO_REASONS;
 }
 
 /** Envoy accepts no other wildcards in server names. */

@@ -34,6 +34,12 @@ export interface ClientTls {
   readonly serverName?: string | undefined;
 }
 
+/** A part of the served state that is not available. */
+export interface UnavailablePart {
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** Options of {@link createDiscoveryClient}. */
 export interface DiscoveryClientOptions {
   /** The servers; one is used at a time, with failover to the others. */
@@ -52,8 +58,8 @@ export interface DiscoveryClientOptions {
   /** Returns true if the state of the decoder is already being served. Default: true if there is one. */
   readonly isServed?: () => boolean;
   readonly apply: ApplyState;
-  /** Returns why parts of the served state are not available, such as listeners that are not open; reported as a rejection of the state. */
-  readonly unavailable?: () => readonly string[];
+  /** Returns the parts of the served state that are not available, such as listeners that are not open; each is reported as a rejection of the state. */
+  readonly unavailable?: () => readonly UnavailablePart[];
   /** Called after a state was accepted, perhaps with rejected resources. */
   readonly onAccepted?: (rejections: readonly ProxyRejection[]) => void;
   /** Called when a server could not be reached or was lost, with its address. */
@@ -165,8 +171,8 @@ export function createDiscoveryClient(options: DiscoveryClientOptions): Discover
 
     const unavailable = (to: readonly PendingResponse[]): readonly ProxyRejection[] => {
       if (!decoder.isComplete || !to.some(({ type }) => type === TYPE.snapshot)) return [];
-      const message = (options.unavailable?.() ?? []).join('; ');
-      return message === '' ? [] : [{ type: TYPE.snapshot, resource: options.node.proxy, field: '', message }];
+      const parts = options.unavailable?.() ?? [];
+      return parts.map(({ name, reason }) => ({ type: TYPE.snapshot, resource: name, field: '', message: reason }));
     };
 
     const applyAll = (): void => {

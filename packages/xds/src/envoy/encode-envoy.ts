@@ -27,6 +27,7 @@ import {
   nodeClusterName,
   nodeTcpCluster,
   reasonsOfCertificates,
+  reasonsOfKey,
   reasonsOfListener,
   reasonsOfRoutes,
   reasonsOfTls,
@@ -119,20 +120,22 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
     context: TranslationContext & { readonly services: EnvoyServices },
   ): EncodedUpstream {
     const content = upstream.tls ? certificateOf(tlsOf(upstream), context.secrets) : undefined;
-    // The form of TLS depends on what the Secret contains, not on its values.
-    const key = content ? Object.keys(content.data).join(' ') : '';
+    // The form of TLS depends on what the Secret contains and on the type of its key, not on its values.
+    const unloadable = reasonsOfKey(content);
+    const key = content ? [...Object.keys(content.data), ...unloadable].join(' ') : '';
     const known = upstreams.get(upstream);
     if (known?.key === key) return known;
-    const found = { key, ...encodeCluster(upstream, context) };
+    const found = { key, ...encodeCluster(upstream, unloadable, context) };
     upstreams.set(upstream, found);
     return found;
   }
 
   function encodeCluster(
     upstream: SnapshotUpstream,
+    unloadable: Reasons,
     context: TranslationContext & { readonly services: EnvoyServices },
   ) {
-    const reasons = reasonsOfUpstream(upstream, context);
+    const reasons = [...reasonsOfUpstream(upstream, context), ...unloadable];
     if (reasons.length > 0) return { reasons };
     try {
       const encoded = resourceOf(ENVOY_TYPE.cluster, upstream.name, encodeTyped(cluster(upstream, context)));
@@ -260,7 +263,8 @@ export function createEnvoyEncoder(services: EnvoyServices, onProblems: OnProble
   }
 
   function addSecret(name: string, content: SecretValue | undefined, { add }: Pass): void {
-    if (!content) return;
+    // One whose key Envoy does not support is not used.
+    if (!content || reasonsOfKey(content).length > 0) return;
     let known = secretParts.get(content);
     if (!known) secretParts.set(content, (known = new Map()));
     let found = known.get(name);

@@ -9,6 +9,7 @@ import {
   type ResourceSet,
   type TypedResources,
 } from '../resources/resource-set.ts';
+import { TYPE } from '../resources/resource-type.ts';
 import { chunksOf, everything, PreparedResponse, type Chunk } from './chunk.ts';
 import type { NodeIdentity } from './node-identity.ts';
 import type { ProxyResources, Translation } from './translation.ts';
@@ -313,6 +314,9 @@ export class NodeStream {
     for (const { name } of chunk.resources) this.rejected.delete(idOf(name));
     for (const name of chunk.removed) this.rejected.delete(idOf(name));
     this.rejected.delete(idOf(''));
+    // A proxy answers for its whole state, also for parts of other names.
+    if (subscription.type === TYPE.snapshot)
+      for (const id of this.rejected.keys()) if (id.startsWith(idOf(''))) this.rejected.delete(id);
     if (error) {
       for (const rejection of rejectionsIn(error, chunk))
         if (this.rejected.size < MAX_REJECTIONS)

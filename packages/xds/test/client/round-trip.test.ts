@@ -90,16 +90,16 @@ describe('two planes', () => {
   });
 
   it('report what is not available in the served state, until it is', async () => {
-    let unavailable = ['a listener is not open'];
+    let unavailable = [{ name: 'listener-::-80', reason: 'not open' }];
     const { client, applied } = connect([server.port], { unavailable: () => unavailable });
     publish();
     const status = () => server.server.proxies()[0];
     await until(() => status()?.nack !== undefined, 'the rejection');
     expect(status()!.nack).to.deep.equal({
       type: 'Snapshot',
-      resource: 'gateway-proxy',
+      resource: 'listener-::-80',
       field: '',
-      message: 'a listener is not open',
+      message: 'not open',
     });
     expect(status()!.current).to.equal(false);
     unavailable = [];

@@ -68,7 +68,8 @@ function figure({ name, value, note = '', tone = 'neutral', link }: Figure): Mar
 function configurationFigures(sources: StatusSources, rows: readonly ResourceRow[]): Markup[] {
   const { Rejected: rejected, Warning: warnings } = countStates(rows);
   const services = rows.filter(({ kind }) => kind === 'VirtualService').length;
-  const revision = sources.state?.()?.revision;
+  const { revision, resources } = sources.state?.() ?? {};
+  const created = rows.filter(({ origin }) => origin === undefined).length;
   return [
     figure({
       name: 'Revision',
@@ -77,8 +78,9 @@ function configurationFigures(sources: StatusSources, rows: readonly ResourceRow
     }),
     figure({
       name: 'Resources',
-      value: count(rows.length),
-      note: countText(services, 'virtual service'),
+      // As in the table of translations.
+      value: count(resources?.size ?? 0),
+      note: `${countText(services, 'virtual service')}${created > 0 ? `, ${count(created)} more created by the gateway` : ''}`,
       link: PATHS.resources,
     }),
     figure({

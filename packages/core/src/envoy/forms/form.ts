@@ -1,10 +1,12 @@
-import type { SnapshotSettings } from '../../contract/snapshot.ts';
+import type { Secrets, SnapshotSettings } from '../../contract/snapshot.ts';
 import type { EnvoyServices } from '../services.ts';
 
-/** The input of conditions: the services beside the Envoys, and the settings of the listener. */
+/** The input of conditions: the services beside the Envoys, the settings of the listener, and certificates. */
 export interface FormContext {
   readonly services: EnvoyServices;
   readonly settings: SnapshotSettings;
+  /** The certificates. Missing: their keys are not checked. */
+  readonly secrets?: Secrets;
 }
 
 /** A field that Envoy expresses with the same meaning only for some values. */
