@@ -27,8 +27,7 @@ export interface Sent {
 
 /** Sends requests from the second core. Creates its files in `directory`. */
 export function createLoad(directory: string, seconds: number) {
-  const files = { body: join(directory, 'body'), message: join(directory, 'message') };
-  writeFileSync(files.body, 'p'.repeat(1024));
+  const files = { body: (bytes: number) => join(directory, `body-${bytes}`), message: join(directory, 'message') };
   writeFileSync(files.message, grpcMessage());
   let signed = 0;
   let tokens: string[] = [];
@@ -48,7 +47,9 @@ export function createLoad(directory: string, seconds: number) {
 
   async function h2load(row: Row, url: string): Promise<Sent> {
     const grpc = ['-d', files.message, '-H', 'content-type: application/grpc', '-H', 'te: trailers'];
-    const body = row.tool === 'grpc' ? grpc : row.method ? ['-d', files.body] : [];
+    const { bytes = 1024 } = row;
+    if (row.method && !existsSync(files.body(bytes))) writeFileSync(files.body(bytes), 'p'.repeat(bytes));
+    const body = row.tool === 'grpc' ? grpc : row.method ? ['-d', files.body(bytes)] : [];
     const connections = isLarge(row) ? ['-c', '8', '-m', '1'] : ['-c', String(CONNECTIONS), '-m', '10'];
     const output = await onSecondCore('h2load', [...connections, ...body, '-D', String(seconds), url]);
     if (!output.includes('Application protocol: h2')) throw new Error(`${row.label}: not HTTP/2\n${output}`);
@@ -109,7 +110,7 @@ export function createLoad(directory: string, seconds: number) {
   };
 }
 
-const isLarge = ({ path }: Pick<Row, 'path'>): boolean => path.endsWith('1m');
+const isLarge = ({ path, bytes = 0 }: Pick<Row, 'path' | 'bytes'>): boolean => path.endsWith('1m') || bytes > 100_000;
 
 /** Runs a tool on the second core; returns its output. */
 async function onSecondCore(program: string, args: readonly string[]): Promise<string> {

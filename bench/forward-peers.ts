@@ -11,7 +11,8 @@ import { envoyForwardConfig, gatewayResources, nginxConfig, type Setup } from '.
 import { installBeside } from './installed.ts';
 import { pin } from './measure.ts';
 
-export const PEERS = ['gateway', 'envoy', 'nginx', 'middleware', 'undici', 'fast-gateway', 'hpm'] as const;
+/** `node-http2` is the gateway with the HTTP/2 server of Node.js. */
+export const PEERS = ['gateway', 'node-http2', 'envoy', 'nginx', 'middleware', 'undici', 'fast-gateway', 'hpm'] as const;
 export type PeerName = (typeof PEERS)[number];
 
 /** The listeners of a peer; most have only the plain one. */
@@ -37,21 +38,25 @@ const BUILT = process.env['BUILT'] !== '0';
 const CONDITIONS = BUILT ? [] : ['--conditions=source'];
 
 /** Starts the gateway, with these flags too. */
-export async function startGateway({ directory, ...setup }: Setup, flags: readonly string[] = []): Promise<Peer> {
-  const resources = join(directory, 'resources');
+export async function startGateway(
+  { directory, ...setup }: Setup,
+  flags: readonly string[] = [],
+  name: 'gateway' | 'node-http2' = 'gateway',
+): Promise<Peer> {
+  const resources = join(directory, `resources-${name}`);
   mkdirSync(resources);
   writeFileSync(join(resources, 'all.yaml'), gatewayResources({ directory, ...setup }));
   const root = process.env['GATEWAY_ROOT'] ?? join(import.meta.dirname, '..');
   const main = join(root, 'apps/gateway', BUILT ? 'dist/main.js' : 'src/main.ts');
   const ports = ['--http-port', '--https-port', '--admin-port', '--stats-port'].flatMap((flag) => [flag, '0']);
-  const output = openSync(join(directory, 'gateway.log'), 'w');
+  const output = openSync(join(directory, `${name}.log`), 'w');
   const args = ['--config', resources, ...ports, '--drain-seconds', '0', ...flags];
   const child = fork(main, args, { execArgv: CONDITIONS, stdio: ['ignore', output, 'inherit', 'ipc'] });
   closeSync(output);
   const [{ ready }] = (await once(child, 'message')) as [{ ready: { listeners: { name: string; port: number }[] } }];
   const portOf = (gateway: string) => ready.listeners.find(({ name }) => name.endsWith(`-${gateway}`))!.port;
   return {
-    name: 'gateway',
+    name,
     child,
     ports: {
       plain: portOf('plain'),
@@ -94,7 +99,12 @@ async function startNode(name: PeerName, { upstreamPort }: Setup): Promise<Peer>
 
 /** Starts a peer on the first core. */
 export async function startPeer(name: PeerName, setup: Setup): Promise<Peer> {
-  const starts = { gateway: (each: Setup) => startGateway(each), envoy: startEnvoy, nginx: startNginx };
+  const starts = {
+    gateway: (each: Setup) => startGateway(each),
+    'node-http2': (each: Setup) => startGateway(each, ['--http2-server', 'node'], 'node-http2'),
+    envoy: startEnvoy,
+    nginx: startNginx,
+  };
   const peer = name in starts ? await starts[name as keyof typeof starts](setup) : await startNode(name, setup);
   pin(peer.child, '0');
   return peer;

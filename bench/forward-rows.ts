@@ -12,6 +12,8 @@ export interface Row {
   readonly against?: { readonly row: string; readonly target: number; readonly peer?: PeerName };
   readonly host?: string;
   readonly method?: 'POST';
+  /** Length of the body of a `POST` over HTTP/2. Default: 1 KB. */
+  readonly bytes?: number;
   /** Default 200. */
   readonly status?: number;
   /** Default `wrk`: requests on connections that are kept alive. `tokens` sends each token once. */
@@ -26,6 +28,7 @@ export interface Row {
   readonly peers?: readonly PeerName[];
 }
 
+const MEGABYTE = 1024 * 1024;
 const GET = 'GET 1 KB';
 const LOGGED = `${GET}, access log`;
 const UNPROTECTED = `${GET}, token not verified`;
@@ -62,6 +65,16 @@ export const ROWS: readonly Row[] = [
   { label: 'HTTP/2 downstream', port: 'http2', path: '/1k', tool: 'h2load', target: 1.5 },
   { label: 'HTTP/2 downstream, POST 1 KB', port: 'http2', path: '/1k', method: 'POST', tool: 'h2load', target: 1.5 },
   { label: 'HTTP/2 downstream, GET 1 MB', port: 'http2', path: '/1m', tool: 'h2load' },
+  { label: 'HTTP/2 downstream, POST 1 MB', port: 'http2', path: '/1k', method: 'POST', bytes: MEGABYTE, tool: 'h2load' },
+  { label: 'HTTP/2 downstream, TLS, GET 1 MB', port: 'secure', path: '/1m', tool: 'h2load' },
+  {
+    label: 'HTTP/2 downstream, TLS, POST 1 MB',
+    port: 'secure',
+    path: '/1k',
+    method: 'POST',
+    bytes: MEGABYTE,
+    tool: 'h2load',
+  },
   { label: 'HTTP/2 upstream', port: 'plain', path: '/http2/1k', peers: ['gateway', 'envoy'], target: 1.5 },
   { label: 'HTTP/2 upstream, GET 1 MB', port: 'plain', path: '/http2/1m', peers: ['gateway', 'envoy'] },
   { label: 'gRPC unary', port: 'http2', path: '/grpc/unary', tool: 'grpc', target: 1.5 },

@@ -20,7 +20,7 @@ export const name = 'forwarding: CPU time per request';
 
 const { values: flags } = parseArgs({
   options: {
-    peers: { type: 'string', default: PEERS.slice(1).join() },
+    peers: { type: 'string', default: PEERS.slice(2).join() },
     rows: { type: 'string', default: '' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
