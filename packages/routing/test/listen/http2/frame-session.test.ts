@@ -17,6 +17,7 @@ import {
   uint32,
 } from './frames.ts';
 import { serve } from '../serving.ts';
+import { http2Client } from './client.ts';
 import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 
 const END = FLAG.endHeaders | FLAG.endStream;
@@ -25,6 +26,8 @@ const FRAME_SIZE = 6;
 const COMPRESSION = 9;
 const LARGEST_ID = 2 ** 31 - 1;
 const WINDOW = 65_535;
+/** A part of a body: two of them are less than half a window. */
+const PART = Buffer.alloc(16_000);
 const TRAILERS = { spec: { connectionConfig: { http1ProtocolOptions: { enableTrailers: true } } } };
 
 const setting = (id: number, value: number): Buffer =>
@@ -324,6 +327,63 @@ describe('FrameSession', () => {
       expect(await client.status(3)).to.equal(200);
       client.close();
     });
+  });
+
+  for (const [name, more, isReset] of [
+    ['are reset at once', [], true],
+    ['are longer than declared', [['content-length', '1']], false],
+  ] as const) {
+    it(`gives back the window of the connection for bodies that ${name}`, async () => {
+      const { port } = await start({ respond: echo, limits: { initialConnectionWindowBytes: WINDOW } });
+      const client = await FrameClient.open(port);
+      for (let i = 0; i < 6; i++) {
+        const id = 2 * i + 1;
+        const last = isReset ? [frame(FRAME.rstStream, 0, id, uint32(8))] : [];
+        client.send(upload(id, ...more), data(id, PART), data(id, PART), ...last, ping(`round ${i}.`));
+        await client.until(({ type, payload }) => type === FRAME.ping && payload.toString() === `round ${i}.`);
+      }
+      client.send(upload(13), data(13, 'served', 1));
+      expect((await echoed(client, 13)).body).to.equal('served');
+      client.close();
+    });
+  }
+
+  it('grants as much as was read, and not more', async () => {
+    const windows = { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: WINDOW };
+    const limits = { http2Server: 'direct', ...windows } as const;
+    const { port, close } = await serve((req, res) => void req.resume().on('end', () => res.end()), { limits });
+    whenDone(close);
+    const client = await FrameClient.open(port);
+    const granted = (stream: number): number =>
+      client.frames
+        .filter((each) => each.type === FRAME.windowUpdate && each.stream === stream)
+        .reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0);
+    client.send(upload(1));
+    for (let i = 1; i <= 20; i++) {
+      client.send(data(1, PART));
+      const rest = (): number => i * PART.length - Math.min(granted(0), granted(1));
+      await client.until(() => rest() <= WINDOW / 2);
+      expect(Math.max(granted(0), granted(1))).to.be.at.most(i * PART.length);
+    }
+    client.close();
+  });
+
+  it('lets a client send although another body waits for its reader', async () => {
+    let read = (): void => {};
+    const handler = (req: IncomingMessage, res: ServerResponse): void => {
+      if (req.url === '/slow') read = () => void req.resume().on('end', () => res.end());
+      else req.resume().on('end', () => res.end());
+    };
+    const limits = { http2Server: 'direct', initialConnectionWindowBytes: WINDOW } as const;
+    const { port, close } = await serve(handler, { limits });
+    whenDone(close);
+    const { ask, close: leave } = await http2Client(port);
+    const slow = ask('/slow', { method: 'POST', body: Buffer.alloc(20_000) });
+    const fast = await ask('/', { method: 'POST', body: Buffer.alloc(500_000) });
+    expect(fast.status).to.equal(200);
+    read();
+    expect((await slow).status).to.equal(200);
+    leave();
   });
 
   it('ends each response of a client that leaves before it has read them', async () => {
