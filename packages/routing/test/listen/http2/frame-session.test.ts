@@ -368,6 +368,32 @@ describe('FrameSession', () => {
     client.close();
   });
 
+  it('grants padding as well', async () => {
+    const { port } = await start({ limits: { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: WINDOW } });
+    const client = await FrameClient.open(port);
+    const padded = frame(FRAME.data, FLAG.padded, 1, Buffer.alloc(16_384).fill(127, 0, 1));
+    client.send(upload(1), padded, padded);
+    for (const id of [0, 1]) {
+      const { payload } = await client.until(({ type, stream }) => type === FRAME.windowUpdate && stream === id);
+      expect(payload.readUInt32BE(0), `stream ${id}`).to.equal(2 * 16_384);
+    }
+    client.close();
+  });
+
+  it('grants what is sent on a stream whose response came early', async () => {
+    const { port } = await start({
+      respond: (req, res) => void (req.method === 'POST' ? res.end('no') : res.end()),
+      limits: { initialConnectionWindowBytes: WINDOW },
+    });
+    const client = await FrameClient.open(port);
+    client.send(upload(1));
+    await client.reset(1);
+    for (let i = 0; i < 10; i++) client.send(data(1, PART));
+    client.send(requestFrame(3, '/'));
+    expect(await client.status(3)).to.equal(200);
+    client.close();
+  });
+
   it('lets a client send although another body waits for its reader', async () => {
     let read = (): void => {};
     const handler = (req: IncomingMessage, res: ServerResponse): void => {

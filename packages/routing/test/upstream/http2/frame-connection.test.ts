@@ -286,6 +286,9 @@ describe('FrameConnection', () => {
     }
   });
 
+  const padding = (id: number): Buffer =>
+    frame(FRAME.data, FLAG.padded, id, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]));
+
   it('grants a window again as it is read, and not while the stream is paused', async () => {
     const updates = (upstream: FrameUpstream) => received(upstream, FRAME.windowUpdate).filter(({ id }) => id === 1);
     const { upstream, recorder, stream } = await exchange(
@@ -295,6 +298,7 @@ describe('FrameConnection', () => {
         PONG,
         data(id, 'b'.repeat(16_384)),
         PONG,
+        padding(id),
         data(id, 'c'.repeat(16_384)),
       ],
       false,
@@ -310,12 +314,10 @@ describe('FrameConnection', () => {
     stream._read();
     expect(recorder.body).to.equal('a'.repeat(16_384) + 'b'.repeat(16_384) + 'c'.repeat(16_384));
     await until(() => updates(upstream).length === 1);
-    expect(updates(upstream)[0]!.payload.readUInt32BE(0)).to.equal(3 * 16_384);
+    expect(updates(upstream)[0]!.payload.readUInt32BE(0)).to.equal(3 * 16_384 + 256);
   });
 
   it('grants a window again for padding', async () => {
-    const padding = (id: number): Buffer =>
-      frame(FRAME.data, FLAG.padded, id, Buffer.concat([Buffer.of(255), Buffer.alloc(255)]));
     const frames = Math.ceil(STREAM_WINDOW / 2 / 256);
     const { upstream } = await exchange((id) => [
       head(id, ...OK),
@@ -324,6 +326,18 @@ describe('FrameConnection', () => {
     await until(() => received(upstream, FRAME.windowUpdate).some(({ id }) => id === 1));
     const update = received(upstream, FRAME.windowUpdate).find(({ id }) => id === 1)!;
     expect(update.payload.readUInt32BE(0)).to.equal(frames * 256);
+  });
+
+  it('grants the window of the connection for a stream that it has reset', async () => {
+    const { upstream, stream } = await exchange((id) => [head(id, ...OK)]);
+    await until(() => upstream.sockets.size === 1);
+    stream.close(8);
+    const [socket] = upstream.sockets;
+    const half = Array.from({ length: 2 ** 5 }, () => data(stream.id, 'a'.repeat(2 ** 14)));
+    socket!.write(Buffer.concat(half));
+    const grants = () => received(upstream, FRAME.windowUpdate).filter(({ id }) => id === 0);
+    await until(() => grants().length === 2);
+    expect(grants()[1]!.payload.readUInt32BE(0)).to.equal(2 ** 19);
   });
 
   it('sends nothing more for a stream that is reset while it reads what waited', async () => {
