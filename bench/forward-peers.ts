@@ -12,7 +12,16 @@ import { installBeside } from './installed.ts';
 import { pin } from './measure.ts';
 
 /** `node-http2` is the gateway with the HTTP/2 server of Node.js. */
-export const PEERS = ['gateway', 'node-http2', 'envoy', 'nginx', 'middleware', 'undici', 'fast-gateway', 'hpm'] as const;
+export const PEERS = [
+  'gateway',
+  'node-http2',
+  'envoy',
+  'nginx',
+  'middleware',
+  'undici',
+  'fast-gateway',
+  'hpm',
+] as const;
 export type PeerName = (typeof PEERS)[number];
 
 /** The listeners of a peer; most have only the plain one. */

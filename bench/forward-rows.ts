@@ -65,7 +65,14 @@ export const ROWS: readonly Row[] = [
   { label: 'HTTP/2 downstream', port: 'http2', path: '/1k', tool: 'h2load', target: 1.5 },
   { label: 'HTTP/2 downstream, POST 1 KB', port: 'http2', path: '/1k', method: 'POST', tool: 'h2load', target: 1.5 },
   { label: 'HTTP/2 downstream, GET 1 MB', port: 'http2', path: '/1m', tool: 'h2load' },
-  { label: 'HTTP/2 downstream, POST 1 MB', port: 'http2', path: '/1k', method: 'POST', bytes: MEGABYTE, tool: 'h2load' },
+  {
+    label: 'HTTP/2 downstream, POST 1 MB',
+    port: 'http2',
+    path: '/1k',
+    method: 'POST',
+    bytes: MEGABYTE,
+    tool: 'h2load',
+  },
   { label: 'HTTP/2 downstream, TLS, GET 1 MB', port: 'secure', path: '/1m', tool: 'h2load' },
   {
     label: 'HTTP/2 downstream, TLS, POST 1 MB',

@@ -369,7 +369,9 @@ describe('FrameSession', () => {
   });
 
   it('grants padding as well', async () => {
-    const { port } = await start({ limits: { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: WINDOW } });
+    const { port } = await start({
+      limits: { initialStreamWindowBytes: WINDOW, initialConnectionWindowBytes: WINDOW },
+    });
     const client = await FrameClient.open(port);
     const padded = frame(FRAME.data, FLAG.padded, 1, Buffer.alloc(16_384).fill(127, 0, 1));
     client.send(upload(1), padded, padded);
