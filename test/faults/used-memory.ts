@@ -17,7 +17,7 @@ interface Reply {
   readonly result?: { readonly result?: { readonly value?: unknown } };
 }
 
-/** Measures the memory of a process by its inspector. A collection stops the process for some tenths of a second. */
+/** Measures the memory of a process by its inspector. Several collections stop the process: for some tenths of a second, or for seconds on a busy machine. */
 export async function inspectMemory(process: GatewayProcess) {
   const url = await until(() => /^Debugger listening on (ws:\S+)/m.exec(process.errors)?.[1], 'the inspector');
   const socket = new WebSocket(url!);
