@@ -39,6 +39,13 @@ const BAD: Readonly<Record<string, string>> = {
   'a trailer with a bare line feed': '0\r\nx-a: 1\nx-b: 2\r\n\r\n',
   'a trailer without colon': '0\r\nx-a\r\n\r\n',
   'a trailer with a NUL': '0\r\nx-a: \0\r\n\r\n',
+  'a trailer that frames': '0\r\nContent-Length: 1\r\n\r\n',
+  'a coding as a trailer': '0\r\nTRANSFER-ENCODING: chunked\r\n\r\n',
+  'a digit behind the last one': 'g\r\n',
+  'a character before the first digit': '/\r\n',
+  'a character before the first letter': '@\r\n',
+  'a control character in an extension': '5;\x1f\r\nhello\r\n0\r\n\r\n',
+  'a DEL in an extension': '5;\x7f\r\nhello\r\n0\r\n\r\n',
 };
 
 describe('chunks', () => {
@@ -89,5 +96,15 @@ describe('chunks', () => {
     const endless = ['0\r\n', ...Array.from({ length: 40 }, () => `x-a: ${'t'.repeat(500)}\r\n`)];
     expect(() => read(...endless)).to.throw('the trailers are too long');
     expect(() => read(`1;${'e'.repeat(5000)}`)).to.throw('a chunk extension is too long');
+  });
+
+  it('may have an extension of 4096 bytes and trailers of 16 KiB, but no more', () => {
+    const extended = (bytes: number): string => `1;${'e'.repeat(bytes - 1)}\r\na\r\n0\r\n\r\n`;
+    // The first semicolon does not count.
+    expect(read(extended(4097))).to.include({ data: 'a', done: true });
+    expect(() => read(extended(4098))).to.throw('a chunk extension is too long');
+    const trailed = (bytes: number): string => `0\r\nx-a: ${'t'.repeat(bytes - 9)}\r\n\r\n`;
+    expect(read(trailed(16_384))).to.deep.equal({ data: '', left: '', done: true });
+    expect(() => read(trailed(16_385))).to.throw('the trailers are too long');
   });
 });

@@ -151,6 +151,7 @@ describe('a response parser', () => {
       read([`HTTP/1.1 200 OK\r\nkeep-alive: ${value}\r\ncontent-length: 0\r\n\r\n`]).head!.keepAliveSeconds;
     expect(hint('timeout=5')).to.equal(5);
     expect(hint('max=100, timeout=20')).to.equal(20);
+    expect(hint('timeout=86400')).to.equal(86_400);
     expect(hint('Timeout=0')).to.equal(0);
     expect(hint('max=5')).to.equal(undefined);
     expect(hint('timeout=-1')).to.equal(undefined);
@@ -179,6 +180,64 @@ describe('a response parser', () => {
       'the head is too long',
     );
     expect(() => read([`HTTP/1.1 200 OK\r\n${line.repeat(70)}\r\n`])).to.throw('the head is too long');
+  });
+
+  it('reads a head of 64 KiB, but no longer one', () => {
+    const head = (bytes: number): string => {
+      const lines = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx-a: ';
+      return `${lines}${'a'.repeat(bytes - lines.length)}\r\n\r\n`;
+    };
+    expect(read([head(65_536)])).to.include({ ended: true });
+    expect(() => read([head(65_537)])).to.throw('the head is too long');
+  });
+
+  it('reads 16 interim responses before each final one, but no more', () => {
+    const hint = 'HTTP/1.1 103 Hints\r\n\r\n';
+    const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    expect(read([hint.repeat(16) + last])).to.include({ ended: true });
+    expect(() => read([hint.repeat(17) + last])).to.throw('too many interim responses');
+    const statuses: number[] = [];
+    const nothing = (): void => {};
+    const sink = { onHead: ({ status }: ResponseHead) => void statuses.push(status) };
+    const parser = new ResponseParser({ ...sink, onHeadAlone: nothing, onBody: nothing, onEnd: nothing }, heads);
+    for (const response of [hint.repeat(16) + last, hint.repeat(16) + last]) {
+      parser.expect('GET');
+      parser.read(Buffer.from(response), response.length);
+    }
+    expect(statuses).to.deep.equal([200, 200]);
+  });
+
+  it('opens a tunnel for CONNECT with a status of success only', () => {
+    const text = (status: string): string => `HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\nno`;
+    expect(read([text('200 OK')], { method: 'CONNECT' })).to.include({ body: 'no', ended: false });
+    expect(read([text('299 Fine')], { method: 'CONNECT' })).to.include({ ended: false });
+    expect(read([text('300 Many')], { method: 'CONNECT' })).to.include({ body: 'no', ended: true });
+    expect(read([text('407 Log in')], { method: 'CONNECT' })).to.include({ body: 'no', ended: true });
+  });
+
+  it('reads lengths of 15 digits, and rejects longer ones', () => {
+    const text = (length: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n`;
+    expect(read([text('9'.repeat(15))]).head!.framing).to.equal(999_999_999_999_999);
+    expect(() => read([text('1'.repeat(16))])).to.throw('content-length is repeated or not a number');
+  });
+
+  it('drops the length of 204, which has no body', () => {
+    const { head, ended } = read(['HTTP/1.1 204 No Content\r\nContent-Length: 5\r\nx-a: b\r\n\r\n']);
+    expect(head!.headers).to.deep.equal(['x-a', 'b']);
+    expect(ended).to.equal(true);
+  });
+
+  it('drops headers of the connection in any case', () => {
+    const names = ['TE', 'Upgrade', 'Trailer', 'Keep-Alive', 'HTTP2-Settings', 'Proxy-Connection'];
+    const authentication = ['Proxy-Authenticate', 'PROXY-AUTHORIZATION'];
+    const lines = [...names, ...authentication].map((name) => `${name}: a\r\n`).join('');
+    const { head } = read([`HTTP/1.1 200 OK\r\n${lines}x-a: b\r\nContent-Length: 0\r\n\r\n`]);
+    expect(head!.headers).to.deep.equal(['x-a', 'b', 'Content-Length', '0']);
+  });
+
+  it('rejects a bare line feed as soon as it arrives, also as the first byte of a read', () => {
+    expect(() => read(['HTTP/1.1 200 OK\r\nx-a: b', '\n'])).to.throw('the head has a bare line feed');
+    expect(read(['HTTP/1.1 200 OK\r', '\nx-a: b\r', '\n']).head).to.equal(undefined);
   });
 
   it('finds the end of a head at the beginning of a large read', () => {

@@ -329,6 +329,16 @@ describe('plain requests of listeners', () => {
     expect(text()).to.match(/^HTTP\/1\.1 408 /);
   });
 
+  it('may come later than that on a connection whose first request was in time', async () => {
+    const port = await start((_req, res) => void res.end('ok'), { http1Parser: 'plain', headTimeoutMs: 500 });
+    const { socket, text, closed } = await open(port);
+    socket.write(get('/'));
+    await wait(1_000);
+    socket.write(last);
+    await closed;
+    expect(text().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
   it('are reported to the channels of node:diagnostics_channel', async () => {
     const seen: string[] = [];
     const listeners = ['http.server.request.start', 'http.server.response.finish'].map((name) => {

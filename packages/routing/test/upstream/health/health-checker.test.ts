@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createContext, silentLoggers } from '@edge-gateway/core';
 import { expect } from 'chai';
 import { closeAll, httpUpstream, until, whenDone } from '../../forward/harness.ts';
@@ -210,14 +209,20 @@ describe('the health checker of an upstream', () => {
 
   it('checks thousands of hosts without blocking the process', async () => {
     const port = await httpUpstream((_req, res) => void res.end());
-    const delay = monitorEventLoopDelay({ resolution: 5 });
+    // Not the time that passes: it depends on what else the machine does.
+    let last = process.cpuUsage();
+    let longest = 0;
+    const timer = setInterval(() => {
+      const { user, system } = process.cpuUsage(last);
+      last = process.cpuUsage();
+      longest = Math.max(longest, (user + system) / 1e3);
+    }, 5);
     const endpoints = Array.from({ length: 2000 }, (_, i) => ({ address: '127.0.0.1', port, sni: `h${i}` }));
     const check = { ...CHECK, noTrafficInterval: '60s', reuseConnection: false };
-    delay.enable();
     const checked = checkedUpstream(port, check, { endpoints });
     await until(() => checked.states().every(({ healthFlags }) => healthFlags.length === 0), 'all healthy');
-    delay.disable();
+    clearInterval(timer);
     // The server of the test runs in the same process.
-    expect(delay.max / 1e6).to.be.below(250);
+    expect(longest).to.be.below(500);
   });
 });
