@@ -5,6 +5,8 @@ import { getSystemErrorName } from 'node:util';
 /** What the system reports the end of a write to. */
 interface WriteRequest {
   oncomplete?: (status: number) => void;
+  /** Returns -1 unless the system reports the end of a write to it. */
+  getAsyncId(): number;
 }
 
 /** The part of the handle of a socket that writes. */
@@ -41,7 +43,8 @@ const QUEUE_SIZE = Object.getOwnPropertySymbols(probe).find(({ description }) =>
 probe.destroy();
 
 /** True if this version of Node has the internals that {@link writeText} uses; without them it is slower. */
-export const canWriteDirectly = Request !== undefined && QUEUE_SIZE !== undefined;
+export const canWriteDirectly =
+  Request !== undefined && typeof Request.prototype.getAsyncId === 'function' && QUEUE_SIZE !== undefined;
 
 let spare = Request && new Request();
 
@@ -59,14 +62,16 @@ export function writeText(socket: Socket, text: string, onWritten?: OnWritten): 
   }
   const carrier = socket as Carrier;
   carrier._unrefTimer();
-  const status = handle.writeLatin1String!(spare!, text);
+  const request = spare!;
+  const status = handle.writeLatin1String!(request, text);
   if (status !== 0) {
+    spare = new Request!();
     process.nextTick(failed, socket, status, onWritten);
     return false;
   }
-  if (handle.writeQueueSize === 0) return true;
+  // The queue alone does not tell: it can be empty although the end is yet to be reported. Node aborts if such a request is used again.
+  if (request.getAsyncId() === -1) return true;
   carrier[QUEUE_SIZE!] = handle.writeQueueSize;
-  const request = spare!;
   spare = new Request!();
   request.oncomplete = (result) => {
     if (result < 0) return failed(socket, result, onWritten);
