@@ -71,9 +71,10 @@ function changeOf({ metadata, spec }: ClusterObject, functions: ServiceSpec | un
   const type = typeWithFunctions(written);
   const fields = ownedFields(metadata.managedFields, FUNCTIONS_MANAGER);
   const added = type && functions && undeclaredFunctions(declaredBy(written, type, fields), functions);
+  const own = added && withForeign(added, { present: serviceSpecOf(written), path: serviceSpecPath(type), fields });
   const applied = {
-    metadata: added ? { annotations: { [FUNCTIONS_ANNOTATION]: Object.keys(added)[0] } } : {},
-    spec: added ? { [type]: { serviceSpec: added } } : {},
+    metadata: own ? { annotations: { [FUNCTIONS_ANNOTATION]: Object.keys(own)[0] } } : {},
+    spec: own ? { [type!]: { serviceSpec: own } } : {},
   };
   const desired = leavesOf(applied as Readonly<Record<string, unknown>>);
   for (const empty of ['metadata', 'spec']) if (isEmpty(desired.get(empty))) desired.delete(empty);
@@ -90,20 +91,61 @@ function changeOf({ metadata, spec }: ClusterObject, functions: ServiceSpec | un
   };
 }
 
-/** Returns the functions that others than discovery have set. */
-function declaredBy(
-  spec: UpstreamSpec,
-  type: NonNullable<ReturnType<typeof typeWithFunctions>>,
-  { own, foreign }: OwnedFields,
-): ServiceSpec | undefined {
+type TypeWithFunctions = NonNullable<ReturnType<typeof typeWithFunctions>>;
+type Json = Readonly<Record<string, unknown>>;
+
+function serviceSpecPath(type: TypeWithFunctions): string {
+  return keyAt(['spec', type, 'serviceSpec']);
+}
+
+function keyAt(path: readonly string[], above = ''): string {
+  return path.reduce(childKey, above);
+}
+
+/** Returns the functions that others than discovery have set. One that discovery has set stays its own, whoever has changed a part of it. */
+function declaredBy(spec: UpstreamSpec, type: TypeWithFunctions, fields: OwnedFields): ServiceSpec | undefined {
   const serviceSpec = serviceSpecOf(spec);
   if (!serviceSpec) return undefined;
-  const path = ['spec', type, 'serviceSpec'].reduce((above, key) => childKey(above, key), '');
-  const isDiscovered = (key: string): boolean => own.has(key) && !foreign.has(key);
-  const declared = withoutFields(serviceSpec as Readonly<Record<string, unknown>>, isDiscovered, path);
+  const path = serviceSpecPath(type);
+  const isDiscovered = (key: string): boolean => fields.own.has(key) && !fields.foreign.has(key);
+  const functions = keyAt(['rest', 'transformations'], path);
+  const { rest: { transformations = {}, ...rest } = {}, ...others } = serviceSpec;
+  const foreign = Object.entries(transformations).filter(([name]) => !hasPart(fields.own, childKey(functions, name)));
+  const own = { ...rest, ...(foreign.length > 0 && { transformations: Object.fromEntries(foreign) }) };
+  const written = { ...others, ...(Object.keys(own).length > 0 && { rest: own }) };
+  const declared = withoutFields(written, isDiscovered, path);
   return Object.keys(declared).length > 0 ? (declared as ServiceSpec) : undefined;
 }
 
+interface Present {
+  readonly present: unknown;
+  readonly path: string;
+  readonly fields: OwnedFields;
+}
+
+/** Returns functions with the values that others have set in them. They are applied as well: the API server would remove them with a field around them. */
+function withForeign<T>(value: T, { present, path, fields }: Present): T {
+  if (!isObject(value) || Object.keys(value).length === 0)
+    return present !== undefined && hasPart(fields.foreign, path) ? (present as T) : value;
+  const entries = Object.entries(value).map(([key, child]) => {
+    const inside = isObject(present) && Object.hasOwn(present, key) ? present[key] : undefined;
+    return [key, withForeign(child, { present: inside, path: childKey(path, key), fields })];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+/** Returns whether a field, or a part of it, is in the set. */
+function hasPart(keys: ReadonlySet<string>, field: string): boolean {
+  if (keys.has(field)) return true;
+  const prefix = childKey(field, '');
+  for (const key of keys) if (key.startsWith(prefix)) return true;
+  return false;
+}
+
 function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
