@@ -68,10 +68,8 @@ describe('functions of upstreams with a real API server', () => {
       .sort()
       .join();
   const patch = (serviceSpec: object): Promise<string> =>
-    api.kubectl([
-      ...['patch', 'upstream', 'web', '-n', 'gw-system', '--type=merge', '-p'],
-      JSON.stringify({ spec: { kube: { serviceSpec } } }),
-    ]);
+    api.kubectl(['patch', 'upstream', 'web', '-n', 'gw-system', '--type=merge', '-p', specOf(serviceSpec)]);
+  const specOf = (serviceSpec: object): string => JSON.stringify({ spec: { kube: { serviceSpec } } });
 
   it('follow the document, and leave nothing when they are removed', async () => {
     functions.set(REF, rest('find', 'add'));
