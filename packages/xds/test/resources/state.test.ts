@@ -438,6 +438,25 @@ describe('states that cannot be used', () => {
     expect(decoder.isComplete).to.equal(true);
   });
 
+  it('say that secrets are missing, until they are built with them', () => {
+    const decoder = createStateDecoder();
+    const secrets = new Map([['gw-system/s', { type: 'Opaque', data: {} }]]);
+    const { types } = createStateEncoder().encode({ ...states.current(), secrets });
+    const receive = (isWanted: (type: string) => boolean): void => {
+      for (const [type, { byName }] of types)
+        if (isWanted(type))
+          for (const { name, version, value } of byName.values()) decoder.receive({ type, name, version, value });
+    };
+    receive((type) => type !== TYPE.secret);
+    expect(decoder.secrets.isPending).to.equal(false);
+    decoder.build();
+    expect(decoder.secrets.isPending).to.equal(true);
+    receive((type) => type === TYPE.secret);
+    expect(decoder.secrets.isPending).to.equal(true);
+    decoder.build();
+    expect(decoder.secrets.isPending).to.equal(false);
+  });
+
   it('reject an upstream without endpoints and a virtual host without its AuthConfig', () => {
     const decoder = createStateDecoder();
     transfer(createStateEncoder().encode(states.current()), decoder);
