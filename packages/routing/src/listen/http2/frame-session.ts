@@ -209,8 +209,10 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
   }
 
   protected dataDropped(bytes: number, stream?: FrameServerStream): void {
-    if (stream) stream.consumed(bytes);
-    else this.consumed(bytes);
+    if (stream) return stream.consumed(bytes);
+    // The client did not know yet that the stream is closed: it has done nothing wrong.
+    this.#observer.receive(bytes);
+    this.consumed(bytes);
   }
 
   protected get lastPeerId(): number {

@@ -396,6 +396,23 @@ describe('FrameSession', () => {
     client.close();
   });
 
+  it('keeps a connection whose uploads go on after their responses came early', async () => {
+    const { port } = await start({
+      respond: (req, res) => void (req.method === 'POST' ? res.end('no') : res.end()),
+      limits: { checkIntervalMs: 20 },
+    });
+    const client = await FrameClient.open(port);
+    const checked = performance.now() + 10 * 20;
+    for (let id = 1; performance.now() < checked; id += 4) {
+      client.send(upload(id));
+      await client.reset(id);
+      for (let i = 0; i < 20; i++) client.send(data(id, PART));
+      client.send(requestFrame(id + 2, '/'));
+      expect(await client.status(id + 2)).to.equal(200);
+    }
+    client.close();
+  });
+
   it('lets a client send although another body waits for its reader', async () => {
     let read = (): void => {};
     const handler = (req: IncomingMessage, res: ServerResponse): void => {
