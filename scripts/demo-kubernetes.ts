@@ -37,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => vo
 function start(script: string, ...args: string[]): Promise<Ready> {
   const child = spawn(process.execPath, [join(ROOT, script), ...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
+    env: { ...process.env, LOG_LEVEL: process.env.LOG_LEVEL ?? 'error' },
   });
   children.push(child);
   return new Promise((resolve) => {
@@ -87,12 +87,13 @@ try {
   });
   console.error(`
 The API server, the control plane and two proxies are running. Try, in another terminal:
+  cd ${ROOT}
   export KUBECONFIG=${api.kubeconfig}
   alias kubectl='${program} kubectl'
   kubectl get -n gw-system upstreams,virtualservices,graphqlapis
   kubectl get -n gw-system virtualservice/demo -o yaml
 ${urls.map((url) => `  curl ${url}/api/v1/products`).join('\n')}
-  npm run gatewayctl -- --server http://localhost:${statsPort} check
+  npm run --silent gatewayctl -- --server http://localhost:${statsPort} check
 Press Ctrl-C to stop.`);
 } catch (error) {
   console.error(`The demo cannot start: ${(error as Error).message}`);
