@@ -106,19 +106,18 @@ export function createDiscovery(options: DiscoveryOptions): RunningDiscovery {
     const probe = await probeUpstream(upstream, { ...options, reportPath }, typesOf(unit));
     if (poll.closed || !upstreams.has(unit)) return;
     if (!probe) return void (known(unit) ?? quiet.set(unit, QUIET_ROUNDS - 1));
-    functions?.apply(unit, upstream.metadata, {
-      probe,
-      digest: digestOf(probe, rulesOf(grantedHeaders)),
-      grantedHeaders,
-    });
-    if (!withApi.has(unit)) return;
     try {
-      await applyProbe(unit, upstream, probe);
+      const digest = digestOf(probe, rulesOf(grantedHeaders));
+      functions?.apply(unit, upstream.metadata, { probe, digest, grantedHeaders });
+      if (withApi.has(unit)) await applyProbe(unit, upstream, probe);
     } catch (error) {
       if (!functions?.has(unit)) quiet.set(unit, QUIET_ROUNDS - 1);
       const reason = (error as Error).message;
       if (!isReportedNow(`${unit} ${reason}`)) return;
-      log.warn({ upstream: upstream.metadata.name, reason }, 'no GraphQLApi can be created from upstream');
+      const failed = withApi.has(unit)
+        ? 'no GraphQLApi can be created from upstream'
+        : 'failed to discover functions of upstream';
+      log.warn({ upstream: upstream.metadata.name, reason }, failed);
     }
   }
 
@@ -303,10 +302,19 @@ function rulesOf(grantedHeaders: ReadonlySet<string>): string {
   return [...grantedHeaders].sort().join('\n');
 }
 
+/** Throws an `Error` for a description that is nested too deeply. */
 function digestOf(probe: Probe, rules: string): string {
-  const text = probe.type === 'grpc' ? [...probe.services, ''].join('\n') : JSON.stringify(probe);
+  const text = probe.type === 'grpc' ? [...probe.services, ''].join('\n') : textOf(probe);
   const hash = createHash('sha256').update(`${probe.type}\n${rules}\n\n`).update(text);
   return (probe.type === 'grpc' ? hash.update(probe.descriptorSet) : hash).digest('base64');
+}
+
+function textOf(probe: Probe): string {
+  try {
+    return JSON.stringify(probe);
+  } catch (cause) {
+    throw new Error('the description of the upstream is nested too deeply', { cause });
+  }
 }
 
 /** Returns true if the status and a warning in the log report it. */

@@ -170,6 +170,45 @@ describe('functions of an OpenAPI document', () => {
     expect(functions['upload']).to.include({ parseBodyBehavior: 'DontParse' });
   });
 
+  it('repeat the address of the server without its last slashes, and not a long one', () => {
+    const paths = { '/a': { get: { operationId: 'a' } } };
+    const { functions } = ofPaths(paths, { servers: [{ url: `/api${'/'.repeat(900)}` }] });
+    expect(functions['a']!.headers![':path']).to.deep.equal({ text: '/api/a' });
+    const long = { url: '/{a}', variables: { a: { default: 'x'.repeat(2000) } } };
+    for (const server of [{ url: `/x${'/'.repeat(2000)}x` }, long])
+      expect(() => ofPaths(paths, { servers: [server] })).to.throw('has more than 1024 characters');
+  });
+
+  const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+  const textsOf = (length: number, name: (i: number) => string): string[] => Array.from({ length }, (_, i) => name(i));
+
+  /** Many paths with the same operations, which have all of these query parameters. */
+  function sharing(paths: number, names: readonly string[]) {
+    const operations = METHODS.map((method) => [method, { operationId: method }] as const);
+    const parameters = names.map((name) => ({ in: 'query', name }));
+    return {
+      paths: Object.fromEntries(textsOf(paths, (i) => `/${i}`).map((path) => [path, { $ref: '#/x-shared' }])),
+      'x-shared': { ...Object.fromEntries(operations), parameters },
+    };
+  }
+
+  for (const version of [{ openapi: '3.0.0' }, { swagger: '2.0' }])
+    it(`are limited where operations share long lists: ${Object.keys(version)[0]}`, () => {
+      const many = discovered({ ...version, ...sharing(500, textsOf(2000, (i) => `p${i}`)) });
+      expect(many.skipped.map(({ reason }) => reason).join()).to.include('more than 500000 references and values');
+      const long = discovered({ ...version, ...sharing(150, textsOf(10, (i) => `${'x'.repeat(900)}${i}`)) });
+      expect(long.skipped.at(-1)).to.deep.include({ isCut: true });
+      expect(Object.keys(long.functions).length).to.be.within(100, 700);
+      const { skipped } = discovered({ ...version, ...sharing(1, ['x'.repeat(2000)]) });
+      expect(skipped[0]!.reason).to.equal('a parameter has a name of more than 1024 characters');
+    }).timeout(60_000);
+
+  it('are not those behind a reference with many keys', () => {
+    const $ref = `#${'/a'.repeat(1000)}`;
+    const { skipped } = ofPaths({ '/a': { $ref }, '/b': { get: {} } });
+    expect(skipped).to.deep.equal([{ where: '/a', reason: 'a reference has more than 64 keys' }]);
+  });
+
   it('are those of no other document', () => {
     expect(() => discovered({ hello: 'world' })).to.throw('neither OpenAPI 3 nor Swagger 2.0');
     expect(() => discovered({ swagger: '1.2' })).to.throw('neither OpenAPI 3 nor Swagger 2.0');

@@ -98,11 +98,12 @@ describe('the discovery loop', () => {
     };
   }
 
-  async function openApiServer(document: object = OPENAPI): Promise<number> {
+  async function openApiServer(document: object | string = OPENAPI): Promise<number> {
+    const text = typeof document === 'string' ? document : JSON.stringify(document);
     const server = createServer((req, res) => {
       res
         .writeHead(req.url === '/openapi.json' ? 200 : 404)
-        .end(req.url === '/openapi.json' ? JSON.stringify(document) : '');
+        .end(req.url === '/openapi.json' ? text : '');
     });
     open.push({ close: () => server.closeAllConnections() ?? server.close() });
     return listening(server);
@@ -116,6 +117,15 @@ describe('the discovery loop', () => {
     const { spec, status } = await start({ many: await openApiServer({ openapi: '3.0.0', paths }) });
     expect(Object.keys(spec('many').executableSchema.executor.local.resolutions)).to.have.length(5000);
     expect(JSON.stringify(status('many'))).to.include('there are 5001 operations; the first 5000 are offered');
+  }).timeout(60_000);
+
+  it('goes on after a document that is nested too deeply', async () => {
+    const depth = 200_000;
+    const deep = `{ "openapi": "3.0.0", "paths": {}, "x-deep": ${'['.repeat(depth)}${']'.repeat(depth)} }`;
+    for (const discovery of [{ fdsMode: 'BLACKLIST' }, { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } }]) {
+      const { functions } = await start({ deep: await openApiServer(deep), pets: await openApiServer() }, discovery);
+      expect(Object.keys(functions)).to.deep.equal(['pets']);
+    }
   }).timeout(60_000);
 
   it('creates APIs of a GraphQL server, an OpenAPI document and a gRPC service', async () => {

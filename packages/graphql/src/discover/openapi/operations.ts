@@ -4,6 +4,8 @@ import type { Document } from './document.ts';
 import { listOf, textOf, type Json, type Placed } from './values.ts';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+/** Characters of the address of a server, and of each variable of it. */
+const MAX_ADDRESS = 1024;
 
 export interface Operation {
   readonly path: string;
@@ -38,15 +40,28 @@ export function operationsOf(document: Document, skipped: Skipped[]): Operation[
   });
 }
 
-/** Returns the path of the first server, with the defaults of its variables. */
+/** Returns the path of the first server, with the defaults of its variables. Throws an `Error` for one that is too long. */
 export function basePathOf(root: Json): string {
   const [server] = listOf(root['servers']);
   if (!isRecord(server)) return '';
   const variables = isRecord(server['variables']) ? server['variables'] : {};
-  const url = (textOf(server['url']) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
+  const url = short(textOf(server['url']) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return isRecord(variable) ? String(variable['default'] ?? '') : '';
+    return isRecord(variable) ? short(String(variable['default'] ?? '')) : '';
   });
   const parsed = URL.canParse(url, 'http://upstream') ? new URL(url, 'http://upstream') : undefined;
-  return parsed ? parsed.pathname.replace(/\/+$/, '').replaceAll('{', '%7B') : '';
+  return parsed ? withoutLastSlashes(parsed.pathname).replaceAll('{', '%7B') : '';
+}
+
+/** A part of an address; every operation repeats it. */
+function short(text: string): string {
+  if (text.length > MAX_ADDRESS) throw new Error(`the address of the server has more than ${MAX_ADDRESS} characters`);
+  return text;
+}
+
+/** A pattern would take quadratic time. */
+function withoutLastSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  return path.slice(0, end);
 }

@@ -13,7 +13,10 @@ const PLACES: ReadonlySet<unknown> = new Set(['path', 'query', 'header', 'cookie
 /** Headers that are not parameters (OpenAPI 3, Parameter Object); `authorization` is still reported. */
 const IGNORED = /^(accept|content-type)$/i;
 
-/** Returns the parameters of an operation; those of the operation replace those of its path. */
+/** Characters of the name of a parameter. */
+const MAX_NAME = 1024;
+
+/** Returns the parameters of an operation; those of the operation replace those of its path. Throws an `Error` for a name that is too long. */
 export function declaredParameters({ placed, shared }: Operation, document: Document): readonly DeclaredParameter[] {
   const found = new Map<string, DeclaredParameter>();
   for (const [index, each] of [...listOf(placed.value['parameters']), ...shared].entries()) {
@@ -21,6 +24,7 @@ export function declaredParameters({ placed, shared }: Operation, document: Docu
     const name = textOf(value['name']);
     const place = textOf(value['in']);
     if (name === undefined || place === undefined || !PLACES.has(place)) continue;
+    if (name.length > MAX_NAME) throw new Error(`a parameter has a name of more than ${MAX_NAME} characters`);
     const key = `${place} ${name}`;
     if (!found.has(key) && !(place === 'header' && IGNORED.test(name))) found.set(key, { place, name, value, pointer });
   }

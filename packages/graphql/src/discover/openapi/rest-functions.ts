@@ -23,6 +23,8 @@ export interface DiscoveredFunctions {
 const GLUE = 'query_glue';
 /** What a path of a template contains besides parameters. Braces would begin a template. */
 const LITERAL = /^[-._~!$&'()*+,;=:@%/0-9A-Za-z]*$/;
+/** Characters of all templates: operations may refer to the same long lists of parameters. */
+const MAX_TEXT = 16 * 1024 * 1024;
 /** Names that are no variables of the template language. */
 const RESERVED = [GLUE, 'and', 'false', 'if', 'in', 'is', 'not', 'null', 'or', 'true'];
 
@@ -38,15 +40,27 @@ export function discoverFunctions(source: unknown, options: FunctionOptions): Di
     skipped.push({ where: '#/paths', reason, isCut: true });
   }
   const context = { document, basePath: basePathOf(document.root), options };
+  let left = MAX_TEXT;
   for (const operation of all.slice(0, options.operations)) {
     try {
-      transformations.push([unique(nameOf(operation)), templateOf(operation, context)]);
+      const template = templateOf(operation, context);
+      left -= lengthOf(template);
+      if (left < 0) {
+        const reason = `this function and later ones are left out: all of them have more than ${MAX_TEXT} characters`;
+        skipped.push({ where: whereOf(operation), reason, isCut: true });
+        break;
+      }
+      transformations.push([unique(nameOf(operation)), template]);
     } catch (error) {
       skipped.push({ where: whereOf(operation), reason: (error as Error).message });
     }
   }
   const rest = transformations.length > 0 && { rest: { transformations: Object.fromEntries(transformations) } };
   return { serviceSpec: rest || undefined, skipped };
+}
+
+function lengthOf({ headers = {} }: TransformationTemplate): number {
+  return Object.entries(headers).reduce((sum, [name, { text = '' }]) => sum + name.length + text.length, 0);
 }
 
 /** Returns the `operationId`, otherwise method and path: `get.pets.id`. */

@@ -6,6 +6,8 @@ type Follow = (value: unknown, pointer: string) => Placed;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 const JSON_TYPES = ['application/json'];
+/** Media types of an operation that are read. */
+const MAX_TYPES = 64;
 
 /**
  * Converts a Swagger 2 document to OpenAPI 3, as far as discovery reads it: paths, parameters, bodies and responses. Definitions stay at their place,
@@ -49,8 +51,11 @@ function operation(value: Json, shared: readonly Json[], { root, follow, path }:
   const produces = typesOf(value['produces'] ?? root['produces']);
   const responses = isRecord(value['responses']) ? value['responses'] : {};
   const requestBody = requestBodyOf(body, consumes);
+  const { operationId, summary, description } = value;
   return {
-    ...value,
+    operationId,
+    summary,
+    description,
     parameters: own.filter((each) => !isBody(each)).map(parameter),
     ...(requestBody && { requestBody }),
     responses: Object.fromEntries(
@@ -64,14 +69,18 @@ function isBody({ in: place }: Json): boolean {
 }
 
 function typesOf(written: unknown): readonly string[] {
-  const types = listOf(written).filter((each) => typeof each === 'string');
+  const types = listOf(written)
+    .slice(0, MAX_TYPES)
+    .filter((each) => typeof each === 'string');
   return types.length > 0 ? types : JSON_TYPES;
 }
 
 /** A list that is not `multi` is one text, such as `a,b`. */
-function parameter({ name, in: place, required, description, ...schema }: Json): Json {
-  const isText = schema['type'] === 'array' && schema['collectionFormat'] !== 'multi';
-  return { name, in: place, required, description, schema: isText ? { type: 'string' } : schema };
+function parameter(written: Json): Json {
+  const { name, in: place, required, description, type, collectionFormat } = written;
+  const isText = type === 'array' && collectionFormat !== 'multi';
+  // Its schema is beside its name. It is not copied: many operations may refer to it.
+  return { name, in: place, required, description, schema: isText ? { type: 'string' } : written };
 }
 
 function requestBodyOf(body: readonly Json[], consumes: readonly string[]): Json | undefined {
