@@ -143,4 +143,21 @@ spec: { virtualHost: { domains: ['*'], routes: [{ matchers: [{ prefix: / }], dir
         rmSync(cwd, { recursive: true });
       }
     });
+
+  it('start does not end with what started npm, also if the script replaces the shell of npm', async () => {
+    const parts = join(ROOT, 'scripts/parent.mjs');
+    const print = `import(${JSON.stringify(parts)}).then(({ startedShell }) => console.log(process.ppid, startedShell(process.ppid)))`;
+    const script = `"${process.execPath}" -e '${print}'`;
+    // A shell that has more to do is not replaced.
+    for (const [command, isShell] of [
+      [`exec ${script}`, false],
+      [`${script}; exit 0`, true],
+    ] as const) {
+      const child = execFile('sh', ['-c', command]);
+      let printed = '';
+      for await (const chunk of child.stdout!) printed += chunk;
+      const expected = isShell ? `${child.pid} ${process.pid}` : `${process.pid} undefined`;
+      expect(printed.trim()).to.equal(expected);
+    }
+  });
 });
