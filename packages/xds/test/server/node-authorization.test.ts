@@ -75,6 +75,7 @@ describe('the client certificate of a node', () => {
     return {
       send: (request: object) => void stream.write(request),
       responses,
+      status: () => ended,
       /** Resolves with the status of a stream that ended, or undefined after a response. */
       async outcome(responsesBefore = 0) {
         await until(() => responses.length > responsesBefore || ended !== undefined, 'a response or the end');
@@ -186,6 +187,18 @@ describe('the client certificate of a node', () => {
         details:
           'the node of a stream must not change: it was gw-system~gateway-proxy node-of-gateway-proxy, not gw-system~other node-of-other',
       });
+    });
+
+  for (const method of METHODS)
+    it(`ends a stream that it does not allow, whatever follows: ${method}`, async () => {
+      const { port, server } = await start();
+      const stream = open(port, certificate(NAME), method);
+      for (const proxy of ['other', 'gateway-proxy', 'gateway-proxy'])
+        stream.send({ node: nodeOf(proxy), ...(method !== 'StreamLoadStats' && { type_url: TYPE.secret }) });
+      await until(() => stream.status() !== undefined, 'the end of the stream');
+      expect(stream.status()?.code).to.equal(status.PERMISSION_DENIED);
+      expect(stream.responses).to.deep.equal([]);
+      expect(server.proxies()).to.deep.equal([]);
     });
 
   it('is named in the log of the proxy that is not allowed', async () => {
