@@ -9,8 +9,6 @@ export interface SessionObserver {
   onStream(stream: ServerStream, head: Http2Head, bytes: number): void;
   /** The client has reset a stream before its request was received. */
   onResetStream(): void;
-  /** Data of a request was received, which is dropped because its stream is closed. */
-  receive(bytes: number): void;
   /** A frame of a request was received, which may have a response already. */
   receive(bytes: number): void;
   /** The connection accepts no further requests, and is closed after those in progress. */
