@@ -10,7 +10,7 @@ import {
 import type { ServiceSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { typeOfKind } from '../source/cluster-kinds.ts';
 import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
-import { childKey, leavesOf, ownedFields, withoutFields, type OwnedFields } from './owned-fields.ts';
+import { childKey, leavesOf, ownedFields, withoutFields, withParents, type FieldKey, type OwnedFields } from './owned-fields.ts';
 import { UPSTREAM_API } from './service-upstream.ts';
 import { createUnitWrites, readObject, type UnitWrites, type UnitWritesOptions } from './unit-writes.ts';
 
@@ -71,7 +71,8 @@ function changeOf({ metadata, spec }: ClusterObject, functions: ServiceSpec | un
   const type = typeWithFunctions(written);
   const fields = ownedFields(metadata.managedFields, FUNCTIONS_MANAGER);
   const added = type && functions && undeclaredFunctions(declaredBy(written, type, fields), functions);
-  const own = added && withForeign(added, { present: serviceSpecOf(written), path: serviceSpecPath(type), fields });
+  const parts = withParents(fields.foreign);
+  const own = added && withForeign(added, { present: serviceSpecOf(written), path: serviceSpecPath(type), parts });
   const applied = {
     metadata: own ? { annotations: { [FUNCTIONS_ANNOTATION]: Object.keys(own)[0] } } : {},
     spec: own ? { [type!]: { serviceSpec: own } } : {},
@@ -110,7 +111,8 @@ function declaredBy(spec: UpstreamSpec, type: TypeWithFunctions, fields: OwnedFi
   const isDiscovered = (key: string): boolean => fields.own.has(key) && !fields.foreign.has(key);
   const functions = keyAt(['rest', 'transformations'], path);
   const { rest: { transformations = {}, ...rest } = {}, ...others } = serviceSpec;
-  const foreign = Object.entries(transformations).filter(([name]) => !hasPart(fields.own, childKey(functions, name)));
+  const parts = withParents(fields.own);
+  const foreign = Object.entries(transformations).filter(([name]) => !parts.has(childKey(functions, name)));
   const own = { ...rest, ...(foreign.length > 0 && { transformations: Object.fromEntries(foreign) }) };
   const written = { ...others, ...(Object.keys(own).length > 0 && { rest: own }) };
   const declared = withoutFields(written, isDiscovered, path);
@@ -120,26 +122,19 @@ function declaredBy(spec: UpstreamSpec, type: TypeWithFunctions, fields: OwnedFi
 interface Present {
   readonly present: unknown;
   readonly path: string;
-  readonly fields: OwnedFields;
+  /** Fields that others have set, and those around them. */
+  readonly parts: ReadonlySet<FieldKey>;
 }
 
 /** Returns functions with the values that others have set in them. They are applied as well: the API server would remove them with a field around them. */
-function withForeign<T>(value: T, { present, path, fields }: Present): T {
+function withForeign<T>(value: T, { present, path, parts }: Present): T {
   if (!isObject(value) || Object.keys(value).length === 0)
-    return present !== undefined && hasPart(fields.foreign, path) ? (present as T) : value;
+    return present !== undefined && parts.has(path) ? (present as T) : value;
   const entries = Object.entries(value).map(([key, child]) => {
     const inside = isObject(present) && Object.hasOwn(present, key) ? present[key] : undefined;
-    return [key, withForeign(child, { present: inside, path: childKey(path, key), fields })];
+    return [key, withForeign(child, { present: inside, path: childKey(path, key), parts })];
   });
   return Object.fromEntries(entries) as T;
-}
-
-/** Returns whether a field, or a part of it, is in the set. */
-function hasPart(keys: ReadonlySet<string>, field: string): boolean {
-  if (keys.has(field)) return true;
-  const prefix = childKey(field, '');
-  for (const key of keys) if (key.startsWith(prefix)) return true;
-  return false;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -40,6 +40,16 @@ function addLeaves(fields: unknown, path: FieldKey, found: Set<FieldKey>): void 
   for (const key of named) addLeaves((fields as Json)[key], childKey(path, key.slice(2)), found);
 }
 
+/** Returns fields with all those around them: whether one has a part in a set is then one look, however large the set is. */
+export function withParents(keys: ReadonlySet<FieldKey>): ReadonlySet<FieldKey> {
+  const all = new Set<FieldKey>();
+  for (const key of keys) {
+    for (let end = key.length; end > 0 && !all.has(key.slice(0, end)); end = key.lastIndexOf('/', end - 1))
+      all.add(key.slice(0, end));
+  }
+  return all;
+}
+
 /** Returns the deepest fields of a value with their values; lists, and objects without keys, are fields. */
 export function leavesOf(value: Json, path: FieldKey = ''): Map<FieldKey, unknown> {
   const found = new Map<FieldKey, unknown>();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ownedFields } from '../../src/discovery/owned-fields.ts';
+import { ownedFields, withParents } from '../../src/discovery/owned-fields.ts';
 
 describe('the fields of an object by their owner', () => {
   it('are own if the manager applied them, and foreign if it, or another, wrote them otherwise', () => {
@@ -20,5 +20,18 @@ describe('the fields of an object by their owner', () => {
     const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:a.io/b~c': {} } } };
     const { own } = ownedFields([{ manager: 'm', operation: 'Apply', fieldsV1 }], 'm');
     expect([...own]).to.deep.equal(['metadata/labels/a.io~1b~0c']);
+  });
+
+  it('are known with all fields around them', () => {
+    const all = withParents(new Set(['spec/kube/a~1b', 'spec/kube/c', 'spec', 'metadata/labels/']));
+    expect([...all].sort()).to.deep.equal([
+      'metadata',
+      'metadata/labels',
+      'metadata/labels/',
+      'spec',
+      'spec/kube',
+      'spec/kube/a~1b',
+      'spec/kube/c',
+    ]);
   });
 });
