@@ -194,9 +194,21 @@ describe('functions of an OpenAPI document', () => {
 
   for (const version of [{ openapi: '3.0.0' }, { swagger: '2.0' }])
     it(`are limited where operations share long lists: ${Object.keys(version)[0]}`, () => {
-      const many = discovered({ ...version, ...sharing(500, textsOf(2000, (i) => `p${i}`)) });
+      const many = discovered({
+        ...version,
+        ...sharing(
+          500,
+          textsOf(2000, (i) => `p${i}`),
+        ),
+      });
       expect(many.skipped.map(({ reason }) => reason).join()).to.include('more than 500000 references and values');
-      const long = discovered({ ...version, ...sharing(150, textsOf(10, (i) => `${'x'.repeat(900)}${i}`)) });
+      const long = discovered({
+        ...version,
+        ...sharing(
+          150,
+          textsOf(10, (i) => `${'x'.repeat(900)}${i}`),
+        ),
+      });
       expect(long.skipped.at(-1)).to.deep.include({ isCut: true });
       expect(Object.keys(long.functions).length).to.be.within(100, 700);
       const { skipped } = discovered({ ...version, ...sharing(1, ['x'.repeat(2000)]) });

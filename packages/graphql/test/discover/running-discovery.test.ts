@@ -101,9 +101,7 @@ describe('the discovery loop', () => {
   async function openApiServer(document: object | string = OPENAPI): Promise<number> {
     const text = typeof document === 'string' ? document : JSON.stringify(document);
     const server = createServer((req, res) => {
-      res
-        .writeHead(req.url === '/openapi.json' ? 200 : 404)
-        .end(req.url === '/openapi.json' ? text : '');
+      res.writeHead(req.url === '/openapi.json' ? 200 : 404).end(req.url === '/openapi.json' ? text : '');
     });
     open.push({ close: () => server.closeAllConnections() ?? server.close() });
     return listening(server);
@@ -122,7 +120,10 @@ describe('the discovery loop', () => {
   it('goes on after a document that is nested too deeply', async () => {
     const depth = 200_000;
     const deep = `{ "openapi": "3.0.0", "paths": {}, "x-deep": ${'['.repeat(depth)}${']'.repeat(depth)} }`;
-    for (const discovery of [{ fdsMode: 'BLACKLIST' }, { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } }]) {
+    for (const discovery of [
+      { fdsMode: 'BLACKLIST' },
+      { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } },
+    ]) {
       const { functions } = await start({ deep: await openApiServer(deep), pets: await openApiServer() }, discovery);
       expect(Object.keys(functions)).to.deep.equal(['pets']);
     }

@@ -10,7 +10,15 @@ import {
 import type { ServiceSpec, UpstreamSpec } from '@edge-gateway/core/schema';
 import { typeOfKind } from '../source/cluster-kinds.ts';
 import { pathOf, type ClusterObject } from '../watch/cluster-object.ts';
-import { childKey, leavesOf, ownedFields, withoutFields, withParents, type FieldKey, type OwnedFields } from './owned-fields.ts';
+import {
+  childKey,
+  leavesOf,
+  ownedFields,
+  withoutFields,
+  withParents,
+  type FieldKey,
+  type OwnedFields,
+} from './owned-fields.ts';
 import { UPSTREAM_API } from './service-upstream.ts';
 import { createUnitWrites, readObject, type UnitWrites, type UnitWritesOptions } from './unit-writes.ts';
 

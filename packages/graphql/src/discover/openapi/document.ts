@@ -36,7 +36,8 @@ function followIn(root: Json): Document['follow'] {
   return (value, pointer) => {
     let placed = { value, pointer };
     for (let step = 0; step < MAX_STEPS; step++) {
-      if (++followed > MAX_FOLLOWED) throw new Error(`the document has more than ${MAX_FOLLOWED} references and values`);
+      if (++followed > MAX_FOLLOWED)
+        throw new Error(`the document has more than ${MAX_FOLLOWED} references and values`);
       if (!isRecord(placed.value)) throw new Error(`${placed.pointer} is not an object`);
       const reference = placed.value['$ref'];
       if (typeof reference !== 'string') return { value: placed.value, pointer: placed.pointer };
