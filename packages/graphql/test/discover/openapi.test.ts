@@ -242,6 +242,19 @@ describe('discovery of an OpenAPI document', () => {
     expect(await last(() => 'same', 'same5000')).to.be.below(own * 3);
   });
 
+  it('reads a list of responses or media types once, however many operations refer to it', () => {
+    const reads: string[] = [];
+    const counted = (name: string, list: object): object =>
+      new Proxy(list, { ownKeys: (own) => (reads.push(name), Reflect.ownKeys(own)) });
+    const content = counted('content', { 'text/plain': {}, 'application/json': { schema: { type: 'string' } } });
+    const responses = counted('responses', { 404: {}, 200: { content } });
+    const post = { requestBody: { content }, responses };
+    const paths = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`/p${i}`, { $ref: '#/x-shared' }]));
+    const { spec } = discovered(paths, { 'x-shared': { post } });
+    expect(spec.executableSchema!.schemaDefinition).to.include('  postP9(input: String): String');
+    expect(reads.sort()).to.deep.equal(['content', 'responses']);
+  });
+
   it('limits the number of operations, and reports it', () => {
     const paths = Object.fromEntries(
       Array.from({ length: 7 }, (_, i) => [`/p${i}`, { get: { operationId: `op${i}`, responses: {} } }]),

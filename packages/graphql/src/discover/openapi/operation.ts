@@ -4,10 +4,10 @@ import type { ApiDraft } from '../api-draft.ts';
 import { toGraphQLName, toTypeName, uniqueNames } from '../names.ts';
 import { isRecord } from '../../document/json.ts';
 import type { Document } from './document.ts';
-import { jsonContent } from './content.ts';
+import { hasContent, jsonContent } from './content.ts';
 import { whereOf, type Operation } from './operations.ts';
 import { declaredParameters, withheld } from './parameters.ts';
-import { textOf, type Placed } from './values.ts';
+import { textOf, type Json, type Placed } from './values.ts';
 import type { TypeOf } from './types.ts';
 
 interface OperationContext {
@@ -103,15 +103,26 @@ function bodyOf(operation: Operation, { context, args, owner }: Taking): string 
 /** Returns the type of the first successful response; `JSON` if it has no schema. */
 function responseType({ placed }: Operation, { document, typeOf }: OperationContext, owner: string): string {
   const responses = isRecord(placed.value['responses']) ? placed.value['responses'] : {};
-  const codes = Object.keys(responses);
-  const code = codes.filter((each) => /^2(\d\d|XX)$/i.test(each)).sort()[0] ?? codes.find((each) => each === 'default');
+  const code = successOf(responses);
   const any: Placed = { value: {}, pointer: `${placed.pointer}/responses` };
   if (code === undefined) return typeOf(any, owner, 'output');
   const response = document.follow(responses[code], `${placed.pointer}/responses/${code}`);
   const schema = jsonContent(document, response.value, response.pointer);
-  const described = isRecord(response.value['content']) && Object.keys(response.value['content']).length > 0;
-  if (!schema && described) throw new Error('its response is not JSON');
+  if (!schema && hasContent(response.value)) throw new Error('its response is not JSON');
   return typeOf(schema ?? any, `${toTypeName(owner)}Result`, 'output');
+}
+
+/** The status of a successful response by responses: operations may refer to the same long list. */
+const successes = new WeakMap<Json, { readonly code: string | undefined }>();
+
+function successOf(responses: Json): string | undefined {
+  let found = successes.get(responses);
+  if (!found) {
+    const codes = Object.keys(responses);
+    const [first] = codes.filter((each) => /^2(\d\d|XX)$/i.test(each)).sort();
+    successes.set(responses, (found = { code: first ?? codes.find((each) => each === 'default') }));
+  }
+  return found.code;
 }
 
 /** Returns the request to the upstream, with templates for the arguments. */
