@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { CONTINUATION, END_HEADERS, END_STREAM, HAS_PRIORITY, HEADERS, PADDED } from '../../src/http2/frame-types.ts';
+import {
+  CONTINUATION,
+  DEFAULT_FRAME_BYTES,
+  END_HEADERS,
+  END_STREAM,
+  HAS_PRIORITY,
+  HEADERS,
+  PADDED,
+} from '../../src/http2/frame-types.ts';
 import { HeaderBlocks } from '../../src/http2/header-blocks.ts';
 import { encodeFields } from '../../src/http2/hpack-encoder.ts';
 
@@ -38,10 +46,15 @@ describe('header blocks', () => {
     read(HEADERS, 0, half);
     expect(read(CONTINUATION, 0, half)).to.equal(undefined);
     expect(() => read(CONTINUATION, 0, 'x')).to.throw('a header block is too long');
-    blocks = new HeaderBlocks(MAX_LIST);
-    read(HEADERS, 0, 'x');
-    for (let i = 0; i < 16; i++) read(CONTINUATION, 0, '');
-    expect(() => read(CONTINUATION, 0, '')).to.throw('a header block is too long');
+    for (const [maxList, continuations] of [
+      [MAX_LIST, 16],
+      [16 * DEFAULT_FRAME_BYTES + 1, 17],
+    ] as const) {
+      blocks = new HeaderBlocks(maxList);
+      read(HEADERS, 0, 'x');
+      for (let i = 0; i < continuations; i++) read(CONTINUATION, 0, '');
+      expect(() => read(CONTINUATION, 0, '')).to.throw('a header block is too long');
+    }
   });
 
   it('have no padding and no priority', () => {
