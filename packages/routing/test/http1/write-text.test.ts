@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { until } from '../../../../test/parts/until.ts';
 import { canWriteDirectly, writeText } from '../../src/http1/write-text.ts';
 
 /** More than the buffers of both ends of a connection. */
@@ -51,6 +52,37 @@ describe('a text written to a socket', () => {
     expect(text.length).to.equal(LARGE.length + 'secondthirdfourthfifth'.length);
     expect(text.slice(LARGE.length)).to.equal('secondthirdfourthfifth');
     expect(written).to.deep.equal(['first', 'second', 'fourth']);
+  });
+
+  it('keeps its connection from being idle while it makes progress', async () => {
+    type Timed = Socket & { _handle: { writeQueueSize: number }; _unrefTimer(): void; _onTimeout(): void };
+    const { socket, peer } = await pair();
+    const timed = socket as Timed;
+    const restart = timed._unrefTimer.bind(socket);
+    let [restarts, timeouts] = [0, 0];
+    timed._unrefTimer = () => void (restarts++, restart());
+    socket.on('timeout', () => timeouts++);
+    const written = Promise.withResolvers<unknown>();
+    writeText(socket, LARGE, written.resolve);
+    expect(restarts).to.equal(1);
+    const before = timed._handle.writeQueueSize;
+    const pause = (): void => {
+      if (timed._handle.writeQueueSize < before) peer.pause();
+    };
+    peer.on('data', pause);
+    await until(() => peer.isPaused());
+    // What Node calls after the time of `socket.setTimeout`.
+    timed._onTimeout();
+    expect([restarts, timeouts]).to.deep.equal([2, 0]);
+    await until(() => {
+      timed._onTimeout();
+      return timeouts > 0;
+    });
+    peer.off('data', pause).resume();
+    expect(await written.promise).to.equal(undefined);
+    const ended = restarts;
+    timed._onTimeout();
+    expect([restarts, timeouts]).to.deep.equal([ended, 2]);
   });
 
   it('follows what the stream has queued', async () => {
