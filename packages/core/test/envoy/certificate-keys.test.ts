@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { reasonsOfKey } from '../../src/envoy/certificate-keys.ts';
@@ -15,6 +16,17 @@ describe('keys of certificates for Envoys', () => {
       const expected = curve === 'secp256k1' ? ['sslConfig with a key on the curve secp256k1'] : [];
       expect(reasonsOfKey(secretOf(readFileSync(cert, 'utf8'))), curve).to.deep.equal(expected);
       remove();
+    }
+  });
+
+  it('have at least 2,048 bits with RSA', () => {
+    for (const [bits, reasons] of [
+      [1024, ['sslConfig with an RSA key of 1024 bits']],
+      [2048, []],
+    ] as const) {
+      const args = ['req', '-x509', '-newkey', `rsa:${bits}`, '-nodes', '-subj', '/CN=a', '-keyout', '/dev/null'];
+      const chain = execFileSync('openssl', args, { encoding: 'utf8', stdio: 'pipe' });
+      expect(reasonsOfKey(secretOf(chain))).to.deep.equal(reasons);
     }
   });
 
