@@ -70,12 +70,12 @@ describe('the discovery loop', () => {
     const settings = (spec: object) =>
       written.set('settings', { apiVersion: 'gw.vendor.io/v1', kind: 'Settings', metadata: { name: 'default' }, spec });
     settings(discovery === null ? {} : { discovery });
-    const upstream = (name: string, port: number): void =>
+    const upstream = (name: string, port: number, serviceSpec?: ServiceSpec): void =>
       written.set(name, {
         apiVersion: 'gw.vendor.io/v1',
         kind: 'Upstream',
         metadata: { name, labels: labels[name] },
-        spec: { static: { hosts: [{ addr: '127.0.0.1', port }] } },
+        spec: { static: { hosts: [{ addr: '127.0.0.1', port }], ...(serviceSpec && { serviceSpec }) } },
       });
     for (const [name, port] of Object.entries(ports)) upstream(name, port);
     open.push(caller, controlPlane, running);
@@ -287,9 +287,16 @@ describe('the discovery loop', () => {
       document.paths['/b'] = { get: { operationId: 'b' } };
       await running.look();
       expect(names()).to.deep.equal(['a', 'b']);
-      fails = true;
+      document.openapi = '4.0';
       await running.look();
       expect(names()).to.deep.equal(['a', 'b']);
+      document.openapi = '3.0.0';
+      document.paths['/d'] = { get: { operationId: 'd' } };
+      await running.look();
+      expect(names()).to.deep.equal(['a', 'b', 'd']);
+      fails = true;
+      await running.look();
+      expect(names()).to.deep.equal(['a', 'b', 'd']);
       fails = false;
       document.paths = {};
       await running.look();
@@ -300,6 +307,45 @@ describe('the discovery loop', () => {
       expect(names()).to.deep.equal(['c']);
       settings({ discovery: { fdsMode: 'DISABLED' } });
       expect(functions).to.deep.equal({});
+    });
+
+    it('reports those of the document of a GraphQL server only if no GraphQLApi is created', async () => {
+      const introspection = { data: introspectionFromSchema(buildSchema('type Query { a: Int }')) };
+      const server = createServer((req, res) => {
+        res.end(JSON.stringify(req.url === '/openapi.json' ? OPENAPI : introspection));
+      });
+      open.push({ close: () => server.closeAllConnections() ?? server.close() });
+      const port = await listening(server);
+      const off = await start({ both: port }, { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } });
+      expect([Object.keys(off.functions), off.names()]).to.deep.equal([['both'], []]);
+      const on = await start({ both: port });
+      expect([Object.keys(on.functions), on.names()]).to.deep.equal([[], ['both']]);
+      on.settings({ discovery: { fdsMode: 'BLACKLIST', fdsOptions: { graphqlEnabled: false } } });
+      expect(on.names()).to.deep.equal([]);
+    });
+
+    it('reports those of a changed Upstream again, and does not ask again because functions have changed', async () => {
+      let requests = 0;
+      const server = createServer((req, res) => {
+        if (req.url !== '/openapi.json') return void res.writeHead(404).end();
+        requests++;
+        res.end(JSON.stringify(OPENAPI));
+      });
+      open.push({ close: () => server.closeAllConnections() ?? server.close() });
+      const port = await listening(server);
+      const { functions, running, upstream } = await start({ pets: port }, undefined, {}, 'pets');
+      const names = () => Object.keys(functions['pets']?.rest?.transformations ?? {});
+      expect(names()).to.deep.equal(['a']);
+      delete functions['pets'];
+      requests = 0;
+      upstream('pets', port, { rest: { transformations: { mine: { headers: { ':path': { text: '/mine' } } } } } });
+      expect(names()).to.deep.equal(['a']);
+      await running.look();
+      expect(requests).to.equal(1);
+      upstream('pets', port, { rest: { swaggerInfo: { url: '/openapi.json' } } });
+      await running.look();
+      // Once because the place of the document has changed.
+      expect(requests).to.equal(3);
     });
 
     it('removes those that an earlier process has written to an upstream that is no longer asked', async () => {
