@@ -11,14 +11,14 @@ const FUNCTIONS: ServiceSpec = { rest: { transformations: { find: template('/fou
 const KUBE = { serviceName: 'web', serviceNamespace: 'shop', servicePort: 80 };
 
 /** The entry of `managedFields` of a manager that owns a path of a function. */
-const owning = (manager: string, operation: 'Apply' | 'Update', name: string) => ({
+const owning = (manager: string, operation: 'Apply' | 'Update', name: string, header = ':path') => ({
   manager,
   operation,
   fieldsV1: {
     'f:spec': {
       'f:kube': {
         'f:serviceSpec': {
-          'f:rest': { 'f:transformations': { [`f:${name}`]: { 'f:headers': { 'f::path': { 'f:text': {} } } } } },
+          'f:rest': { 'f:transformations': { [`f:${name}`]: { 'f:headers': { [`f:${header}`]: { 'f:text': {} } } } } },
         },
       },
     },
@@ -68,7 +68,8 @@ describe('functions of upstreams in a cluster', () => {
     const written = serve(upstreamOf());
     functions.set(REF, FUNCTIONS);
     const { url, body } = await written;
-    expect(new URL(url, 'http://localhost').searchParams.get('fieldManager')).to.equal('edge-gateway-functions');
+    const query = new URL(url, 'http://localhost').searchParams;
+    expect([query.get('fieldManager'), query.get('force')]).to.deep.equal(['edge-gateway-functions', 'false']);
     expect(body).to.deep.equal({
       apiVersion: 'gw.vendor.io/v1',
       kind: 'Upstream',
@@ -84,6 +85,23 @@ describe('functions of upstreams in a cluster', () => {
     functions.set(REF, FUNCTIONS);
     const { body } = await written;
     expect(body.spec.kube.serviceSpec.rest.transformations).to.deep.equal({ add: template('/added') });
+  });
+
+  it('keep the fields that others have changed in them', async () => {
+    const method = { ':method': { text: 'GET' } };
+    const written = serve(
+      upstreamOf({ rest: { transformations: { find: { headers: { ':path': { text: '/mine' }, ...method } } } } }, [
+        owning('edge-gateway-functions', 'Apply', 'find', ':method'),
+        owning('kubectl-edit', 'Update', 'find'),
+      ]),
+    );
+    const find = { headers: { ':path': { text: '/found' }, ...method } };
+    functions.set(REF, { rest: { transformations: { find, add: template('/added') } } });
+    const { body } = await written;
+    expect(body.spec.kube.serviceSpec.rest.transformations).to.deep.equal({
+      find: { headers: { ':path': { text: '/mine' }, ...method } },
+      add: template('/added'),
+    });
   });
 
   it('are not written again if nothing has changed', async () => {
