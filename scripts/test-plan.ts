@@ -36,12 +36,19 @@ function filesOf(...patterns: readonly string[]): string[] {
     .map((file) => resolve(root, file));
 }
 
+/** Returns the files of all patterns. Throws if one of them matches none: its tests would seem to have passed. */
+function givenFiles(patterns: readonly string[]): string[] {
+  const missing = patterns.filter((pattern) => filesOf(pattern).length === 0);
+  if (missing.length > 0) throw new Error(`no file matches ${missing.join(', ')}`);
+  return filesOf(...patterns);
+}
+
 /**
  * Returns which files run, and in how many processes: one more than cores, because tests also wait. Pages use the default ports: each in a
  * network of its own, or else never two at the same time.
  */
 export function planOf({ only = [], e2e = false, hasNetworks = canCreateNetworks() }: PlanOptions = {}): Plan {
-  if (only.length) return { alone: [], others: filesOf(...only), processes: 1 };
+  if (only.length) return { alone: [], others: givenFiles(only), processes: 1 };
   if (e2e) return { alone: [], others: filesOf(...E2E), processes: 1 };
   const pages = pagesWithCommands().map((page) => join(root, page));
   return {

@@ -23,6 +23,12 @@ describe('the plan of the tests', () => {
     expect(planned(planOf({ e2e: true }))).to.include.members(present.filter((file) => file.endsWith('.e2e.ts')));
   });
 
+  it('contains given files only, and rejects a name without a file', () => {
+    const page = 'docs/quick-start.md';
+    expect(planned(planOf({ only: [page] }))).to.deep.equal([page]);
+    expect(() => planOf({ only: [page, 'no-such.test.ts'] })).to.throw('no file matches no-such.test.ts');
+  });
+
   it('runs two pages at the same time only in networks of their own', () => {
     const { alone } = planOf({ hasNetworks: false });
     expect(alone.map((file) => relative(ROOT, file))).to.include.members(pagesWithCommands());
