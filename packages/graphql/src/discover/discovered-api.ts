@@ -4,12 +4,12 @@ import type { GraphQLApiSpec } from '@edge-gateway/core/schema';
 export type Probe =
   /** Result of an introspection query: the value of `data`. */
   | { readonly type: 'graphql'; readonly introspection: unknown }
-  /** A parsed OpenAPI document of version 3. */
+  /** A parsed document of OpenAPI 3 or Swagger 2. */
   | { readonly type: 'openapi'; readonly document: unknown }
   /** A serialised `FileDescriptorSet`, imports included, and the full names of the services to offer. */
   | { readonly type: 'grpc'; readonly descriptorSet: Uint8Array; readonly services: readonly string[] };
 
-/** A part of the upstream that is not in the GraphQL API. */
+/** A part of the upstream that is not in the GraphQL API, or that is no function. */
 export interface Skipped {
   /** E.g. `GET /pets/{id}`, `#/components/schemas/Pet/properties/x-id`, `user.UserService/Watch`. */
   readonly where: string;

@@ -4,6 +4,11 @@ import type { ServiceSpec } from '@edge-gateway/core/schema';
 import type { Probe } from './discovered-api.ts';
 import { functionsOf } from './functions.ts';
 
+/** Returns the unit of what is discovered of an upstream. */
+export function unitOf({ namespace, name }: ResourceRef): string {
+  return `discovery/${namespace}/${name}`;
+}
+
 /** Receives the functions of upstreams. */
 export interface FunctionsSink {
   /** Replaces the functions of an upstream. */
@@ -15,6 +20,9 @@ export interface FunctionsSink {
 
 /** Types of upstreams with functions. */
 export const FUNCTIONS_TYPES: readonly Probe['type'][] = ['openapi', 'grpc'];
+
+/** Maximum number of skipped operations that are logged. */
+const MAX_LOGGED = 100;
 
 interface Written {
   readonly type: Probe['type'];
@@ -58,8 +66,8 @@ export function createFunctionsWriter(
           { upstream: name, namespace, type: probe.type, skipped: skipped.length },
           'functions of upstream discovered',
         );
-        for (const { where, reason } of skipped.slice(0, 100))
-          log.info({ upstream: name, where, reason }, 'no function');
+        for (const { where, reason } of skipped.slice(0, MAX_LOGGED))
+          log.info({ upstream: name, where, reason }, 'operation skipped');
       } catch (error) {
         if (before) written.set(unit, { ...before, digest });
         log.warn(
@@ -88,7 +96,7 @@ export function createFunctionsWriter(
       for (const resource of resources.values()) {
         if (resource.kind !== 'Upstream' || !sink.hasDiscovered(resource)) continue;
         const { name, namespace } = resource.metadata;
-        if (!asked.has(`discovery/${namespace}/${name}`)) sink.delete({ name, namespace });
+        if (!asked.has(unitOf({ namespace, name }))) sink.delete({ name, namespace });
       }
     },
   };

@@ -32,7 +32,7 @@ import { createPoll } from '../remote/poll.ts';
 import { discover, OPERATIONS } from './discover.ts';
 import type { Discovery, Probe, Skipped } from './discovered-api.ts';
 import { createsApis, isEligible, type NamespaceLabels } from './eligible.ts';
-import { FUNCTIONS_TYPES, createFunctionsWriter, type FunctionsSink } from './functions-writer.ts';
+import { FUNCTIONS_TYPES, createFunctionsWriter, unitOf, type FunctionsSink } from './functions-writer.ts';
 import { PROBE_TYPES, probeUpstream } from './probe.ts';
 
 export interface DiscoveryOptions {
@@ -233,11 +233,6 @@ function mayStartDiscovery(key: ResourceKey): boolean {
 
 function isInMemory({ origin }: Resource, unit: string): boolean {
   return origin.file === `memory:${unit}`;
-}
-
-/** The unit of what is discovered of an upstream. */
-function unitOf({ namespace, name }: ResourceRef): string {
-  return `discovery/${namespace}/${name}`;
 }
 
 interface EligibilityContext {

@@ -1,9 +1,8 @@
 import type { Skipped } from '../discovered-api.ts';
 import { isRecord } from '../../document/json.ts';
 import type { Document } from './document.ts';
-import { listOf, textOf, type Json, type Placed } from './values.ts';
+import { METHODS, listOf, textOf, type Json, type Placed } from './values.ts';
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 /** Characters of the address of a server, and of each variable of it. */
 const MAX_ADDRESS = 1024;
 

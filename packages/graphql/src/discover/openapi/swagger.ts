@@ -1,9 +1,8 @@
 import { isRecord } from '../../document/json.ts';
-import { listOf, textOf, type Json, type Placed } from './values.ts';
+import { METHODS, listOf, textOf, type Json, type Placed } from './values.ts';
 
 type Follow = (value: unknown, pointer: string) => Placed;
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 const JSON_TYPES = ['application/json'];
 /** Media types of an operation that are read. */

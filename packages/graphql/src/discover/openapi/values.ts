@@ -6,6 +6,9 @@ export interface Placed {
   readonly pointer: string;
 }
 
+/** The methods of operations that are discovered. */
+export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
 /** Returns the objects of a list; none for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
