@@ -25,7 +25,7 @@ export class OpenWebSockets {
     this.#drained.delete(listener);
   }
 
-  /** Closes those of a listener. */
+  /** Closes those of a listener, and those that open later. */
   drain(listener: string): void {
     this.#drained.add(listener);
     for (const tunnel of this.#byListener.get(listener) ?? []) tunnel.close();

@@ -23,7 +23,7 @@ export class WebSocketTunnel {
   readonly #toUpstream: FrameRelay;
   readonly #toClient: FrameRelay;
   #isClosing = false;
-  #isClientTold = false;
+  #hasSentClose = false;
 
   constructor(client: Socket, upstream: Duplex) {
     this.#client = client;
@@ -40,17 +40,17 @@ export class WebSocketTunnel {
     this.#isClosing = true;
     this.#toUpstream.end(closeToUpstream());
     this.#toClient.end(CLOSE_TO_CLIENT, () => {
-      this.#isClientTold = true;
+      this.#hasSentClose = true;
       linger(this.#client);
     });
   }
 
   /**
-   * True once the last frame of the client was sent. Then its connection ends by itself: if it ended with that of the upstream, a reset could overtake the
+   * True once the close frame was sent to the client. Its connection then ends by itself: if it ended with that of the upstream, a reset could overtake the
    * frame while the client is still sending.
    */
-  get isClientTold(): boolean {
-    return this.#isClientTold;
+  get hasSentClose(): boolean {
+    return this.#hasSentClose;
   }
 }
 

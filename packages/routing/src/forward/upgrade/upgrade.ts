@@ -237,8 +237,8 @@ export class Upgrade implements Limited {
     to.onOpen?.(this.#webSocket);
   }
 
-  /** True if the client has received the close frame of a listener that drains. */
-  readonly #endsAlone = (): boolean => this.#webSocket?.isClientTold === true;
+  /** True if the client was sent the close frame of a listener that drains. */
+  readonly #endsAlone = (): boolean => this.#webSocket?.hasSentClose === true;
 
   #watchPauses(timer: StreamTimer, tunnel: Duplex): void {
     const progress = (): void => timer.progress();
