@@ -1,26 +1,9 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import {
-  FileDescriptorProtoSchema,
-  FileDescriptorSetSchema,
-  file_google_protobuf_any,
-  file_google_protobuf_duration,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
-  type FileDescriptorProto,
-} from '@bufbuild/protobuf/wkt';
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema, type FileDescriptorProto } from '@bufbuild/protobuf/wkt';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
+import { WELL_KNOWN } from './shop.ts';
 
-const WELL_KNOWN = [
-  file_google_protobuf_any,
-  file_google_protobuf_duration,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
-].map(({ proto }) => proto);
 const FILE_BY_NAME = 3;
 const FILE_BY_SYMBOL = 4;
 

@@ -144,14 +144,15 @@ function methodOf(name: string, { takes, returns, rule, streams }: Method): obje
   };
 }
 
-const WELL_KNOWN = [
+/** The files of Google that the descriptors import. */
+export const WELL_KNOWN = [
   file_google_protobuf_any,
   file_google_protobuf_duration,
   file_google_protobuf_field_mask,
   file_google_protobuf_struct,
   file_google_protobuf_timestamp,
   file_google_protobuf_wrappers,
-];
+].map(({ proto }) => proto);
 const DEPENDENCIES = ['timestamp', 'duration', 'wrappers', 'struct', 'field_mask', 'any'];
 
 /** `wellKnown` adds the files of Google that it imports, as `protoc --include_imports` does. */
@@ -193,7 +194,7 @@ export function descriptorSet(
   } as MessageInitShape<typeof FileDescriptorProtoSchema>);
   return toBinary(
     FileDescriptorSetSchema,
-    create(FileDescriptorSetSchema, { file: [...(wellKnown ? WELL_KNOWN.map(({ proto }) => proto) : []), api, shop] }),
+    create(FileDescriptorSetSchema, { file: [...(wellKnown ? WELL_KNOWN : []), api, shop] }),
   );
 }
 
