@@ -34,7 +34,7 @@ export interface NodeAuthorizationOptions {
  */
 export function createNodeAuthorization({ tls, clientNames }: NodeAuthorizationOptions): AuthorizeNode {
   if (tls?.clientCa === undefined) {
-    if (clientNames) throw new Error('names of clients need certificates of clients');
+    if (clientNames) throw new Error('clientNames requires tls.clientCa');
     return () => {};
   }
   const allowed = clientNames ?? DEFAULT_NAMES;

@@ -223,7 +223,7 @@ describe('the client certificate of a node', () => {
         (server) => server.close(),
         (error: Error) => error.message,
       );
-      expect(failed).to.equal('names of clients need certificates of clients');
+      expect(failed).to.equal('clientNames requires tls.clientCa');
     }
   });
 });
