@@ -180,7 +180,7 @@ export class Http2Session implements StreamSession {
     const session = (this.#session = this.#start(socket));
     const { connectTimeoutMs } = this.#owner.settings;
     this.#settingsTimer = setTimeout(() => {
-      const missing = this.#hasSettings ? 'it still allows no streams' : 'no HTTP/2 settings';
+      const missing = this.#hasSettings ? 'the server still allows no streams' : 'no HTTP/2 settings';
       const reason = new Error(`${missing} after ${connectTimeoutMs} ms`);
       session.destroy(Object.assign(reason, { code: 'ETIMEDOUT' }));
     }, connectTimeoutMs);

@@ -366,7 +366,7 @@ forEachHttp2Client(() =>
       const gw = await http2Gateway(upstream.port, { connectionConfig: { connectTimeout: '0.3s' } });
       expect((await get(gw.url)).status).to.equal(503);
       expect(upstream.connections).to.equal(1);
-      expect(gw.outcomes[0]!.cause).to.match(/it still allows no streams after 300 ms/);
+      expect(gw.outcomes[0]!.cause).to.match(/the server still allows no streams after 300 ms/);
     });
 
     it('that sends too many headers gets 502', async () => {
