@@ -111,7 +111,7 @@ function keyAt(path: readonly string[], above = ''): string {
   return path.reduce(childKey, above);
 }
 
-/** Returns the functions that others than discovery have set. One that discovery has set stays its own, whoever has changed a part of it. */
+/** Returns the functions that others have set. One that discovery has set remains its own, even if others have changed a part of it. */
 function declaredBy(spec: UpstreamSpec, type: TypeWithFunctions, fields: OwnedFields): ServiceSpec | undefined {
   const serviceSpec = serviceSpecOf(spec);
   if (!serviceSpec) return undefined;

@@ -89,8 +89,8 @@ export class RequestWriter implements BodySink {
 const flush = (writer: RequestWriter): void => writer.flush();
 
 /**
- * Writes a request with a buffered body, if any. Returns false if a part of it is not written yet that the queue of the socket does not
- * count; `onWritten` is called at the end of that write.
+ * Writes a request with a buffered body, if any. Returns false if a write is in progress that `writableLength` of the socket may not count;
+ * `onWritten` is called at its end.
  */
 export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined, onWritten: () => void): boolean {
   if (body === undefined || body.length === 0) return writeText(socket, head, onWritten);

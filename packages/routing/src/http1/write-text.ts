@@ -52,7 +52,7 @@ let spare = Request && new Request();
  * Writes a text with one byte for each character. Returns true if all of it was written at once, as nearly always; otherwise
  * calls `onWritten` at the end. A failure destroys the socket.
  *
- * It does what `socket.write` does, without the queue of the stream, which nothing needs that is written at once.
+ * It does what `socket.write` does, without the queue of the stream, which a text that is written at once does not need.
  */
 export function writeText(socket: Socket, text: string, onWritten?: OnWritten): boolean {
   const handle = directHandle(socket as Carrier);
@@ -69,7 +69,7 @@ export function writeText(socket: Socket, text: string, onWritten?: OnWritten): 
     process.nextTick(failed, socket, status, onWritten);
     return false;
   }
-  // The queue alone does not tell: it can be empty although the end is yet to be reported. Node aborts if such a request is used again.
+  // An empty queue does not mean that the end was reported. Node aborts if such a request is used again.
   if (request.getAsyncId() === -1) return true;
   carrier[QUEUE_SIZE!] = handle.writeQueueSize;
   spare = new Request!();
@@ -82,7 +82,7 @@ export function writeText(socket: Socket, text: string, onWritten?: OnWritten): 
   return false;
 }
 
-/** Returns the handle of an open socket without TLS whose stream has nothing to write, and which nobody intercepts. */
+/** Returns the handle of an open socket without TLS that has nothing queued, and whose writes nobody intercepts. */
 function directHandle(socket: Carrier): Handle | undefined {
   if (!canWriteDirectly || Object.getPrototypeOf(socket) !== Socket.prototype) return undefined;
   if (socket.write !== Duplex.prototype.write || socket.connecting) return undefined;

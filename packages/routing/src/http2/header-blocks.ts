@@ -3,9 +3,9 @@ import * as frames from './frame-types.ts';
 import { CompressionError, HpackDecoder, type DecodedFields } from './hpack-decoder.ts';
 import { connectionError } from './protocol-errors.ts';
 
-/** A block is at most this many times as long as the decoded list may be: a longer list ends only its stream. */
+/** A block may be this many times as long as the decoded list may be: up to then, a list that is too long ends only its stream. */
 const MAX_RATIO = 8;
-/** Maximum number of `CONTINUATION` frames of a block, if its list may not be longer than as many full ones. */
+/** Maximum number of `CONTINUATION` frames of a block; more if its list may be longer than these can contain. */
 const MAX_CONTINUATIONS = 16;
 
 /** A complete header block that is not decoded yet. */

@@ -122,7 +122,7 @@ export const isIdle = (connection: Connection): boolean =>
 export interface CloseGrace {
   /** Since the last response. */
   readonly idleMs: number;
-  /** Since the begin of the close, for connections whose requests follow each other more quickly. Default: as the others. */
+  /** Since the beginning of the close, for connections whose requests follow each other more quickly. Default: as the others. */
   readonly usedMs?: number;
 }
 

@@ -38,7 +38,7 @@ export interface FrontParts {
 /** Maximum time in milliseconds that an idle connection stays open for a request that is just being sent. */
 export const IDLE_GRACE_MS = 500;
 /**
- * How many times longer that is for the connections of a listener that drains if they are used: 5 s, which is longer than many clients keep an idle connection.
+ * Factor by which this time is longer for used connections of a listener that drains: 5 s, longer than many clients keep an idle connection.
  */
 const USED_GRACES = 10;
 

@@ -24,7 +24,7 @@ export interface FrameSessionOptions extends EndpointOptions {
   readonly maxInvalidFrames: number;
   /** True if clients may open WebSockets (RFC 8441). */
   readonly webSockets: boolean;
-  /** Maximum time from the begin of a head to its end, in milliseconds; 0 is no limit. */
+  /** Maximum time from the beginning of a head to its end, in milliseconds; 0 is no limit. */
   readonly headTimeoutMs: number;
   /** Maximum time that the client has to confirm that it knows that the connection is being closed, in milliseconds. */
   readonly closeDelayMs: number;

@@ -27,7 +27,7 @@ export class Host implements Endpoint {
   endpoint!: Endpoint;
   /** Bits of {@link HEALTH_FLAGS}. */
   flags = 0;
-  /** When it was added, or passed its health checks again: the begin of its slow start, by `performance.now()`. */
+  /** When it was added, or passed its health checks again: the beginning of its slow start, by `performance.now()`. */
   healthySince = performance.now();
   /** False once it was removed from its upstream. */
   isMember = true;
