@@ -15,11 +15,11 @@ export function isNameOf(pattern: ClientName, name: string, proxy: NamedProxy): 
   );
 }
 
-/** Returns true if a name of a certificate is meant for some proxy, though perhaps malformed. */
+/** Returns true if a name of a certificate is meant for some proxy, though perhaps malformed: incomplete, or in other letter case. */
 export function hasFormOf(pattern: ClientName, name: string): boolean {
   const found = segmentsOf(pattern, name);
-  return pattern.segments.every((segment, i) =>
-    typeof segment === 'string' ? found[i] !== undefined : found[i] === segment.text,
+  return pattern.segments.every(
+    (segment, i) => typeof segment === 'string' || found[i]?.toLowerCase() === segment.text.toLowerCase(),
   );
 }
 

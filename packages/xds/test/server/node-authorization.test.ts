@@ -148,6 +148,8 @@ describe('the client certificate of a node', () => {
     'URI:spiffe://example.com/ns/gw-system/proxy/gateway-proxy/',
     'URI:spiffe://example.com/ns/gw-system/proxy/gateway%2Dproxy',
     'URI:spiffe://example.com/ns/gw-system/proxy/',
+    'URI:spiffe://example.com/ns/gw-system/proxy',
+    'URI:SPIFFE://example.com/ns/gw-system/proxy/gateway-proxy',
   ];
   for (const each of malformed)
     it(`allows nothing with ${each}`, async () => {
