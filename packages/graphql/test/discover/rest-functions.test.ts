@@ -83,12 +83,13 @@ describe('functions of an OpenAPI document', () => {
         post: { operationId: 'json', requestBody: requestBody('application/json') },
         put: { operationId: 'form', requestBody: requestBody('multipart/form-data') },
         delete: { operationId: 'none' },
+        get: { operationId: 'get', requestBody: requestBody('application/json') },
       },
     });
     expect(functions['json']).to.not.have.any.keys('body', 'parseBodyBehavior');
     expect(functions['json']!.headers!['content-type']).to.deep.equal({ text: 'application/json' });
     expect(functions['form']).to.include({ parseBodyBehavior: 'DontParse' }).and.not.have.property('body');
-    expect(functions['none']).to.deep.include({ body: {} });
+    for (const name of ['none', 'get']) expect(functions[name]).to.deep.include({ body: {} });
   });
 
   it('set header parameters, except those that only the gateway may set', () => {
