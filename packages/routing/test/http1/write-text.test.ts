@@ -92,8 +92,20 @@ describe('a text written to a socket', () => {
     writeText(socket, 'b');
     socket.uncork();
     writeText(socket, 'c');
+    socket.write(LARGE);
+    socket.write('d');
+    writeText(socket, 'e');
     socket.end();
-    expect(await textOf(peer)).to.equal('abc');
+    expect((await textOf(peer)).replace(LARGE, '-')).to.equal('abc-de');
+  });
+
+  it('is rejected after the end of the stream, as by its own write', async () => {
+    const { socket, peer } = await pair();
+    const failed = Promise.withResolvers<unknown>();
+    socket.on('error', () => {}).end('last');
+    expect(writeText(socket, 'late', failed.resolve)).to.equal(false);
+    expect(await failed.promise).to.include({ code: 'ERR_STREAM_WRITE_AFTER_END' });
+    expect(await textOf(peer)).to.equal('last');
   });
 
   it('passes through a write function that was replaced', async () => {
