@@ -297,6 +297,24 @@ describe('the resources of an Envoy', () => {
     expect(planes.problems.map(({ route }) => route)).to.deep.equal(['gw-system.shop-route-0']);
   });
 
+  it('leave out an upstream while its certificate has a key that Envoy does not load', async () => {
+    const secret = (curve: string) => {
+      const { cert, key, remove } = makeCertificates(curve);
+      const stringData = { 'tls.crt': readFileSync(cert, 'utf8'), 'tls.key': readFileSync(key, 'utf8') };
+      remove();
+      const metadata = { name: 'tls', namespace: 'gw-system' };
+      return { apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls', metadata, stringData };
+    };
+    const app = upstream('app', { sslConfig: { secretRef: { name: 'tls', namespace: 'gw-system' }, sni: 'app.test' } });
+    const envoys = await encoding();
+    const clusters = (curve: string) =>
+      named(envoys.encode(gateway, app, secret(curve), service('shop')), ENVOY_TYPE.cluster);
+    expect(clusters('P-256')).to.deep.equal(['app_gw-system']);
+    expect(clusters('secp256k1')).to.deep.equal([]);
+    expect(JSON.stringify(envoys.problems)).to.contain('sslConfig with a key on the curve secp256k1');
+    expect(clusters('P-384')).to.deep.equal(['app_gw-system']);
+  });
+
   it('verify servers by roots that are added to a Secret', async () => {
     const certificates = makeCertificates();
     const certificate = readFileSync(certificates.cert, 'utf8');

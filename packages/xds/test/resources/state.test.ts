@@ -455,6 +455,10 @@ describe('states that cannot be used', () => {
     expect(decoder.secrets.isPending).to.equal(true);
     decoder.build();
     expect(decoder.secrets.isPending).to.equal(false);
+    // Parts of another type do not count.
+    for (const name of types.get(TYPE.upstream)!.byName.keys()) decoder.remove(TYPE.upstream, name);
+    decoder.build();
+    expect([decoder.isComplete, decoder.secrets.isPending]).to.deep.equal([false, false]);
   });
 
   it('reject an upstream without endpoints and a virtual host without its AuthConfig', () => {
