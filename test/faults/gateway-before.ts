@@ -43,6 +43,7 @@ export interface GatewayBeforeOptions {
 const UPSTREAM = 'up';
 const HTTP2_UPSTREAM = 'up-http2';
 const HTTP2_PREFIX = '/http2';
+const CIRCUIT_BREAKERS = { maxConnections: 10_000, maxPendingRequests: 10_000, maxRequests: 10_000 };
 
 /** Starts a gateway in front of a port of 127.0.0.1. */
 export async function startGatewayBefore(options: GatewayBeforeOptions): Promise<GatewayBefore> {
@@ -92,7 +93,8 @@ const upstreamOf = (name: string, port: number, useHttp2 = false) => ({
   apiVersion: 'gw.vendor.io/v1',
   kind: 'Upstream',
   metadata: { name },
-  spec: { useHttp2, static: { hosts: [{ addr: '127.0.0.1', port }] } },
+  // More than the tests send: not these limits are their subject.
+  spec: { useHttp2, static: { hosts: [{ addr: '127.0.0.1', port }] }, circuitBreakers: CIRCUIT_BREAKERS },
 });
 
 /** The virtual service of the gateway, with these options of its virtual host. */
