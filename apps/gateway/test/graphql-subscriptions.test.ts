@@ -82,7 +82,7 @@ spec:
                 permissions: { pathPrefix: /token }
 `;
 
-/** An upgrade that a server has received. Its socket knows no port once it is closed. */
+/** An upgrade that a server has received, with the port, which a closed socket no longer has. */
 interface Upgrade {
   readonly url: string | undefined;
   readonly headers: IncomingHttpHeaders;

@@ -12,7 +12,7 @@ const [ELEMENTS, MAX_ARRAYS] = [8 * 1024, 128];
 const SIZE_FLAG = /--(?:max|min)[-_]semi[-_]space[-_]size|--semi[-_]space[-_]growth[-_]factor/;
 
 /**
- * Lets the young generation grow to 8 MB now, and later to no more than 16 MB. On machines with much memory, V8 lets it grow to 128 MB while modules
+ * Lets the young generation grow to 8 MB now, and to at most 16 MB later. On machines with much memory, V8 lets it grow to 128 MB while modules
  * and the configuration are loaded and keeps that size, although forwarding does not become faster. Call it before other modules are imported. Has no
  * effect if `flags` set its size.
  */

@@ -82,7 +82,7 @@ export function writeText(socket: Socket, text: string, onWritten?: OnWritten): 
   return false;
 }
 
-/** Returns the handle of an open socket without TLS that has nothing queued, and whose writes nobody intercepts. */
+/** Returns the handle of an open socket without TLS, if nothing is queued and no other code intercepts its writes. */
 function directHandle(socket: Carrier): Handle | undefined {
   if (!canWriteDirectly || Object.getPrototypeOf(socket) !== Socket.prototype) return undefined;
   if (socket.write !== Duplex.prototype.write || socket.connecting) return undefined;

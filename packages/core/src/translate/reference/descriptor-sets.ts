@@ -84,7 +84,7 @@ export function functionsVersion({ spec, descriptorSet = '' }: SnapshotUpstream)
   return functions && digestText(contentText(functions) + descriptorSet);
 }
 
-/** Returns the reference to the transcoder of an upstream; `undefined` if it has none, or if its services have no HTTP rule. */
+/** Returns a reference to the transcoder of an upstream; `undefined` without a transcoder, or if no service has an HTTP rule. */
 export function transcoderRef({ name, spec, descriptorSet = '' }: SnapshotUpstream): TranscoderRef | undefined {
   const transcoder = serviceSpecOf(spec)?.grpcJsonTranscoder;
   if (!transcoder || !canTranslate(transcoder)) return undefined;

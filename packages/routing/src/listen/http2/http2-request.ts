@@ -156,7 +156,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     return this.stream.isDirect === true && !this.isTunnel && (this.readableLength > 0 || this.#waiting !== undefined);
   }
 
-  /** Releases all unread bytes: nobody will read them. */
+  /** Releases all bytes that will no longer be read. */
   release(): void {
     if (this.#held > 0) this.#observer?.onHeld(-this.#held);
     this.#held = 0;
