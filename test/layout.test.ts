@@ -21,15 +21,6 @@ const ARCHITECTURE = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8')
 const ROOT_FILES = new Set(['index.ts', 'error-codes.ts', 'main.ts']);
 const MAX_OWN_ROOT_FILES = 3;
 
-/**
- * Folders that name a step or a port. Below different ones of them, files may have the same name: `schema/route/route.ts` is the
- * schema of a route, and `validate/route/route.ts` its validation.
- */
-const STEPS: Readonly<Record<string, readonly string[]>> = {
-  'packages/core/src': ['schema', 'validate', 'translate', 'envoy'],
-  'packages/admin/src': ['control', 'proxy'],
-};
-
 interface Source {
   /** E.g. `packages/core/src`. */
   readonly root: string;
@@ -71,16 +62,12 @@ describe('the layout of the sources', () => {
       expect(lonely.map(([folder]) => folder)).to.deep.equal([]);
     });
 
-    it(`${root} has no two files of one name, except in folders that name a step`, () => {
-      const steps = STEPS[root] ?? [];
+    it(`${root} has no two files of one name`, () => {
       const byName = Map.groupBy(
         files.filter((file) => basename(file) !== 'index.ts'),
         (file) => basename(file),
       );
-      const equal = [...byName.values()].filter((paths) => {
-        const tops = paths.map((path) => path.split('/')[0]!);
-        return paths.length > 1 && !(new Set(tops).size === paths.length && tops.every((top) => steps.includes(top)));
-      });
+      const equal = [...byName.values()].filter((paths) => paths.length > 1);
       expect(equal.map((paths) => paths.join(', '))).to.deep.equal([]);
     });
 

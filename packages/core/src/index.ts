@@ -184,7 +184,7 @@ export {
   type ScheduledWriterOptions,
 } from './state-file/scheduled-writer.ts';
 export { backoffMs, type BackoffLimits } from './syntax/backoff.ts';
-export { settingsKey } from './translate/settings.ts';
+export { settingsKey } from './translate/translation-settings.ts';
 export { DISCOVERY_LABEL, FUNCTIONS_ANNOTATION } from './resource/discovery-label.ts';
 export { matchesSelector, type Labels, type LabelSelector } from './syntax/label-expression.ts';
 export { fileSource } from './source/read-unit.ts';
@@ -288,7 +288,7 @@ export { formatOperatorAt, type FormatOperator } from './syntax/format-operator.
 export { parameterExtractors } from './syntax/parameter-pattern.ts';
 export { extractorProblem } from './validate/transformation/extractor.ts';
 export { stagesOf, type HasTransformations } from './validate/transformation/stages.ts';
-export { headerProblems } from './validate/transformation/transformations.ts';
+export { headerProblems } from './validate/transformation/check-transformations.ts';
 export { templateProblems, type TemplateProblem } from './validate/transformation/template-problems.ts';
 export { errorPage, SWITCH_ACCOUNT, type ErrorFacts } from './page/error-page.ts';
 export { forPeople, withPage, type Reader } from './middleware/for-people.ts';

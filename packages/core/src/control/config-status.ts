@@ -6,7 +6,7 @@ import { keyOf, type Resource, type ResourceKey } from '../resource/resource.ts'
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { redact } from '../security/redact.ts';
 import { parseJsonPath, textAt } from '../syntax/json-path.ts';
-import { settingsKey } from '../translate/settings.ts';
+import { settingsKey } from '../translate/translation-settings.ts';
 import { CONFIG_STATUS_NAMES, kindOfName, type ConfigStatusKind } from '../validate/config-status-kinds.ts';
 import { kindOf } from '../translate/changes.ts';
 import type { ControlPlaneState } from './state.ts';

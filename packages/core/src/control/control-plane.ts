@@ -25,7 +25,7 @@ import { directoriesIn, type DirectoryBase } from './settings-directories.ts';
 import { DEFAULTS } from '../schema/defaults.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
 import { parseDuration } from '../syntax/duration.ts';
-import { settingsKey } from '../translate/settings.ts';
+import { settingsKey } from '../translate/translation-settings.ts';
 import type { ControlPlaneState } from './state.ts';
 import { createStore, secretsOf, type Store } from './store.ts';
 import type { ValidatedDocuments } from './claim.ts';

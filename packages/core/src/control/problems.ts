@@ -3,7 +3,7 @@ import { formatIssue, type FieldPath, type Problem } from '../resource/problem.t
 import { identityOfKey, type Origin, type ResourceKey } from '../resource/resource.ts';
 import type { Store } from './store.ts';
 import type { LocatedProblem } from '../translate/status/report.ts';
-import { settingsKey } from '../translate/settings.ts';
+import { settingsKey } from '../translate/translation-settings.ts';
 
 /** Returns every problem of the documents and of their translation once, sorted by position. */
 export function issuesOf(store: Store, translated: readonly LocatedProblem[]): readonly Problem[] {

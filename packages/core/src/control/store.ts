@@ -12,7 +12,7 @@ import type { FieldPath, Problem } from '../resource/problem.ts';
 import { identityOfKey, keyOf, type Origin, type Resource, type ResourceKey } from '../resource/resource.ts';
 import type { ClusterService } from '../contract/cluster-services.ts';
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { settingsKey } from '../translate/settings.ts';
+import { settingsKey } from '../translate/translation-settings.ts';
 import { labelsOfName, watchedNamespaces, type IsWatched } from './watched-namespaces.ts';
 import type { Secrets, SecretValue } from '../contract/snapshot.ts';
 import { withChanges, type MapChanges } from '../layered-map.ts';

@@ -7,7 +7,7 @@ import { headerMutations } from './headers.ts';
 import { filtersOfHost, filtersOfRoute, type HostFilters } from './http-filters.ts';
 import { routeMatch } from './match.ts';
 import { message, routeConfigName, typed, type EnvoyMessage } from './message.ts';
-import { routeAction } from './route-action.ts';
+import { routeAction } from './route-action-message.ts';
 import type { MessageContext } from './translation-context.ts';
 
 /** Namespace of the metadata with the origin of a route and its problems. */

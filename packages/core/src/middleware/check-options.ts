@@ -7,10 +7,10 @@ import { BufferPerRoute, Csrf } from '../schema/route/small-options.ts';
 import { TransformationStage } from '../schema/route/transformations.ts';
 import { DocumentReport } from '../validate/document-report.ts';
 import type { Check } from '../validate/check.ts';
-import { checkCors } from '../validate/route/cors.ts';
-import { checkCsrf } from '../validate/route/csrf.ts';
-import { checkDlp } from '../validate/route/dlp.ts';
-import { checkStage } from '../validate/transformation/transformations.ts';
+import { checkCors } from '../validate/route/check-cors.ts';
+import { checkCsrf } from '../validate/route/check-csrf.ts';
+import { checkDlp } from '../validate/route/check-dlp.ts';
+import { checkStage } from '../validate/transformation/check-transformations.ts';
 import { normalise } from '../validate/types/normalise.ts';
 
 /** The blocks of resources that middlewares have as options. */

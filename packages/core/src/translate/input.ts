@@ -9,7 +9,7 @@ import { missingServiceReason, SERVICE_PREFIX } from './reference/kube-upstreams
 import { find, type Found, type Resources } from './reference/find.ts';
 import type { AuthConfigEntry, AuthConfigTable } from './reference/tables.ts';
 import { faultOf, missingFault } from './reference/missing.ts';
-import type { TranslationSettings } from './settings.ts';
+import type { TranslationSettings } from './translation-settings.ts';
 import type { UpstreamEntry, UpstreamTable } from './reference/tables.ts';
 
 /** The input of one translation. */

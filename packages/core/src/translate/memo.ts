@@ -6,7 +6,7 @@ import type { AuthConfigTable } from './reference/tables.ts';
 import type { ListenerBuild } from './listener/listeners.ts';
 import type { MissingOptions } from './listener/missing-options.ts';
 import type { LocatedProblem, FoundProblem } from './status/report.ts';
-import type { TranslationSettings } from './settings.ts';
+import type { TranslationSettings } from './translation-settings.ts';
 import type { StatusTable } from './status/statuses.ts';
 import type { UpstreamTable } from './reference/tables.ts';
 

@@ -12,7 +12,7 @@ import { listsOf, withItems } from './lists.ts';
 import { problemsOf, type Memo } from './memo.ts';
 import { serviceUpstreamTable, upstreamTable } from './reference/upstreams.ts';
 import { servedUpstreams } from './reference/served-upstreams.ts';
-import { readSettings } from './settings.ts';
+import { readSettings } from './translation-settings.ts';
 import { proxiesOf } from './snapshot/proxy-resource.ts';
 import { snapshotsOf } from './snapshot/snapshots.ts';
 import { statusTable } from './status/status-table.ts';

@@ -18,12 +18,12 @@ import { RateLimitConfigSpec, RateLimitRules, RateLimitServer } from '../schema/
 import { RouteOptions, VirtualHostOptions, WeightedDestinationOptions } from '../schema/route/route-options.ts';
 import { RedirectAction } from '../schema/route/route.ts';
 import { FunctionParameters, TransformationTemplate } from '../schema/route/transformations.ts';
-import { checkAuthConfig } from './auth/auth-config.ts';
+import { checkAuthConfig } from './auth/check-auth-config.ts';
 import { each, type Check } from './check.ts';
-import { checkGraphQLApi } from './graphql-api.ts';
-import { checkRateLimitConfig } from './rate-limit/rate-limit-rules.ts';
-import { checkMatcher } from './route/matcher.ts';
-import { checkRouteOptions, checkVirtualHostOptions } from './route/route-options.ts';
+import { checkGraphQLApi } from './check-graphql-api.ts';
+import { checkRateLimitConfig } from './rate-limit/check-rate-limit-rules.ts';
+import { checkMatcher } from './route/check-matcher.ts';
+import { checkRouteOptions, checkVirtualHostOptions } from './route/check-route-options.ts';
 import { firstProblem } from './types/first-problem.ts';
 
 // The parts of a snapshot as they travel between the planes: plain data, in which names stand for parts that change alone. Their options

@@ -9,7 +9,7 @@ import { isObject, readKind, readMetadata } from './resource-identity.ts';
 import { nodeOf } from './types/node.ts';
 import { normalise, writtenPath, type Content } from './types/normalise.ts';
 import { DocumentReport } from './document-report.ts';
-import { foldSecret } from './auth/secret.ts';
+import { foldSecret } from './auth/check-secret.ts';
 import type { ResourceCheck } from './check.ts';
 import { suggest } from '../syntax/did-you-mean.ts';
 import { placed } from './check.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createStore } from '../../src/control/store.ts';
-import { REPLACEMENT_BODY } from '../../src/translate/settings.ts';
+import { REPLACEMENT_BODY } from '../../src/translate/translation-settings.ts';
 import { translate } from '../../src/translate/translate.ts';
 import { load, splitDocuments } from './load.ts';
 

@@ -4,7 +4,7 @@ import { DEFAULTS } from '../../schema/defaults.ts';
 import type { GatewaySpec } from '../../schema/kind/gateway.ts';
 import type { StoredResource } from '../../resource/stored.ts';
 import { listenerName } from '../names.ts';
-import type { TranslationSettings } from '../settings.ts';
+import type { TranslationSettings } from '../translation-settings.ts';
 import type { TranslationInput } from '../input.ts';
 
 /** The default gateways, used if there is no Gateway resource (reference: routing 5.1). */

@@ -2,7 +2,7 @@ import { keyOf, type Resource } from '../../resource/resource.ts';
 import type { SslConfig } from '../../schema/listener/ssl-config.ts';
 import type { VirtualServiceSpec } from '../../schema/kind/virtual-service.ts';
 import type { TranslationInput } from '../input.ts';
-import type { TranslationSettings } from '../settings.ts';
+import type { TranslationSettings } from '../translation-settings.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { Report } from '../status/report.ts';
 import { effectiveConfig } from '../tls/listener-tls.ts';

@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { Resource, ResourceRef } from '../../resource/resource.ts';
 import type { SecretSpec } from '../../schema/kind/secret.ts';
-import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/secret.ts';
+import { CIPHER_KEY_BYTES, SECRET_ENTRIES } from '../../validate/auth/check-secret.ts';
 import type { RefFields } from './fill-refs.ts';
 import { faultOf, missingFault } from './missing.ts';
 import { dotted } from '../names.ts';

@@ -3,7 +3,7 @@ import { keyOf, type ResourceKey, type ResourceRef } from '../../resource/resour
 import type { Matcher } from '../../schema/route/matcher.ts';
 import type { DelegateAction, RouteSpec } from '../../schema/route/route.ts';
 import type { RouteOptions, VirtualHostOptions } from '../../schema/route/route-options.ts';
-import { delegatingProblem } from '../../validate/route/matcher.ts';
+import { delegatingProblem } from '../../validate/route/check-matcher.ts';
 import { accessOf, type LastGood } from '../virtual-host/last-good.ts';
 import { EVERY_PATH, delegatingMatcher, inheritMatcher, outsideParent, type Inheritance } from './matchers.ts';
 import { routeMessage } from '../status/messages.ts';
@@ -12,7 +12,7 @@ import { routeOptions, Withheld } from '../virtual-host/options.ts';
 import { Report } from '../status/report.ts';
 import { sortRoutes } from './route-order.ts';
 import { selectTables, type SelectedTable } from './route-tables.ts';
-import { withInheritedTransformations } from '../virtual-host/transformations.ts';
+import { withInheritedTransformations } from '../virtual-host/effective-transformations.ts';
 import type { Reader } from '../input.ts';
 
 /** Maximum number of routes of a virtual host, and of tables visited for it: delegation can grow exponentially. */

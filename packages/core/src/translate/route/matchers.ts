@@ -1,5 +1,5 @@
 import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema/route/matcher.ts';
-import { hasPath } from '../../validate/route/matcher.ts';
+import { hasPath } from '../../validate/route/check-matcher.ts';
 import { pathText } from './route-order.ts';
 
 /** The default matcher of a route. */

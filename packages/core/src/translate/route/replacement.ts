@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../resource/problem.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
-import type { InvalidRoutes } from '../settings.ts';
+import type { InvalidRoutes } from '../translation-settings.ts';
 
 /** The response instead of a destination. */
 export type Replacement = Pick<InvalidRoutes, 'status' | 'body'>;

@@ -12,7 +12,7 @@ import { dotted } from '../names.ts';
 import { rateLimitProblems, routeLimitProblems, type LimitedRoute } from '../virtual-host/rate-limits.ts';
 import { restProblems } from './rest-calls.ts';
 import { subsetProblems } from './subsets.ts';
-import { transformationProblems } from '../virtual-host/transformations.ts';
+import { transformationProblems } from '../virtual-host/effective-transformations.ts';
 import type { Reader } from '../input.ts';
 import type { SourcedProblem } from '../status/report.ts';
 

@@ -15,7 +15,7 @@ import type { StatusTable, Subresource } from './statuses.ts';
 import { statusEntry, type StatusEntry, type StatusInput } from './statuses.ts';
 import { sharedOptionProblems } from '../virtual-host/shared-options.ts';
 import { missingRateLimitServer } from '../reference/rate-limit-server.ts';
-import { settingsKey } from '../settings.ts';
+import { settingsKey } from '../translation-settings.ts';
 import { groupProblems } from '../reference/upstream-groups.ts';
 import type { TranslationInput } from '../input.ts';
 

@@ -6,7 +6,7 @@ import type { TlsConfiguration } from '../../contract/snapshot.ts';
 import { contentOf } from '../snapshot/content.ts';
 import { listenerMessage } from '../status/messages.ts';
 import { Report, statusProblem, type FoundProblem, type LocatedProblem, type Problems } from '../status/report.ts';
-import type { TranslationSettings } from '../settings.ts';
+import type { TranslationSettings } from '../translation-settings.ts';
 import { keptProblem, listenerProblem, sourceProblem, verifiesAlike } from './tls-source.ts';
 import type { TranslationInput } from '../input.ts';
 

@@ -1,7 +1,7 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { RouteAction } from '../../contract/snapshot.ts';
 import type { RateLimitLevel } from '../../schema/route/route-options.ts';
-import { localProblems } from '../../validate/rate-limit/rate-limit-options.ts';
+import { localProblems } from '../../validate/rate-limit/check-rate-limit-options.ts';
 import { indexRules, unmatchedLimits } from '../../validate/rate-limit/unmatched-limits.ts';
 import type { Reader } from '../input.ts';
 import { faultOf } from '../reference/missing.ts';

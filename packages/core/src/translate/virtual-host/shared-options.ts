@@ -5,7 +5,7 @@ import { Reader, type TranslationInput } from '../input.ts';
 import { dotted } from '../names.ts';
 import { NO_PROBLEMS, Report, type Problems } from '../status/report.ts';
 import type { OptionSource } from './options.ts';
-import { transformationProblems } from './transformations.ts';
+import { transformationProblems } from './effective-transformations.ts';
 
 /** Returns problems of the templates of a RouteOption or VirtualHostOption. They have the causes of those of its users. */
 export function sharedOptionProblems({ key, resource }: StoredResource, input: TranslationInput): Problems {

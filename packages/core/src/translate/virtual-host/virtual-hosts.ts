@@ -30,7 +30,7 @@ import { contentOf } from '../snapshot/content.ts';
 import type { Derived } from '../derived.ts';
 import { shortCircuits } from '../route/short-circuit.ts';
 import { subsetProblems } from '../route/subsets.ts';
-import { transformationProblems } from './transformations.ts';
+import { transformationProblems } from './effective-transformations.ts';
 import { Reader, type Dependencies, type TranslationInput } from '../input.ts';
 
 /** The virtual host built from a virtual service, with all problems. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Matcher } from '../../../src/schema/route/matcher.ts';
 import { delegatingMatcher, inheritMatcher, outsideParent } from '../../../src/translate/route/matchers.ts';
 import { sortRoutes } from '../../../src/translate/route/route-order.ts';
-import { delegatingProblem } from '../../../src/validate/route/matcher.ts';
+import { delegatingProblem } from '../../../src/validate/route/check-matcher.ts';
 
 const header = { name: 'x-a', value: '1' };
 const parent: Matcher = { prefix: '/a', headers: [header], methods: ['GET'], queryParameters: [{ name: 'q' }] };

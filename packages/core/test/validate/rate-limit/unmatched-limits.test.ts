@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formatPath } from '../../../src/resource/problem.ts';
 import type { RateLimitActions, RateLimitRules } from '../../../src/schema/route/rate-limit.ts';
-import { checkRateLimitConfig } from '../../../src/validate/rate-limit/rate-limit-rules.ts';
+import { checkRateLimitConfig } from '../../../src/validate/rate-limit/check-rate-limit-rules.ts';
 import { indexRules, unmatchedLimits } from '../../../src/validate/rate-limit/unmatched-limits.ts';
 
 const rateLimit = { requestsPerUnit: 1, unit: 'MINUTE' } as const;

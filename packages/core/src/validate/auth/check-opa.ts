@@ -1,6 +1,6 @@
 import type { OpaAuth, OpaServerAuth } from '../../schema/auth/auth-methods.ts';
 import type { Check } from '../check.ts';
-import { unless } from './login.ts';
+import { unless } from './check-login.ts';
 
 /** A part of a path of the Data API: no separator, and not a step to another folder. */
 const SEGMENT = /^(?!\.{1,2}$)[^/?#%\\\s\p{Cc}]+$/u;

@@ -1,6 +1,6 @@
 import type { HmacAuth } from '../../schema/auth/auth-methods.ts';
 import type { Check } from '../check.ts';
-import { unless } from './login.ts';
+import { unless } from './check-login.ts';
 
 /** Returns the problems of a step with signed requests. */
 export const checkHmac: Check<HmacAuth> = ({ secretRefs }, at) =>

@@ -6,7 +6,7 @@ import type {
   RateLimitSetDescriptor,
 } from '../../schema/route/rate-limit.ts';
 import { each, fields, within, type Check } from '../check.ts';
-import { checkRateLimits } from './rate-limit-actions.ts';
+import { checkRateLimits } from './check-rate-limit-actions.ts';
 import { indexRules, unmatchedLimits } from './unmatched-limits.ts';
 import { checkLimit, checkText, invalidRateLimit, noEffect, WARNING } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compressSpec } from '../../src/syntax/compressed-spec.ts';
-import { checkProxy } from '../../src/validate/proxy.ts';
+import { checkProxy } from '../../src/validate/check-proxy.ts';
 
 const problemsOf = (spec: Parameters<typeof checkProxy>[0]): string[] =>
   checkProxy(spec, ['spec']).map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readSettings, type TranslationSettings } from '../../src/translate/settings.ts';
+import { readSettings, type TranslationSettings } from '../../src/translate/translation-settings.ts';
 import { Derived } from '../../src/translate/derived.ts';
 import { load } from './load.ts';
 

@@ -1,6 +1,6 @@
 import type { Ldap } from '../../schema/auth/auth-methods.ts';
 import { within, type Check } from '../check.ts';
-import { unless } from './login.ts';
+import { unless } from './check-login.ts';
 
 const ADDRESS = /^(?:ldaps?:\/\/)?(?:[^\s/:@?#]+|\[[0-9a-f:.]+\]):\d{1,5}\/?$/i;
 /** `attribute=value` pairs; details are left to the server. */

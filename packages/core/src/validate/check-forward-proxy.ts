@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { parseDuration } from '../syntax/duration.ts';
 import type { HttpListenerOptions } from '../schema/listener/gateway-options.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
-import { checkUpstreamSslConfig } from './ssl-config.ts';
+import { checkUpstreamSslConfig } from './check-ssl-config.ts';
 
 const invalid = reporterOf('INVALID_GATEWAY');
 

@@ -3,7 +3,7 @@ import type { RateLimitConfigRefs, RateLimitVhost } from '../../schema/route/rat
 import type { RateLimitLevel } from '../../schema/route/route-options.ts';
 import { each, fields, type Check } from '../check.ts';
 import { checkBasic, checkBucket, invalidRateLimit, noEffect, WARNING } from './limits.ts';
-import { checkConcurrency, checkRateLimits } from './rate-limit-actions.ts';
+import { checkConcurrency, checkRateLimits } from './check-rate-limit-actions.ts';
 
 /** Returns problems of the rate limits of one level. */
 export const checkRateLimitOptions: Check<RateLimitLevel> = (options, at) => [

@@ -1,8 +1,8 @@
 import type { LoadBalancerConfig } from '../schema/upstream/load-balancer.ts';
 import type { Failover } from '../schema/upstream/upstream-types.ts';
 import { each, reporterOf, within, type Check } from './check.ts';
-import { checkHostHealthCheck } from './health-checks.ts';
-import { checkUpstreamSslConfig } from './ssl-config.ts';
+import { checkHostHealthCheck } from './check-health-checks.ts';
+import { checkUpstreamSslConfig } from './check-ssl-config.ts';
 
 const invalid = reporterOf('INVALID_UPSTREAM');
 const invalidHost = reporterOf('INVALID_HOST');

@@ -1,7 +1,7 @@
 import { isHeaderName } from '../http/reserved-headers.ts';
 import type { HttpListenerOptions } from '../schema/listener/gateway-options.ts';
 import { fields, reporterOf, type Check } from './check.ts';
-import { checkCookie } from './cookie.ts';
+import { checkCookie } from './check-cookie.ts';
 
 const invalid = reporterOf('INVALID_HASH_POLICY');
 

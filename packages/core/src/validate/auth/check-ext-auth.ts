@@ -4,7 +4,7 @@ import type { ExtAuthServer } from '../../schema/auth/extauth.ts';
 import { isHeaderName, isHeaderValue } from '../../http/reserved-headers.ts';
 import { compileRegex } from '../../syntax/regex.ts';
 import { each, fields, reporterOf, thrownBy, type Check } from '../check.ts';
-import { addedNameProblem } from '../route/header-manipulation.ts';
+import { addedNameProblem } from '../route/check-header-manipulation.ts';
 
 const invalid = reporterOf('INVALID_EXT_AUTH');
 

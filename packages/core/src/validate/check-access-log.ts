@@ -4,7 +4,7 @@ import { each, fields, reporterOf, within, type Check } from './check.ts';
 import { checkFraction } from './share.ts';
 import { GRPC_STATUSES } from '../syntax/grpc-status.ts';
 import { formatProblem } from '../syntax/header-format.ts';
-import { checkMatcherCondition } from './route/matcher.ts';
+import { checkMatcherCondition } from './route/check-matcher.ts';
 
 const invalid = reporterOf('INVALID_ACCESS_LOG');
 

@@ -3,7 +3,7 @@ import type { ServiceSpec } from '../schema/upstream/service-spec.ts';
 import { parameterProblems } from '../syntax/parameter-pattern.ts';
 import { reporterOf, within, type Check } from './check.ts';
 import { functionTemplate } from './transformation/function-template.ts';
-import { checkTemplate } from './transformation/transformations.ts';
+import { checkTemplate } from './transformation/check-transformations.ts';
 
 const invalid = reporterOf('INVALID_ACTION');
 

@@ -1,7 +1,7 @@
 import { compileRegex } from '../../syntax/regex.ts';
 import type { HeaderMatcher, Matcher, QueryParameterMatcher } from '../../schema/route/matcher.ts';
 import { each, fields, reporterOf, thrownBy, type Check } from '../check.ts';
-import { checkPath } from './path.ts';
+import { checkPath } from './check-path.ts';
 
 const invalid = reporterOf('INVALID_MATCHER');
 const unmatchable = reporterOf('UNMATCHABLE_PATH');

@@ -1,7 +1,7 @@
 import { isHeaderName } from '../../http/reserved-headers.ts';
 import type { LbHash } from '../../schema/route/small-options.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
-import { checkCookie } from '../cookie.ts';
+import { checkCookie } from '../check-cookie.ts';
 
 const invalid = reporterOf('INVALID_HASH_POLICY');
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formatPath } from '../../../src/resource/problem.ts';
 import { checkBucket } from '../../../src/validate/rate-limit/limits.ts';
-import { checkRateLimitOptions } from '../../../src/validate/rate-limit/rate-limit-options.ts';
+import { checkRateLimitOptions } from '../../../src/validate/rate-limit/check-rate-limit-options.ts';
 import { checkRateLimitServer } from '../../../src/validate/rate-limit/check-limit-server.ts';
 import type { RateLimitActions } from '../../../src/schema/route/rate-limit.ts';
 import type { Check } from '../../../src/validate/check.ts';

@@ -4,11 +4,11 @@ import { upstreamHttpVersion } from '../upstream/http-version.ts';
 import type { StaticHost, StaticUpstream } from '../schema/upstream/upstream-types.ts';
 import type { UpstreamSpec } from '../schema/kind/upstream.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
-import { checkFailover, checkLoadBalancer } from './load-balancing.ts';
-import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './health-checks.ts';
-import { checkServiceSpec } from './rest-function.ts';
-import { checkUpstreamSslConfig } from './ssl-config.ts';
-import { checkPipe, checkTunnel } from './upstream-connections.ts';
+import { checkFailover, checkLoadBalancer } from './check-load-balancing.ts';
+import { checkHealthChecks, checkHostHealthCheck, checkOutlierDetection } from './check-health-checks.ts';
+import { checkServiceSpec } from './check-rest-function.ts';
+import { checkUpstreamSslConfig } from './check-ssl-config.ts';
+import { checkPipe, checkTunnel } from './check-upstream-connections.ts';
 
 const TYPES = ['static', 'kube', 'consul', 'aws', 'awsEc2', 'azure', 'pipe', 'gcp', 'ai'] as const;
 const invalid = reporterOf('INVALID_UPSTREAM');

@@ -1,10 +1,10 @@
 import type { SettingsSpec } from '../schema/kind/settings.ts';
-import { checkExtAuth, checkNamedExtAuth } from './auth/ext-auth.ts';
+import { checkExtAuth, checkNamedExtAuth } from './auth/check-ext-auth.ts';
 import { each, fields, reporterOf, within, type Check } from './check.ts';
-import { checkRules } from './rate-limit/rate-limit-rules.ts';
+import { checkRules } from './rate-limit/check-rate-limit-rules.ts';
 import { checkRateLimitServer } from './rate-limit/check-limit-server.ts';
-import { EXT_PROC_CHECKS } from './route/ext-proc.ts';
-import { checkSslParameters } from './ssl-config.ts';
+import { EXT_PROC_CHECKS } from './route/check-ext-proc.ts';
+import { checkSslParameters } from './check-ssl-config.ts';
 import type { FieldPath } from '../resource/problem.ts';
 import { parseDuration } from '../syntax/duration.ts';
 import { parseJsonPath } from '../syntax/json-path.ts';

@@ -2,7 +2,7 @@ import type { FieldProblem } from '../resource/problem.ts';
 import type { HealthCheck, OutlierDetection } from '../schema/upstream/health.ts';
 import { parseDuration } from '../syntax/duration.ts';
 import { each, fields, reporterOf, type Check } from './check.ts';
-import { checkHeaderManipulation } from './route/header-manipulation.ts';
+import { checkHeaderManipulation } from './route/check-header-manipulation.ts';
 
 type HttpHealthCheck = NonNullable<HealthCheck['httpHealthCheck']>;
 type TcpHealthCheck = NonNullable<HealthCheck['tcpHealthCheck']>;

@@ -6,10 +6,10 @@ import type { AccessTokenValidation, AzureGroups, Oauth2 } from '../../schema/au
 import type { PassThroughAuth } from '../../schema/auth/pass-through-auth.ts';
 import { isTrustedUrl } from '../../security/trusted-url.ts';
 import { each, fields, thrownBy, within, type Check } from '../check.ts';
-import { checkHmac } from './hmac.ts';
-import { checkLdap } from './ldap.ts';
-import { checkLogin, checkRedis, unless, UNTRUSTED_URL } from './login.ts';
-import { checkOpa, checkOpaServer } from './opa.ts';
+import { checkHmac } from './check-hmac.ts';
+import { checkLdap } from './check-ldap.ts';
+import { checkLogin, checkRedis, unless, UNTRUSTED_URL } from './check-login.ts';
+import { checkOpa, checkOpaServer } from './check-opa.ts';
 
 const ADDRESS = /^(?:dns:\/{2,3})?(?:[^\s/:]+|\[[0-9a-f:.]+\]):\d{1,5}$/i;
 const BCRYPT_COST = /^\$2[aby]\$(\d\d)\$/;

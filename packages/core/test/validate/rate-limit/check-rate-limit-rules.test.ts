@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formatPath } from '../../../src/resource/problem.ts';
 import type { RateLimitDescriptor } from '../../../src/schema/route/rate-limit.ts';
-import { checkRateLimitConfig, checkRules } from '../../../src/validate/rate-limit/rate-limit-rules.ts';
+import { checkRateLimitConfig, checkRules } from '../../../src/validate/rate-limit/check-rate-limit-rules.ts';
 
 type Rules = Parameters<typeof checkRules>[0];
 const LIMIT = { requestsPerUnit: 1, unit: 'MINUTE' } as const;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pathProblem } from '../../../src/validate/route/path.ts';
+import { pathProblem } from '../../../src/validate/route/check-path.ts';
 
 describe('pathProblem', () => {
   for (const path of ['/', '/a', '/a/b.c', "/a/-._~!$&'()*+,;=:@", '/a%20b', '/...', '/a/..b', 'no-slash', '']) {

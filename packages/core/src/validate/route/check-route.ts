@@ -1,11 +1,11 @@
 import { isHeaderName } from '../../http/reserved-headers.ts';
 import { isHost } from '../../syntax/host.ts';
 import type { ForwardAction, RedirectAction, RouteSpec } from '../../schema/route/route.ts';
-import { checkDestination, checkWeighted } from './destination.ts';
+import { checkDestination, checkWeighted } from './check-destination.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
-import { checkConditions, checkMatcher, delegatingProblem } from './matcher.ts';
-import { checkPath } from './path.ts';
-import { checkRewriteHost, checkRouteOptions } from './route-options.ts';
+import { checkConditions, checkMatcher, delegatingProblem } from './check-matcher.ts';
+import { checkPath } from './check-path.ts';
+import { checkRewriteHost, checkRouteOptions } from './check-route-options.ts';
 import { checkEmptyRewrite } from './without-effect.ts';
 
 const invalidAction = reporterOf('INVALID_ACTION');

@@ -1,9 +1,9 @@
 import type { DestinationSpec, WeightedDestination } from '../../schema/route/destination.ts';
 import { each, fields, reporterOf, within, type Check } from '../check.ts';
-import { checkDestinationSpec } from '../rest-function.ts';
-import { checkCsrf } from './csrf.ts';
-import { checkHeaderManipulation } from './header-manipulation.ts';
-import { checkTransformations } from '../transformation/transformations.ts';
+import { checkDestinationSpec } from '../check-rest-function.ts';
+import { checkCsrf } from './check-csrf.ts';
+import { checkHeaderManipulation } from './check-header-manipulation.ts';
+import { checkTransformations } from '../transformation/check-transformations.ts';
 
 const invalid = reporterOf('INVALID_ACTION');
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { formatPath } from '../../src/resource/problem.ts';
 import type { SettingsSpec } from '../../src/schema/kind/settings.ts';
-import { checkSettings } from '../../src/validate/settings.ts';
+import { checkSettings } from '../../src/validate/check-settings.ts';
 
 const problemsOf = (spec: SettingsSpec): string[] =>
   checkSettings(spec, ['spec']).map(({ path, message }) => `${formatPath(path)}: ${message}`);

@@ -3,8 +3,8 @@ import type { TransformationStage, TransformationTemplate } from '../../schema/r
 import { extractorProblem } from './extractor.ts';
 import { templatesOf, type HasTransformations, type Side } from './stages.ts';
 import { each, fields, reporterOf, within, type Check } from '../check.ts';
-import { addedNameProblem, headerNameProblem } from '../route/header-manipulation.ts';
-import { checkConditions, checkMatcherCondition } from '../route/matcher.ts';
+import { addedNameProblem, headerNameProblem } from '../route/check-header-manipulation.ts';
+import { checkConditions, checkMatcherCondition } from '../route/check-matcher.ts';
 
 const invalid = reporterOf('INVALID_TRANSFORMATION');
 const invalidHeader = reporterOf('INVALID_HEADER');

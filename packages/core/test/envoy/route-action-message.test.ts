@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Route, VirtualHost } from '../../src/index.ts';
-import { routeAction } from '../../src/envoy/route-action.ts';
+import { routeAction } from '../../src/envoy/route-action-message.ts';
 
 const shown = (body: string): unknown => {
   const action = { type: 'direct', status: 200, body } as const;

@@ -1,8 +1,8 @@
 import type { FieldPath, FieldProblem } from '../../resource/problem.ts';
 import type { VirtualHostSpec } from '../../schema/kind/virtual-service.ts';
 import { each, fields, reporterOf, type Check } from '../check.ts';
-import { checkRoute } from './route.ts';
-import { checkVirtualHostOptions } from './route-options.ts';
+import { checkRoute } from './check-route.ts';
+import { checkVirtualHostOptions } from './check-route-options.ts';
 
 const HOST = /^[^\s/?#@*\\]+$/;
 const emptyDomain = reporterOf('EMPTY_DOMAIN');

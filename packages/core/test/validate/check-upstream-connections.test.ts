@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkTunnel } from '../../src/validate/upstream-connections.ts';
+import { checkTunnel } from '../../src/validate/check-upstream-connections.ts';
 
 const problems = (spec: object): string[] =>
   checkTunnel(spec, []).map(({ path, message }) => `${path.join('.')}: ${message}`);
