@@ -51,6 +51,14 @@ function isFieldName(name: string): boolean {
   return true;
 }
 
+/** RFC 3986 3.1. */
+const SCHEME = /^[a-z][a-z0-9+.-]*$/i;
+
+/** The scheme has no effect: that of the connection counts. */
+function isScheme(scheme: string): boolean {
+  return scheme === 'http' || scheme === 'https' || SCHEME.test(scheme);
+}
+
 function isComplete(pseudo: Partial<Record<Pseudo, string>>, allowsProtocol: boolean): boolean {
   const {
     ':method': method,
@@ -63,6 +71,6 @@ function isComplete(pseudo: Partial<Record<Pseudo, string>>, allowsProtocol: boo
   if (protocol !== undefined && (!allowsProtocol || method !== 'CONNECT' || authority === undefined)) return false;
   if (method === 'CONNECT' && protocol === undefined)
     return authority !== undefined && path === undefined && scheme === undefined;
-  if (!scheme || path === undefined) return false;
+  if (scheme === undefined || path === undefined || !isScheme(scheme)) return false;
   return path.startsWith('/') || (path === '*' && method === 'OPTIONS');
 }

@@ -284,6 +284,8 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       ['no method', without(':method')],
       ['no path', without(':path')],
       ['no scheme', without(':scheme')],
+      ['a scheme with a space', [...without(':scheme'), [':scheme', 'ht tp']]],
+      ['a scheme with a target', [...without(':scheme'), [':scheme', 'http://b/?']]],
       ['an empty path', [...without(':path'), [':path', '']]],
       ['a path without a slash', [...without(':path'), [':path', 'x']]],
       ['an absolute target', [...without(':path'), [':path', 'http://b/']]],
