@@ -180,16 +180,14 @@ describe('validateWritten on fields without support', () => {
   });
 
   it('ignores a field with its default value', () => {
-    expect(
-      linesOf(
-        resource('Upstream', '{disableIstioAutoMtls: false, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1'),
-      ),
-    ).deep.equal([]);
-    expect(
-      linesOf(
-        resource('Upstream', '{disableIstioAutoMtls: true, static: {hosts: [{addr: a, port: 1}]}}', 'gw.vendor.io/v1'),
-      ),
-    ).length(1);
+    const upstream = (flag: boolean) =>
+      resource(
+        'Upstream',
+        `{connectionConfig: {http1ProtocolOptions: {overrideStreamErrorOnInvalidHttpMessage: ${flag}}}, static: {hosts: [{addr: a, port: 1}]}}`,
+        'gw.vendor.io/v1',
+      );
+    expect(linesOf(upstream(false))).deep.equal([]);
+    expect(linesOf(upstream(true))).length(1);
   });
 });
 

@@ -115,10 +115,7 @@ const fields = f.block(f.oneOf(Object.keys(UPSTREAM_TYPES)), {
       { minimum: 1, maximum: 3, default: 1 },
     ),
   }),
-  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically.', {
-    ...f.notYet,
-    'x-instead': 'mesh TLS is never enabled automatically',
-  }),
+  disableIstioAutoMtls: f.flag('Does not enable mesh TLS automatically. This is always so.'),
   ...UPSTREAM_TYPES,
 });
 /** `spec` of an Upstream. */
