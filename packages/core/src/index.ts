@@ -155,6 +155,7 @@ export { grpcTypeOf, type GrpcKind, type GrpcType } from './http/grpc-type.ts';
 export { GRPC_STATUSES } from './syntax/grpc-status.ts';
 export { shareOf, type Fraction } from './syntax/fraction.ts';
 export { isHost } from './syntax/host.ts';
+export { connectionSettings, type ConnectionSettings, type SocketOption } from './syntax/socket-options.ts';
 export {
   alternativeNames,
   certificateBlocks,

@@ -1,5 +1,6 @@
 import type { Listener, ListenerPart, TcpHost, TlsConfiguration } from '../contract/snapshot.ts';
 import { inEffect } from '../schema/in-effect.ts';
+import type { SocketOption } from '../syntax/socket-options.ts';
 import { httpManager } from './http-manager.ts';
 import { listenAddress, message, protoDuration, socketAddress, typed, type EnvoyMessage } from './message.ts';
 import { downstreamTls } from './tls.ts';
@@ -24,7 +25,12 @@ export function listenerMessage(listener: Listener, context: TranslationContext)
     filter_chains: chains,
     per_connection_buffer_limit_bytes: options.perConnectionBufferLimitBytes,
     listener_filters: listenerFilters(listener),
+    socket_options: options.socketOptions?.map(socketOption),
   });
+}
+
+function socketOption({ intValue, bufValue, ...option }: SocketOption): EnvoyMessage {
+  return message({ ...option, int_value: intValue, buf_value: bufValue });
 }
 
 /** Returns the filters of connections: the PROXY header, and the server name of TLS. */

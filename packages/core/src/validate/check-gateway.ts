@@ -14,6 +14,7 @@ import type { SslConfig } from '../schema/listener/ssl-config.ts';
 import { CIPHER_SUITES } from '../security/cipher-suites.ts';
 import { isHost } from '../syntax/host.ts';
 import { checkDestination, checkWeighted } from './route/check-destination.ts';
+import { checkSocketOption } from './check-socket-option.ts';
 import { checkSslConfig } from './check-ssl-config.ts';
 import type { HttpConnectionManagerSettings } from '../schema/listener/http-connection-manager.ts';
 import { expressionProblem } from '../syntax/label-expression.ts';
@@ -44,6 +45,7 @@ export const checkGateway: Check<GatewaySpec> = (spec, at) => {
   return [
     ...each(logs, [...at, 'options', 'accessLoggingService', 'accessLog'], checkAccessLog),
     ...each(connectionLogs, [...at, 'options', 'listenerAccessLoggingService', 'accessLog'], checkAccessLog),
+    ...each(spec.options?.socketOptions, [...at, 'options', 'socketOptions'], checkSocketOption),
     ...fields(spec, at, {
       httpGateway: checkHttpGateway,
       tcpGateway: checkTcpGateway,

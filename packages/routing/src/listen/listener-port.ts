@@ -16,6 +16,7 @@ import { createProxyStats } from './proxy-protocol/proxy-stats.ts';
 import type { ProxyProtocol } from './proxy-protocol/tlv-metadata.ts';
 import type { PortSettings } from './port-settings.ts';
 import { Slot } from './slot.ts';
+import { compileSocketOptions } from './socket-settings.ts';
 
 /** One listener: its accepting socket, and what serves new connections. */
 export type ListenerPort = ReturnType<typeof createListenerPort>;
@@ -55,6 +56,8 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
   /** For the connections of `proxies`. */
   let receiveFromProxy: ReceiveHeader | undefined;
   let receivePart: ReceivePart | undefined;
+  /** Missing without `socketOptions`. */
+  let setSocketOptions: ReturnType<typeof compileSocketOptions>;
   let acceptor: Acceptor | undefined;
   let stats: ListenStats | undefined;
 
@@ -74,6 +77,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
     version = listener;
     receiveHeader = proxyProtocol && receiverOf(proxyProtocol);
     receivePart = now && partReceiverOf(now);
+    setSocketOptions = compileSocketOptions(options.socketOptions);
     return problems;
   }
 
@@ -142,6 +146,7 @@ export function createListenerPort(name: string, parts: ListenerPortParts) {
 
   function accept(socket: Socket): void {
     sockets.add(socket);
+    setSocketOptions?.(socket);
     budget.acquire();
     countConnection(socket, stats!, () => {
       sockets.delete(socket);

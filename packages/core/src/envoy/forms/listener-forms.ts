@@ -48,7 +48,7 @@ export const LISTENER_FORMS: Forms<ListenerOptions> = {
   listenerAccessLoggingService: 'no',
   extensions: 'no',
   perConnectionBufferLimitBytes: 'yes',
-  socketOptions: 'no',
+  socketOptions: 'yes',
   proxyProtocol: 'yes',
   connectionBalanceConfig: 'no',
   tcpStats: 'no',

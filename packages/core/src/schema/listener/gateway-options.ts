@@ -17,8 +17,11 @@ const socketOption = f.block(f.oneOf(['intValue', 'bufValue']), {
   level: f.int('Level of the option, e.g. 6 for TCP.'),
   name: f.int('Number of the option.'),
   intValue: f.int('Value as a number.'),
-  bufValue: f.text('Value as base64.'),
-  state: f.choice(['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'], 'When it is set.'),
+  bufValue: f.text('Value as base64: has no effect, with a warning, except in Envoy.'),
+  state: f.choice(
+    ['STATE_PREBIND', 'STATE_BOUND', 'STATE_LISTENING'],
+    'When Envoy sets it. The proxies of this gateway set it on each connection that they accept, whatever the state.',
+  ),
 });
 const proxyProtocol = f.block({
   rules: f.groups('Fields of a header of version 2 to store as dynamic metadata.', f.required('onTlvPresent'), {
@@ -45,8 +48,7 @@ const listener = f.block({
   ),
   socketOptions: f.list(
     socketOption,
-    'Options of the listening socket: not supported, because Node can set only a few of them. `TCP_NODELAY` is always on.',
-    f.leftOut,
+    'Socket options of client connections, by the numbers of Linux (level/name): `SO_KEEPALIVE` 1/9, `TCP_NODELAY` 6/1 (on unless set to 0), `TCP_KEEPIDLE` 6/4 and `TCP_KEEPINTVL` 6/5 in seconds, `TCP_KEEPCNT` 6/6, `IP_TOS` 0/1 and `IPV6_TCLASS` 41/67. `SO_REUSEADDR` 1/2 is always on. Others have no effect, with a warning, because Node cannot set them.',
   ),
   proxyProtocol: f.of(
     proxyProtocol,
