@@ -90,16 +90,22 @@ async function greet(ready) {
   const state = unserved.length === 0 ? '.' : ', but some listeners are not served.';
   console.error(`\nThe gateway is running${state}\n${rows.map((row) => rowOf(...row)).join('\n')}\n`);
   const http = listeners.find((each) => each.protocol === 'http');
+  const tcp = listeners.find((each) => each.protocol === 'tcp');
   if (isDemo && http) {
     const url = `http://localhost:${http.port}`;
     console.error(`Try, in another terminal:
   curl ${url}/api/v1/products
   curl -i ${url}/echo/hello
   curl --http2-prior-knowledge -i ${url}/echo/hello
-  ${gatewayctl(ready)} get virtualservices
+${tcp ? `  curl -i http://localhost:${tcp.port}/over/tcp\n` : ''}  ${gatewayctl(ready)} get virtualservices
 `);
   }
   if (isDemo) await greetUsers(listeners);
+  // Only gateways that no resource declares use these flags.
+  if (isDemo && args.some((arg) => /^--https?-port\b/.test(arg)))
+    console.error(
+      `--http-port and --https-port have no effect: ${demoFolder}/gateways.yaml sets the ports of the demo.`,
+    );
   console.error('Press Ctrl-C to stop.');
 }
 
