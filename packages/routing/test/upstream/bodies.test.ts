@@ -2,7 +2,17 @@ import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { closeAll, gateway, httpUpstream, rawUpstream, snapshotOf, until } from '../forward/harness.ts';
+import { createServer } from 'node:net';
+import {
+  closeAll,
+  gateway,
+  httpUpstream,
+  listen,
+  rawUpstream,
+  snapshotOf,
+  until,
+  whenDone,
+} from '../forward/harness.ts';
 
 const SIZES = [0, 1, 900, 16_384, 16_385, 65_000, 65_536, 300_000, 3_000_000];
 const BODIES = new Map(SIZES.map((size) => [`/${size}`, randomBytes(size)]));
@@ -136,6 +146,25 @@ describe('idle connections', () => {
     await ask(`${gw.url}/large`);
     await ask(gw.url);
     expect(upstream.connections).to.equal(2);
+    expect(gw.stat('upstream_cx_active')).to.equal(1);
+  });
+
+  it('are not reused while a long head is still being written', async () => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections++;
+      whenDone(() => void socket.destroy());
+      socket.on('error', () => {}).once('data', () => socket.pause().write(answerWith('x-a: b')));
+    });
+    const port = await listen(server);
+    whenDone(() => void server.close());
+    const gw = await gateway({
+      upstream: snapshotOf(port),
+      head: (req) => (req.url === '/large' ? { headers: ['x-large', 'a'.repeat(20_000_000)] } : {}),
+    });
+    await ask(`${gw.url}/large`);
+    await ask(gw.url);
+    expect(connections).to.equal(2);
     expect(gw.stat('upstream_cx_active')).to.equal(1);
   });
 
