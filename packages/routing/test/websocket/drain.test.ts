@@ -3,10 +3,20 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
-import { createContext } from '@edge-gateway/core';
+import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
 import { createListeners, createRouter, type Listeners, type Router } from '../../src/index.ts';
-import { closeAll, listen, rawUpstream, until, whenDone } from '../forward/harness.ts';
+import {
+  closeAll,
+  forEachHttp2Client,
+  http2ClientOption,
+  listen,
+  rawUpstream,
+  until,
+  whenDone,
+} from '../forward/harness.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, upstreamOf } from '../snapshots.ts';
+import { FRAME } from '../listen/http2/frames.ts';
+import { frame as http2Frame, frameUpstream, head, reset } from '../upstream/http2/frames.ts';
 import { frame } from './frames.ts';
 
 /** Longer than any test: what waits for it fails. */
@@ -15,6 +25,8 @@ const HANDSHAKE =
   'GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 const CLOSE = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+/** Settings of an HTTP/2 server that accepts WebSockets (RFC 8441 §3). */
+const ENABLE_CONNECT_PROTOCOL = http2Frame(FRAME.settings, 0, 0, Buffer.from([0, 8, 0, 0, 0, 1]));
 const MASKED_CLOSE = /^\x88\x82/;
 
 interface Gateway {
@@ -23,11 +35,11 @@ interface Gateway {
   readonly listeners: Listeners;
 }
 
-async function gateway(upstreamPort: number): Promise<Gateway> {
+async function gateway(upstreamPort: number, spec: SnapshotUpstream['spec'] = {}): Promise<Gateway> {
   const context = createContext();
-  const router = createRouter({ context });
+  const router = createRouter({ context, ...http2ClientOption() });
   const listeners = createListeners({ router, context, host: '127.0.0.1', portOf: () => 0 });
-  const snapshot = snapshotOf([hostOf([routeOf({})])], [upstreamOf([endpointOf(upstreamPort)])]);
+  const snapshot = snapshotOf([hostOf([routeOf({})])], [{ ...upstreamOf([endpointOf(upstreamPort)]), spec }]);
   router.apply(snapshot);
   const [{ port } = {}] = await listeners.apply(snapshot);
   whenDone(async () => {
@@ -142,6 +154,35 @@ describe('WebSockets of a listener that drains', () => {
     await drained;
     expect(failed).to.equal(undefined);
     expect(client.text()).to.equal(CLOSE.toString('latin1'));
+  });
+
+  forEachHttp2Client(() => {
+    for (const [name, code] of Object.entries({ NO_ERROR: 0, CANCEL: 8 }))
+      it(`are not reset while the client is still sending, if an HTTP/2 upstream resets the stream with ${name}`, async () => {
+        const ids: number[] = [];
+        const upstream = await frameUpstream((socket, id) => {
+          ids.push(id);
+          socket.write(head(id, ':status', '200'));
+        }, ENABLE_CONNECT_PROTOCOL);
+        const { port, listeners } = await gateway(upstream.port, { useHttp2: true });
+        const client = await rawClient(port);
+        let failed: Error | undefined;
+        client.socket.on('error', (error) => (failed = error));
+        const drained = listeners.drain(LIMIT_MS);
+        await until(() => client.text() === CLOSE.toString('latin1'));
+        const [atUpstream] = upstream.sockets;
+        // The acknowledgement of the ping follows the reset.
+        atUpstream!.write(Buffer.concat([reset(ids[0]!, code), http2Frame(FRAME.ping, 0, 0, Buffer.alloc(8))]));
+        await until(() => upstream.received.some(({ type }) => type === FRAME.ping));
+        for (let i = 0; i < 3; i++) {
+          client.socket.write(frame(Buffer.from('late'), { masked: true }));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        client.socket.end();
+        await drained;
+        expect(failed).to.equal(undefined);
+        expect(client.text()).to.equal(CLOSE.toString('latin1'));
+      });
   });
 
   it('receive the frame in progress completely first', async () => {
