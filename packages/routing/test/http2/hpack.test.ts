@@ -8,8 +8,8 @@ import { HpackDecoder as TestDecoder } from '../listen/http2/hpack.ts';
 const LIMIT = 64 * 1024;
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(/\s/g, ''), 'hex');
 
-function decoderOf(limit = LIMIT) {
-  const decoder = new HpackDecoder(limit);
+function decoderOf(limit = LIMIT, maxFields?: number) {
+  const decoder = new HpackDecoder(limit, maxFields);
   return (block: Buffer) => decoder.decode(block, 0, block.length);
 }
 
@@ -101,6 +101,13 @@ describe('HpackDecoder', () => {
     expect(isTooLong).to.equal(true);
     expect(raw.join('').length).to.be.at.most(LIMIT);
     expect(decode(Buffer.of(0xbe))).to.deep.equal({ raw: ['m', 'w'], isTooLong: false });
+  });
+
+  it('cuts a list of many short fields', () => {
+    const decode = decoderOf(LIMIT, 3);
+    const list = (count: number): Buffer => fields(...Array.from({ length: count }, () => ['a', ''] as const));
+    expect(decode(list(3))).to.deep.equal({ raw: ['a', '', 'a', '', 'a', ''], isTooLong: false });
+    expect(decode(list(4))).to.deep.equal({ raw: ['a', '', 'a', '', 'a', ''], isTooLong: true });
   });
 });
 

@@ -237,6 +237,16 @@ describeHttp2Servers('attacks over HTTP/2', () => {
       await servesOthers();
     });
 
+    it('of many more fields than allowed reset the stream, however short they are', async () => {
+      const frames = await start();
+      // More are not counted: twice the limit of 100, and 256 parts of cookies.
+      frames.send(requestFrame(1, '/', ...filler(2 * 100 + 256, 1)));
+      expect(await frames.reset(1)).to.equal(CODE.calm);
+      expect(requests).to.equal(0);
+      await servesOthers();
+      frames.close();
+    });
+
     it('of references to one large entry of the table reset the stream', async () => {
       const frames = await start();
       // Literal with incremental indexing: 3 KiB that each further byte repeats.
