@@ -3,7 +3,7 @@ import type { WebSocketTunnel } from './websocket-tunnel.ts';
 /** The forwarded WebSockets that are open, by the name of their listener. */
 export class OpenWebSockets {
   readonly #byListener = new Map<string, Set<WebSocketTunnel>>();
-  /** Listeners that have been drained. */
+  /** Listeners that have been drained and not opened again. A name is an address and a port, so there are few of them. */
   readonly #drained = new Set<string>();
 
   /** Adds one that has opened. It is closed at once if the handshake ended after its listener was drained. */
