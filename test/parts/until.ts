@@ -13,3 +13,19 @@ export async function until<T>(check: () => Promise<T> | T, what = String(check)
     await wait(5);
   }
 }
+
+/** How long a value must stay the same to count as still: longer than other processes keep a busy machine from running this one. */
+const STILL_MS = 250;
+
+/** Waits until a number has stopped changing, e.g. that of bytes that fit into the buffers on a way. */
+export async function untilStill(read: () => number): Promise<void> {
+  let before = Number.NaN;
+  let since = 0;
+  await until(() => {
+    const now = performance.now();
+    const value = read();
+    if (value !== before) since = now;
+    before = value;
+    return now - since >= STILL_MS;
+  });
+}

@@ -15,7 +15,7 @@ import type { Http2Client } from '../../src/upstream/cluster.ts';
 import { createUpstreams } from '../../src/upstream/upstreams.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';
 
-export { until } from '../../../../test/parts/until.ts';
+export { until, untilStill } from '../../../../test/parts/until.ts';
 
 const closers: (() => unknown)[] = [];
 

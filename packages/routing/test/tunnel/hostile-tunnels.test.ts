@@ -1,8 +1,8 @@
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { expect } from 'chai';
 import type { Route } from '@edge-gateway/core';
-import { closeAll, listen, until, whenDone } from '../forward/harness.ts';
-import { CODE, fields, FLAG, frame, FRAME, FrameClient } from '../listen/http2/frames.ts';
+import { closeAll, listen, until, untilStill, whenDone } from '../forward/harness.ts';
+import { CODE, fields, FLAG, frame, FRAME, FrameClient, uint32 } from '../listen/http2/frames.ts';
 import { data, frameUpstream, head, lastData, reset } from '../upstream/http2/frames.ts';
 import {
   CONNECT_REQUEST,
@@ -216,6 +216,39 @@ describeHttp2Servers('hostile tunnels', () => {
     refuse();
     await until(() => stream.status === 403 && stream.closed);
     expect(proxy.ends[0]!.text.length).to.be.lessThan(1_000);
+  });
+
+  it('grant the window of the connection again for what they no longer pass on', async () => {
+    const window = 65_535;
+    const http2ProtocolOptions = { initialStreamWindowSize: window, initialConnectionWindowSize: window };
+    const { port } = await tcpServer(({ socket }) => void socket.pause());
+    const gateway = await tunnelGateway({
+      port,
+      listener: { httpOptions: { httpConnectionManagerSettings: { http2ProtocolOptions } } },
+    });
+    const client = await FrameClient.open(gateway.port);
+    whenDone(() => client.close());
+    client.send(frame(FRAME.headers, FLAG.endHeaders, 1, fields(connect, target)));
+    expect(await client.status(1)).to.equal(200);
+    let sent = 0;
+    const granted = (of: number): number =>
+      client.frames
+        .filter(({ type, stream }) => type === FRAME.windowUpdate && stream === of)
+        .reduce((sum, { payload }) => sum + payload.readUInt32BE(0), window);
+    const left = (): number => Math.min(granted(0), granted(1)) - sent;
+    // The buffers of the kernel take some megabytes.
+    await untilStill(() => {
+      for (let bytes = left(); bytes > 0; bytes = left()) {
+        const part = Buffer.alloc(Math.min(bytes, 16_384));
+        client.send(frame(FRAME.data, 0, 1, part));
+        sent += part.length;
+      }
+      return sent;
+    });
+    // The tunnel goes on after the last byte of the client, until it is reset.
+    client.send(frame(FRAME.data, FLAG.endStream, 1), frame(FRAME.rstStream, 0, 1, uint32(CODE.cancel)));
+    await until(() => gateway.stat('http.http.downstream_cx_upgrades_active') === 0);
+    await until(() => granted(0) - sent > window / 2, 'the window');
   });
 
   it('are limited as streams, and a flood of WebSockets that are reset closes the connection', async () => {

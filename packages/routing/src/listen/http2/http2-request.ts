@@ -38,7 +38,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   #reads = false;
   #isStopped = false;
   #isReset = false;
-  #isReleased = false;
   /** Of a direct stream: what was received while its reader was slower. */
   #waiting: WaitingBody | undefined;
   #isUnlimited = false;
@@ -130,7 +129,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   /** Receives a part of the body of a direct stream, which limits what waits in memory by what was read. */
   deliver(chunk: Buffer): void {
     this.#observer?.onFrame(chunk.length);
-    if (this.#isReleased) return this.#observer?.onHeld(-chunk.length);
     this.#held += chunk.length;
     if (!this.destroyed && (this.#waiting || this.readableLength > 0)) (this.#waiting ??= new WaitingBody()).add(chunk);
     else this.receive(chunk);
@@ -144,7 +142,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
 
   /** Counts the unread bytes. */
   count(added = 0): void {
-    if (this.#isReleased) return;
     const held = this.readableLength + this.stream.readableLength + (this.#waiting?.bytes ?? 0) + added;
     if (held === this.#held) return;
     this.#observer?.onHeld(held - this.#held);
@@ -160,7 +157,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   release(): void {
     if (this.#held > 0) this.#observer?.onHeld(-this.#held);
     this.#held = 0;
-    this.#isReleased = true;
   }
 
   receive(chunk: Buffer): void {

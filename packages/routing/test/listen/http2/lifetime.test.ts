@@ -327,6 +327,38 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
     await serving.close();
   });
 
+  it('grants no byte twice to a handler that destroys its request while data waits', async () => {
+    const window = 65_535;
+    const requests: IncomingMessage[] = [];
+    const serving = await serve((req) => void requests.push(req), {
+      limits: { initialStreamWindowBytes: window, initialConnectionWindowBytes: window },
+    });
+    const frames = await FrameClient.open(serving.port);
+    frames.send(frame(FRAME.headers, FLAG.endHeaders, 1, requestFields('/')));
+    const pings = (): number => frames.frames.filter(({ type }) => type === FRAME.ping).length;
+    const ping = async (): Promise<void> => {
+      const before = pings();
+      frames.send(frame(FRAME.ping, 0, 0, Buffer.alloc(8)));
+      await until(() => pings() > before, 'an acknowledged ping');
+    };
+    for (let i = 0; i < 4; i++) {
+      frames.send(frame(FRAME.data, 0, 1, Buffer.alloc(15_000)));
+      await ping();
+    }
+    const [req] = requests;
+    req!.once('data', () => req!.destroy()).on('error', () => {});
+    await frames.reset(1);
+    const granted = (): number =>
+      frames.frames
+        .filter(({ type, stream }) => type === FRAME.windowUpdate && stream === 0)
+        .reduce((sum, { payload }) => sum + payload.readUInt32BE(0), 0);
+    await until(() => granted() > 0);
+    await ping();
+    expect(granted()).to.be.at.most(60_000);
+    frames.close();
+    await serving.close();
+  });
+
   it('allows as many streams as configured', async () => {
     const { client } = await start({ listener: settings({ http2ProtocolOptions: { maxConcurrentStreams: 7 } }) });
     const { session, ask } = await client();
