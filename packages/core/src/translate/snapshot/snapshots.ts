@@ -51,25 +51,41 @@ function snapshotOf(
     before && digestOf(written, derived) === digestOf(before.settings, derived) ? before.settings : written;
   const isSame = before?.listeners === listeners && before.upstreams === upstreams && before.settings === settings;
   if (isSame) return before;
-  const digestOfListener = (listener: Listener): string => {
-    const previous = before?.listeners.find(({ name }) => name === listener.name);
-    return digests.get(listener) ?? remember(listener, listenerDigest(listener, derived, previous));
-  };
-  const version = digestText(
-    [
-      proxy,
-      ...listeners.map((listener) => digestOfListener(listener)),
-      '',
-      ...upstreams.map((upstream) => digestOf(upstream, derived)),
-      digestOf(settings, derived),
-    ].join(' '),
-  );
-  return Object.freeze({ proxy, version, listeners, upstreams, settings });
+  return withVersion({ proxy, listeners, upstreams, settings }, derived, before?.listeners);
+}
+
+/**
+ * Adds the version, which is computed when it is read: in a large configuration this takes a tenth of a start, and the data plane of this process does not
+ * need it. The listeners before only save work, and do not stay in memory for it.
+ */
+function withVersion(
+  { proxy, listeners, upstreams, settings }: Omit<Snapshot, 'version'>,
+  derived: Derived,
+  before: readonly Listener[] | undefined,
+): Snapshot {
+  const previous = before && new WeakRef(before);
+  let version: string | undefined;
+  return Object.freeze({
+    proxy,
+    get version() {
+      if (version !== undefined) return version;
+      const digests = listeners.map((listener) => digestOfListener(listener, derived, previous?.deref()));
+      const others = [...upstreams, settings].map((part) => digestOf(part, derived));
+      return (version = digestText([proxy, ...digests, '', ...others].join(' ')));
+    },
+    listeners,
+    upstreams,
+    settings,
+  });
 }
 
 const digests = new WeakMap<Listener, string>();
 
-function remember(listener: Listener, digest: string): string {
+function digestOfListener(listener: Listener, derived: Derived, before: readonly Listener[] | undefined): string {
+  const known = digests.get(listener);
+  if (known !== undefined) return known;
+  const previous = before?.find(({ name }) => name === listener.name);
+  const digest = listenerDigest(listener, derived, previous);
   digests.set(listener, digest);
   return digest;
 }
