@@ -14,21 +14,11 @@ const USER_INFO = /:\/\/[^/?#\s]+@/g;
 const QUERY = /\?[^?#\s]+/g;
 /** Private members of a JWK (RFC 7518 6.2.2, 6.3.2, 6.4.1). */
 const PRIVATE_JWK_MEMBERS = new Set(['k', 'd', 'p', 'q', 'dp', 'dq', 'qi', 'oth']);
-/** Headers and matchers have a name and a value side by side. */
-const NAME_FIELDS = ['key', 'name'] as const;
 const VALUE_FIELDS: ReadonlySet<string> = new Set(['value', 'exactMatch', 'prefixMatch', 'suffixMatch', 'regexMatch']);
 /** Metadata of a Secret in which tools repeat its data. */
 const COPIES: ReadonlySet<string> = new Set(['data', 'stringData', 'annotations']);
 /** An annotation with a copy of the whole resource. It is omitted, because unknown fields in it may be secret. */
 export const LAST_APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
-
-/** The position of a value. */
-interface Place {
-  /** The field with the object; that of the list for its elements. */
-  readonly parent: string | undefined;
-  /** True inside a Secret. */
-  readonly inSecret: boolean;
-}
 
 /**
  * Returns a copy of a resource, or of any part of one, without the secret values in it: fields that the schemas mark as
@@ -39,12 +29,12 @@ interface Place {
  * redact({ kind: 'Secret', data: { 'tls.key': 'a2V5' } }); // { kind: 'Secret', data: { 'tls.key': '<redacted>' } }
  */
 export function redact<T>(value: T): T {
-  return copyOf(walk(value, { parent: undefined, inSecret: false })) as T;
+  return copyOf(walk(value, undefined, false)) as T;
 }
 
 /** Returns true if {@link redact} changes a resource, or any part of one. */
 export function containsSecrets(value: unknown): boolean {
-  const redacted = walk(value, { parent: undefined, inSecret: false });
+  const redacted = walk(value, undefined, false);
   return redacted !== value && !isDeepStrictEqual(redacted, value);
 }
 
@@ -97,36 +87,62 @@ function redactJson(text: string): string | undefined {
   }
 }
 
-/** Returns a value without secrets; parts without any are the same objects, because most resources have none. */
-function walk(value: unknown, place: Place): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map((item) => walk(item, place));
-    return items.some((item, i) => item !== value[i]) ? items : value;
-  }
+/**
+ * Returns a value without secrets; parts without any are the same objects, because most resources have none. `parent` is the field with the value; that of
+ * the list for its elements. `inSecret` is true inside a Secret.
+ */
+function walk(value: unknown, parent: string | undefined, inSecret: boolean): unknown {
   if (typeof value === 'string') return redactText(value);
-  return typeof value === 'object' && value !== null ? walkObject(value, place) : value;
+  if (Array.isArray(value)) return walkList(value, parent, inSecret);
+  return typeof value === 'object' && value !== null ? walkObject(value, parent, inSecret) : value;
 }
 
-function walkObject(value: object, { parent, inSecret }: Place): object {
-  const here = inSecret || ('kind' in value && value.kind === 'Secret');
-  const isKey = 'kty' in value && typeof value.kty === 'string';
-  const isNamed = NAME_FIELDS.some((field) => {
-    const name = (value as Record<string, unknown>)[field];
-    return typeof name === 'string' && isSecretName(name);
-  });
-  const fieldOf = (key: string, inner: unknown): unknown => {
-    if (here && COPIES.has(key)) return redactAll(inner);
-    if (isKey && PRIVATE_JWK_MEMBERS.has(key)) return REDACTED;
-    const secrecy = secrecyOf(key, parent);
-    if (secrecy === 'keySet') return publicKeys(inner);
-    if (secrecy || (isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
-    return walk(inner, { parent: key, inSecret: here });
+function walkList(list: readonly unknown[], parent: string | undefined, inSecret: boolean): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const shown = walk(list[i], parent, inSecret);
+    if (shown !== list[i]) (copy ??= [...list])[i] = shown;
+  }
+  return copy ?? list;
+}
+
+function walkObject(value: object, parent: string | undefined, inSecret: boolean): object {
+  const fields = value as Readonly<Record<string, unknown>>;
+  const object: WalkedObject = {
+    inSecret: inSecret || fields['kind'] === 'Secret',
+    isKey: typeof fields['kty'] === 'string',
+    isNamed: isNamedSecret(fields['key']) || isNamedSecret(fields['name']),
   };
-  const written = Object.entries(value);
-  const shown = written.filter(([key]) => key !== LAST_APPLIED_ANNOTATION);
-  const entries = shown.map(([key, inner]) => [key, fieldOf(key, inner)] as const);
-  const isSame = shown.length === written.length && entries.every(([, inner], i) => inner === shown[i]![1]);
-  return isSame ? value : Object.fromEntries(entries);
+  let changed: Map<string, unknown> | undefined;
+  for (const key of Object.keys(fields)) {
+    const shown = key === LAST_APPLIED_ANNOTATION ? undefined : walkField(key, fields[key], parent, object);
+    if (shown !== fields[key]) (changed ??= new Map()).set(key, shown);
+  }
+  if (!changed) return value;
+  const kept = Object.entries(fields).filter(([key]) => key !== LAST_APPLIED_ANNOTATION);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, changed.has(key) ? changed.get(key) : inner]));
+}
+
+/** What decides about the fields of an object. */
+interface WalkedObject {
+  readonly inSecret: boolean;
+  /** True for a JWK. */
+  readonly isKey: boolean;
+  /** True if the object has the name of a secret: headers and matchers have a name and a value side by side. */
+  readonly isNamed: boolean;
+}
+
+function isNamedSecret(name: unknown): boolean {
+  return typeof name === 'string' && isSecretName(name);
+}
+
+function walkField(key: string, inner: unknown, parent: string | undefined, object: WalkedObject): unknown {
+  if (object.inSecret && COPIES.has(key)) return redactAll(inner);
+  if (object.isKey && PRIVATE_JWK_MEMBERS.has(key)) return REDACTED;
+  const secrecy = secrecyOf(key, parent);
+  if (secrecy === 'keySet') return publicKeys(inner);
+  if (secrecy || (object.isNamed && VALUE_FIELDS.has(key)) || isSecretText(key, inner)) return redactAll(inner);
+  return walk(inner, key, object.inSecret);
 }
 
 /** Values under the name of a secret are strings or templates; an object of settings has its own fields. */
