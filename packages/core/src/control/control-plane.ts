@@ -222,16 +222,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       listed = new Map();
       report.changed(now, performance.now() - began, store.unwatched);
       configStatus.update(now);
-      if (accepted) {
-        history.add(store.state.stored, now.issues);
-        accepted.write(history.states);
-      }
+      if (accepted) history.add(store.state.stored, now.issues);
     } catch (error) {
       report.failed(error);
       if (state) return;
       state = toState(store, resources, { translation: undefined, translationMs: 0, lacksServices });
     }
     for (const listener of listeners) publish(listener, state);
+    // After the data plane of this process has applied the state, which can take seconds at the start.
+    if (accepted && history.states.length > 0) accepted.write(history.states);
   }
 
   /** Returns the state after the changes that are due; `undefined` if there are none. */

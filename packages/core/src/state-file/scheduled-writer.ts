@@ -15,6 +15,8 @@ export interface ScheduledWriterOptions<T> {
   readonly path: string;
   /** Time from a change to its write, in milliseconds; only the newest value is written. */
   readonly delayMs: number;
+  /** The same for the first write. Default: `delayMs`. */
+  readonly firstDelayMs?: number;
   /** Time before a failed write is tried again, in milliseconds; it doubles with each further failure, up to one minute. */
   readonly retryMs: number;
   /**
@@ -40,12 +42,13 @@ export interface ScheduledWriter<T> {
 
 /** Creates a writer. A failed write, also while another process writes the file, is retried with exponential backoff, and logged when its reason differs from that of the last one. */
 export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): ScheduledWriter<T> {
-  const { path, delayMs, retryMs, maxShare = 1, log, level, texts, failures } = options;
+  const { path, delayMs, firstDelayMs = delayMs, retryMs, maxShare = 1, log, level, texts, failures } = options;
   const lock = createFileLock(path);
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let lastFailure = '';
+  let isFirst = true;
   /** Consecutive failed writes. */
   let failed = 0;
   /** Time before which no write begins. */
@@ -80,6 +83,8 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
 
   function schedule(): void {
     if (timer) return;
+    const delay = isFirst ? firstDelayMs : delayMs;
+    isFirst = false;
     timer = setTimeout(
       () => {
         writing = writeDue().finally(() => {
@@ -88,7 +93,7 @@ export function createScheduledWriter<T>(options: ScheduledWriterOptions<T>): Sc
         });
       },
       failed === 0
-        ? Math.max(delayMs, pausedUntil - performance.now())
+        ? Math.max(delay, pausedUntil - performance.now())
         : backoffMs(failed, { firstMs: retryMs, maxMs: Math.max(retryMs, MAX_RETRY_MS) }),
     );
     timer.unref();

@@ -119,6 +119,13 @@ describe('accepted versions of resources', () => {
   const routeOf = (plane: ControlPlane, i = 0) =>
     plane.state!.snapshots.get('gateway-proxy')!.listeners[0]!.virtualHosts[i]!.routes[0]!.action as any;
 
+  it('are written after the start, which they do not delay', async () => {
+    const { plane } = await start({ a: service('a', 'up'), up: upstream('up', 81) });
+    expect(existsSync(path)).to.equal(false);
+    await plane.close();
+    expect(readFileSync(path, 'utf8')).to.include('VirtualService/gw-system/a');
+  });
+
   it('serve a resource that is invalid at the start in its last good version', async () => {
     const plane = await same({ up: upstream('up', 81), s: service('s', 'up') }, { up: upstream('up', 'many') });
     expect(plane.state!.snapshots.get('gateway-proxy')!.upstreams[0]!.endpoints[0]!.port).to.equal(81);

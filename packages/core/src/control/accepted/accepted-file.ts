@@ -16,6 +16,8 @@ import { restoringChanges } from './restore.ts';
 
 /** Time from a change to its write, in milliseconds. */
 const DELAY_MS = 20;
+/** The same for the first write, which contains everything: a gateway that starts opens its listeners first. */
+const FIRST_DELAY_MS = 1000;
 const RETRY_MS = 1000;
 /** Longest time without yielding to requests that the same process serves, in milliseconds. */
 const SLICE_MS = 4;
@@ -140,6 +142,7 @@ export function acceptedFile({ path, key, log, metrics }: AcceptedFileOptions): 
   const writer = createScheduledWriter({
     path,
     delayMs: DELAY_MS,
+    firstDelayMs: FIRST_DELAY_MS,
     retryMs: RETRY_MS,
     write,
     log,
