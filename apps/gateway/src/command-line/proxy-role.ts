@@ -14,6 +14,8 @@ export interface ProxySettings extends ServingSettings, StateSettings {
   readonly bindAddress?: string;
   /** File for the last accepted state; `none` disables it. Default: a file in the state directory. */
   readonly snapshotFile?: string;
+  /** How long after its start a proxy that serves a saved state without its secrets is not ready, in seconds. */
+  readonly secretsWaitSeconds: number;
   /** PEM file with the CA certificates for control planes. Default: plain text. */
   readonly xdsTlsCa?: string;
   /** PEM files with certificate and private key of this proxy. */
@@ -47,6 +49,10 @@ export const proxyRole: Role<ProxySettings> = {
     flags.option('--bind-address <address>', 'address for listeners that listen on all addresses').argParser(address),
     flags.option('--snapshot-file <file>', 'file for the last accepted state, or none'),
     ...flags.stateOptions('the secrets in the snapshot file'),
+    flags
+      .option('--secrets-wait-seconds <s>', 'time without readiness after a start from a snapshot file without secrets')
+      .default(10)
+      .argParser(flags.seconds),
     flags.proxyNameOption(),
     ...flags.commonOptions(),
     flags.drainSecondsOption(),

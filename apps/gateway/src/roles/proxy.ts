@@ -32,8 +32,6 @@ import { watchTls } from './watched-tls.ts';
 
 /** Time to wait for a control plane before the saved state is served, in milliseconds. */
 const WAIT_MS = 2000;
-/** How long after the start a proxy that serves a saved state without its secrets is not ready, in milliseconds. */
-const SECRETS_WAIT_MS = 10_000;
 
 /**
  * Runs a proxy. Resolves when it serves, or after some seconds without a state; it then starts to serve when a control plane responds.
@@ -150,10 +148,10 @@ export async function startProxy(settings: ProxySettings, { log, quit }: RolePro
   /** Other proxies may have the secrets that this one lacks: it takes their requests only if no control plane responds soon. */
   function waitForSecrets(file: string): void {
     if (!decoder.secrets.isPending) return;
-    const waitMs = Math.max(0, startedAt + SECRETS_WAIT_MS - performance.now());
+    const waitMs = Math.max(0, startedAt + settings.secretsWaitSeconds * 1000 - performance.now());
     main.warn(
       { file, waitSeconds: Math.round(waitMs / 1000) },
-      'snapshot file has no secrets: routes that need them return 503 until a control plane responds; not ready until then, or until the wait is over',
+      'snapshot file has no secrets: routes that need them return 503, and this proxy is not ready, until a control plane responds; ready without secrets after waitSeconds',
     );
     secretsWait = setTimeout(() => {
       main.warn({ file }, 'ready without secrets: no control plane has responded');

@@ -127,6 +127,7 @@ describe('what a proxy rejects', () => {
             adminPort: 0,
             bindAddress: '127.0.0.1',
             snapshotFile: 'none',
+            secretsWaitSeconds: 10,
             proxyName: 'gateway-proxy',
             workers,
             accessLogOverflow: 'drop',
