@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createLoggers, createMetrics, type Metrics } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { until } from '../../../test/parts/until.ts';
 import { protect, type Protected } from './protection.ts';
 
 const config = (port: number): string => `
@@ -103,8 +103,7 @@ describe('external auth that denies or fails', () => {
   /** Waits until the lines of the access log, from the first one, begin so. */
   async function logged(...expected: string[]): Promise<void> {
     const read = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
-    const until = Date.now() + 30_000;
-    while (read().split('\n').length <= expected.length && Date.now() < until) await wait(10);
+    await until(() => read().split('\n').length > expected.length, 'lines of the access log');
     const lines = read().trimEnd().split('\n');
     expect(lines.map((line, i) => line.slice(0, expected[i]?.length))).to.deep.equal(expected);
   }

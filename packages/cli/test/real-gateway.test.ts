@@ -11,6 +11,7 @@ import {
   type ControlPlane,
 } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { until } from '../../../test/parts/until.ts';
 import { createControlAdmin, createProxyAdmin, type AdminServer } from '../../admin/src/index.ts';
 import { CLIENT_VERSION } from '../src/commands/version.ts';
 import { call } from './support/captured-io.ts';
@@ -166,9 +167,7 @@ describe('gatewayctl with the real admin ports', () => {
   });
 
   describe('proxy logs -f', () => {
-    const debug = async (expected: string) => {
-      while (log.level('router') !== expected) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
+    const debug = (expected: string) => until(() => log.level('router') === expected);
     const following = async (...more: string[]) => {
       const started = start(['proxy', 'logs', '-f', ...more, ...flags]);
       await once(started.child.stdout, 'data');

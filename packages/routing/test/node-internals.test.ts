@@ -13,6 +13,7 @@ import { connect, createServer as createNetServer, Socket, type AddressInfo } fr
 import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'chai';
+import { until } from '../../../test/parts/until.ts';
 import { canWriteDirectly, writeText } from '../src/http1/write-text.ts';
 import { canReadDirectly, readInto } from '../src/listen/http1/user-buffer.ts';
 import { setProxied } from '../src/format/proxied.ts';
@@ -367,17 +368,16 @@ describe('internals of Node', () => {
     const client = connect(port, '127.0.0.1', () => client.end('unread'));
     const socket = await accepted.promise;
     closers.push(() => socket.destroy());
-    while (!hasEnded(socket)) {
+    await until(() => {
       socket.read(0);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      return hasEnded(socket);
+    });
     expect([socket.readableEnded, String(socket.read())]).to.deep.equal([false, 'unread']);
   });
 
   it('Http2Session.setLocalWindowSize: a smaller window is not granted again (listen/http2/connection-window.ts)', async () => {
     const server = createHttp2Server();
     let received = 0;
-    const isFull = (): boolean => received >= 65_535;
     server.on('session', (session) => session.setLocalWindowSize(0));
     server.on('stream', (stream) => stream.on('data', (chunk: Buffer) => (received += chunk.length)));
     const port = await listen(server as unknown as Server);
@@ -392,7 +392,7 @@ describe('internals of Node', () => {
       .request({ ':method': 'POST' })
       .on('error', () => {})
       .write(Buffer.alloc(200_000));
-    while (!isFull()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => received >= 65_535);
     await new Promise<void>((resolve) => session.ping(() => resolve()));
     expect([received, session.state.remoteWindowSize]).to.deep.equal([65_535, 0]);
   });

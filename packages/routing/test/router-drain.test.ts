@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ActionKind, Snapshot } from '@edge-gateway/core';
+import { until } from '../../../test/parts/until.ts';
 import { createRouter } from '../src/router.ts';
 import { hostOf, LISTENER, routeOf, snapshotOf, start, stopAll } from './snapshots.ts';
 
@@ -28,17 +29,17 @@ describe('drain of a router', () => {
     for (const [i, name] of NAMES.entries()) {
       router.apply(serving(name));
       answers.push(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text()));
-      while (ends.length <= i) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => ends.length > i);
     }
     router.drain();
     expect(drained.toSorted()).to.deep.equal(['new', 'old']);
     for (const end of ends) end();
     expect(await Promise.all(answers)).to.deep.equal(NAMES);
-    do {
+    await until(() => {
       drained.length = 0;
-      await new Promise((resolve) => setTimeout(resolve, 5));
       router.drain();
-    } while (drained.length > 1);
+      return drained.length <= 1;
+    });
     expect(drained).to.deep.equal(['new']);
     await router.close();
   });

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
 import { createContext, type Concern, type Snapshot } from '@edge-gateway/core';
+import { until } from '../../../test/parts/until.ts';
 import { createRouter } from '../src/router.ts';
 import { endpointOf, hostOf, LISTENER, routeOf, snapshotOf, start, stopAll, upstreamOf } from './snapshots.ts';
 
@@ -101,7 +102,7 @@ describe('1,000 swaps under load', () => {
     const clusters = (): string[] => [
       ...new Set(context.metrics.list().flatMap(({ name }) => /^cluster\.[^.]+/.exec(name.path) ?? [])),
     ];
-    while (clusters().length > 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => clusters().length <= 1);
     expect(clusters()).to.deep.equal([`cluster.up${Math.floor(SWAPS / 3)}_gw-system`]);
     await router.close();
     expect(open).to.equal(0);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createLoggers } from '@edge-gateway/core';
+import { until } from '../../../../test/parts/until.ts';
 import { createProxyAdmin } from '../../src/index.ts';
 import { controlAdmin } from '../control/control-sample.ts';
 import { listen, sampleOptions, type TestPort } from '../sample.ts';
@@ -37,6 +38,8 @@ describe('/logs', () => {
     await control.close();
   });
 
+  const restored = (): number => log.recent!.lines().filter((line) => line.includes('log levels restored')).length;
+
   async function follow(query = '', method = 'POST'): Promise<Followed> {
     const req = request(`http://127.0.0.1:${admin.port}/logs?follow${query}`, { method, agent: false });
     req.on('error', () => {}).end();
@@ -51,8 +54,12 @@ describe('/logs', () => {
         while (!text.includes(part)) await once(response, 'data');
       },
       async leave() {
+        if (req.destroyed) return;
+        const before = restored();
         req.destroy();
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (query.includes('level=')) await until(() => restored() > before);
+        // The server notices the end of a connection before it responds to a later one.
+        else await admin.request('/ready');
       },
     };
     followed.push(one);
@@ -122,8 +129,7 @@ describe('/logs', () => {
     await once(req, 'response');
     expect(log.level('router')).to.equal('debug');
     await other.close();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(log.level('router')).to.equal('info');
+    await until(() => log.level('router') === 'info');
   });
 
   it('drops lines for a slow reader, and reports how many', async () => {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import { until } from '../../../../test/parts/until.ts';
 import { answer, at, recordedAnswers, type AnsweringServer } from '../support/answering-server.ts';
 import { call } from '../support/captured-io.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -32,7 +32,7 @@ describe('dashboard', () => {
     chmodSync(browser, 0o755);
     const env = { BROWSER: browser, PATH: process.env['PATH']! };
     expect((await call(['dashboard', ...at(server)], { isTTY: true, env })).code).to.equal(0);
-    while (!existsSync(opened)) await wait(10);
+    await until(() => existsSync(opened));
     expect(readFileSync(opened, 'utf8')).to.equal(`${server.url}/\n`);
   });
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createContext, type AuthRequest } from '@edge-gateway/core';
 import type { PassThroughAuth } from '@edge-gateway/core/schema';
 import { expect } from 'chai';
+import { until } from '../../../../test/parts/until.ts';
 import { passThroughHttpMethod } from '../../src/index.ts';
 import { guarded, only, start, stopAll, type GuardedParts } from '../harness.ts';
 
@@ -71,8 +71,7 @@ describe('passThroughAuth.http, field by field', () => {
     expect((await kept.ask()).status).to.equal(200);
     const brief = await own({ url, connectionPool: { idleTimeout: '50ms' } });
     expect((await brief.ask()).status).to.equal(200);
-    const until = Date.now() + 30_000;
-    while (closed.length === 0 && Date.now() < until) await wait(20);
+    await until(() => closed.length > 0);
     expect(closed).to.have.lengthOf(1);
   });
 
@@ -174,8 +173,7 @@ describe('passThroughAuth.http, field by field', () => {
       'no HTTP': (res) => void res.socket?.end('SSH-2.0-x\r\n'),
       'half a head': (res) => void res.socket?.end('HTTP/1.1 200 OK\r\ncontent-len'),
       'half a body': (res) => {
-        res.writeHead(200, { 'content-length': '100' }).write('x');
-        setTimeout(() => res.destroy(), 20);
+        res.writeHead(200, { 'content-length': '100' }).write('x', () => res.destroy());
       },
       'a body of 1 MiB': (res) => void res.end('x'.repeat(1_048_576)),
       'a redirect to a server that would let in': (res) => void res.writeHead(307, { location: '/yes' }).end(),

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { json } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createContext, type Loggers } from '@edge-gateway/core';
 import { startTodos, type Service } from '@edge-gateway/demo';
 import { expect } from 'chai';
 import { serverAudits } from 'graphql-http';
 import { buildSchema, introspectionFromSchema } from 'graphql';
+import { until } from '../../../../test/parts/until.ts';
 import { graphqlApi, type GraphQLApiOptions } from '../../src/index.ts';
 import { SCHEMA_AGE_MS } from '../../src/remote/followed-schema.ts';
 import { ask, post, serve, serveHandler, type TestServer } from '../servers.ts';
@@ -87,7 +87,7 @@ describe('a remote API', () => {
       schema = buildSchema(sdl('[Int]').replace('n:', 'm:'));
       now += SCHEMA_AGE_MS + 1;
       await ask(url, '{ n }');
-      while (!warnings.some((message) => message.startsWith('breaking schema change'))) await wait(10);
+      await until(() => warnings.some((message) => message.startsWith('breaking schema change')));
       return (await ask(url, '{ n }')).status;
     }
 

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { expect } from 'chai';
 import { createMetrics } from '@edge-gateway/core';
 import { createRedisStore, type Charge, type Count, type Store } from '@edge-gateway/rate-limit';
+import { until } from '../../../../test/parts/until.ts';
 import { startRedis, type RedisServer } from '../../../../test/parts/redis.ts';
 import { connectedStore, DEADLINE_MS, limitOf, recordingLog, untilAvailable } from './redis-parts.ts';
 
@@ -44,7 +45,7 @@ describe('createRedisStore', function () {
     closed.close();
     // Its client is loaded and connected after that of the closed one.
     const next = await connectedStore({ url: `redis://${redis.host}` });
-    while ((await connections()) !== before + 1) await wait(20);
+    await until(async () => (await connections()) === before + 1);
     next.close();
   });
 

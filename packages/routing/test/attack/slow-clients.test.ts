@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { until, untilStill } from '../../../../test/parts/until.ts';
 import { attackedGateway, type AttackedGateway } from './gateway.ts';
 import { describeParsers, exchange, open, parseAnswer, serve } from '../listen/serving.ts';
 
@@ -90,12 +91,8 @@ describeParsers('slow clients', () => {
     const client = await open(serving.port);
     client.socket.pause();
     client.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    const isStill = async (): Promise<boolean> => {
-      const before = pending;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      return before > 0 && before === pending;
-    };
-    while (!(await isStill()));
+    await until(() => pending > 0);
+    await untilStill(() => pending);
     expect(pending).to.be.lessThan(32 * 1024 * 1024);
     client.socket.destroy();
     await over;

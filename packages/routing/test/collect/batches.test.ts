@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { until } from '../../../../test/parts/until.ts';
 import { createBatches, type BatchParts } from '../../src/collect/batches.ts';
 
 describe('batches', () => {
@@ -24,7 +25,7 @@ describe('batches', () => {
   it('sends full batches at once, and the rest after the interval', async () => {
     const { batches, sent } = partsOf({ intervalMs: 1 });
     for (const item of [1, 2, 3, 4]) batches.add(item);
-    while (sent.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => sent.length >= 2);
     expect(sent).to.deep.equal([[1, 2, 3], [4]]);
   });
 

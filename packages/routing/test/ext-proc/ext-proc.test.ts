@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestListener } fr
 import { expect } from 'chai';
 import { DEFAULT_SNAPSHOT_SETTINGS, type SnapshotSettings } from '@edge-gateway/core';
 import type { ExtProc } from '@edge-gateway/core/schema';
+import { until } from '../../../../test/parts/until.ts';
 import { served, type Served, type ServedParts } from '../served.ts';
 import { directOf, echo, endpointOf, start, upstreamOf } from '../snapshots.ts';
 import { headersOf, mutation, startProcessor, type ProcessingServer, type Received } from './server.ts';
@@ -330,7 +331,7 @@ describe('extProc', () => {
     await processing(() => undefined, { block: { messageTimeout: '60s' } });
     const req = httpRequest({ host: '127.0.0.1', port: gateway.port, agent: false }).on('error', () => undefined);
     req.end();
-    while (processor.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => processor.calls.length > 0);
     const ended = once(processor.calls[0]!, 'cancelled');
     req.destroy();
     await ended;

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createContext, createLoggers, type Handler, type Listener } from '@edge-gateway/core';
+import { until } from '../../../../test/parts/until.ts';
 import { IDLE_GRACE_MS } from '../../src/listen/front.ts';
 import { createListeners, type Listeners, type ListenersOptions } from '../../src/index.ts';
 import { describeParsers, exchange, listenerOf, open, serve, snapshotOf } from './serving.ts';
@@ -105,7 +106,7 @@ describeParsers('createListeners', () => {
     await listeners.apply(snapshotOf(listenerOf()));
     expect(listeners.addresses()).to.deep.equal([]);
     await new Promise((resolve) => server.close(resolve));
-    while (listeners.addresses().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => listeners.addresses().length > 0);
     expect((await exchange(port, GET)).statuses).to.deep.equal([200]);
   });
 
@@ -272,8 +273,7 @@ describeParsers('drain', () => {
     const load = Array.from({ length: 50 }, async () => {
       while (!loading.signal.aborted) await ask();
     });
-    const isLoaded = (): boolean => answered >= 500;
-    while (!isLoaded()) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => answered >= 500);
     await serving.listeners.drain(60_000);
     await Promise.all(load);
     expect(failed).to.equal(0);

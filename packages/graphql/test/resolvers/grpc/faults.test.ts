@@ -3,7 +3,9 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { setTimeout as wait } from 'node:timers/promises';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
 import { status, type handleUnaryCall } from '@grpc/grpc-js';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { until } from '../../../../../test/parts/until.ts';
 import { ask, type TestServer } from '../../servers.ts';
 import { grpcApi, startGrpc, usersUpstream, type GrpcServer, type Named } from './server.ts';
 
@@ -154,13 +156,10 @@ describe('a gRPC server', () => {
     await wait(2000);
     await isMasked(api);
     await started(answer, first.port);
-    const end = Date.now() + 30_000;
-    let data: unknown;
-    while (JSON.stringify(data) !== JSON.stringify(GOOD) && Date.now() < end) {
-      await wait(100);
-      data = (await ask(api.url, QUERY)).body.data;
-    }
-    expect(data).to.deep.equal(GOOD);
+    await until(
+      async () => isDeepStrictEqual((await ask(api.url, QUERY)).body.data, GOOD),
+      'a call to the restarted server',
+    );
   });
 
   it('is one of several: calls are balanced by weight', async () => {
@@ -179,7 +178,7 @@ describe('a gRPC server', () => {
     let upstream = usersUpstream([old.port]);
     const api = await apiFor(() => upstream);
     const underWay = ask(api.url, QUERY);
-    while (waiting.length === 0) await wait(10);
+    await until(() => waiting.length > 0);
     upstream = usersUpstream([fresh.port]);
     expect((await ask(api.url, QUERY)).body.data.user).to.deep.equal({ username: 'fresh' });
     waiting[0]!();

@@ -1,7 +1,9 @@
 import { ServerCredentials } from '@grpc/grpc-js';
 import { createContext, type Context, type Loggers, type SnapshotUpstream } from '@edge-gateway/core';
 import { startUsersGrpc } from '@edge-gateway/demo';
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { until } from '../../../../../test/parts/until.ts';
 import { certificatePath, certificates, secretsOf } from '../../../../routing/test/upstream/certificates.ts';
 import { ask, type TestServer } from '../../servers.ts';
 import { grpcApi, startGrpc, usersUpstream } from './server.ts';
@@ -155,13 +157,8 @@ describe('a gRPC upstream with TLS', () => {
     const upstream = usersUpstream([port], { tls: true, spec });
     const api = await grpcApi({ upstream: () => upstream, context: contextWith(secrets) });
     open.push(api.close);
-    const becomes = async (data: unknown): Promise<void> => {
-      for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
-        const { body } = await ask(api.url, QUERY);
-        if (JSON.stringify(body.data) === JSON.stringify(data)) return;
-        if (Date.now() > end) expect(body.data).to.deep.equal(data);
-      }
-    };
+    const becomes = (data: unknown) =>
+      until(async () => isDeepStrictEqual((await ask(api.url, QUERY)).body.data, data), JSON.stringify(data));
     await becomes({ user: null });
     secrets.set('tls', { 'ca.crt': ca, 'tls.crt': client.cert, 'tls.key': client.key });
     await becomes(GOOD.data);

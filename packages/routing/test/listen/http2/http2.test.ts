@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import { until } from '../../../../../test/parts/until.ts';
 import { answerOf, type Http2Asked } from './client.ts';
 import { FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
 import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
@@ -350,7 +351,7 @@ describeHttp2Servers('HTTP/2 clients', () => {
       stream.end();
       await upstreamSaw.promise;
       stream.close(8);
-      while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => closed.length > 0);
       expect(closed).to.deep.equal(['/left']);
       expect((await ask('/other')).status).to.equal(200);
     });

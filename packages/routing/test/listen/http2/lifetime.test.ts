@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { until } from '../../forward/harness.ts';
+import { until, untilStill } from '../../forward/harness.ts';
 import { directOf, hostOf, routeOf } from '../../snapshots.ts';
 import { serve } from '../serving.ts';
 import { answerOf, http2Client } from './client.ts';
@@ -219,7 +219,6 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
   it('stops reading a response for a client that does not read it', async () => {
     const chunk = Buffer.alloc(65_536);
     let written = 0;
-    const stuck = Promise.withResolvers<void>();
     const { client } = await start({
       respond: (_req, res) => {
         const more = (): void => {
@@ -230,18 +229,14 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
           res.end();
         };
         more();
-        const look = (before: number): void => {
-          if (written === before) stuck.resolve();
-          else setTimeout(look, 300, written);
-        };
-        look(-1);
       },
     });
     const { open } = await client();
     const stream = open('/');
     const asked = answerOf(stream.end());
     stream.pause();
-    await stuck.promise;
+    await until(() => written > 0);
+    await untilStill(() => written);
     expect(written).to.be.lessThan(300 * chunk.length);
     stream.resume();
     const answer = await asked;
@@ -291,8 +286,7 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
     const answers = Array.from({ length: 20 }, () =>
       answerOf(open('/', { ':method': 'POST' }).end(Buffer.alloc(50_000))),
     );
-    while (requests.length < 20 || session.state.remoteWindowSize !== 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => requests.length === 20 && session.state.remoteWindowSize === 0);
     for (const req of requests) req.resume();
     expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
     close();
@@ -375,6 +369,6 @@ describeHttp2Servers('the lifetime of HTTP/2 connections', () => {
     await frames.status(1);
     frames.socket.end();
     await frames.closed;
-    while (stat('http.http.downstream_cx_active') > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => stat('http.http.downstream_cx_active') === 0);
   });
 });

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { compileRetries } from '@edge-gateway/core';
-import { closeAll, forEachHttp2Client, gateway, get, snapshotOf, until } from '../../forward/harness.ts';
+import { closeAll, forEachHttp2Client, gateway, get, snapshotOf, until, untilStill } from '../../forward/harness.ts';
 import { FRAME } from '../../listen/http2/frames.ts';
 import { frame, frameUpstream, lastHead } from './frames.ts';
 import { bodyOf, http2Gateway, http2Upstream } from './servers.ts';
@@ -213,12 +213,8 @@ forEachHttp2Client(() =>
       const [res] = await once(req, 'response');
       res.pause();
       // The buffers of the sockets take some megabytes.
-      let before = -1;
-      const isPaused = (): boolean => paused && before === sent;
-      while (!isPaused()) {
-        before = sent;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await until(() => paused);
+      await untilStill(() => sent);
       expect(sent).to.be.lessThan(100_000_000);
       // Other requests on the same connection are not blocked.
       expect(upstream.connections).to.equal(1);
