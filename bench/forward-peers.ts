@@ -135,18 +135,21 @@ export const grpcMessage = (): Buffer => {
   return frame;
 };
 
-/** Starts what all of them forward to, on the second core: nginx, because it needs least of that core. It responds to gRPC calls with a message. */
+/** Starts what all of them forward to, on the second core: nginx, because it needs least of that core. It responds to gRPC calls with a message, and to `/upload` when it has read the body. */
 export async function startUpstream(directory: string): Promise<UpstreamServer> {
   writeFileSync(join(directory, '1k'), 'k'.repeat(1024));
+  writeFileSync(join(directory, 'upload'), 'k'.repeat(1024));
   writeFileSync(join(directory, '1m'), 'm'.repeat(1024 * 1024));
   mkdirSync(join(directory, 'grpc'));
   writeFileSync(join(directory, 'grpc', 'unary'), grpcMessage());
   const [port, http2Port] = [await freePort(), await freePort()];
   const files = `root ${directory}; try_files $uri =404; error_page 405 =200 $uri;`;
   const calls = `location /grpc/ { ${files} default_type application/grpc; add_trailer grpc-status 0; }`;
+  // Files are sent without reading the body first, a mirrored request is not.
+  const uploads = `location = /upload { client_body_buffer_size 2m; mirror /mirrored; ${files} } location = /mirrored { return 204; }`;
   const config = [
-    `server { listen 127.0.0.1:${port}; keepalive_requests 100000000; location / { ${files} } }`,
-    `server { listen 127.0.0.1:${http2Port} http2; keepalive_requests 100000000; location / { ${files} } ${calls} }`,
+    `server { listen 127.0.0.1:${port}; keepalive_requests 100000000; location / { ${files} } ${uploads} }`,
+    `server { listen 127.0.0.1:${http2Port} http2; keepalive_requests 100000000; location / { ${files} } ${calls} ${uploads} }`,
   ].join('\n');
   const child = spawnNginx({ directory }, 'upstream', config);
   await listening(port, child);

@@ -68,7 +68,7 @@ export const ROWS: readonly Row[] = [
   {
     label: 'HTTP/2 downstream, POST 1 MB',
     port: 'http2',
-    path: '/1k',
+    path: '/upload',
     method: 'POST',
     bytes: MEGABYTE,
     tool: 'h2load',
@@ -77,7 +77,7 @@ export const ROWS: readonly Row[] = [
   {
     label: 'HTTP/2 downstream, TLS, POST 1 MB',
     port: 'secure',
-    path: '/1k',
+    path: '/upload',
     method: 'POST',
     bytes: MEGABYTE,
     tool: 'h2load',

@@ -1,7 +1,8 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { isReusable, releasesChunks, reuse } from '../http1/read-buffer.ts';
+import { releasesChunks } from '../http1/read-buffer.ts';
+import { isReusable, reuse, reuseWhenSent } from '../http1/spare-buffers.ts';
 import type { Channel } from '../upstream/channel.ts';
 
 /** Data in the current read buffer of a channel. */
@@ -95,7 +96,5 @@ export class BodyWriter {
 /** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
   if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
-  return res.write(chunk, (error) => {
-    if (!error) reuse(chunk);
-  });
+  return res.write(chunk, reuseWhenSent(chunk));
 }

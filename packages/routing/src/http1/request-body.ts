@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyFilterOf, GatewayError } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
+import { ownsChunk } from './owned-chunk.ts';
+import { isReusable } from './spare-buffers.ts';
 
 const NO_TRAILERS: readonly string[] = [];
 
 export { hasBody } from '@edge-gateway/core';
 
 export interface BodySink {
-  onChunk(chunk: Buffer): void;
+  /** `isReusable` if the buffer of the chunk can be used again when it is sent, see `reuse`. */
+  onChunk(chunk: Buffer, isReusable?: boolean): void;
   onBodyEnd(): void;
   /** A filter of the body failed. */
   onBodyError(error: Error): void;
@@ -86,7 +89,7 @@ export class RequestBody {
     const chunk = typeof data === 'string' ? Buffer.from(data, this.#req.readableEncoding!) : data;
     this.bytes += chunk.length;
     this.#onProgress();
-    this.#sink!.onChunk(chunk);
+    this.#sink!.onChunk(chunk, isReusable(chunk) && ownsChunk(this.#req, chunk));
   };
 
   /** Any error of a filter is one of the gateway: the host has no part in it. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
+import { reuse, reuseWhenSent } from './spare-buffers.ts';
 import { trailerLines } from './trailers.ts';
 import { writeText } from './write-text.ts';
 
@@ -40,7 +41,7 @@ export class RequestWriter implements BodySink {
     this.#head = '';
   }
 
-  onChunk(chunk: Buffer): void {
+  onChunk(chunk: Buffer, isReusable = false): void {
     const { length } = chunk;
     if (!this.#chunked && length > this.#left) {
       // The upstream would read excess bytes as another request.
@@ -52,7 +53,7 @@ export class RequestWriter implements BodySink {
     this.#head = '';
     this.#left -= length;
     this.written += before.length + length + after.length;
-    if (!this.#write(before, chunk, after)) this.#body.pause();
+    if (!this.#write(before, chunk, after, isReusable)) this.#body.pause();
   }
 
   onBodyError(error: Error): void {
@@ -73,13 +74,19 @@ export class RequestWriter implements BodySink {
     this.#socket.write(last, 'latin1');
   }
 
-  #write(before: string, chunk: Buffer, after: string): boolean {
+  #write(before: string, chunk: Buffer, after: string, isReusable: boolean): boolean {
     const socket = this.#socket;
-    if (before === '' && after === '') return socket.write(chunk);
-    if (chunk.length <= SMALL_BODY) return socket.write(before + chunk.toString('latin1') + after, 'latin1');
+    const hasFrame = before !== '' || after !== '';
+    if (hasFrame && chunk.length <= SMALL_BODY) {
+      const text = before + chunk.toString('latin1') + after;
+      if (isReusable) reuse(chunk);
+      return socket.write(text, 'latin1');
+    }
+    const sent = isReusable ? reuseWhenSent(chunk) : undefined;
+    if (!hasFrame) return socket.write(chunk, sent);
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');
-    let more = socket.write(chunk);
+    let more = socket.write(chunk, sent);
     if (after !== '') more = socket.write(after, 'latin1');
     socket.uncork();
     return more;

@@ -5,6 +5,7 @@ import { frameHead, uint32 } from './frame-types.ts';
 import { FrameWriter, type SendingStream, type Written } from './frame-writer.ts';
 import { HeaderBlocks, type HeaderBlock } from './header-blocks.ts';
 import { encodeFields, NO_TABLE } from './hpack-encoder.ts';
+import { JoinedData } from './joined-data.ts';
 import { PeerSettings } from './peer-settings.ts';
 import { connectionError, ConnectionError } from './protocol-errors.ts';
 
@@ -38,17 +39,6 @@ export interface EndpointStream extends SendingStream {
   onConnectionEnd(error: Error | undefined): void;
 }
 
-/** Data that more is joined to. Less is passed on frame by frame. */
-const MIN_JOINED_BYTES = 4096;
-
-/** Data of successive frames of a stream. It is moved together in the read buffer, over the heads between: larger parts cost less. */
-interface JoinedData<Stream> {
-  readonly stream: Stream;
-  readonly buffer: Buffer;
-  readonly start: number;
-  end: number;
-}
-
 /** What both sides of an HTTP/2 connection have in common, frame by frame (RFC 9113). */
 export abstract class FrameEndpoint<Stream extends EndpointStream> implements FrameSink {
   destroyed = false;
@@ -71,6 +61,11 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   /** The stream of the current `DATA` frame; undefined if it is closed. */
   #dataStream: Stream | undefined;
   #joined: JoinedData<Stream> | undefined;
+  /** The buffer that the connections of clients are read into is used again at once. */
+  readonly #isServer: boolean;
+  /** TLS is read record by record, each with a frame or less: the data of a turn of the event loop is joined. */
+  readonly #gathersReads: boolean;
+  #isPassing = false;
   #isFirstBlock = true;
   #hasSettings = false;
   #useless = 0;
@@ -80,6 +75,8 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
   constructor(socket: Socket, options: EndpointOptions, isServer: boolean) {
     this.socket = socket;
     this.settings = new PeerSettings(isServer);
+    this.#isServer = isServer;
+    this.#gathersReads = isServer && 'encrypted' in socket;
     this.streamWindow = options.streamWindow;
     this.connectionWindow = Math.max(options.connectionWindow, frames.DEFAULT_WINDOW);
     this.blocks = new HeaderBlocks(options.maxHeaderListBytes, options.maxHeaderFields);
@@ -113,16 +110,15 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     const stream = this.#dataStream;
     if (!stream || stream.closed) return this.dataDropped(end - start);
     this.#useless = 0;
-    let joined = this.#joined;
-    if (joined && joined.end - joined.start < MIN_JOINED_BYTES) {
+    const joined = this.#joined;
+    if (joined?.accepts(end - start)) {
+      if (this.#isServer) joined.copy(buffer, start, end);
+      else joined.move(start, end);
+    } else {
       this.#passJoined(false);
       if (stream.closed) return this.dataDropped(end - start);
-      joined = undefined;
+      this.#joined = new JoinedData(stream, buffer, start, end);
     }
-    if (joined) {
-      buffer.copyWithin(joined.end, start, end);
-      joined.end += end - start;
-    } else this.#joined = { stream, buffer, start, end };
     if (isLast) this.#passJoined(true);
   }
 
@@ -244,11 +240,10 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     if (this.destroyed) return;
     try {
       this.#reader.read(buffer, start, end);
-      this.#passJoined(false);
+      if (this.#gathersReads && this.#joined?.isWorthJoining) this.#passLater(this.#joined);
+      else this.#passJoined(false);
     } catch (error) {
-      this.#joined = undefined;
-      if (!(error instanceof ConnectionError)) throw error;
-      this.destroy(error);
+      this.#fail(error);
     }
   }
 
@@ -306,13 +301,40 @@ export abstract class FrameEndpoint<Stream extends EndpointStream> implements Fr
     this.onEnd(error);
   }
 
+  readonly #take = (buffer: Buffer, start: number, end: number): Buffer => this.take(buffer, start, end);
+
+  #passLater(joined: JoinedData<Stream>): void {
+    joined.keep();
+    if (this.#isPassing) return;
+    this.#isPassing = true;
+    setImmediate(this.#passKept);
+  }
+
+  readonly #passKept = (): void => {
+    this.#isPassing = false;
+    if (this.destroyed) return;
+    try {
+      this.#passJoined(false);
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
+  #fail(error: unknown): void {
+    this.#joined = undefined;
+    if (!(error instanceof ConnectionError)) throw error;
+    this.destroy(error);
+  }
+
   #passJoined(isLast: boolean): void {
     const joined = this.#joined;
     if (!joined) return;
     this.#joined = undefined;
-    const { stream, buffer, start, end } = joined;
-    if (stream.closed) this.dataDropped(end - start);
-    else stream.onData(start === end ? undefined : this.take(buffer, start, end), isLast);
+    const { stream, length } = joined;
+    if (stream.closed) {
+      joined.drop();
+      this.dataDropped(length);
+    } else stream.onData(length === 0 ? undefined : joined.take(this.#take), isLast);
   }
 
   #checkFirst(type: number): void {

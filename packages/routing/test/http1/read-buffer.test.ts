@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isReusable, ReadBuffer, reuse } from '../../src/http1/read-buffer.ts';
+import { ReadBuffer } from '../../src/http1/read-buffer.ts';
+import { isReusable, reuse } from '../../src/http1/spare-buffers.ts';
 
 /** Reads `size` bytes of `value` into it, as a socket does, and takes them. */
 function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {

@@ -2,6 +2,7 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { linger } from '@edge-gateway/core';
 import { FrameEndpoint, NO_ERROR, type EndpointOptions } from '../../http2/frame-endpoint.ts';
+import { copyOf } from '../../http1/spare-buffers.ts';
 import * as frames from '../../http2/frame-types.ts';
 import { frameHead, setting } from '../../http2/frame-types.ts';
 import type { HeaderBlock } from '../../http2/header-blocks.ts';
@@ -196,9 +197,7 @@ export class FrameSession extends FrameEndpoint<FrameServerStream> implements Se
   }
 
   protected take(buffer: Buffer, start: number, end: number): Buffer {
-    const taken = Buffer.allocUnsafe(end - start);
-    buffer.copy(taken, 0, start, end);
-    return taken;
+    return copyOf(buffer, start, end);
   }
 
   /** The window is granted again when the data was read: this limits what waits in memory. */

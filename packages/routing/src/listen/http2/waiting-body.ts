@@ -1,21 +1,35 @@
+import { isReusable } from '../../http1/spare-buffers.ts';
+
 /** Parts that are joined: many short ones would take far more memory than their bytes. */
 const MAX_PARTS = 1_000;
 
 /** The parts of a body that wait for their reader. */
 export class WaitingBody {
   bytes = 0;
-  #blocks: Buffer[] = [];
+  readonly #blocks: Buffer[] = [];
   #parts: Buffer[] = [];
 
   add(chunk: Buffer): void {
     this.bytes += chunk.length;
-    if (this.#parts.push(chunk) < MAX_PARTS) return;
-    this.#blocks.push(Buffer.concat(this.#parts));
-    this.#parts = [];
+    // The buffer of a large part can be used again when it is sent.
+    if (isReusable(chunk)) {
+      this.#join();
+      this.#blocks.push(chunk);
+    } else if (this.#parts.push(chunk) >= MAX_PARTS) this.#join();
   }
 
-  /** Returns all parts as one. */
-  join(): Buffer {
-    return Buffer.concat([...this.#blocks, ...this.#parts]);
+  /** Removes and returns what waits longest. */
+  shift(): Buffer | undefined {
+    if (this.#blocks.length === 0) this.#join();
+    const block = this.#blocks.shift();
+    if (block) this.bytes -= block.length;
+    return block;
+  }
+
+  #join(): void {
+    const parts = this.#parts;
+    if (parts.length === 0) return;
+    this.#parts = [];
+    this.#blocks.push(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
   }
 }

@@ -31,7 +31,7 @@ export interface UploadStream {
   readonly destroyed: boolean;
   readonly closed: boolean;
   /** Returns false if the caller should wait for `drain` before it writes more. */
-  write(chunk: Buffer): boolean;
+  write(chunk: Buffer, written?: (error?: Error | null) => void): boolean;
   end(chunk?: Buffer): unknown;
   on(event: 'drain', listener: () => void): unknown;
   once(event: 'wantTrailers', listener: () => void): unknown;

@@ -1,6 +1,7 @@
 import { constants, type OutgoingHttpHeaders } from 'node:http2';
 import { checkField } from '../../http1/request-head.ts';
 import * as frames from '../../http2/frame-types.ts';
+import type { Written } from '../../http2/frame-writer.ts';
 import type { DecodedFields } from '../../http2/hpack-decoder.ts';
 import { OutgoingStream, type StreamConnection } from '../../http2/outgoing-stream.ts';
 import { connectionError } from '../../http2/protocol-errors.ts';
@@ -59,9 +60,9 @@ export class FrameStream extends OutgoingStream implements ClientStream {
     return this.closed && !(this.#isPaused && this.#hasEnd);
   }
 
-  write(chunk: Buffer): boolean {
+  write(chunk: Buffer, written?: Written): boolean {
     if (this.closed || this.isEnding || chunk.length === 0) return true;
-    return this.enqueue(chunk);
+    return this.enqueue(chunk, written);
   }
 
   end(chunk?: Buffer): void {

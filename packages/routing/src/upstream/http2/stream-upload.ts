@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { BodySink, RequestBody } from '../../http1/request-body.ts';
+import { reuseWhenSent } from '../../http1/spare-buffers.ts';
 import type { UploadStream } from './client-connection.ts';
 
 /** Writes the body of a request to its stream, with back-pressure. */
@@ -23,13 +24,14 @@ export class StreamUpload implements BodySink {
     this.#body.start(this);
   }
 
-  onChunk(chunk: Buffer): void {
+  onChunk(chunk: Buffer, isReusable = false): void {
     if (this.#isClosed) return;
     if (this.#left !== undefined) {
       this.#left -= chunk.length;
       if (this.#left < 0) return this.#onError(new Error('the body is longer than its content-length'));
     }
-    if (!this.#stream.write(chunk)) this.#body.pause();
+    const more = isReusable ? this.#stream.write(chunk, reuseWhenSent(chunk)) : this.#stream.write(chunk);
+    if (!more) this.#body.pause();
   }
 
   onBodyError(error: Error): void {

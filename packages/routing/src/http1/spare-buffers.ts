@@ -1,0 +1,58 @@
+/** Size of the buffers that sockets are read into. */
+const READ_BYTES = 64 * 1024;
+/** From this size on, passing on a whole buffer of a socket is cheaper than copying from it. */
+export const LARGE = READ_BYTES / 2;
+/** Sizes of the buffers that are used again. */
+const SIZES = [16 * 1024, 32 * 1024, READ_BYTES] as const;
+/** Shorter data is not worth such a buffer: most of it would stay empty. */
+const MIN_BYTES = SIZES[0] / 2;
+/** What waits to be used again, for each size. */
+const MAX_SPARE_BYTES = 2 * 1024 * 1024;
+
+// Memory outside the heap that is allocated for each part of a body causes full garbage collections: one for every 64 MB or so, which takes
+// the longer the more the heap contains.
+const spare = new Map<number, Buffer[]>(SIZES.map((size) => [size, []]));
+/** The memory of all these buffers: others of the same size may have more than one view. */
+const known = new WeakSet<ArrayBufferLike>();
+
+/** Returns a buffer that a socket can be read into. */
+export const allocateBuffer = (): Buffer => allocate(READ_BYTES);
+
+/** Returns a copy of the bytes from `start` to `end`. A long one is the only view of a buffer that can be used again, see {@link reuse}. */
+export function copyOf(buffer: Buffer, start: number, end: number): Buffer {
+  const length = end - start;
+  const size = length < MIN_BYTES ? undefined : SIZES.find((each) => length <= each);
+  const copy = size === undefined ? Buffer.allocUnsafe(length) : allocate(size).subarray(0, length);
+  buffer.copy(copy, 0, start, end);
+  return copy;
+}
+
+/** Returns true for a view of most of a buffer that can be used again. */
+export function isReusable({ length, buffer }: Buffer): boolean {
+  return length >= MIN_BYTES && 2 * length >= buffer.byteLength && known.has(buffer);
+}
+
+/** Uses the buffer of a view again. Nobody may need its data any more. */
+export function reuse({ buffer }: Buffer): void {
+  releaseBuffer(Buffer.from(buffer as ArrayBuffer));
+}
+
+/** Returns the callback of a write, which makes the buffer of a chunk available again. */
+export function reuseWhenSent(chunk: Buffer): (error?: Error | null) => void {
+  return (error) => {
+    if (!error) reuse(chunk);
+  };
+}
+
+export function releaseBuffer(buffer: Buffer): void {
+  const buffers = spare.get(buffer.length)!;
+  if (buffers.length * buffer.length < MAX_SPARE_BYTES) buffers.push(buffer);
+}
+
+function allocate(bytes: number): Buffer {
+  const used = spare.get(bytes)!.pop();
+  if (used) return used;
+  const created = Buffer.allocUnsafeSlow(bytes);
+  known.add(created.buffer);
+  return created;
+}

@@ -1,0 +1,72 @@
+import { allocateBuffer, copyOf, LARGE, releaseBuffer } from '../http1/spare-buffers.ts';
+
+/** Data that more is joined to. Less is passed on frame by frame. */
+const MIN_BYTES = 4096;
+
+/** Data of successive frames of a stream, in the buffer that it was read into or in one of its own: larger parts cost less. */
+export class JoinedData<Stream> {
+  readonly stream: Stream;
+  #buffer: Buffer;
+  #start: number;
+  #end: number;
+  /** True in a buffer of its own. */
+  #isCopy = false;
+
+  constructor(stream: Stream, buffer: Buffer, start: number, end: number) {
+    this.stream = stream;
+    this.#buffer = buffer;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  /** True if data of this length is joined. */
+  accepts(length: number): boolean {
+    return this.isWorthJoining && this.length + length <= 2 * LARGE;
+  }
+
+  get isWorthJoining(): boolean {
+    return this.length >= MIN_BYTES;
+  }
+
+  /** Adds data that follows in the same buffer: it is moved over the head of its frame. */
+  move(start: number, end: number): void {
+    this.#buffer.copyWithin(this.#end, start, end);
+    this.#end += end - start;
+  }
+
+  /** Adds data to a copy. */
+  copy(buffer: Buffer, start: number, end: number): void {
+    this.keep();
+    this.#end += buffer.copy(this.#buffer, this.#end, start, end);
+  }
+
+  /** Keeps the data when the buffer that it was read into is used again. */
+  keep(): void {
+    if (this.#isCopy) return;
+    const copy = allocateBuffer();
+    const length = this.#buffer.copy(copy, 0, this.#start, this.#end);
+    this.#isCopy = true;
+    this.#buffer = copy;
+    this.#start = 0;
+    this.#end = length;
+  }
+
+  /** Returns the data; `take` returns what is still in the buffer that it was read into. */
+  take(take: (buffer: Buffer, start: number, end: number) => Buffer): Buffer {
+    if (!this.#isCopy) return take(this.#buffer, this.#start, this.#end);
+    if (this.length >= LARGE) return this.#buffer.subarray(0, this.#end);
+    // What waits for its reader should not take much more memory than its bytes.
+    const copy = copyOf(this.#buffer, 0, this.#end);
+    releaseBuffer(this.#buffer);
+    return copy;
+  }
+
+  /** The data is not needed. */
+  drop(): void {
+    if (this.#isCopy) releaseBuffer(this.#buffer);
+  }
+}
