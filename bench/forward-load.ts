@@ -57,9 +57,10 @@ export function createLoad(directory: string, seconds: number) {
   }
 
   async function wrk({ label, path, method, host, closes, status = 200, ...row }: Row, url: string): Promise<Sent> {
-    const script = join(directory, `${method ?? 'GET'}-${status}.lua`);
+    const { bytes = 1024 } = row;
+    const script = join(directory, `${method ?? 'GET'}-${bytes}-${status}.lua`);
     const lines = [
-      ...(method ? [`wrk.method = "${method}"`, `wrk.body = string.rep("p", 1024)`] : []),
+      ...(method ? [`wrk.method = "${method}"`, `wrk.body = string.rep("p", ${bytes})`] : []),
       'wrong = 0',
       `response = function(s) if s ~= ${status} then wrong = wrong + 1 end end`,
       'local threads = {}',
@@ -68,7 +69,7 @@ export function createLoad(directory: string, seconds: number) {
       'for _, t in ipairs(threads) do print("wrong responses: " .. t:get("wrong")) end end',
     ];
     if (!existsSync(script)) writeFileSync(script, lines.join('\n'));
-    const connections = row.connections ?? (isLarge({ path }) ? 8 : CONNECTIONS);
+    const connections = row.connections ?? (isLarge({ path, bytes }) ? 8 : CONNECTIONS);
     const headers = ['-H', `Host: ${host ?? 'localhost'}`, ...(closes ? ['-H', 'Connection: close'] : [])];
     const duration = Math.max(seconds, row.seconds ?? 0);
     const base = ['-t', '1', '-c', String(connections), '-d', `${duration}s`, '-s', script, ...headers];

@@ -12,7 +12,7 @@ export interface Row {
   readonly against?: { readonly row: string; readonly target: number; readonly peer?: PeerName };
   readonly host?: string;
   readonly method?: 'POST';
-  /** Length of the body of a `POST` over HTTP/2. Default: 1 KB. */
+  /** Length of the body of a `POST`. Default: 1 KB. */
   readonly bytes?: number;
   /** Default 200. */
   readonly status?: number;
@@ -38,6 +38,7 @@ export const ROWS: readonly Row[] = [
   { label: GET, port: 'plain', path: '/1k', target: 0.6 },
   { label: 'POST 1 KB', port: 'plain', path: '/1k', method: 'POST', target: 0.65 },
   { label: 'GET 1 MB', port: 'plain', path: '/1m', target: 1.1 },
+  { label: 'POST 1 MB', port: 'plain', path: '/upload', method: 'POST', bytes: MEGABYTE },
   { label: LOGGED, port: 'logged', path: '/1k', target: 0.65 },
   { label: 'ten header changes, prefix rewrite', port: 'plain', path: '/changed/1k', target: 0.7 },
   { label: `last of ${ROUTES} routes`, port: 'plain', host: 'many', path: `/route-${ROUTES - 1}/1k`, target: 0.1 },
@@ -84,5 +85,13 @@ export const ROWS: readonly Row[] = [
   },
   { label: 'HTTP/2 upstream', port: 'plain', path: '/http2/1k', peers: ['gateway', 'envoy'], target: 1.5 },
   { label: 'HTTP/2 upstream, GET 1 MB', port: 'plain', path: '/http2/1m', peers: ['gateway', 'envoy'] },
+  {
+    label: 'HTTP/2 upstream, POST 1 MB',
+    port: 'plain',
+    path: '/http2/upload',
+    method: 'POST',
+    bytes: MEGABYTE,
+    peers: ['gateway', 'envoy'],
+  },
   { label: 'gRPC unary', port: 'http2', path: '/grpc/unary', tool: 'grpc', target: 1.5 },
 ];

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { releasesChunks } from '../http1/read-buffer.ts';
-import { isReusable, reuse, reuseWhenSent } from '../http1/spare-buffers.ts';
+import { isReusable, releaseWhenSent, reuse } from '../http1/spare-buffers.ts';
 import type { Channel } from '../upstream/channel.ts';
 
 /** Data in the current read buffer of a channel. */
@@ -96,5 +96,5 @@ export class BodyWriter {
 /** Writes a chunk. A large one is reused when it is sent, if the response does not keep it. */
 function write(res: ServerResponse, chunk: Buffer): boolean {
   if (!isReusable(chunk) || !releasesChunks(res)) return res.write(chunk);
-  return res.write(chunk, reuseWhenSent(chunk));
+  return res.write(chunk, releaseWhenSent(chunk));
 }

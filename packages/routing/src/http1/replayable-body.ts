@@ -57,11 +57,11 @@ export class ReplayableBody extends RequestBody implements BodySink {
     super.resume();
   }
 
-  onChunk(chunk: Buffer, isReusable = false): void {
+  onChunk(chunk: Buffer, isOwned = false): void {
     this.#size += chunk.length;
     if (this.#size > this.#limit) this.#chunks = undefined;
     this.#chunks?.push(chunk);
-    this.#target?.onChunk(chunk, isReusable && this.#chunks === undefined);
+    this.#target?.onChunk(chunk, isOwned && this.#chunks === undefined);
   }
 
   /** The rest of the body will not arrive, so it is not sent again. */

@@ -2,15 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { bodyFilterOf, GatewayError } from '@edge-gateway/core';
 import { routingError } from '../error-codes.ts';
 import { ownsChunk } from './owned-chunk.ts';
-import { isReusable } from './spare-buffers.ts';
 
 const NO_TRAILERS: readonly string[] = [];
 
 export { hasBody } from '@edge-gateway/core';
 
 export interface BodySink {
-  /** `isReusable` if the buffer of the chunk can be used again when it is sent, see `reuse`. */
-  onChunk(chunk: Buffer, isReusable?: boolean): void;
+  /** `isOwned` if the memory of the chunk can be released when it is sent, see `release`. */
+  onChunk(chunk: Buffer, isOwned?: boolean): void;
   onBodyEnd(): void;
   /** A filter of the body failed. */
   onBodyError(error: Error): void;
@@ -26,6 +25,8 @@ export class RequestBody {
   readonly #onProgress: () => void;
   #sink: BodySink | undefined;
   #released = false;
+  /** A filter may keep the chunks that it passes on. */
+  #isFiltered = false;
 
   constructor(req: IncomingMessage, onProgress: () => void) {
     this.#req = req;
@@ -62,6 +63,7 @@ export class RequestBody {
     this.#req.on('data', this.#data).on('end', this.#end);
     const filter = bodyFilterOf(this.#req);
     if (filter?.error) return this.#error(filter.error);
+    this.#isFiltered = filter !== undefined;
     if (filter) this.#req.on('error', this.#error);
     // A body that was already read does not emit `end` again.
     if (this.#req.readableEnded) process.nextTick(this.#end);
@@ -89,7 +91,7 @@ export class RequestBody {
     const chunk = typeof data === 'string' ? Buffer.from(data, this.#req.readableEncoding!) : data;
     this.bytes += chunk.length;
     this.#onProgress();
-    this.#sink!.onChunk(chunk, isReusable(chunk) && ownsChunk(this.#req, chunk));
+    this.#sink!.onChunk(chunk, !this.#isFiltered && ownsChunk(this.#req, chunk));
   };
 
   /** Any error of a filter is one of the gateway: the host has no part in it. */

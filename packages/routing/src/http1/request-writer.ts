@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { BodySink, RequestBody } from './request-body.ts';
-import { reuse, reuseWhenSent } from './spare-buffers.ts';
+import { release, releaseWhenSent } from './spare-buffers.ts';
 import { trailerLines } from './trailers.ts';
 import { writeText } from './write-text.ts';
 
@@ -41,7 +41,7 @@ export class RequestWriter implements BodySink {
     this.#head = '';
   }
 
-  onChunk(chunk: Buffer, isReusable = false): void {
+  onChunk(chunk: Buffer, isOwned = false): void {
     const { length } = chunk;
     if (!this.#chunked && length > this.#left) {
       // The upstream would read excess bytes as another request.
@@ -53,7 +53,7 @@ export class RequestWriter implements BodySink {
     this.#head = '';
     this.#left -= length;
     this.written += before.length + length + after.length;
-    if (!this.#write(before, chunk, after, isReusable)) this.#body.pause();
+    if (!this.#write(before, chunk, after, isOwned)) this.#body.pause();
   }
 
   onBodyError(error: Error): void {
@@ -74,15 +74,15 @@ export class RequestWriter implements BodySink {
     this.#socket.write(last, 'latin1');
   }
 
-  #write(before: string, chunk: Buffer, after: string, isReusable: boolean): boolean {
+  #write(before: string, chunk: Buffer, after: string, isOwned: boolean): boolean {
     const socket = this.#socket;
     const hasFrame = before !== '' || after !== '';
     if (hasFrame && chunk.length <= SMALL_BODY) {
       const text = before + chunk.toString('latin1') + after;
-      if (isReusable) reuse(chunk);
+      if (isOwned) release(chunk);
       return socket.write(text, 'latin1');
     }
-    const sent = isReusable ? reuseWhenSent(chunk) : undefined;
+    const sent = isOwned ? releaseWhenSent(chunk) : undefined;
     if (!hasFrame) return socket.write(chunk, sent);
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');

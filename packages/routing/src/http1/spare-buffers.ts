@@ -37,10 +37,21 @@ export function reuse({ buffer }: Buffer): void {
   releaseBuffer(Buffer.from(buffer as ArrayBuffer));
 }
 
-/** Returns the callback of a write, which makes the buffer of a chunk available again. */
-export function reuseWhenSent(chunk: Buffer): (error?: Error | null) => void {
+/** Returns true for a chunk whose memory can be released by its owner: it is the only view of it, and large enough. */
+export function isReleasable(chunk: Buffer): boolean {
+  return chunk.length >= MIN_BYTES && (chunk.length === chunk.buffer.byteLength || isReusable(chunk));
+}
+
+/** Releases the memory of a chunk, also without a garbage collection. Nobody may need it any more. */
+export function release(chunk: Buffer): void {
+  if (known.has(chunk.buffer)) reuse(chunk);
+  else (chunk.buffer as ArrayBuffer).transfer(0);
+}
+
+/** Returns the callback of a write, which releases the memory of a chunk. */
+export function releaseWhenSent(chunk: Buffer): (error?: Error | null) => void {
   return (error) => {
-    if (!error) reuse(chunk);
+    if (!error) release(chunk);
   };
 }
 

@@ -8,6 +8,7 @@ import type { ClientError } from './refuse/client-error.ts';
 import { closeGracefully, connectionOf, trackConnection, type CloseGrace, type Connection } from './connection.ts';
 import type { OnConnection } from './connection-log.ts';
 import { Http2Connection } from './http2/http2-connection.ts';
+import { BodyRequest } from './http1/body-request.ts';
 import { PlainConnection, type PlainConnectionParts } from './http1/plain-connection.ts';
 import { isPreface, takeOver } from './http2/take-over.ts';
 import type { ListenStats } from './listen-stats.ts';
@@ -190,6 +191,7 @@ function serverOptions(limits: ListenLimits, upgrades: boolean): ServerOptions {
     maxHeaderSize: 2 * Math.max(limits.maxHeadBytes, limits.maxTargetBytes),
     optimizeEmptyRequests: true,
     requireHostHeader: false,
+    IncomingMessage: BodyRequest,
     shouldUpgradeCallback: (req) => upgrades && asksForWebSocket(req),
   };
 }

@@ -3,8 +3,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { refusal, type Refusal } from '../../check/refusal.ts';
-import { emitsChunk } from '../../http1/owned-chunk.ts';
-import { isReusable } from '../../http1/spare-buffers.ts';
+import { pushOwned, readOwned } from '../../http1/owned-chunk.ts';
 import { trimValues } from '../../http1/field-value.ts';
 import { forbiddenTrailer } from '../../http1/trailers.ts';
 import type { ListenLimits } from '../limits.ts';
@@ -42,8 +41,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   #isReset = false;
   /** Of a direct stream: what was received while its reader was slower. */
   #waiting: WaitingBody | undefined;
-  /** Of a direct stream: a part that waits in this stream. */
-  #pushed: Buffer | undefined;
   #isUnlimited = false;
   /** True once it is a tunnel: the client may send data without limits, also after the end of the response. */
   isTunnel = false;
@@ -97,13 +94,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
   }
 
   override read(size?: number): unknown {
-    // Without flow, what `read` returns may be kept, and be put back.
-    if (this.#pushed && this.readableFlowing) emitsChunk(this, this.#pushed);
-    const chunk: unknown = super.read(size);
-    if (this.#pushed && chunk !== null) {
-      this.#pushed = undefined;
-      emitsChunk(this);
-    }
+    const chunk = readOwned(this, () => super.read(size));
     if (this.#waiting && this.readableLength === 0) this.#passWaiting(this.#waiting);
     if (this.#held > 0) this.count();
     return chunk;
@@ -176,8 +167,7 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     if (maxBodyBytes > 0 && !this.#isUnlimited && this.#bytes > maxBodyBytes)
       return this.#stop(refusal('ERR_ROUTING_BODY_TOO_LARGE'));
     this.#observer?.onProgress();
-    if (this.stream.isDirect) this.#pushDirect(chunk);
-    else if (!this.push(chunk)) this.stream.pause();
+    if (!pushOwned(this, chunk, (owned) => this.push(owned))) this.stream.pause();
     this.count();
   }
 
@@ -195,15 +185,6 @@ export class Http2Request extends IncomingMessage implements BodyReader {
     this.complete = true;
     this.#observer?.onComplete();
     if (!this.#waiting) this.push(null);
-  }
-
-  #pushDirect(chunk: Buffer): void {
-    const isLarge = isReusable(chunk);
-    if (isLarge) emitsChunk(this, chunk);
-    this.push(chunk);
-    if (!isLarge) return;
-    emitsChunk(this);
-    if (this.readableLength > 0) this.#pushed = chunk;
   }
 
   /** Passes on what waits, part by part: the next one when the one before was read. */

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { BodySink, RequestBody } from '../../http1/request-body.ts';
-import { reuseWhenSent } from '../../http1/spare-buffers.ts';
+import { releaseWhenSent } from '../../http1/spare-buffers.ts';
 import type { UploadStream } from './client-connection.ts';
 
 /** Writes the body of a request to its stream, with back-pressure. */
@@ -24,13 +24,13 @@ export class StreamUpload implements BodySink {
     this.#body.start(this);
   }
 
-  onChunk(chunk: Buffer, isReusable = false): void {
+  onChunk(chunk: Buffer, isOwned = false): void {
     if (this.#isClosed) return;
     if (this.#left !== undefined) {
       this.#left -= chunk.length;
       if (this.#left < 0) return this.#onError(new Error('the body is longer than its content-length'));
     }
-    const more = isReusable ? this.#stream.write(chunk, reuseWhenSent(chunk)) : this.#stream.write(chunk);
+    const more = isOwned ? this.#stream.write(chunk, releaseWhenSent(chunk)) : this.#stream.write(chunk);
     if (!more) this.#body.pause();
   }
 
