@@ -16,6 +16,9 @@ export class FrameBudget {
   #read: number;
   #written: number;
   #useful = 0;
+  /** Bytes of bodies that may still arrive although they are not read, since the last check and since the one before. */
+  #unread = 0;
+  #unreadBefore = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -28,14 +31,25 @@ export class FrameBudget {
     this.#useful += bytes + FRAME_BYTES;
   }
 
+  /**
+   * Counts what the client may still send on a stream that is reset because its response was sent: it learns of that later. Node drops
+   * such frames without an event.
+   */
+  expectUnread(bytes: number): void {
+    this.#unread += bytes;
+  }
+
   /** Returns true if the client has exceeded the limit since the last check. */
   check(): boolean {
     const { bytesRead, bytesWritten } = this.#socket;
     const read = bytesRead - this.#read;
-    const allowed = FREE_BYTES + this.#useful + (bytesWritten - this.#written) / SENT_SHARE;
+    const unread = this.#unread + this.#unreadBefore;
+    const allowed = FREE_BYTES + this.#useful + unread + (bytesWritten - this.#written) / SENT_SHARE;
     this.#read = bytesRead;
     this.#written = bytesWritten;
     this.#useful = 0;
+    this.#unreadBefore = this.#unread;
+    this.#unread = 0;
     return read > allowed;
   }
 }

@@ -156,6 +156,11 @@ export class Http2Connection implements SessionObserver {
     this.#budget.receive(bytes);
   }
 
+  /** An upload is not read further: the client may still send this many bytes of it. */
+  uploadStopped(bytes: number): void {
+    this.#budget.expectUnread(bytes);
+  }
+
   /** Called when the unread bytes of a stream change. */
   hold(change: number): void {
     this.#session.hold(change);
@@ -241,6 +246,12 @@ class Exchange implements Http2Exchange {
 
   onSuspend(): void {
     this.#idle?.cancel();
+  }
+
+  onUploadStopped(): void {
+    // A direct stream reports also what arrives later.
+    const bytes = this.#stream.state?.localWindowSize ?? 0;
+    if (bytes > 0) this.#connection.uploadStopped(bytes);
   }
 
   onComplete(): void {

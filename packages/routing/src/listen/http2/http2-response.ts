@@ -16,6 +16,8 @@ export interface ResponseObserver {
   onProgress(): void;
   /** The handler limits the pauses of the stream itself. */
   onSuspend(): void;
+  /** The response is complete, and the rest of the request is not read: the stream is reset. */
+  onUploadStopped(): void;
 }
 
 /**
@@ -287,7 +289,9 @@ export class Http2Response extends Stream {
   };
 
   readonly #closeStream = (): void => {
-    if (!this.req.complete) this.stream.close();
+    if (this.req.complete) return;
+    this.#observer?.onUploadStopped();
+    this.stream.close();
   };
 
   readonly #onDrain = (): void => {

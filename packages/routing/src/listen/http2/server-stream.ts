@@ -28,6 +28,8 @@ export interface ServerStream {
   /** The client has reset the stream, or the connection is closed. */
   readonly aborted: boolean;
   readonly rstCode?: number | undefined;
+  /** Only of a stream of Node: what the client may still send before the next window update, in bytes. */
+  readonly state?: { readonly localWindowSize?: number };
   /** The request has no body. */
   readonly endAfterHeaders: boolean;
   readonly readableEnded: boolean;

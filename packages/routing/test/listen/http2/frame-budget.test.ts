@@ -30,4 +30,17 @@ describe('the budget of frames', () => {
     counts.bytesRead += FREE + 1;
     expect(budget.check()).to.equal(true);
   });
+
+  it('grows with bodies that are not read further, until the second check', () => {
+    budget.expectUnread(100_000);
+    counts.bytesRead += FREE;
+    expect(budget.check()).to.equal(false);
+    counts.bytesRead += FREE + 100_000;
+    expect(budget.check()).to.equal(false);
+    counts.bytesRead += FREE + 1;
+    expect(budget.check()).to.equal(true);
+    budget.expectUnread(100_000);
+    counts.bytesRead += FREE + 100_001;
+    expect(budget.check()).to.equal(true);
+  });
 });

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { until } from '../../../../../test/parts/until.ts';
 import { answerOf, type Http2Asked } from './client.ts';
-import { FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
+import { CODE, fields, FLAG, FRAME, frame, FrameClient, PREFACE, requestFrame } from './frames.ts';
 import { echo, http2Gateway, settings, type Http2Gateway, type Http2GatewayParts } from './gateway.ts';
 import { describeHttp2Servers } from './each-server.ts';
 
@@ -312,6 +312,43 @@ describeHttp2Servers('HTTP/2 clients', () => {
       const types = frames.frames.filter(({ stream }) => stream === 1).map(({ type }) => type);
       expect(types.lastIndexOf(FRAME.data)).to.be.lessThan(types.indexOf(FRAME.rstStream));
       frames.close();
+    });
+
+    it('to uploads that go on until their clients know of the reset leave the connection open', async () => {
+      const { port } = await start({
+        respond: (req, res) => void (req.method === 'POST' ? res.end('no') : res.end()),
+        limits: { checkIntervalMs: 20, initialStreamWindowBytes: 262_144, initialConnectionWindowBytes: 2 ** 20 },
+      });
+      const frames = await FrameClient.open(port);
+      const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      const part = Buffer.alloc(16_000);
+      const checked = performance.now() + 10 * 20;
+      for (let id = 1; performance.now() < checked; id += 4) {
+        frames.send(frame(FRAME.headers, FLAG.endHeaders, id, head));
+        expect(await frames.reset(id)).to.equal(CODE.none);
+        for (let i = 0; i < 16; i++) frames.send(frame(FRAME.data, 0, id, part));
+        frames.send(requestFrame(id + 2, '/'));
+        expect(await frames.status(id + 2)).to.equal(200);
+      }
+      expect(frames.frames.some(({ type }) => type === FRAME.goaway)).to.equal(false);
+      frames.close();
+    });
+
+    it('to an upload do not allow its client more than its window in other frames', async () => {
+      const { port } = await start({
+        respond: (_req, res) => void res.end('no'),
+        limits: { checkIntervalMs: 20, initialStreamWindowBytes: 65_535 },
+      });
+      const frames = await FrameClient.open(port);
+      const head = fields([':method', 'POST'], [':scheme', 'http'], [':path', '/'], [':authority', 'a']);
+      frames.send(frame(FRAME.headers, FLAG.endHeaders, 1, head));
+      expect(await frames.reset(1)).to.equal(CODE.none);
+      const unknown = frame(250, 0, 0, Buffer.alloc(16_000));
+      for (let i = 0; i < 1000 && !frames.socket.destroyed; i++) {
+        frames.send(unknown);
+        await new Promise(setImmediate);
+      }
+      await frames.closed;
     });
 
     it('that an upstream does not complete are reset', async () => {
