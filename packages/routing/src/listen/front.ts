@@ -14,6 +14,7 @@ import { isPreface, takeOver } from './http2/take-over.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { Serve } from './request-events.ts';
 import type { ListenLimits } from './limits.ts';
+import { beginHandshake, completeHandshake } from './tls/tls-handshake.ts';
 import type { TlsFront } from './tls/tls-front.ts';
 
 /**
@@ -120,6 +121,7 @@ export function createFront(parts: FrontParts) {
   const secure = tls && createTlsServer(tls.options);
   if (tls && secure) {
     secure.on('secureConnection', (socket: TLSSocket) => {
+      completeHandshake(socket);
       if (readsProxyHeader) adoptProxied(socket);
       if (tls.admit(socket, stats)) return open(socket, speaksOnlyHttp2 || socket.alpnProtocol === 'h2');
       if (onConnection) logWhenClosed(socket, onConnection, 'client_certificate_rejected');
@@ -139,7 +141,7 @@ export function createFront(parts: FrontParts) {
   watchTimeouts(server);
 
   return {
-    accept: (socket: Socket): void => void (secure ? secure.emit('connection', socket) : open(socket, speaksOnlyHttp2)),
+    accept: (socket: Socket): void => (secure ? beginHandshake(secure, socket) : open(socket, speaksOnlyHttp2)),
     connections: connections as ReadonlySet<AnyConnection>,
     /** Closes each connection, including those in a handshake, with its next response or after this many idle milliseconds, or later if it is used. */
     drain(idleMs: number): void {

@@ -6,6 +6,7 @@ import type { ListenLimits } from './limits.ts';
 import type { ListenStats } from './listen-stats.ts';
 import type { PortSettings } from './port-settings.ts';
 import type { Target } from './connection-target.ts';
+import { beginHandshake, completeHandshake } from './tls/tls-handshake.ts';
 import { createTlsFront, type TlsFront } from './tls/tls-front.ts';
 import { ticketKeysOf } from './tls/ticket-keys.ts';
 import { buildTlsTable, isSameTable, type TlsTable } from './tls/tls-table.ts';
@@ -64,6 +65,7 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
   }
 
   function opened(socket: TLSSocket, tls: TlsFront): void {
+    completeHandshake(socket);
     socket.on('error', () => socket.destroy());
     if (port?.readsProxyHeader) adoptProxied(socket);
     const closed = port?.onConnection?.(socket);
@@ -76,7 +78,7 @@ export function createTcpTarget(name: string, parts: TcpTargetParts) {
   }
 
   function accept(socket: Socket): void {
-    if (server) return void server.emit('connection', socket);
+    if (server) return beginHandshake(server, socket);
     const closed = port?.onConnection?.(socket);
     if (closed) socket.once('close', () => closed(''));
     serve(socket, current!);

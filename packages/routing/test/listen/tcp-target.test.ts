@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { createContext, type TlsConfiguration } from '@edge-gateway/core';
 import { client, closeAll, echoServer, talk, tcpGateway, tcpPart, upstreamAt, whenDone } from '../tcp/tcp-gateway.ts';
 import { until } from '../tracing/otlp-server.ts';
 import { certificates, secretsOf } from '../upstream/certificates.ts';
+import { leaveHandshakes } from './tls/unfinished-handshake.ts';
 
 const { ca, server, client: pair, otherCa } = certificates();
 const REF = { secretRef: { name: 'tls', namespace: 'gw-system' } };
@@ -88,5 +90,28 @@ describe('TCP over TLS', () => {
     secrets.set('tls', { 'tls.crt': 'x', 'tls.key': 'x' });
     await apply().catch(() => {});
     expect(await ask(gateway.port)).to.equal('a:x');
+  });
+
+  it('ends for clients that leave during the handshake', async () => {
+    const { gateway } = await tlsGateway();
+    await leaveHandshakes(gateway.port, 'api.example.com');
+    await until(() => gateway.stat('listener.[__]_8080.downstream_cx_active') === 0);
+    expect(await ask(gateway.port)).to.equal('a:x');
+  });
+
+  it('goes on for a client that has ended its side after the handshake', async () => {
+    const context = createContext({ secrets: secretsOf({ tls: SECRET }) });
+    const late = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      socket.resume().on('end', () => socket.end('late'));
+    }).listen(0, '127.0.0.1');
+    whenDone(() => late.close());
+    await once(late, 'listening');
+    const part = tcpPart({ sslConfigurations: [{ sslConfig: REF, sniDomains: [] }] }, { tls: true });
+    const { port } = late.address() as AddressInfo;
+    const gateway = await tcpGateway([part], [upstreamAt(port)], { context });
+    const socket = open(gateway.port, { allowHalfOpen: true } as ConnectionOptions);
+    await once(socket, 'secureConnect');
+    socket.end('x');
+    expect(String(await once(socket, 'data'))).to.equal('late');
   });
 });

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { parseClientHello } from '../../../src/listen/parts/client-hello.ts';
+import { recordClientHello } from '../tls/unfinished-handshake.ts';
 
 interface Parts {
   readonly extensions?: Buffer | undefined;
@@ -124,18 +122,7 @@ describe('parsing a ClientHello', () => {
   });
 
   it('reads what Node sends', async () => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const client = connect({ port, host: '127.0.0.1', servername: 'shop.example', ciphers: 'AES128-SHA' });
-    client.on('error', () => {});
-    const [socket] = (await once(server, 'connection')) as [import('node:net').Socket];
-    const [bytes] = (await once(socket, 'data')) as [Buffer];
-    const parsed = parseClientHello(bytes);
-    socket.destroy();
-    client.destroy();
-    server.close();
+    const parsed = parseClientHello(await recordClientHello({ servername: 'shop.example', ciphers: 'AES128-SHA' }));
     expect(parsed?.type === 'hello' && parsed.hello.serverName).to.equal('shop.example');
     expect(parsed?.type === 'hello' && parsed.hello.ciphers).to.include(0x002f);
   });

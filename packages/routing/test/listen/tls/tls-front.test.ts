@@ -9,6 +9,8 @@ import { createListeners, type ListenLimits, type Listeners } from '../../../src
 import { certificatePath, certificates, secretsOf } from '../../upstream/certificates.ts';
 import { http2Client } from '../http2/client.ts';
 import { exchange, listenerOf, snapshotOf } from '../serving.ts';
+import { until } from '../../../../../test/parts/until.ts';
+import { leaveHandshakes } from './unfinished-handshake.ts';
 
 const { ca, otherCa, server, client, expired } = certificates();
 const pair = ({ cert, key }: { cert: string; key: string }): Record<string, string> => ({
@@ -523,6 +525,21 @@ describe('TLS listeners', () => {
     const errors = context.metrics.list().find(({ name }) => name.path.endsWith('ssl.connection_error'))!;
     expect((errors.stat as { value: number }).value).to.be.greaterThan(0);
   });
+
+  for (const names of [[], ['api.example.com']]) {
+    it(`closes connections whose clients leave during the handshake, ${names.length === 0 ? 'without' : 'with'} server names`, async () => {
+      const active = (): number =>
+        context.metrics
+          .list()
+          .filter(({ name }) => name.path.startsWith('listener.') && name.path.endsWith('downstream_cx_active'))
+          .reduce((sum, { stat }) => sum + (stat as { value: number }).value, 0);
+      listeners = create({ handshakeTimeoutMs: 600_000 });
+      await apply(configuration('one', names));
+      await leaveHandshakes(port, 'api.example.com');
+      await until(() => active() === 0);
+      expect((await visit(port))?.answer).to.include('200');
+    });
+  }
 });
 
 async function sessionOf(port: number, servername: string, maxVersion: SecureVersion): Promise<Buffer | undefined> {
