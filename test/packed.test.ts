@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { skip } from './parts/skip.ts';
 import { ROOT } from './docs/workspace.ts';
 
 const run = promisify(execFile);
@@ -180,10 +181,7 @@ describe('the packed packages', () => {
       (response) => response.ok,
       () => false,
     );
-    if (!reached) {
-      console.log(`      skipped: the npm registry ${registry} does not answer`);
-      this.skip();
-    }
+    if (!reached) skip(this, `the npm registry ${registry} does not respond`);
     const own = join(folder, 'own');
     mkdirSync(own);
     writeFileSync(join(own, 'package.json'), '{ "name": "own", "private": true }');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { skip } from '../parts/skip.ts';
 import { ROOT } from '../docs/workspace.ts';
 import { allGatewayApiDefinitions, gatewayApiConformance } from '../parts/gateway-api.ts';
 import { ARTIFACTS } from '../parts/go-program.ts';
@@ -23,10 +24,7 @@ describe('conformance with the Gateway API', function () {
   let version: string;
 
   before(async function () {
-    if (!findProgram('unshare') || !findProgram('ip')) {
-      console.log('      skipped: there is no unshare or ip');
-      return this.skip();
-    }
+    if (!findProgram('unshare') || !findProgram('ip')) return skip(this, 'there is no unshare or ip');
     const kubernetes = await skipWithoutKubernetes(this);
     const { program, directory } = await gatewayApiConformance(this);
     const definitions = await allGatewayApiDefinitions(this);
@@ -70,7 +68,7 @@ describe('conformance with the Gateway API', function () {
   });
 
   it('is as its page says', function () {
-    if (ONLY) return this.skip();
+    if (ONLY) return skip(this, 'the page has the results of all tests');
     const page = resultsPage(results, version);
     if (process.env.UPDATE_GOLDEN) writeFileSync(PAGE, page);
     // The formatter aligns tables.

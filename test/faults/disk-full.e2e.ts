@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import { skip } from '../parts/skip.ts';
 import { GatewayProcess, until } from '../../apps/gateway/test/gateway-process.ts';
 import { startControlPlane, startProxy } from '../../apps/gateway/test/planes/planes.ts';
 import { numbersOf } from '../../apps/gateway/test/workers/requests.ts';
@@ -35,10 +36,7 @@ describe('a full disk, under traffic', function () {
   let proxy: GatewayProcess;
   before(async function () {
     const mounted = await mountSmallDisk(4);
-    if (!mounted) {
-      console.log('      skipped: not allowed to mount a small disk');
-      return this.skip();
-    }
+    if (!mounted) return skip(this, 'this user may not mount a small disk');
     disk = mounted;
     backend = createServer((req, res) => res.end(req.url)).listen(0, '127.0.0.1');
     await once(backend, 'listening');

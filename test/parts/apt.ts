@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { skip } from './skip.ts';
 
 const run = promisify(execFile);
 const INSTALL_TIMEOUT_MS = 300_000;
@@ -55,7 +56,6 @@ export async function skipWithout(test: Mocha.Context, program: string, packageN
     return await installed(program, packageName);
   } catch (error) {
     if (canInstall()) throw error;
-    console.log(`      skipped: ${program} cannot be installed: ${(error as Error).message.split('\n', 1)[0]}`);
-    return test.skip();
+    return skip(test, `${program} cannot be installed: ${(error as Error).message.split('\n', 1)[0]}`);
   }
 }

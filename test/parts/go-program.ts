@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { skip } from './skip.ts';
 import { findProgram } from './apt.ts';
 
 const run = promisify(execFile);
@@ -29,10 +30,7 @@ export async function skipWithoutGoProgram(test: Mocha.Context, name: string, mo
   process.env.PATH = [process.env.PATH, directory].join(delimiter);
   if (existsSync(file)) return file;
   const go = findGo();
-  if (!go) {
-    console.log(`      skipped: there is neither ${name} nor go`);
-    return test.skip();
-  }
+  if (!go) return skip(test, `there is neither ${name} nor go`);
   mkdirSync(directory, { recursive: true });
   const env = { ...process.env, GOBIN: directory, GOFLAGS: '-ldflags=-s' };
   await run(go, ['install', module], { env, timeout: BUILD_TIMEOUT_MS });
@@ -41,9 +39,7 @@ export async function skipWithoutGoProgram(test: Mocha.Context, name: string, mo
 
 /** Skips the suite, with the reason printed, if there is no Go. */
 export function skipWithoutGo(test: Mocha.Context): void {
-  if (findGo()) return;
-  console.log('      skipped: there is no go');
-  test.skip();
+  if (!findGo()) skip(test, 'there is no go');
 }
 
 /** What is built from Go sources of this repository. */

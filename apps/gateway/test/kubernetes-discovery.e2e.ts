@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { skip } from '../../../test/parts/skip.ts';
 import { startKubernetes, type KubernetesApi } from '../../../test/parts/kubernetes.ts';
 import { GatewayProcess, until } from './gateway-process.ts';
 import { startProxy } from './planes/planes.ts';
@@ -40,10 +41,7 @@ describe('discovery of a cluster with control plane and proxy processes', () => 
   const servers: Server[] = [];
 
   before(async function () {
-    if (HOST === undefined) {
-      console.log('      skipped: this machine has no address besides loopback');
-      this.skip();
-    }
+    if (HOST === undefined) skip(this, 'this machine has no address besides loopback');
     api = await startKubernetes(this);
     const crds = join(ROOT, 'deploy', 'crds');
     for (const file of readdirSync(crds)) await api.apply(readFileSync(join(crds, file), 'utf8'));

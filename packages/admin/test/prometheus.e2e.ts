@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createContext, createMetrics } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { skipWithout } from '../../../test/parts/apt.ts';
 import { createControlAdmin, createProxyAdmin } from '../src/index.ts';
 import { controlOptions } from './control/control-sample.ts';
 import { listen, sampleOptions, secrets } from './sample.ts';
@@ -8,21 +9,9 @@ import { listen, sampleOptions, secrets } from './sample.ts';
 /** What promtool exits with when a text can be read, but names could be better. */
 const ONLY_ADVICE = 3;
 
-/** Whether promtool is there; installs it where that is possible without asking. */
-function hasPromtool(): boolean {
-  const works = (): boolean => spawnSync('promtool', ['--version']).status === 0;
-  if (works()) return true;
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const install = ['install', '-y', '--no-install-recommends', 'prometheus'];
-  spawnSync('apt-get', install, { timeout: 120_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
-  return works();
-}
-
 describe('promtool', () => {
-  before(function () {
-    if (hasPromtool()) return;
-    console.log('skipped: promtool (package prometheus) is not there and cannot be installed');
-    this.skip();
+  before(async function () {
+    await skipWithout(this, 'promtool', 'prometheus');
   });
 
   const metrics = createMetrics();

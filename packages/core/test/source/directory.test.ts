@@ -15,6 +15,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { skip } from '../../../../test/parts/skip.ts';
 import { directorySource, type DirectoryOptions } from '../../src/source/directory.ts';
 import type { Source, WrittenResource } from '../../src/source/source.ts';
 import { sourceContract, textSourceContract, type SourceFixture } from './source-contract.ts';
@@ -116,7 +117,7 @@ describe('directorySource', () => {
   });
 
   it('reports an unreadable file once, and reads it when permissions allow', async function () {
-    if (!process.geteuid || !process.seteuid) return this.skip();
+    if (!process.geteuid || !process.seteuid) return skip(this, 'Windows has no file modes');
     const root = process.geteuid() === 0;
     chmodSync(directory, 0o755);
     writeFileSync(path('a.yaml'), upstream('a'));

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync,
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { skip } from '../../../../test/parts/skip.ts';
 import { createFileLock, FileInUse } from '../../src/state-file/file-lock.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/state-file/file-lock.ts');
@@ -80,7 +81,7 @@ describe('the lock of a file', () => {
   });
 
   it('is taken over from a process whose id another one has now', async function () {
-    if (process.platform !== 'linux') this.skip();
+    if (process.platform !== 'linux') skip(this, 'the start of a process is known on Linux only');
     const { pid } = await lockElsewhere();
     write({ host: hostname(), pid, started: '1' });
     await createFileLock(path).acquire();

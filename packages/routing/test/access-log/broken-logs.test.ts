@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createContext, type Context } from '@edge-gateway/core';
+import { skip } from '../../../../test/parts/skip.ts';
 import { createRouter } from '../../src/router.ts';
 import { directOf, endpointOf, hostOf, LISTENER, snapshotOf, start, stopAll, upstreamOf } from '../snapshots.ts';
 import { loadOtlp } from '../../src/collect/otlp.ts';
@@ -74,7 +75,7 @@ describe('broken logs', () => {
 
   for (const [name, options] of LOGS) {
     it(`delay no request, and count each entry: ${name}`, async function () {
-      if (name.includes('full disk') && !existsSync('/dev/full')) this.skip();
+      if (name.includes('full disk') && !existsSync('/dev/full')) skip(this, 'this system has no /dev/full');
       const { longest, closing } = await serveAll(options());
       expect(longest).to.be.below(LONGEST_MS);
       expect(closing).to.be.below(CLOSING_MS);

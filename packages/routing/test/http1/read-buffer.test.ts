@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { skip } from '../../../../test/parts/skip.ts';
 import { ReadBuffer } from '../../src/http1/read-buffer.ts';
 import { isReusable, reuse } from '../../src/http1/spare-buffers.ts';
 
@@ -10,7 +11,7 @@ function readAndTake(reading: ReadBuffer, size: number, value: number): Buffer {
 
 describe('a read buffer', () => {
   it('is shared by all connections while reads are small, and returns copies', function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skip(this, 'connections share no buffer on Windows');
     const [one, other] = [new ReadBuffer(), new ReadBuffer()];
     expect(one.current).to.equal(other.current);
     const taken = readAndTake(one, 1000, 1);
@@ -56,7 +57,7 @@ describe('a read buffer', () => {
   });
 
   it('releases its own memory when it is reset', function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skip(this, 'connections share no buffer on Windows');
     const reading = new ReadBuffer();
     readAndTake(reading, 65_536, 1);
     reading.reset();

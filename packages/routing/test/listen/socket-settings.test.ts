@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import type { SocketOption } from '@edge-gateway/core';
+import { skip } from '../../../../test/parts/skip.ts';
 import { listenerOf, open, serve, snapshotOf, type Serving } from './serving.ts';
 
 const KEEP_ALIVE = { level: 1, name: 9, intValue: 1 };
@@ -56,10 +57,7 @@ describe('socketOptions of a listener', () => {
   });
 
   it('send keep-alive probes', async function () {
-    if (process.platform !== 'linux') {
-      console.log('      skipped: only Linux lists the timers of connections');
-      return this.skip();
-    }
+    if (process.platform !== 'linux') return skip(this, 'only Linux lists the timers of connections');
     for (const [options, seconds] of [
       [[KEEP_ALIVE, { level: 6, name: 4, intValue: 100 }], 100],
       [[KEEP_ALIVE, { level: 6, name: 6, intValue: 3 }], 7200],

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createContext } from '@edge-gateway/core';
+import { skip } from '../../../../test/parts/skip.ts';
 import type { Cluster } from '../../src/upstream/cluster.ts';
 import type { HostSet } from '../../src/upstream/hosts/host-set.ts';
 import type { Upstreams } from '../../src/upstream/upstream.ts';
@@ -239,10 +240,7 @@ describe('createUpstreams', () => {
     const up = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));
     });
-    if (!up) {
-      console.log('      (skipped: this machine has no IPv6 loopback)');
-      this.skip();
-    }
+    if (!up) skip(this, 'this machine has no IPv6 loopback');
     whenDone(() => server.close());
     const { port } = server.address() as { port: number };
     const gw = await gateway({ upstream: snapshotOf(port, { endpoints: [{ address: '::1', port, weight: 1 }] }) });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { ServerTls } from '@edge-gateway/core';
 import { expect } from 'chai';
+import { skip } from '../../../../test/parts/skip.ts';
 import { makeCertificates, type Certificates } from '../../../../test/parts/certificates.ts';
 import type { ClientTls } from '../../src/index.ts';
 import { TYPE } from '../../src/resources/index.ts';
@@ -117,10 +118,7 @@ describe('the connection between the planes', () => {
     const address = Object.values(networkInterfaces())
       .flatMap((each) => each ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
-    if (address === undefined) {
-      console.log('      no address besides loopback on this machine');
-      this.skip();
-    }
+    if (address === undefined) return skip(this, 'this machine has no address besides loopback');
     const plain = await start(undefined, address);
     const refused = connect(plain.port, undefined, address);
     await until(() => refused.reasons.length > 0, 'a failure');

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { createContext, type SnapshotUpstream } from '@edge-gateway/core';
+import { skip } from '../../../../../test/parts/skip.ts';
 import { createLocalNames } from '../../../src/upstream/dns/local-names.ts';
 import { createLookup } from '../../../src/upstream/dns/lookup.ts';
 import { createUpstreams } from '../../../src/upstream/upstreams.ts';
@@ -167,14 +168,14 @@ describe('an upstream with a DNS name', () => {
   });
 
   it('is reached at its IPv6 address if the IPv4 one refuses', async function () {
-    const port = await serversOn('::1').catch(() => this.skip());
+    const port = await serversOn('::1').catch(() => skip(this, 'this machine has no IPv6 loopback'));
     const setup = await resolvedGateway({ 'api.test': { a: ['127.0.0.1'], aaaa: ['::1'] } }, port);
     await until(() => hosts(setup).join() === '127.0.0.1');
     expect((await get(setup.gw.url)).body).to.equal('::1');
   });
 
   it('has a host for each IPv6 address if it has no IPv4 address', async function () {
-    const port = await serversOn('::1').catch(() => this.skip());
+    const port = await serversOn('::1').catch(() => skip(this, 'this machine has no IPv6 loopback'));
     const setup = await resolvedGateway({ 'api.test': { aaaa: ['::1'] } }, port);
     await until(() => hosts(setup).join() === '::1');
     expect((await get(setup.gw.url)).body).to.equal('::1');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { skip } from '../../../../../test/parts/skip.ts';
 import { RequestHeadError } from '../../../src/http1/errors.ts';
 import { ReadBuffer } from '../../../src/http1/read-buffer.ts';
 import type { StreamObserver } from '../../../src/upstream/http2/client-connection.ts';
@@ -392,7 +393,7 @@ describe('FrameConnection', () => {
   });
 
   it('does not give its buffer to others while it may still be read into, after a stream is reset', async function () {
-    if (process.platform === 'win32') this.skip();
+    if (process.platform === 'win32') skip(this, 'connections share no buffer on Windows');
     const shared = new ReadBuffer().current;
     const { upstream, connection, buffer, recorder, stream } = await exchange((id) => [
       head(id, ...OK),
