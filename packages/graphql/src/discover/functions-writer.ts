@@ -14,7 +14,10 @@ export interface FunctionsSink {
   /** Replaces the functions of an upstream. */
   set(upstream: ResourceRef, functions: ServiceSpec): void;
   delete(upstream: ResourceRef): void;
-  /** Returns whether an upstream has functions that discovery has written, in this process or before it. Default: none has. */
+  /**
+   * Returns whether an upstream may have functions that discovery has written, in this process or before it. Default: none has. It may be wrong, so
+   * `delete` must leave functions of others as they are.
+   */
   hasDiscovered?(upstream: Resource): boolean;
 }
 

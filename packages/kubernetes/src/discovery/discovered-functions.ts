@@ -62,6 +62,7 @@ export function createDiscoveredFunctions(options: UnitWritesOptions): Discovere
   return {
     set: (upstream, functions) => writes.set(unitOf(upstream), functions),
     delete: (upstream) => writes.delete(unitOf(upstream)),
+    // Anyone who can write the object can set it; what is removed depends on the managed fields alone.
     hasDiscovered: ({ metadata }) => metadata.annotations?.[FUNCTIONS_ANNOTATION] !== undefined,
     setLeading: writes.setLeading,
     close: writes.close,

@@ -123,6 +123,15 @@ describe('functions of upstreams in a cluster', () => {
     expect([body.metadata, body.spec]).to.deep.equal([{ ...REF, uid: 'u' }, {}]);
   });
 
+  it('are not removed if only the annotation claims them: the API server knows who has set a field', async () => {
+    const fields = [owning('kubectl', 'Apply', 'add')];
+    const spec = { rest: { transformations: { add: template('/mine') } } };
+    const written = serve(upstreamOf(spec, fields, { 'discovery.vendor.io/functions': 'rest' }), 2);
+    functions.delete(REF);
+    functions.delete({ name: 'other', namespace: 'shop' });
+    expect(await written).to.equal(undefined);
+  });
+
   it('are known by the annotation of their Upstream', () => {
     const of = (annotations?: Record<string, string>) =>
       functions.hasDiscovered({ metadata: { ...REF, ...(annotations && { annotations }) } } as Resource);
