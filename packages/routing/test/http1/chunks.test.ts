@@ -98,7 +98,7 @@ describe('chunks', () => {
     expect(() => read(`1;${'e'.repeat(5000)}`)).to.throw('a chunk extension is too long');
   });
 
-  it('may have an extension of 4096 bytes and trailers of 16 KiB, but no more', () => {
+  it('may have an extension of up to 4096 bytes and trailers of up to 16 KiB', () => {
     const extended = (bytes: number): string => `1;${'e'.repeat(bytes - 1)}\r\na\r\n0\r\n\r\n`;
     // The first semicolon does not count.
     expect(read(extended(4097))).to.include({ data: 'a', done: true });
