@@ -451,7 +451,7 @@ describe('internals of Node', () => {
     const port = await listen(
       createNetServer((socket) => {
         queued.push(writeText(socket, 'small'), socket.bytesWritten);
-        queued.push(writeText(socket, 'x'.repeat(16 * 1024 * 1024), () => socket.destroy()));
+        queued.push(writeText(socket, 'x'.repeat(16 * 1024 * 1024), { onWritten: () => socket.destroy() }));
       }),
     );
     expect((await exchange(port, '')).length).to.equal(5 + 16 * 1024 * 1024);

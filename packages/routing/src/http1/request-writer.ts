@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
+import { queueText } from './queued-text.ts';
 import type { BodySink, RequestBody } from './request-body.ts';
 import { release, releaseWhenSent } from './spare-buffers.ts';
 import { trailerLines } from './trailers.ts';
-import { writeText } from './write-text.ts';
 
 /** Maximum size of a body that is sent in one write with the head, in bytes. */
 export const SMALL_BODY = 16 * 1024;
@@ -95,16 +95,12 @@ export class RequestWriter implements BodySink {
 
 const flush = (writer: RequestWriter): void => writer.flush();
 
-/**
- * Writes a request with a buffered body, if any. Returns false if a write is in progress that `writableLength` of the socket may not count;
- * `onWritten` is called at its end.
- */
-export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined, onWritten: () => void): boolean {
-  if (body === undefined || body.length === 0) return writeText(socket, head, onWritten);
-  if (body.length <= SMALL_BODY) return writeText(socket, head + body.toString('latin1'), onWritten);
+/** Writes a request with a buffered body, if any. */
+export function writeBuffered(socket: Socket, head: string, body: Buffer | undefined): void {
+  if (body === undefined || body.length === 0) return queueText(socket, head);
+  if (body.length <= SMALL_BODY) return queueText(socket, head + body.toString('latin1'));
   socket.cork();
   socket.write(head, 'latin1');
   socket.write(body);
   socket.uncork();
-  return true;
 }

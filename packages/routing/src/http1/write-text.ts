@@ -24,8 +24,10 @@ interface Internals {
 }
 type Carrier = Socket & Internals;
 
-/** Called at the end of a write, with the reason if it failed. */
-type OnWritten = (error?: Error | null) => void;
+/** Told the end of a write that was not complete at once, with the reason if it failed. */
+export interface WriteObserver {
+  onWritten(error?: Error | null): void;
+}
 
 let Request: (new () => WriteRequest) | undefined;
 const probe = new Socket() as Carrier;
@@ -46,27 +48,41 @@ probe.destroy();
 export const canWriteDirectly =
   Request !== undefined && typeof Request.prototype.getAsyncId === 'function' && QUEUE_SIZE !== undefined;
 
+/** The class of a socket that a text can be written to directly. */
+const classes = new Set<unknown>([Socket.prototype]);
+
 let spare = Request && new Request();
 
 /**
  * Writes a text with one byte for each character. Returns true if all of it was written at once, as nearly always; otherwise
- * calls `onWritten` at the end. A failure destroys the socket.
+ * tells the end of the write to `observer`. A failure destroys the socket.
  *
  * It does what `socket.write` does, without the queue of the stream, which a text that is written at once does not need.
  */
-export function writeText(socket: Socket, text: string, onWritten?: OnWritten): boolean {
+export function writeText(socket: Socket, text: string, observer?: WriteObserver): boolean {
   const handle = directHandle(socket as Carrier);
   if (!handle) {
-    socket.write(text, 'latin1', onWritten);
+    socket.write(text, 'latin1', observer && ((error) => observer.onWritten(error)));
     return false;
   }
+  return writeTo(handle, socket as Carrier, text, observer);
+}
+
+/** Like {@link writeText}, for a text that precedes what the stream has queued meanwhile, or its end. */
+export function writeFirst(socket: Socket, text: string, observer: WriteObserver): boolean {
   const carrier = socket as Carrier;
+  if (carrier._handle) return writeTo(carrier._handle, carrier, text, observer);
+  process.nextTick(() => observer.onWritten(new Error('the socket is closed')));
+  return false;
+}
+
+function writeTo(handle: Handle, carrier: Carrier, text: string, observer?: WriteObserver): boolean {
   carrier._unrefTimer();
   const request = spare!;
   const status = handle.writeLatin1String!(request, text);
   if (status !== 0) {
     spare = new Request!();
-    process.nextTick(failed, socket, status, onWritten);
+    process.nextTick(failed, carrier, status, observer);
     return false;
   }
   // An empty queue does not mean that the end was reported. Node aborts if such a request is used again.
@@ -74,25 +90,33 @@ export function writeText(socket: Socket, text: string, onWritten?: OnWritten): 
   carrier[QUEUE_SIZE!] = handle.writeQueueSize;
   spare = new Request!();
   request.oncomplete = (result) => {
-    if (result < 0) return failed(socket, result, onWritten);
-    if (!socket.destroyed) carrier._unrefTimer();
+    if (result < 0) return failed(carrier, result, observer);
+    if (!carrier.destroyed) carrier._unrefTimer();
     carrier[QUEUE_SIZE!] = 0;
-    onWritten?.();
+    observer?.onWritten();
   };
   return false;
 }
 
+/** Allows direct writes to sockets of a class that has replaced none of the functions of `Socket` that write. */
+export function allowDirectWrites(prototype: Socket): void {
+  classes.add(prototype);
+}
+
+/** True if a text would be written directly: nothing is queued, and no other code intercepts the writes. */
+export const writesDirectly = (socket: Socket): boolean => directHandle(socket as Carrier) !== undefined;
+
 /** Returns the handle of an open socket without TLS, if nothing is queued and no other code intercepts its writes. */
 function directHandle(socket: Carrier): Handle | undefined {
-  if (!canWriteDirectly || Object.getPrototypeOf(socket) !== Socket.prototype) return undefined;
+  if (!canWriteDirectly || !classes.has(Object.getPrototypeOf(socket))) return undefined;
   if (socket.write !== Duplex.prototype.write || socket.connecting) return undefined;
   if (!socket.writable || socket.writableLength > 0 || socket.writableCorked > 0) return undefined;
   return socket._handle ?? undefined;
 }
 
-function failed(socket: Socket, status: number, onWritten?: OnWritten): void {
+function failed(socket: Socket, status: number, observer?: WriteObserver): void {
   const code = getSystemErrorName(status);
   const error = Object.assign(new Error(`write ${code}`), { errno: status, code, syscall: 'write' });
-  onWritten?.(error);
+  observer?.onWritten(error);
   socket.destroy(error);
 }

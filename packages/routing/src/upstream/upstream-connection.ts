@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { localEndOf, type LocalEnd } from '../format/local-end.ts';
 import { UpstreamClosedError } from '../http1/errors.ts';
 import type { HeadCache } from '../http1/head-cache.ts';
+import { allowQueuedTexts, hasUnwrittenText } from '../http1/queued-text.ts';
 import { ReadBuffer } from '../http1/read-buffer.ts';
 import type { RequestBody } from '../http1/request-body.ts';
 import { RequestWriter, writeBuffered } from '../http1/request-writer.ts';
@@ -52,8 +53,6 @@ export class Connection implements Channel, ResponseSink {
   #writer: RequestWriter | undefined;
   #body: RequestBody | undefined;
   #served = 0;
-  /** True while a buffered request is not written completely. */
-  #isWriting = false;
   #paused = false;
   #gone = false;
   #abandoned = false;
@@ -99,7 +98,7 @@ export class Connection implements Channel, ResponseSink {
     this.#served++;
     this.#parser.expect(method);
     if (body === undefined || Buffer.isBuffer(body)) {
-      this.#isWriting = !writeBuffered(socket, head, body, this.#onWritten);
+      writeBuffered(socket, head, body);
       this.#pool.stats.cxTxBytes.value += head.length + (body?.length ?? 0);
       return;
     }
@@ -192,16 +191,13 @@ export class Connection implements Channel, ResponseSink {
     this.#socket = socket;
     // A closed socket no longer has it.
     if (socket.localAddress !== undefined) this.local = localEndOf(socket);
+    allowQueuedTexts(socket);
     readBeforeFailing(socket, () => this.#writer !== undefined);
     socket.on('error', (reason) => this.#break(reason)).on('drain', () => this.#writer?.resume());
     socket.on('end', this.#onEnded).on('close', this.#onEnded);
     if (this.#user) this.#user.onOpen(this);
     else this.#release();
   }
-
-  readonly #onWritten = (): void => {
-    this.#isWriting = false;
-  };
 
   readonly #onRead = (length: number, buffer: Uint8Array): boolean => {
     this.#pool.stats.cxRxBytes.value += length;
@@ -239,7 +235,7 @@ export class Connection implements Channel, ResponseSink {
     const { settings } = this.#pool;
     this.#buffer.reset();
     // If the request is not fully written, the next one would have to wait for the rest.
-    const isQueued = this.#isWriting || this.#socket!.writableLength > 0;
+    const isQueued = hasUnwrittenText(this.#socket!) || this.#socket!.writableLength > 0;
     const uploaded = (this.#body === undefined || this.#body.ended) && !isQueued;
     this.#forgetBody();
     if (keepAliveSeconds !== undefined) this.#idle.limit((keepAliveSeconds - KEEP_ALIVE_MARGIN_S) * 1000);

@@ -90,7 +90,7 @@ describe('the writer of requests', () => {
     it(`sends a buffered body of ${size} bytes`, async () => {
       const socket = open();
       await once(socket, 'connect');
-      writeBuffered(socket, HEAD, size === 0 ? undefined : bytes(size), () => {});
+      writeBuffered(socket, HEAD, size === 0 ? undefined : bytes(size));
       socket.end().resume();
       expect(await received.promise).to.equal(HEAD + 'x'.repeat(size));
     });

@@ -33,7 +33,7 @@ describe('a text written to a socket', () => {
   it('is written without the queue of the stream', async () => {
     expect(canWriteDirectly).to.equal(true);
     const { socket, peer } = await pair();
-    expect(writeText(socket, 'caf\u00e9', () => expect.fail())).to.equal(true);
+    expect(writeText(socket, 'caf\u00e9', { onWritten: () => expect.fail() })).to.equal(true);
     expect([socket.bytesWritten, socket.writableLength]).to.deep.equal([4, 0]);
     socket.end();
     expect(await textOf(peer)).to.equal('caf\u00e9');
@@ -42,10 +42,10 @@ describe('a text written to a socket', () => {
   it('stays in order with other writes while the peer does not read', async () => {
     const { socket, peer } = await pair();
     const written: string[] = [];
-    expect(writeText(socket, LARGE, () => written.push('first'))).to.equal(false);
-    expect(writeText(socket, 'second', () => written.push('second'))).to.equal(false);
+    expect(writeText(socket, LARGE, { onWritten: () => written.push('first') })).to.equal(false);
+    expect(writeText(socket, 'second', { onWritten: () => written.push('second') })).to.equal(false);
     socket.write('third');
-    expect(writeText(socket, 'fourth', () => written.push('fourth'))).to.equal(false);
+    expect(writeText(socket, 'fourth', { onWritten: () => written.push('fourth') })).to.equal(false);
     expect(written).to.deep.equal([]);
     socket.end('fifth');
     const text = await textOf(peer);
@@ -63,7 +63,7 @@ describe('a text written to a socket', () => {
     timed._unrefTimer = () => void (restarts++, restart());
     socket.on('timeout', () => timeouts++);
     const written = Promise.withResolvers<unknown>();
-    writeText(socket, LARGE, written.resolve);
+    writeText(socket, LARGE, { onWritten: written.resolve });
     expect(restarts).to.equal(1);
     const before = timed._handle.writeQueueSize;
     const pause = (): void => {
@@ -103,7 +103,7 @@ describe('a text written to a socket', () => {
     const { socket, peer } = await pair();
     const failed = Promise.withResolvers<unknown>();
     socket.on('error', () => {}).end('last');
-    expect(writeText(socket, 'late', failed.resolve)).to.equal(false);
+    expect(writeText(socket, 'late', { onWritten: failed.resolve })).to.equal(false);
     expect(await failed.promise).to.include({ code: 'ERR_STREAM_WRITE_AFTER_END' });
     expect(await textOf(peer)).to.equal('last');
   });
@@ -117,7 +117,7 @@ describe('a text written to a socket', () => {
       return write(...args);
     };
     const done = Promise.withResolvers<unknown>();
-    expect(writeText(socket, 'seen', done.resolve)).to.equal(false);
+    expect(writeText(socket, 'seen', { onWritten: done.resolve })).to.equal(false);
     await done.promise;
     socket.end();
     expect([await textOf(peer), seen[0]]).to.deep.equal(['seen', 'seen']);
@@ -131,7 +131,7 @@ describe('a text written to a socket', () => {
     peer.resetAndDestroy();
     const reasons: unknown[] = [];
     while (!socket.destroyed) {
-      writeText(socket, 'lost', (error) => reasons.push(error));
+      writeText(socket, 'lost', { onWritten: (error) => reasons.push(error) });
       await new Promise((resolve) => setImmediate(resolve));
     }
     await closed;
@@ -144,11 +144,11 @@ describe('a text written to a socket', () => {
   it('fails when the socket is destroyed before it is written', async () => {
     const { socket } = await pair();
     const failed = Promise.withResolvers<unknown>();
-    expect(writeText(socket, LARGE, failed.resolve)).to.equal(false);
+    expect(writeText(socket, LARGE, { onWritten: failed.resolve })).to.equal(false);
     socket.destroy();
     expect(await failed.promise).to.be.instanceOf(Error);
     const refused = Promise.withResolvers<unknown>();
-    expect(writeText(socket, 'late', refused.resolve)).to.equal(false);
+    expect(writeText(socket, 'late', { onWritten: refused.resolve })).to.equal(false);
     expect(await refused.promise).to.be.instanceOf(Error);
   });
 });

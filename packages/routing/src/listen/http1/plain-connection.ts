@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { IncomingMessage, type ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { allowQueuedTexts } from '../../http1/queued-text.ts';
 import type { Deadline, Deadlines, Limited } from '../../upstream/deadlines.ts';
 import { acceptsRequests, type Connection } from '../connection.ts';
 import type { ClientError } from '../refuse/client-error.ts';
@@ -72,6 +73,7 @@ export class PlainConnection implements Limited {
   static open(connection: Connection, parts: PlainConnectionParts): boolean {
     const opened = new PlainConnection(connection, parts);
     if (!readInto(connection.socket, opened.#onRead)) return false;
+    allowQueuedTexts(connection.socket);
     opened.#start();
     return true;
   }

@@ -1,7 +1,7 @@
 import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isHeaderBytes } from '@edge-gateway/core';
-import { writeText } from '../../http1/write-text.ts';
+import { queueText } from '../../http1/queued-text.ts';
 import { currentDate } from './current-date.ts';
 import { headerLines } from './header-lines.ts';
 
@@ -89,7 +89,7 @@ export class PlainResponse extends NodeResponse {
     if (body === undefined) return super._send(data, encoding, callback, length);
     this.#body = undefined;
     this._headerSent = this.isWhole = true;
-    if (writeText(this.socket!, this._header! + body, callback) && callback) process.nextTick(callback);
+    queueText(this.socket!, this._header! + body, callback);
     return true;
   }
 

@@ -1,0 +1,138 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Socket } from 'node:net';
+import { allowDirectWrites, writeFirst, writesDirectly, writeText, type WriteObserver } from './write-text.ts';
+
+/** Texts that are written before the end of the turn, so that none waits for many others. */
+const MAX_TEXTS = 32;
+
+/** Called at the end of a write, with the reason if it failed. */
+type OnWritten = (error?: Error | null) => void;
+
+const UNWRITTEN = Symbol('edge-gateway.unwritten');
+type Carrier = Socket & { [UNWRITTEN]?: QueuedText | undefined };
+
+class QueuedText implements WriteObserver {
+  isQueued = true;
+  readonly #socket: Carrier;
+  readonly #text: string;
+  #callback: OnWritten | undefined;
+  #isDone = false;
+  #error: Error | null | undefined;
+  /** True if the callback is called as soon as the text is written. */
+  #isAwaited = false;
+
+  constructor(socket: Socket, text: string, callback: OnWritten | undefined) {
+    this.#socket = socket;
+    this.#text = text;
+    this.#callback = callback;
+  }
+
+  write(): void {
+    this.isQueued = false;
+    if (writeFirst(this.#socket, this.#text, this)) this.onWritten();
+  }
+
+  onWritten(error?: Error | null): void {
+    this.#isDone = true;
+    this.#error = error;
+    if (this.#socket[UNWRITTEN] === this) this.#socket[UNWRITTEN] = undefined;
+    if (this.#isAwaited) this.#callback!(error);
+  }
+
+  /** Calls the callback, now or when the text is written, in the asynchronous context of this call. */
+  report(): void {
+    if (!this.#isDone) {
+      this.#callback = AsyncResource.bind(this.#callback!);
+      this.#isAwaited = true;
+      return;
+    }
+    try {
+      this.#callback!(this.#error);
+    } catch (error) {
+      process.nextTick(rethrow, error);
+    }
+  }
+}
+
+/** A socket that can have a queued text. That is written before anything else, and before the end. */
+class QueueingSocket extends Socket {
+  override _write(...args: Parameters<Socket['_write']>): void {
+    writeQueued(this);
+    super._write(...args);
+  }
+
+  override _writev(...args: Parameters<NonNullable<Socket['_writev']>>): void {
+    writeQueued(this);
+    super._writev!(...args);
+  }
+
+  override _final(...args: Parameters<Socket['_final']>): void {
+    writeQueued(this);
+    super._final(...args);
+  }
+
+  override _destroy(...args: Parameters<Socket['_destroy']>): void {
+    writeQueued(this);
+    super._destroy(...args);
+  }
+}
+allowDirectWrites(QueueingSocket.prototype);
+
+/** Lets texts for a socket be queued. Other classes of sockets, such as those with TLS, write their texts immediately. */
+export function allowQueuedTexts(socket: Socket): void {
+  if (Object.getPrototypeOf(socket) !== Socket.prototype) return;
+  Object.setPrototypeOf(socket, QueueingSocket.prototype);
+  (socket as Carrier)[UNWRITTEN] = undefined;
+}
+
+let texts: QueuedText[] = [];
+let isScheduled = false;
+/** Settled when the texts are written. Unlike a function that is called then, what follows it keeps its asynchronous context. */
+let written: PromiseWithResolvers<void> | undefined;
+
+/**
+ * Writes a text with one byte for each character, at the end of this turn of the event loop, together with those for other
+ * sockets: their receivers are then woken less often, which is a third of what a short write costs. `onWritten` is called when
+ * all of it is written, or cannot be. A failure destroys the socket.
+ */
+export function queueText(socket: Socket, text: string, onWritten?: OnWritten): void {
+  writeQueued(socket);
+  if (Object.getPrototypeOf(socket) !== QueueingSocket.prototype || !writesDirectly(socket)) {
+    if (writeText(socket, text, onWritten && { onWritten }) && onWritten) process.nextTick(onWritten);
+    return;
+  }
+  const queued = new QueuedText(socket, text, onWritten);
+  (socket as Carrier)[UNWRITTEN] = queued;
+  texts.push(queued);
+  if (onWritten) void (written ??= Promise.withResolvers()).promise.then(() => queued.report());
+  if (texts.length >= MAX_TEXTS) return writeTexts();
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(endTurn);
+}
+
+/** True while a queued text of a socket is not written completely. */
+export const hasUnwrittenText = (socket: Socket): boolean => (socket as Carrier)[UNWRITTEN] !== undefined;
+
+/** Writes the queued text of a socket now, if there is one. */
+function writeQueued(socket: Socket): void {
+  const queued = (socket as Carrier)[UNWRITTEN];
+  if (queued?.isQueued) queued.write();
+}
+
+function endTurn(): void {
+  isScheduled = false;
+  writeTexts();
+}
+
+function writeTexts(): void {
+  const [now, settled] = [texts, written];
+  texts = [];
+  written = undefined;
+  for (const queued of now) if (queued.isQueued) queued.write();
+  settled?.resolve();
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,197 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
+import { connect, createServer, Socket, type AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { allowQueuedTexts, hasUnwrittenText, queueText } from '../../src/http1/queued-text.ts';
+
+/** More than the buffers of both ends of a connection. */
+const LARGE = 'x'.repeat(16 * 1024 * 1024);
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a queued text', () => {
+  const opened: Socket[] = [];
+
+  /** Returns both ends of a connection; texts for `socket` can be queued. */
+  async function pair(): Promise<{ socket: Socket; peer: Socket }> {
+    const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const accepted = once(server, 'connection');
+    const peer = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const [socket] = (await accepted) as [Socket];
+    server.close();
+    opened.push(socket, peer);
+    allowQueuedTexts(socket);
+    return { socket, peer };
+  }
+
+  async function textOf(peer: Socket): Promise<string> {
+    let text = '';
+    for await (const chunk of peer.setEncoding('latin1')) text += chunk as string;
+    return text;
+  }
+
+  afterEach(() => opened.splice(0).forEach((each) => each.destroy()));
+
+  it('is written at the end of the turn, with those of other sockets', async () => {
+    const [a, b] = [await pair(), await pair()];
+    const sent = (): number[] => [a.socket.bytesWritten, b.socket.bytesWritten];
+    queueText(a.socket, 'caf\u00e9');
+    queueText(b.socket, 'ab');
+    expect(sent()).to.deep.equal([0, 0]);
+    expect([hasUnwrittenText(a.socket), hasUnwrittenText(b.socket)]).to.deep.equal([true, true]);
+    await turn();
+    expect(sent()).to.deep.equal([4, 2]);
+    expect([hasUnwrittenText(a.socket), hasUnwrittenText(b.socket)]).to.deep.equal([false, false]);
+    a.socket.end();
+    expect(await textOf(a.peer)).to.equal('caf\u00e9');
+  });
+
+  it('is written earlier if there are many', async () => {
+    const pairs = await Promise.all(Array.from({ length: 33 }, pair));
+    const written = (): number => pairs.filter(({ socket }) => socket.bytesWritten === 1).length;
+    for (const { socket } of pairs.slice(0, 31)) queueText(socket, 'a');
+    expect(written()).to.equal(0);
+    for (const { socket } of pairs.slice(31)) queueText(socket, 'a');
+    expect(written()).to.equal(32);
+    await turn();
+    expect(written()).to.equal(33);
+  });
+
+  it('is written before what follows it', async () => {
+    const { socket, peer } = await pair();
+    queueText(socket, 'a');
+    queueText(socket, 'b');
+    socket.write('c');
+    queueText(socket, 'd');
+    socket.cork();
+    socket.write('e');
+    socket.write('f');
+    queueText(socket, 'g');
+    socket.uncork();
+    queueText(socket, 'h');
+    socket.end();
+    expect(await textOf(peer)).to.equal('abcdefgh');
+  });
+
+  it('is written before the socket is destroyed', async () => {
+    const { socket, peer } = await pair();
+    const written = Promise.withResolvers<unknown>();
+    queueText(socket, 'last', written.resolve);
+    socket.destroy();
+    expect(await textOf(peer)).to.equal('last');
+    expect(await written.promise).to.equal(undefined);
+  });
+
+  it('is written when the socket is ended later in its turn', async () => {
+    const { socket, peer } = await pair();
+    queueText(socket, 'last');
+    socket.destroySoon();
+    expect(await textOf(peer)).to.equal('last');
+  });
+
+  it('follows a text that the peer has not read', async () => {
+    const { socket, peer } = await pair();
+    const written: string[] = [];
+    queueText(socket, LARGE, () => written.push('first'));
+    await turn();
+    expect([written, hasUnwrittenText(socket)]).to.deep.equal([[], true]);
+    queueText(socket, 'second', () => written.push('second'));
+    await turn();
+    socket.end('third');
+    expect((await textOf(peer)).replace(LARGE, '-')).to.equal('-secondthird');
+    expect([written, hasUnwrittenText(socket)]).to.deep.equal([['first', 'second'], false]);
+  });
+
+  it('calls back after the end of the turn, each in its own asynchronous context', async () => {
+    const store = new AsyncLocalStorage<string>();
+    const [a, b, slow] = [await pair(), await pair(), await pair()];
+    const seen: unknown[] = [];
+    const record = (name: string) => (error?: Error | null) => void seen.push([name, store.getStore(), error]);
+    store.run('of a', () => queueText(a.socket, 'a', record('a')));
+    store.run('of b', () => queueText(b.socket, 'b', record('b')));
+    const ended = new Promise<void>((resolve) => {
+      store.run('of slow', () => queueText(slow.socket, LARGE, (error) => resolve(record('slow')(error))));
+    });
+    expect(seen).to.deep.equal([]);
+    await turn();
+    expect(seen).to.deep.equal([
+      ['a', 'of a', undefined],
+      ['b', 'of b', undefined],
+    ]);
+    slow.peer.resume();
+    await ended;
+    expect(seen[2]).to.deep.equal(['slow', 'of slow', undefined]);
+  });
+
+  it('calls back although another callback throws', async () => {
+    const { socket } = await pair();
+    const other = await pair();
+    const listeners = process.rawListeners('uncaughtException') as NodeJS.UncaughtExceptionListener[];
+    process.removeAllListeners('uncaughtException');
+    const thrown = once(process, 'uncaughtException');
+    const called = Promise.withResolvers<unknown>();
+    try {
+      queueText(socket, 'a', () => {
+        throw new Error('of a listener');
+      });
+      queueText(other.socket, 'b', called.resolve);
+      const [error, origin] = (await thrown) as [Error, string];
+      expect([error.message, origin]).to.deep.equal(['of a listener', 'uncaughtException']);
+    } finally {
+      for (const listener of listeners) process.on('uncaughtException', listener);
+    }
+    expect(await called.promise).to.equal(undefined);
+  });
+
+  it('fails if the peer has reset the connection', async () => {
+    const { socket, peer } = await pair();
+    const closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
+    peer.resetAndDestroy();
+    const reasons: Promise<unknown>[] = [];
+    while (!socket.destroyed) {
+      reasons.push(new Promise((resolve) => queueText(socket, 'lost', resolve)));
+      await turn();
+    }
+    await closed;
+    reasons.push(new Promise((resolve) => queueText(socket, 'late', resolve)));
+    expect((await Promise.all(reasons)).at(-1)).to.be.instanceOf(Error);
+    expect(hasUnwrittenText(socket)).to.equal(false);
+  });
+
+  it('fails if the socket is destroyed before all of it is written', async () => {
+    const { socket } = await pair();
+    const failed = Promise.withResolvers<unknown>();
+    queueText(socket, LARGE, failed.resolve);
+    socket.destroy();
+    expect(await failed.promise).to.be.instanceOf(Error);
+    expect(hasUnwrittenText(socket)).to.equal(false);
+  });
+
+  it('is written immediately to sockets of other classes', async () => {
+    class Other extends Socket {}
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = new Other().connect((server.address() as AddressInfo).port, '127.0.0.1');
+    opened.push(socket);
+    await once(socket, 'connect');
+    server.close();
+    allowQueuedTexts(socket);
+    const written = Promise.withResolvers<unknown>();
+    queueText(socket, 'now', written.resolve);
+    expect([Object.getPrototypeOf(socket), socket.bytesWritten]).to.deep.equal([Other.prototype, 3]);
+    expect(await written.promise).to.be.oneOf([undefined, null]);
+  });
+
+  it('passes through a write function that was replaced', async () => {
+    const { socket, peer } = await pair();
+    const seen: unknown[] = [];
+    const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+    socket.write = (...args: unknown[]) => {
+      seen.push(args[0]);
+      return write(...args);
+    };
+    queueText(socket, 'seen');
+    socket.end();
+    expect([await textOf(peer), seen]).to.deep.equal(['seen', ['seen']]);
+  });
+});
