@@ -46,6 +46,7 @@ export class ForwardedExchange extends UpstreamExchange {
   /** Headers of the response until they are written. */
   #flat: string[] | undefined;
   #framing: ResponseHead['framing'] = 'close';
+  #receivedHead: ResponseHead | undefined;
   #status = 0;
   #received = 0;
   #timer: StreamTimer | undefined;
@@ -165,7 +166,9 @@ export class ForwardedExchange extends UpstreamExchange {
     this.#end(undefined, this.flag, undefined);
   }
 
-  protected onResponse({ status, headers, framing, trailer }: ResponseHead): void {
+  protected onResponse(head: ResponseHead): void {
+    const { status, headers, framing, trailer } = head;
+    this.#receivedHead = head;
     this.#flat = this.head.onResponseHead(status, [...headers], this.host);
     const mayFollow = framing === 'chunked' || this.#isHttp2 || this.#trailers?.forFilter;
     if (this.#trailers && mayFollow) this.#trailers.announce(this.#flat, trailer);
@@ -214,7 +217,7 @@ export class ForwardedExchange extends UpstreamExchange {
     if (!(res instanceof PlainResponse) || (this.body && !this.body.ended)) return false;
     const length = String(body.end - body.start);
     const headers = this.#framing === 'chunked' ? [...flat, 'content-length', length] : flat;
-    if (!res.sendWhole(this.#status, headers, body)) return false;
+    if (!res.sendWhole(this.#status, headers, body, this.#receivedHead)) return false;
     this.#flat = undefined;
     this.#count(this.#status);
     return true;

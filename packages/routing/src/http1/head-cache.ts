@@ -39,7 +39,7 @@ export class HeadCache {
       const head = readResponseHead(copy, bodiless);
       if (hasHeader(head.headers, 'set-cookie')) return head;
       if (all.size >= MAX_HEADS) all.clear();
-      known = { head, text: Buffer.from(`${copy}\r\n`, 'latin1').toString('latin1') };
+      known = { head: { ...head, lines: [] }, text: Buffer.from(`${copy}\r\n`, 'latin1').toString('latin1') };
       all.set(copy, known);
     }
     if (bodiless) this.#latestBodiless = known;

@@ -3,6 +3,9 @@ import { UpstreamProtocolError } from './errors.ts';
 import { hasBrokenLines, removeWhere } from './flat-headers.ts';
 import { isHopByHop, namedByConnection } from './hop-by-hop.ts';
 
+/** Lines of headers that are sent repeatedly, by their position in the flat headers. */
+export type KnownLines = (string | undefined)[];
+
 export interface ResponseHead {
   readonly status: number;
   /** Flat, with names as received, without hop-by-hop headers and those that `Connection` lists. */
@@ -15,6 +18,8 @@ export interface ResponseHead {
   readonly keepAlive: boolean;
   /** The keep-alive time that the server declares, if any, in seconds. */
   readonly keepAliveSeconds: number | undefined;
+  /** Cache of the lines of `headers`, for a head that is expected to repeat. */
+  readonly lines?: KnownLines | undefined;
 }
 
 /** Offsets of the minor version and the status in a status line. */
@@ -85,6 +90,7 @@ export function readResponseHead(text: string, bodiless: boolean): ResponseHead 
     framing,
     keepAlive: !named?.includes('close') && (!old || (named?.includes('keep-alive') === true && coding === undefined)),
     keepAliveSeconds,
+    lines: undefined,
   };
 }
 

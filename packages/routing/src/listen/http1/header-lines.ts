@@ -1,4 +1,5 @@
 import { FRAMING_HEADERS, isHeaderBytes, isHeaderName } from '@edge-gateway/core';
+import type { ResponseHead } from '../../http1/response-head.ts';
 
 /** How a header affects the other lines of a head. */
 type Effect = 'none' | 'date' | 'length' | 'unusual' | 'invalid';
@@ -14,15 +15,22 @@ const MAX_NAMES = 1_000;
 
 /**
  * Returns the lines of headers, flat. Returns `undefined` if one is invalid, if `node:http` would not write it as it is, or if they do
- * not declare this length exactly once.
+ * not declare this length exactly once. `received` is the head that most of them come from: its lines are cached.
  */
-export function headerLines(flat: readonly string[], length: number): HeaderLines | undefined {
+export function headerLines(flat: readonly string[], length: number, received?: ResponseHead): HeaderLines | undefined {
+  const known = received?.lines;
   let text = '';
   let hasDate = false;
   let hasLength = false;
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     const value = flat[i + 1];
+    const isKnown = known !== undefined && received!.headers[i] === name && received!.headers[i + 1] === value;
+    const cached = isKnown ? known[i] : undefined;
+    if (cached !== undefined) {
+      text += cached;
+      continue;
+    }
     const effect = effects.get(name) ?? classify(name);
     if (effect !== 'none') {
       if (effect === 'date') hasDate = true;
@@ -30,7 +38,9 @@ export function headerLines(flat: readonly string[], length: number): HeaderLine
       else hasLength = true;
     }
     if (typeof value !== 'string' || !isHeaderBytes(value)) return undefined;
-    text += `${name}: ${value}\r\n`;
+    const line = `${name}: ${value}\r\n`;
+    if (isKnown && effect === 'none') known[i] = copyOf(line);
+    text += line;
   }
   return hasLength ? { text, hasDate } : undefined;
 }
@@ -38,10 +48,12 @@ export function headerLines(flat: readonly string[], length: number): HeaderLine
 function classify(name: string): Effect {
   const effect = effectOf(name);
   // A copy, because a substring would keep the whole head in memory.
-  if (effects.size < MAX_NAMES && effect !== 'invalid')
-    effects.set(Buffer.from(name, 'latin1').toString('latin1'), effect);
+  if (effects.size < MAX_NAMES && effect !== 'invalid') effects.set(copyOf(name), effect);
   return effect;
 }
+
+/** Returns the text as a string of its own, neither a part of another nor made of parts. */
+const copyOf = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function effectOf(name: string): Effect {
   if (typeof name !== 'string' || !isHeaderName(name)) return 'invalid';

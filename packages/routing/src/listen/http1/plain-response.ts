@@ -2,6 +2,7 @@ import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { isHeaderBytes } from '@edge-gateway/core';
 import { queueText } from '../../http1/queued-text.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
 import { currentDate } from './current-date.ts';
 import { headerLines } from './header-lines.ts';
 
@@ -56,13 +57,14 @@ export class PlainResponse extends NodeResponse {
 
   /**
    * Sends a complete response in one write, byte for byte like `writeHead` and `end`. Returns false, and does nothing, if those have to send
-   * it: they were replaced, headers were set before, the head is invalid or unusual, or its length is not that of the body.
+   * it: they were replaced, headers were set before, the head is invalid or unusual, or its length is not that of the body. `received` is the
+   * head of an upstream that most headers come from.
    */
-  sendWhole(status: number, flat: readonly string[], body: BodyBytes | string): boolean {
+  sendWhole(status: number, flat: readonly string[], body: BodyBytes | string, received?: ResponseHead): boolean {
     if (!this.#isUntouched() || this.req.method === 'HEAD' || status < 200 || status === 204 || status === 304)
       return false;
     const length = typeof body === 'string' ? body.length : body.end - body.start;
-    const lines = headerLines(flat, length);
+    const lines = headerLines(flat, length, received);
     if (lines === undefined) return false;
     const message = this.statusMessage || STATUS_CODES[status] || 'unknown';
     const date = lines.hasDate || !this.sendDate ? '' : `Date: ${currentDate()}\r\n`;
